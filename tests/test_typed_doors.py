@@ -15,9 +15,9 @@ from utils.corpus.index import index
 from utils.corpus.search import find
 from utils.corpus.sync import sync
 from utils.curation.reading import read
-from utils.entrez.article_text import article_text
+from utils.entrez.article_text import read_article_text
 from utils.entrez.datasets import Datasets
-from utils.entrez.datasets.sql_query import ask
+from utils.entrez.datasets.sql_query import run_query
 from utils.errors import BadRequest, PaperError
 from utils.harvest.jobs import harvest
 from utils.library.services import ArXiv, PubMed, SemanticScholar
@@ -37,13 +37,13 @@ DOORS = [
     (ArXiv.search, search_arxiv),
     (SemanticScholar.search, search_semantic_scholar),
     (SemanticScholar.citing_papers, citing_papers),
-    (PubMed.article_text, article_text),
+    (PubMed.article_text, read_article_text),
     (Library.read, read),
     (Library.list_papers, Shelf.list),
     (Corpus.sync, sync),
     (Corpus.index, index),
     (Corpus.find, find),
-    (Datasets.query, ask),
+    (Datasets.query, run_query),
     (Mirror.plan, plan_pubmed),
     (Mirror.find, WordIndex.find),
 ]

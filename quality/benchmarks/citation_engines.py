@@ -28,8 +28,8 @@ from citeproc import Citation, CitationItem, CitationStylesBibliography, formatt
 from citeproc.source.json import CiteProcJSON
 
 import utils.citations.styles as ours
-from utils.citations import citations
-from utils.citations.items import csl_item
+from utils.citations import format_citations
+from utils.citations.items import to_csl_item
 from utils.citations.styles import STYLES, Style
 from utils.model.paper import Paper, paper_from_row
 
@@ -42,11 +42,11 @@ Engine = Callable[[Sequence[Item], Style], list[str]]
 
 def mended(paper: Paper, style: Style) -> Item:
     """The item with what must be known of the paper, and nothing of how it is to be printed."""
-    item = csl_item(paper, "item")
+    item = to_csl_item(paper, "item")
     english = item.get("language", "en") == "en"
     plain = Style("", style.file, style.pages)
-    container = ours._container(item)
-    title = ours._title(paper, item, plain, english)
+    container = ours._prepare_container(item)
+    title = ours._prepare_title(paper, item, plain, english)
     kept = {**item, "title": title, "container-title": container}
     if style.article_numbers and re.fullmatch(r"[a-zA-Z]\d+|\d{5,}", item.get("page", "")):
         kept["number"] = kept.pop("page")
@@ -124,9 +124,9 @@ def measure(name: str, engine: Engine | None, papers: list[Paper], gold: list[It
         for style in STYLES.values():
             began = time.perf_counter()
             if engine is None:
-                made = [one[style.name] for one in citations(papers, [style.name])]
+                made = [one[style.name] for one in format_citations(papers, [style.name])]
             elif how == "item":
-                made = engine([csl_item(paper, "item") for paper in papers], style)
+                made = engine([to_csl_item(paper, "item") for paper in papers], style)
             else:
                 made = engine([mended(paper, style) for paper in papers], style)
             seconds += time.perf_counter() - began

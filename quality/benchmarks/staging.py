@@ -38,9 +38,9 @@ from lxml import etree
 
 from quality.benchmarks.corpus_ingest import DEFAULT, batches
 from tests.entrez.datasets.pages import PLACE, gene, summaries
-from utils.entrez.datasets.building import build
-from utils.entrez.datasets.schema import schema
-from utils.entrez.datasets.sql_query import ask, dismiss
+from utils.entrez.datasets.building import build_dataset
+from utils.entrez.datasets.schema import read_schema
+from utils.entrez.datasets.sql_query import run_query, stop_idle_processes
 from utils.entrez.datasets.trees import Page
 from utils.model.paper import Paper
 from utils.readers.pubmed import read_records
@@ -124,7 +124,7 @@ def timed(way: Callable[[Iterable[Page], Path], int], pages: list[Page], file: P
 
 
 def staged(pages: Iterable[Page], file: Path) -> int:
-    return build(pages, file, {}).records
+    return build_dataset(pages, file, {}).records
 
 
 def speed(data: Path, records: int, runs: int, folder: Path) -> None:
@@ -217,14 +217,14 @@ def tokens(what: Any) -> float:
 def saving(data: Path, folder: Path) -> None:
     bodies = [gzip.decompress(path.read_bytes()) for path in sorted(data.glob("*.xml.gz"))]
     file = folder / "asked.db"
-    built = build((Page("pubmed", "pubmed_xml", body) for body in bodies), file, {})
+    built = build_dataset((Page("pubmed", "pubmed_xml", body) for body in bodies), file, {})
     papers = [one for body in bodies for one in read_records(body) if isinstance(one, Paper)]
     given = tokens([paper.row() for paper in papers])
     raw = sum(len(body.decode()) for body in bodies) / 4
     print(f"\n{built.records:,} records are {given:,.0f} tokens as rows, {raw:,.0f} as XML")
-    described = tokens(schema(file).text())
+    described = tokens(read_schema(file).to_text())
     for (question, sql), truth in zip(QUESTIONS.items(), truths(bodies), strict=True):
-        answer = ask(file, sql)
+        answer = run_query(file, sql)
         rows = [tuple(row) for row in answer.rows]
         spent = described + tokens(sql) + tokens({"columns": answer.columns, "rows": rows})
         verdict = "right" if rows == truth else f"WRONG: {rows} is {truth}"
@@ -232,7 +232,7 @@ def saving(data: Path, folder: Path) -> None:
             f"{question:46}{spent:7,.0f} tokens, {1 - spent / given:.2%} less than rows,"
             f" {1 - spent / raw:.2%} less than XML; {verdict}"
         )
-    dismiss()
+    stop_idle_processes()
 
 
 def main() -> None:

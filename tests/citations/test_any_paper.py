@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.citations.round_trips import read_bibtex, read_ris, told_by_bibtex, told_by_ris
 from tests.examples import often
 from tests.readers.strategies import SPECIAL
-from utils.citations import citations, csl_item, to_bibtex, to_ris
+from utils.citations import format_citations, to_bibtex, to_csl_item, to_ris
 from utils.errors import BadRequest
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Notice, Paper
@@ -56,7 +56,7 @@ UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\ud800-\udfff\ue010-\ue014]"
 @often(60)
 @given(st.lists(PAPERS, min_size=1, max_size=2))
 def test_every_format_of_any_paper_is_readable(papers):
-    for paper, made in zip(papers, citations(papers, FORMATS), strict=True):
+    for paper, made in zip(papers, format_citations(papers, FORMATS), strict=True):
         for style in FORMATS[2:-1]:
             assert not UNFIT.search(made[style]), (paper, made[style])
             assert made[style] == made[style].strip()
@@ -85,7 +85,7 @@ WORDS = st.builds(
 @often(60)
 @given(WORDS)
 def test_whatever_the_words_they_come_back(paper):
-    item = csl_item(paper)
+    item = to_csl_item(paper)
     assert read_bibtex(to_bibtex(paper)) == told_by_bibtex(item)
     assert read_ris(to_ris(paper)) == told_by_ris(item)
 
@@ -104,7 +104,7 @@ def test_a_long_list_costs_as_much_as_its_papers():
         ]
         sys.setprofile(count_call)
         try:
-            citations(papers, FORMATS)
+            format_citations(papers, FORMATS)
         finally:
             sys.setprofile(None)
         return counted
@@ -116,9 +116,9 @@ def test_a_long_list_costs_as_much_as_its_papers():
 
 def test_an_unknown_format_is_refused_by_name():
     with pytest.raises(BadRequest, match="chicago") as refusal:
-        citations([Paper(Ids())], ["chicago"])
+        format_citations([Paper(Ids())], ["chicago"])
     assert "vancouver" in refusal.value.hint
 
 
 def test_no_papers_have_no_citations():
-    assert citations([], FORMATS) == []
+    assert format_citations([], FORMATS) == []

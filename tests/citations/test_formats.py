@@ -13,7 +13,14 @@ import rispy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utils.citations import citation_key, csl_item, each_bibtex, each_ris, to_bibtex, to_ris
+from utils.citations import (
+    build_citation_key,
+    iterate_bibtex,
+    iterate_ris,
+    to_bibtex,
+    to_csl_item,
+    to_ris,
+)
 from utils.lists.references import latex_to_text, read_file_entries
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Notice, Paper
@@ -108,7 +115,7 @@ def test_bibtex_holds_everything_escaped_where_latex_reads_it():
 
 
 def test_the_csl_item_is_what_both_are_made_of():
-    item = csl_item(PAPER)
+    item = to_csl_item(PAPER)
     assert item["author"][0] == {
         "family": "Berg",
         "given": "Jan Pieter",
@@ -173,7 +180,7 @@ def test_a_translated_title_loses_its_brackets_and_keeps_the_original():
     paper = replace(PAPER, title="[On things].", vernacular_title="Über Dinge.")
     assert ris_of(paper)["title"] == "On things"
     assert ris_of(paper)["notes"] == ["Original title: Über Dinge"]
-    assert csl_item(paper)["original-title"] == "Über Dinge"
+    assert to_csl_item(paper)["original-title"] == "Über Dinge"
 
 
 @pytest.mark.parametrize(
@@ -194,7 +201,7 @@ def test_capitals_that_matter_are_in_braces(title, written):
 
 def test_keys_tell_the_paper_and_no_two_share_one():
     papers = [PAPER, replace(PAPER, ids=Ids(pmid="8")), replace(PAPER, ids=Ids()), PAPER, PAPER]
-    library = bibtexparser.parse_string("".join(each_bibtex(unfiled(papers))))
+    library = bibtexparser.parse_string("".join(iterate_bibtex(unfiled(papers))))
     keys = [entry.key for entry in library.entries]
     assert keys[:2] == ["vanderberg2026role", "vanderberg2026role_8"]
     assert len(set(keys)) == len(papers)
@@ -209,7 +216,7 @@ def test_keys_tell_the_paper_and_no_two_share_one():
     ],
 )
 def test_keys_are_plain_letters(paper, key):
-    assert citation_key(paper) == key
+    assert build_citation_key(paper) == key
 
 
 TEXT = st.text(max_size=40)
@@ -222,16 +229,16 @@ def test_no_text_breaks_a_record(title, family, journal, abstract, doi):
         abstract=abstract, ids=Ids(doi=f"10.1000/{doi}"),
     )  # fmt: skip
     both = [paper, PAPER]
-    records = rispy.loads("".join(each_ris(unfiled(both))))
+    records = rispy.loads("".join(iterate_ris(unfiled(both))))
     assert records[1]["doi"] == "10.1000/a_b"
-    library = bibtexparser.parse_string("".join(each_bibtex(unfiled(both))))
+    library = bibtexparser.parse_string("".join(iterate_bibtex(unfiled(both))))
     assert not library.failed_blocks
     assert len(library.entries) == len(records) == 2
 
 
 def test_what_goes_out_comes_back_in():
     papers = [PAPER, replace(PAPER, ids=Ids(arxiv="2601.00001")), replace(PAPER, ids=Ids(pmid="8"))]
-    for text in ("".join(each_ris(unfiled(papers))), "".join(each_bibtex(unfiled(papers)))):
+    for text in ("".join(iterate_ris(unfiled(papers))), "".join(iterate_bibtex(unfiled(papers)))):
         assert [entry.ids for entry in read_file_entries(text.encode())] == [p.ids for p in papers]
 
 
@@ -242,12 +249,12 @@ def test_recorded_pubmed_records_make_the_round_trip(shared):
     for path in sorted((shared / "pubmed" / "bulk").glob("*.xml.gz")):
         found = read_records(gzip.decompress(path.read_bytes()))
         papers = [paper for paper in found if isinstance(paper, Paper)][::5]
-        records = rispy.loads("".join(each_ris(unfiled(papers))))
-        library = bibtexparser.parse_string("".join(each_bibtex(unfiled(papers))))
+        records = rispy.loads("".join(iterate_ris(unfiled(papers))))
+        library = bibtexparser.parse_string("".join(iterate_bibtex(unfiled(papers))))
         assert len(records) == len(library.entries) == len(papers) > 100
         assert not library.failed_blocks
         for paper, record, entry in zip(papers, records, library.entries, strict=True):
-            item = csl_item(paper)
+            item = to_csl_item(paper)
             assert record.get("title", "") == item.get("title", "")
             assert record["accession_number"] == paper.ids.pmid
             assert len(record.get("authors", ())) == len(item.get("author", ()))
@@ -275,17 +282,17 @@ def test_a_preprint_that_names_its_article_is_cited_as_one_of_them():
         journal="IEEE Transactions on Signal Processing ( Volume: 65 , Issue: 16 )",
         journal_abbreviation="", volume="", issue="", pages="", published="2015-03-12",
     )  # fmt: skip
-    [entry] = bibtexparser.parse_string("".join(each_bibtex(unfiled([paper])))).entries
+    [entry] = bibtexparser.parse_string("".join(iterate_bibtex(unfiled([paper])))).entries
     assert not {"volume", "number", "pages", "doi"} & set(entry.fields_dict)
     assert "IEEE" not in str(entry.get("journal", ""))
     assert (entry["year"], entry["eprint"]) == ("2015", "1503.03585")
     assert "doi:10.1109/tsp.2017.2708039" in entry["note"].replace("\\_", "_")
-    [record] = rispy.loads("".join(each_ris(unfiled([paper]))))
+    [record] = rispy.loads("".join(iterate_ris(unfiled([paper]))))
     assert "IEEE" not in record.get("journal_name", "") + record.get("secondary_title", "")
 
 
 def test_an_article_that_is_on_arxiv_too_stays_an_article():
     paper = replace(PAPER, ids=Ids(arxiv="1503.03585", doi="10.1000/a_b", pmid="7"))
-    [entry] = bibtexparser.parse_string("".join(each_bibtex(unfiled([paper])))).entries
+    [entry] = bibtexparser.parse_string("".join(iterate_bibtex(unfiled([paper])))).entries
     assert entry.entry_type == "article"
     assert {"journal", "doi"} <= set(entry.fields_dict)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.citations.round_trips import read_bibtex, read_ris, told_by_bibtex, told_by_ris
-from utils.citations import citations
+from utils.citations import format_citations
 from utils.model.paper import paper_from_row
 
 GOLD = json.loads((Path(__file__).parent / "gold.json").read_text("utf-8"))
@@ -24,7 +24,7 @@ each_case = pytest.mark.parametrize("case", GOLD, ids=[case["case"] for case in 
 def made():
     """Each case on its own, so that keys do not depend on its neighbours."""
     return {
-        case["case"]: citations([paper], FORMATS)[0]
+        case["case"]: format_citations([paper], FORMATS)[0]
         for case, paper in zip(GOLD, PAPERS, strict=True)
     }
 
@@ -39,7 +39,7 @@ def test_gold(case, name, made):
 
 def test_styles_keep_nothing_of_the_paper_before(made):
     """One processor serves them all: the order of the papers must not show."""
-    backwards = citations(PAPERS[::-1], ["apa_string", "mla_string", "vancouver"])[::-1]
+    backwards = format_citations(PAPERS[::-1], ["apa_string", "mla_string", "vancouver"])[::-1]
     for case, alone in zip(GOLD, backwards, strict=True):
         for name, text in alone.items():
             assert text == made[case["case"]][name]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.citations.test_any_paper import PAPERS
 from tests.examples import often
-from utils.citations import each_nbib, to_nbib
+from utils.citations import iterate_nbib, to_nbib
 from utils.lists.references import read_file_entries
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
@@ -65,7 +65,7 @@ def test_a_paper_without_pmid_is_a_record_without_that_line() -> None:
 
 def test_our_own_files_come_back_record_by_record() -> None:
     papers = [BARE, MOSS, NOBODY, BARE, replace(MOSS, ids=Ids(arxiv="2001.00001"))]
-    entries = list(read_file_entries("".join(each_nbib((one, "") for one in papers)).encode()))
+    entries = list(read_file_entries("".join(iterate_nbib((one, "") for one in papers)).encode()))
     assert [entry.ids for entry in entries] == [one.ids for one in papers]
     said = entries[2].paper
     assert said is not None
@@ -88,7 +88,7 @@ def test_no_line_is_too_long_and_no_address_is_cut() -> None:
 @often(60)
 @given(st.lists(PAPERS, min_size=1, max_size=3))
 def test_whatever_the_words_every_record_stays_one_record(papers: list[Paper]) -> None:
-    text = "".join(each_nbib((paper, "") for paper in papers))
+    text = "".join(iterate_nbib((paper, "") for paper in papers))
     assert len(read(text)) == len(papers)
 
 
@@ -99,5 +99,7 @@ def test_records_of_pubmed_come_back(shared: Path) -> None:
     papers = [one for one in read_records(body) if isinstance(one, Paper)]
     bare = [replace(one, ids=replace(one.ids, pmid="", pmcid="")) for one in papers]
     for written in (papers, bare):
-        entries = list(read_file_entries("".join(each_nbib((one, "") for one in written)).encode()))
+        entries = list(
+            read_file_entries("".join(iterate_nbib((one, "") for one in written)).encode())
+        )
         assert [entry.ids for entry in entries] == [one.ids for one in written]

@@ -15,8 +15,8 @@ from tests.citations.round_trips import (
     told_by_bibtex,
     told_by_ris,
 )
-from utils.citations import citations, csl_item, to_bibtex, to_ris
-from utils.citations.items import plain_title
+from utils.citations import format_citations, to_bibtex, to_csl_item, to_ris
+from utils.citations.items import clean_title
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
 from utils.readers.pubmed import read_records
@@ -56,13 +56,13 @@ def test_csl_items_of_manubot_come_out_as_they_went_in(shared):
     compared = 0
     for path in sorted((shared / "citations" / "manubot").rglob("pruned.json")):
         for item in json.loads(path.read_text("utf-8")):
-            made = csl_item(from_csl(item))
+            made = to_csl_item(from_csl(item))
             for field in ("volume", "issue", "page", "container-title", "ISSN", "PMID", "PMCID"):
                 if field in item:
                     assert made[field] == item[field]
                     compared += 1
             assert made.get("DOI", "") == item.get("DOI", "").lower()
-            assert made.get("title", "") == plain_title(item.get("title", ""))
+            assert made.get("title", "") == clean_title(item.get("title", ""))
             assert made.get("author", []) == item.get("author", [])
             if item["issued"]:
                 [parts] = item["issued"]["date-parts"]
@@ -116,7 +116,7 @@ def test_bibtex_of_metapub_says_the_same(shared):
                 )
             ]
             made = fields_of(to_bibtex(from_metapub(known)))
-            assert printed(made["title"]) == plain_title(wanted["title"])
+            assert printed(made["title"]) == clean_title(wanted["title"])
             assert in_letters(made.get("author", "")) == in_letters(wanted.get("author", ""))
             for field in ("journal", "year", "volume", "doi"):
                 if field in wanted and not case.get("is_book"):
@@ -169,11 +169,11 @@ def test_ris_of_reference_managers_says_the_same(shared):
             [made] = rispy.loads(to_ris(paper))
             for field in ("secondary_title", "volume", "number", "start_page", "end_page"):
                 assert made.get(field, "") == record.get(field, "")
-            assert made.get("title", "") == plain_title(paper.title)
+            assert made.get("title", "") == clean_title(paper.title)
             assert len(made.get("authors", ())) == len(paper.authors)
-            [strings] = citations([paper], STYLES)
+            [strings] = format_citations([paper], STYLES)
             for text in strings.values():
-                assert letters(plain_title(paper.title)) in letters(text)
+                assert letters(clean_title(paper.title)) in letters(text)
             cited += bool(paper.title)
     assert cited > 20
 
@@ -186,7 +186,7 @@ def test_recorded_pubmed_records_come_back_whole(shared):
     for path in sorted((shared / "pubmed" / "bulk").glob("*.xml.gz")):
         found = read_records(gzip.decompress(path.read_bytes()))
         for paper in [paper for paper in found if isinstance(paper, Paper)][::9]:
-            item = csl_item(paper)
+            item = to_csl_item(paper)
             assert read_ris(to_ris(paper)) == told_by_ris(item), paper.ids
             assert read_bibtex(to_bibtex(paper)) == told_by_bibtex(item), paper.ids
 
@@ -195,7 +195,7 @@ def test_recorded_pubmed_records_are_cited_with_all_that_matters(shared):
     for path in sorted((shared / "pubmed" / "bulk").glob("*.xml.gz")):
         found = read_records(gzip.decompress(path.read_bytes()))
         papers = [paper for paper in found if isinstance(paper, Paper)][::40]
-        for paper, made in zip(papers, citations(papers, STYLES), strict=True):
+        for paper, made in zip(papers, format_citations(papers, STYLES), strict=True):
             for text in made.values():
                 assert paper.year in text
                 assert paper.volume.replace("-", "–") in text

@@ -9,7 +9,7 @@ import pytest
 
 import utils
 from tests.processes import run
-from utils.citations import PRINTED, citations
+from utils.citations import PRINTED, format_citations
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
 
@@ -42,9 +42,9 @@ def test_threads_share_the_styles():
         Paper(Ids(), f"Title {at}", authors=(Author(f"Name{at}", "Jan Pieter"),) * (at % 9))
         for at in range(24)
     ]
-    alone = citations(papers, NAMES)
+    alone = format_citations(papers, NAMES)
     with ThreadPoolExecutor(4) as crowd:
-        together = list(crowd.map(lambda paper: citations([paper], NAMES)[0], papers))
+        together = list(crowd.map(lambda paper: format_citations([paper], NAMES)[0], papers))
     assert together == alone
 
 
@@ -54,7 +54,7 @@ def test_threads_share_the_styles():
 )
 def test_vancouver_names_six_and_others(authors, shown, et_al):
     people = tuple(Author(f"Name{at}", "Ann") for at in range(authors))
-    [made] = citations([Paper(Ids(), "Title", authors=people)], ["vancouver"])
+    [made] = format_citations([Paper(Ids(), "Title", authors=people)], ["vancouver"])
     assert made["vancouver"].count("Name") == shown
     assert (", et al. " in made["vancouver"]) == et_al
 
@@ -62,7 +62,7 @@ def test_vancouver_names_six_and_others(authors, shown, et_al):
 @pytest.mark.parametrize(("authors", "shown"), [(20, 20), (21, 20), (300, 20)])
 def test_apa_names_twenty_or_nineteen_and_the_last(authors, shown):
     people = tuple(Author(f"Name{at}", "Ann") for at in range(authors))
-    [made] = citations([Paper(Ids(), "Title", authors=people)], ["apa_string"])
+    [made] = format_citations([Paper(Ids(), "Title", authors=people)], ["apa_string"])
     assert made["apa_string"].count("Name") == shown
     assert f"Name{authors - 1}, A. (n.d.)" in made["apa_string"]
     assert ("…" in made["apa_string"]) == (authors > 20)
@@ -87,14 +87,16 @@ def test_plos_is_written_as_its_journals_print_it(fields, written):
         "pages": "737-8",
         "published": "2026-01",
     }
-    [made] = citations([Paper(Ids(doi="10.1000/a"), "A title", **(usual | fields))], ["plos"])
+    [made] = format_citations(
+        [Paper(Ids(doi="10.1000/a"), "A title", **(usual | fields))], ["plos"]
+    )
     assert made["plos"] == written
 
 
 @pytest.mark.parametrize(("authors", "shown"), [(6, 6), (7, 6), (300, 6)])
 def test_plos_names_six_and_others(authors, shown):
     people = tuple(Author(f"Name{at}", "Ann") for at in range(authors))
-    [made] = citations([Paper(Ids(), "Title", authors=people)], ["plos"])
+    [made] = format_citations([Paper(Ids(), "Title", authors=people)], ["plos"])
     assert made["plos"].count("Name") == shown
     assert (", et al." in made["plos"]) == (authors > 6)
 
@@ -103,6 +105,6 @@ def test_plos_names_six_and_others(authors, shown):
 def test_order_and_neighbours_do_not_matter(name):
     one = Paper(Ids(), "One", authors=(Author("Doe", "Jane"),), published="2020")
     other = Paper(Ids(), "Other", authors=(Author("Doe", "Jane"),), published="2020")
-    both = [made[name] for made in citations([one, other], [name])]
-    assert both == [made[name] for made in citations([other, one], [name])][::-1]
+    both = [made[name] for made in format_citations([one, other], [name])]
+    assert both == [made[name] for made in format_citations([other, one], [name])][::-1]
     assert "2020a" not in both[0]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from utils.entrez.compounds import MOST_COMPOUNDS, MOST_LISTED
+from utils.entrez.compounds import MAX_COMPOUNDS, MAX_LISTED
 from utils.errors import BadRequest, NotFound, Unreachable
 
 
@@ -140,7 +140,7 @@ def test_of_several_compounds_of_one_name_the_first_is_taken_and_the_others_told
     [
         (lambda lib: lib.pubchem.find(""), "No compound"),
         (lambda lib: lib.pubchem.find("aspirin", max_results=0), "max_results"),
-        (lambda lib: lib.pubchem.find("aspirin", max_results=MOST_COMPOUNDS + 1), "100"),
+        (lambda lib: lib.pubchem.find("aspirin", max_results=MAX_COMPOUNDS + 1), "100"),
         (lambda lib: lib.pubchem.find("aspirin", start=-1), "start is -1"),
         (lambda lib: lib.pubchem.find("aspirin", kind="nam"), "no kind"),
         (lambda lib: lib.pubchem.related("aspirin", "similr"), "no relation 'similr'"),
@@ -148,7 +148,7 @@ def test_of_several_compounds_of_one_name_the_first_is_taken_and_the_others_told
         (lambda lib: lib.pubchem.related("C9H8O4", "similar"), "one compound"),
         (lambda lib: lib.pubchem.related("2244,338", "similar"), "one compound"),
         (lambda lib: lib.pubchem.names("C9H8O4"), "one compound"),
-        (lambda lib: lib.pubchem.names("2244", max_results=MOST_LISTED + 1), "1,000"),
+        (lambda lib: lib.pubchem.names("2244", max_results=MAX_LISTED + 1), "1,000"),
         (lambda lib: lib.pubchem.papers("2244", start=-2), "start is -2"),
     ],
 )

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utils.entrez.compounds import KINDS, LARGEST_CID, compound_query
+from utils.entrez.compounds import KINDS, LARGEST_CID, parse_compound_query
 from utils.errors import BadRequest
 
 
@@ -44,7 +44,7 @@ from utils.errors import BadRequest
     ],
 )
 def test_it_is_taken_for_what_it_looks_like(text, kind, read):
-    query = compound_query(text)
+    query = parse_compound_query(text)
     assert (query.kind, query.text) == (kind, read)
 
 
@@ -52,7 +52,7 @@ def test_it_is_taken_for_what_it_looks_like(text, kind, read):
     ("text", "kind"), [("CCO", "smiles"), ("2244", "name"), ("CO2", "formula"), ("CCO", "name")]
 )
 def test_whoever_says_what_it_is_is_believed(text, kind):
-    assert compound_query(text, kind).kind == kind
+    assert parse_compound_query(text, kind).kind == kind
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_whoever_says_what_it_is_is_believed(text, kind):
 )
 def test_what_it_cannot_be_is_refused_with_the_place(text, kind, told):
     with pytest.raises(BadRequest) as refused:
-        compound_query(text, kind)
+        parse_compound_query(text, kind)
     assert told in refused.value.message
     assert all(refused.value.hints)
     assert len(str(refused.value)) < 400
@@ -93,14 +93,14 @@ def test_what_it_cannot_be_is_refused_with_the_place(text, kind, told):
 
 def test_a_slip_in_the_kind_is_mended():
     with pytest.raises(BadRequest, match="Did you mean smiles"):
-        compound_query("CCO", "smile")
+        parse_compound_query("CCO", "smile")
 
 
 @given(st.text(max_size=40), st.sampled_from(["", *KINDS]))
 def test_any_text_is_read_or_refused_and_read_again_the_same(text, kind):
     try:
-        query = compound_query(text, kind)
+        query = parse_compound_query(text, kind)
     except BadRequest as refused:
         assert refused.hints  # noqa: PT017  # both ends are good ones
         return
-    assert compound_query(query.text, query.kind) == query
+    assert parse_compound_query(query.text, query.kind) == query

@@ -4,7 +4,13 @@ import re
 
 import pytest
 
-from utils.entrez.databases import DATABASES, form_of, generic, no_such_database, staged_form
+from utils.entrez.databases import (
+    DATABASES,
+    build_unknown_database_error,
+    find_form,
+    find_staged_form,
+    make_generic_database,
+)
 from utils.entrez.datasets.trees import FORMS
 from utils.errors import BadRequest
 
@@ -49,35 +55,35 @@ def test_every_row_is_whole(name):
 def test_each_form_is_found_by_its_own_words_and_the_first_is_the_default(name):
     database = DATABASES[name]
     for form in database.forms:
-        assert form_of(database, form.rettype or "native", form.retmode) == form
+        assert find_form(database, form.rettype or "native", form.retmode) == form
     if database.forms:
-        assert form_of(database) == database.forms[0]
+        assert find_form(database) == database.forms[0]
         with pytest.raises(BadRequest) as refused:
-            form_of(database, "sonnet")
+            find_form(database, "sonnet")
         assert database.forms[0].name in refused.value.hint
     else:
         with pytest.raises(BadRequest, match="summary"):
-            form_of(database)
+            find_form(database)
 
 
 def test_words_of_others_will_do_as_a_form():
-    assert form_of(DATABASES["pubmed"], "xml").page == "pubmed_xml"
-    assert form_of(DATABASES["gene"], "", "xml").page == "xml"
+    assert find_form(DATABASES["pubmed"], "xml").page == "pubmed_xml"
+    assert find_form(DATABASES["gene"], "", "xml").page == "xml"
     with pytest.raises(BadRequest, match="operation summary"):
-        form_of(DATABASES["gene"], "docsum")
+        find_form(DATABASES["gene"], "docsum")
     with pytest.raises(BadRequest) as refused:
-        form_of(DATABASES["nuccore"], "fastaa")
+        find_form(DATABASES["nuccore"], "fastaa")
     assert refused.value.hints[0] == "Did you mean rettype=fasta?"
 
 
 def test_what_is_staged_is_a_form_with_fields_or_the_summaries():
-    assert staged_form(DATABASES["gene"]) is None
-    assert staged_form(DATABASES["gene"], "docsum") is None
-    assert staged_form(DATABASES["pubmed"]).page == "pubmed_xml"
-    assert staged_form(DATABASES["protein"], "gp").retmode == "xml"
-    assert staged_form(generic("brand_new")) is None
+    assert find_staged_form(DATABASES["gene"]) is None
+    assert find_staged_form(DATABASES["gene"], "docsum") is None
+    assert find_staged_form(DATABASES["pubmed"]).page == "pubmed_xml"
+    assert find_staged_form(DATABASES["protein"], "gp").retmode == "xml"
+    assert find_staged_form(make_generic_database("brand_new")) is None
     with pytest.raises(BadRequest, match="plain text"):
-        staged_form(DATABASES["pubmed"], "medline")
+        find_staged_form(DATABASES["pubmed"], "medline")
 
 
 @pytest.mark.parametrize(
@@ -89,14 +95,14 @@ def test_what_is_staged_is_a_form_with_fields_or_the_summaries():
     ],
 )  # fmt: skip
 def test_a_misspelt_database_is_answered_with_the_one_meant(wrong, meant):
-    refused = no_such_database(wrong)
+    refused = build_unknown_database_error(wrong)
     assert wrong in refused.message
     assert f"Did you mean {meant} " in refused.hints[0]
 
 
 @pytest.mark.parametrize("name", ["", "zzz", "x" * 5000, "\x1b[2J", "../etc"])
 def test_a_name_like_none_is_refused_in_a_line(name):
-    refused = no_such_database(name)
+    refused = build_unknown_database_error(name)
     assert len(str(refused)) < 400
     assert "\x1b" not in str(refused)
     assert "pubmed" in refused.hint

@@ -5,15 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from utils.entrez.databases import DATABASES, form_of
-from utils.entrez.fetching import Records, split_records, stretch
+from utils.entrez.databases import DATABASES, find_form
+from utils.entrez.fetching import Records, cut_passage, split_records
 from utils.errors import BadContent, PaperError
 from utils.http import Answer
 
 
 def split(body, database, rettype="", retmode=""):
     raw = body if isinstance(body, bytes) else body.encode()
-    form = form_of(DATABASES[database], rettype, retmode)
+    form = find_form(DATABASES[database], rettype, retmode)
     return split_records(Answer(200, "http://a.org/x", raw), form)
 
 
@@ -52,7 +52,7 @@ def test_a_set_of_xml_is_its_children_within_its_root():
     assert records.pieces == (
         '<GBSeq xmlns:x="u">1</GBSeq>', '<GBSeq xmlns:x="u">2</GBSeq>'
     )  # fmt: skip
-    shown = stretch(records, 0, 10_000)
+    shown = cut_passage(records, 0, 10_000)
     assert [node.text for node in etree.fromstring(shown.text)] == ["1", "2"]
 
 
@@ -102,7 +102,7 @@ def test_parts_put_together_are_the_whole(pieces, most):
     records = Records(tuple(pieces))
     read, offset = "", 0
     while offset < len("".join(pieces)):
-        part = stretch(records, offset, most)
+        part = cut_passage(records, offset, most)
         assert offset < part.end
         assert len(part.text) <= most
         assert part.text == "".join(pieces)[offset : part.end]
@@ -116,7 +116,7 @@ def test_whole_records_of_xml_are_always_well_formed(sizes, most):
     records = Records(pieces, "<set>\n", "\n</set>")
     offset, whole = 0, 0
     while offset < sum(map(len, pieces)):
-        part = stretch(records, offset, most)
+        part = cut_passage(records, offset, most)
         assert len(part.text) <= most
         if part.whole:
             assert len(etree.fromstring(part.text)) == part.whole

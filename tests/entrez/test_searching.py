@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from tests.answering import HOSTILE, answering
-from utils.entrez.selection import HOURS
+from utils.entrez.selection import HISTORY_HOURS
 from utils.errors import (
     BadRequest,
     EntrezFailed,
@@ -129,7 +129,7 @@ def test_a_history_is_a_name_that_gives_nothing_away(entrez, world):
 
 def test_a_history_lives_as_long_as_it_says(entrez, clock):
     kept = entrez.post("gene", "672 673")
-    clock.sleep(HOURS * 3600 - 60)
+    clock.sleep(HISTORY_HOURS * 3600 - 60)
     assert entrez.summary("gene", history=kept.id).total == 2
     clock.sleep(120)
     with pytest.raises(NotFound, match=kept.id) as gone:

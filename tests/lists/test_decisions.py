@@ -7,7 +7,7 @@ from utils.errors import BadRequest
 from utils.lists.decisions import (
     Decision,
     GivenFacts,
-    Screened,
+    ScreenedRecord,
     has_decisions,
     read_included,
     read_screened,
@@ -15,12 +15,12 @@ from utils.lists.decisions import (
 from utils.model.identifiers import Ids
 
 
-def read(text: str | bytes, name: str = "", **told: str) -> list[Screened]:
+def read(text: str | bytes, name: str = "", **told: str) -> list[ScreenedRecord]:
     data = text if isinstance(text, bytes) else text.encode()
     return list(read_screened(data, name, GivenFacts(**told) if told else None))  # type: ignore[arg-type]
 
 
-def votes(record: Screened) -> list[tuple[str, str]]:
+def votes(record: ScreenedRecord) -> list[tuple[str, str]]:
     return [(one.screener, one.choice) for one in record.decisions]
 
 
@@ -37,7 +37,12 @@ def test_rayyan_names_each_screener_and_keeps_their_conflicts(data: bytes) -> No
     assert votes(third) == [("Kofi", "include"), ("Ama", "exclude")]
     assert [one.reasons for one in third.decisions] == [(), ("wrong outcome",)]
     assert not fourth.decisions
-    assert [one.excluded for one in (first, second, third, fourth)] == [False, True, False, False]
+    assert [one.is_excluded for one in (first, second, third, fourth)] == [
+        False,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_the_stage_is_told_by_whoever_exported() -> None:

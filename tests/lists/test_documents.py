@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fixtures import fixture_text
-from utils.citations.items import csl_item
+from utils.citations.items import to_csl_item
 from utils.errors import BadRequest
 from utils.lists.references import read_file_entries
 from utils.model.identifiers import Ids
@@ -116,7 +116,7 @@ def test_what_our_own_json_prints_is_a_list():
 
 def test_our_own_csl_json_comes_back(library, world):
     papers = [library.pubmed.paper(world.paper(branch).pmid) for branch in ("pmc_cloud", "paywall")]
-    data = json.dumps([csl_item(paper) for paper in papers]).encode()
+    data = json.dumps([to_csl_item(paper) for paper in papers]).encode()
     assert [entry.ids.doi for entry in read_file_entries(data)] == [p.ids.doi for p in papers]
 
 

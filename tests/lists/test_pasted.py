@@ -8,7 +8,7 @@ from utils.errors import BadRequest
 from utils.lists.pasted import (
     build_unread_error,
     parse_entries,
-    read_entries,
+    parse_lines,
     read_identifier_lines,
 )
 from utils.model.identifiers import Ids
@@ -92,7 +92,7 @@ def test_nor_any_other_of_its_line(good, slip, between):
 def test_a_number_among_words_is_no_pmid():
     """Prose is full of numbers: none of them is taken for a paper."""
     lines = ["31452104", "31452105", "12 patients were treated in 1998", "Smith, 2019", "Li 2; 7"]
-    assert [entry.asked for entry in read_entries(lines) if not entry.ids] == lines[2:]
+    assert [entry.asked for entry in parse_lines(lines) if not entry.ids] == lines[2:]
 
 
 @pytest.mark.parametrize("lines", [[], ["", "  "]])

@@ -12,8 +12,14 @@ from tests.world import Record, World
 from tests.world.pmc import media
 from utils import Library, cli
 from utils.errors import NotFound
-from utils.media import Kept, PaperObjects, long_rows, objects_in, objects_of
-from utils.media.long_table import table_csv
+from utils.media import (
+    PaperObjects,
+    StoredObject,
+    find_objects_in_passage,
+    iterate_long_rows,
+    list_objects,
+)
+from utils.media.long_table import to_csv
 from utils.model.paper import Grid
 
 
@@ -25,7 +31,7 @@ def rich(library: Library, world: World) -> Record:
     return record
 
 
-def by_label(found: PaperObjects) -> dict[str, Kept]:
+def by_label(found: PaperObjects) -> dict[str, StoredObject]:
     return {one.label: one for one in found.objects}
 
 
@@ -118,11 +124,11 @@ def test_a_paper_elsewhere_lists_what_it_has_and_where(library: Library, world: 
 
 def test_pipes_of_any_text_are_a_table(library: Library, rich: Record) -> None:
     stored = library.find(rich.pmid)
-    whole = objects_of(stored, library.shelf)
+    whole = list_objects(stored, library.shelf)
     [in_xml] = [one for one in whole if one.grid]
     for path in (library.shelf.folder / ".papershelf" / "raw").iterdir():
         path.unlink()
-    [in_text] = [one for one in objects_of(stored, library.shelf) if one.grid]
+    [in_text] = [one for one in list_objects(stored, library.shelf) if one.grid]
     assert in_text.grid
     assert in_xml.grid
     assert in_text.grid.rows == in_xml.grid.rows
@@ -132,9 +138,9 @@ def test_pipes_of_any_text_are_a_table(library: Library, rich: Record) -> None:
 
 def test_every_cell_of_the_long_table_says_what_it_is(library: Library, rich: Record) -> None:
     stored = library.find(rich.pmid)
-    found = objects_of(stored, library.shelf)
+    found = list_objects(stored, library.shelf)
     [grid] = [one.grid for one in found if one.grid]
-    rows = list(long_rows(stored, found))
+    rows = list(iterate_long_rows(stored, found))
     named = {
         (row[0], name, value)
         for row in grid.rows
@@ -147,7 +153,7 @@ def test_every_cell_of_the_long_table_says_what_it_is(library: Library, rich: Re
 
 def test_a_spreadsheet_runs_nothing_of_a_table() -> None:
     grid = Grid((("a", "b"),), (("=1+1", "-0.5"), ("−3", "@x")))
-    assert table_csv(grid).decode("utf-8-sig").splitlines() == ["a,b", "'=1+1,-0.5", "−3,'@x"]
+    assert to_csv(grid).decode("utf-8-sig").splitlines() == ["a,b", "'=1+1,-0.5", "−3,'@x"]
 
 
 def test_a_paper_that_is_not_there_has_no_objects(library: Library) -> None:
@@ -312,7 +318,9 @@ def test_a_file_is_not_taken_for_one_whose_number_begins_alike(
         ("Figs. 1 and 2, stable 1", ["Figure 1"]),
         ("Tabelle 1", ["Table 1"]),
     ):
-        assert [one.label for one in objects_in(words, stored, library.shelf)] == labels
+        assert [
+            one.label for one in find_objects_in_passage(words, stored, library.shelf)
+        ] == labels
 
 
 def test_a_paper_whose_kept_bytes_are_damaged_can_be_read(library: Library, rich: Record) -> None:
@@ -334,13 +342,13 @@ def test_the_long_table_as_parquet_has_the_cells_of_the_csv_with_types(
     from pyarrow import parquet
 
     monkeypatch.setattr("utils.library.Library", lambda **_: library)
-    monkeypatch.setattr("utils.media.long_table._BATCH", 3)
+    monkeypatch.setattr("utils.media.long_table._BATCH_ROWS", 3)
     target = tmp_path / "new folder" / "cells.parquet"
     assert cli.main(["export", "--tables", str(target)]) == 0
     assert capsys.readouterr().out.strip() == str(target)
     table = parquet.read_table(target)
     stored = library.find(rich.pmid)
-    assert table.to_pylist() == list(long_rows(stored, objects_of(stored, library.shelf)))
+    assert table.to_pylist() == list(iterate_long_rows(stored, list_objects(stored, library.shelf)))
     assert {str(table.schema.field(name).type) for name in ("number", "line", "value")} == {
         *("double", "int64", "string")
     }

@@ -10,7 +10,7 @@ import pytest
 from tests.world import World, arxiv_texts
 from utils import Library
 from utils.demo import pages
-from utils.media import Kept, may_be_copied
+from utils.media import StoredObject, allows_copying
 from utils.model.paper import Fetched
 from utils.readers import latex as in_latex
 from utils.readers.html import pictures as in_html
@@ -39,7 +39,7 @@ def html(body: str, url: str = "https://a.test/articles/1") -> Fetched:
     return Fetched(page, "html", url, "publisher", "publisher")
 
 
-def figure(library: Library, paper: str) -> Kept:
+def figure(library: Library, paper: str) -> StoredObject:
     [kept] = library.objects(paper, kinds=("figure",)).objects
     return kept
 
@@ -184,14 +184,14 @@ def test_a_page_of_many_pictures_takes_time_that_grows_with_it() -> None:
 
 def test_which_licences_let_programs_copy() -> None:
     allowed = ("CC BY", "CC BY-NC-ND 4.0", "https://creativecommons.org/publicdomain/zero/1.0/")
-    assert all(map(may_be_copied, allowed))
+    assert all(map(allows_copying, allowed))
     refused = (
         "",
         "TDM",
         "© 2026 A publisher",
         "http://arxiv.org/licenses/nonexclusive-distrib/1.0/",
     )
-    assert not any(map(may_be_copied, refused))
+    assert not any(map(allows_copying, refused))
 
 
 # Pages of eight publishers, and how many figures each has.

@@ -1,11 +1,11 @@
-"""Citations of papers, in every format, all made from one CSL item.
+"""Cite papers in every supported format, always from one CSL item.
 
-`citations` gives any of them for many papers. References for people (APA, MLA, Vancouver) are made
-by `.styles`, those for reference managers here (RIS, BibTeX) and by `.nbib`.
+`format_citations` returns any of them for many papers. `.styles` makes references for people
+(APA, MLA, Vancouver); this module and `.nbib` make those for reference managers (RIS, BibTeX).
 
-RIS as its tags are used by Zotero, EndNote and rispy: PMID in ``AN`` beside ``DB  - PubMed``,
-PMCID in ``C2``. BibTeX for any engine: UTF-8, LaTeX's own characters escaped except where a field
-is taken literally (``doi``, ``url``, ``file``), capitals that must stay in braces.
+RIS uses the tags as Zotero, EndNote and rispy do: PMID in ``AN`` with ``DB  - PubMed``,
+PMCID in ``C2``. BibTeX suits any engine: UTF-8, LaTeX's special characters escaped unless a field
+is taken literally (``doi``, ``url``, ``file``), and protected capitals in braces.
 """
 
 from __future__ import annotations
@@ -19,20 +19,21 @@ from typing import Any
 from ..errors import BadRequest
 from ..model.paper import Paper
 from ..system.plain_text import one_line
-from .items import citation_key, csl_item
-from .latex import latex, literal, with_capitals
-from .nbib import each_nbib, to_nbib
+from .items import build_citation_key, to_csl_item
+from .latex import escape_literal, protect_capitals, to_latex
+from .nbib import iterate_nbib, to_nbib
 from .styles import STYLES as PRINTED
-from .styles import styled
+from .styles import format_in_style
 
 __all__ = [
-    "FORMATS", "PRINTED", "STYLES", "citation_key", "citations", "cite", "csl_item", "each_bibtex",
-    "each_nbib", "each_ris", "find_style", "in_version", "to_bibtex", "to_nbib", "to_ris",
+    "FORMATS", "PRINTED", "STYLES", "build_citation_key", "find_style", "format_citations",
+    "format_references", "iterate_bibtex", "iterate_nbib", "iterate_ris", "name_version",
+    "to_bibtex", "to_csl_item", "to_nbib", "to_ris",
 ]  # fmt: skip
 
 _BY_NAME = {style.name: style for style in PRINTED.values()}
 FORMATS = ("ris", "bibtex", "nbib", *_BY_NAME, "csl_json")
-"""The names tools use."""
+"""Names of the formats in tools."""
 STYLES = {
     **{typed: style.name for typed, style in PRINTED.items()},
     "ris": "ris",
@@ -40,7 +41,7 @@ STYLES = {
     "nbib": "nbib",
     "csl-json": "csl_json",
 }
-"""What people type, with its name in `FORMATS`."""
+"""Spellings that people type, with their names in `FORMATS`."""
 _ALIASES = {
     "apa7": "apa", "apa7th": "apa", "apa7thedition": "apa",
     "americanpsychologicalassociation": "apa", "mla9": "mla", "mla9th": "mla",
@@ -48,7 +49,7 @@ _ALIASES = {
     "icmje": "vancouver", "bib": "bibtex", "biblatex": "bibtex", "medline": "nbib",
     "csl": "csl-json", "json": "csl-json",
 }  # fmt: skip
-Item = dict[str, Any]
+CslItem = dict[str, Any]
 _RIS_TYPES = {
     "article-journal": "JOUR", "article": "UNPB", "article-newspaper": "NEWS", "book": "BOOK",
     "chapter": "CHAP", "dataset": "DATA", "thesis": "THES",
@@ -58,52 +59,53 @@ _BIBTEX_TYPES = {
     "chapter": "incollection", "thesis": "phdthesis",
 }  # fmt: skip
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_ONE_RANGE = re.compile(r"[^\s,;-]+-[^\s,;-]+")
+_PAGE_RANGE = re.compile(r"[^\s,;-]+-[^\s,;-]+")
 _AND = re.compile(r"\band\b", re.I)
 
 
-def citations(papers: Sequence[Paper], formats: Sequence[str]) -> list[dict[str, Any]]:
-    """Each paper's citation in each of the formats, in the order of both.
+def format_citations(papers: Sequence[Paper], formats: Sequence[str]) -> list[dict[str, Any]]:
+    """Return each paper's citation in each requested format, in the order of both lists.
 
     Parameters
     ----------
     papers : sequence of Paper
-        Any number; a style is read once, so ask for many papers at a time.
+        Any number; a style is loaded once, so pass many papers at a time.
     formats : sequence of str
         Some of `FORMATS`, or styles that `find_style` knows.
 
     Returns
     -------
     list of dict
-        One a paper: format to text, or to the CSL-JSON item for ``csl_json``. BibTeX keys, and the
+        One per paper: format to text (``csl_json``: to the CSL-JSON item). BibTeX keys, and the
         ids of the items, are unique within the list.
 
     Raises
     ------
     BadRequest
-        A format is none of these.
+        A format is unknown.
     """
-    names = dict.fromkeys(STYLES[find_style(one)] for one in formats)
-    references = {name: list(_references(papers, name)) for name in names}
-    return [{name: references[name][at] for name in references} for at in range(len(papers))]
+    names = dict.fromkeys(STYLES[find_style(style)] for style in formats)
+    references = {name: list(_format_each(papers, name)) for name in names}
+    return [{name: references[name][index] for name in references} for index in range(len(papers))]
 
 
-def cite(papers: Sequence[Paper], style: str) -> list[str]:
-    """Each paper's reference in one style (`find_style`), as text; a CSL-JSON item is one line.
+def format_references(papers: Sequence[Paper], style: str) -> list[str]:
+    """Return each paper's reference in one style as text; a CSL-JSON item is one line.
 
     Raises
     ------
     BadRequest
-        There is no such style.
+        The style is unknown.
     """
-    references = _references(papers, STYLES[find_style(style)])
+    references = _format_each(papers, STYLES[find_style(style)])
     return [
-        one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in references
+        item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
+        for item in references
     ]
 
 
-def in_version(paper: Paper, version: str) -> Paper:
-    """An arXiv paper under the name of one of its versions, to be cited; no name to look it up by.
+def name_version(paper: Paper, version: str) -> Paper:
+    """Return an arXiv paper whose identifier names one version, for citing only, not for look-ups.
 
     >>> from ..model.identifiers import Ids
     >>> csl_item(in_version(Paper(Ids(arxiv="2601.00001")), "2"))["URL"]
@@ -113,7 +115,7 @@ def in_version(paper: Paper, version: str) -> Paper:
 
 
 def find_style(name: str) -> str:
-    """Return the style of `STYLES` that is meant, whatever its capitals, or one of `FORMATS`.
+    """Return the name in `STYLES` for a spelling, ignoring capitals and punctuation.
 
     >>> find_style("Vancouver"), find_style("apa_string"), find_style("CSL JSON")
     ('vancouver', 'apa', 'csl-json')
@@ -121,7 +123,7 @@ def find_style(name: str) -> str:
     Raises
     ------
     BadRequest
-        There is no such style.
+        The style is unknown.
     """
     folded = re.sub(r"[\W_]+", "", name).lower().removesuffix("style").removesuffix("string")
     known = {re.sub(r"\W", "", style): style for style in STYLES} | _ALIASES
@@ -131,28 +133,28 @@ def find_style(name: str) -> str:
     return known[folded]
 
 
-def _references(papers: Sequence[Paper], name: str) -> Iterator[Any]:
+def _format_each(papers: Sequence[Paper], name: str) -> Iterator[Any]:
     unfiled = ((paper, "") for paper in papers)
     if name == "ris":
-        return each_ris(unfiled)
+        return iterate_ris(unfiled)
     if name == "bibtex":
-        return each_bibtex(unfiled)
+        return iterate_bibtex(unfiled)
     if name == "nbib":
-        return each_nbib(unfiled)
+        return iterate_nbib(unfiled)
     if name == "csl_json":
-        keys = _Keys()
-        return (csl_item(paper, keys.of(paper)) for paper in papers)
-    return styled(papers, _BY_NAME[name])
+        keys = _UniqueKeys()
+        return (to_csl_item(paper, keys.assign(paper)) for paper in papers)
+    return format_in_style(papers, _BY_NAME[name])
 
 
 def to_ris(paper: Paper, file: str = "") -> str:
-    """One RIS record, with its blank line; *file* is a link to the text (``L1``)."""
-    item = csl_item(paper)
+    """Return one RIS record with its final blank line; *file* is a link to the text (``L1``)."""
+    item = to_csl_item(paper)
     lines = [("TY", _RIS_TYPES.get(item["type"], "GEN"))]
-    lines += [("AU", _ris_name(name)) for name in item.get("author", ())]
+    lines += [("AU", _to_ris_name(name)) for name in item.get("author", ())]
     year, *rest = item["issued"]["date-parts"][0] if "issued" in item else [""]
     pages = item.get("page", "")
-    first, _, last = pages.partition("-") if _ONE_RANGE.fullmatch(pages) else (pages, "", "")
+    first, _, last = pages.partition("-") if _PAGE_RANGE.fullmatch(pages) else (pages, "", "")
     lines += [
         ("PY", f"{year:04}" if year else ""),
         ("DA", "/".join([f"{year:04}", *(f"{part:02}" for part in rest)]) if rest else ""),
@@ -174,7 +176,7 @@ def to_ris(paper: Paper, file: str = "") -> str:
         ("N1", item.get("note", "")),
         ("N1", f"Original title: {item['original-title']}" if "original-title" in item else ""),
         ("UR", item.get("URL", "")),
-        ("UR", _arxiv_url(item) if "DOI" in item else ""),
+        ("UR", _build_arxiv_url(item) if "DOI" in item else ""),
         ("L1", one_line(file)),
     ]
     texts = (f"{tag}  - {value}" for tag, value in lines if value)
@@ -182,118 +184,119 @@ def to_ris(paper: Paper, file: str = "") -> str:
 
 
 def to_bibtex(paper: Paper, key: str = "", file: str = "", version: str = "") -> str:
-    """One BibTeX entry, with its blank line.
+    """Return one BibTeX entry with its final blank line.
 
-    *file* is the path of the text, *version* the number of the arXiv version that is meant.
+    *file* is the path of the text, *version* the number of the arXiv version to cite.
     """
-    item = csl_item(paper, key, version)
+    item = to_csl_item(paper, key, version)
     kind = _BIBTEX_TYPES.get(item["type"], "misc")
     category = paper.categories[0] if paper.ids.arxiv and paper.categories else ""
-    fields = _bibtex_fields(item, kind, file, category)
+    fields = _build_bibtex_fields(item, kind, file, category)
     lines = [f"  {name} = {value}," for name, value in fields.items()]
     return "\n".join([f"@{kind}{{{item['id']},", *lines, "}", "", ""])
 
 
-def each_ris(papers: Iterable[tuple[Paper, str]]) -> Iterator[str]:
-    """The records of many papers (each with its file or ""), one by one: what a RIS file holds."""
+def iterate_ris(papers: Iterable[tuple[Paper, str]]) -> Iterator[str]:
+    """Yield the RIS records of papers, each given with its file or ""."""
     return (to_ris(paper, file) for paper, file in papers)
 
 
-def each_bibtex(papers: Iterable[tuple[Paper, str]]) -> Iterator[str]:
-    """The entries of many papers (each with its file or ""), under keys that no two share.
+def iterate_bibtex(papers: Iterable[tuple[Paper, str]]) -> Iterator[str]:
+    """Yield the BibTeX entries of papers, each given with its file or "", under unique keys.
 
     The second paper with the same key gets its identifier appended: a growing list keeps its keys.
     """
-    keys = _Keys()
-    return (to_bibtex(paper, keys.of(paper), file) for paper, file in papers)
+    keys = _UniqueKeys()
+    return (to_bibtex(paper, keys.assign(paper), file) for paper, file in papers)
 
 
-class _Keys:
-    """Citation keys of one list."""
+class _UniqueKeys:
+    """The citation keys already used in one list."""
 
     def __init__(self) -> None:
         self._taken: dict[str, int] = {}
 
-    def of(self, paper: Paper) -> str:
-        """The next paper's key, which no other has."""
-        key = plain_key = citation_key(paper)
+    def assign(self, paper: Paper) -> str:
+        """Return a key for the next paper that no earlier paper has."""
+        key = base_key = build_citation_key(paper)
         if key in self._taken:
             name = re.sub(r"[^a-z0-9]", "", paper.ids.pmid or paper.ids.key)
-            key = f"{plain_key}_{name}" if name else plain_key
+            key = f"{base_key}_{name}" if name else base_key
         while key in self._taken:
-            self._taken[plain_key] += 1
-            key = f"{plain_key}_{self._taken[plain_key]}"
+            self._taken[base_key] += 1
+            key = f"{base_key}_{self._taken[base_key]}"
         self._taken[key] = 1
         return key
 
 
-def _bibtex_fields(item: Item, kind: str, file: str, category: str) -> dict[str, str]:
-    """The fields of an entry, with their values as they are written."""
+def _build_bibtex_fields(item: CslItem, kind: str, file: str, category: str) -> dict[str, str]:
+    """Return an entry's fields with their values as they appear in the file."""
     container = "booktitle" if kind == "incollection" else "journal"
     if kind == "misc":
         container = "howpublished"
     issued = item["issued"]["date-parts"][0] if "issued" in item else []
     year, month, day = [*issued, 0, 0, 0][:3]
     escaped = {
-        "author": " and ".join(map(_bibtex_name, item.get("author", ()))),
-        "title": with_capitals(item.get("title", "")),
-        "origtitle": with_capitals(item.get("original-title", "")),
-        container: latex(item.get("container-title", "")),
-        "shortjournal": latex(item.get("container-title-short", "")),
+        "author": " and ".join(map(_to_bibtex_name, item.get("author", ()))),
+        "title": protect_capitals(item.get("title", "")),
+        "origtitle": protect_capitals(item.get("original-title", "")),
+        container: to_latex(item.get("container-title", "")),
+        "shortjournal": to_latex(item.get("container-title-short", "")),
         "year": f"{year:04}" if year else "",
         "day": f"{day}" if day else "",
-        "volume": latex(item.get("volume", "")),
-        "number": latex(item.get("issue", "")),
-        "pages": latex(item.get("page", "")).replace("-", "--"),
-        "issn": latex(item.get("ISSN", "")),
-        "doi": literal(item.get("DOI", "")),
-        "pmid": literal(item.get("PMID", "")),
-        "pmcid": literal(item.get("PMCID", "")),
-        "eprint": literal(item.get("archive_location", "")),
+        "volume": to_latex(item.get("volume", "")),
+        "number": to_latex(item.get("issue", "")),
+        "pages": to_latex(item.get("page", "")).replace("-", "--"),
+        "issn": to_latex(item.get("ISSN", "")),
+        "doi": escape_literal(item.get("DOI", "")),
+        "pmid": escape_literal(item.get("PMID", "")),
+        "pmcid": escape_literal(item.get("PMCID", "")),
+        "eprint": escape_literal(item.get("archive_location", "")),
         "archivePrefix": item.get("archive", ""),
-        "primaryClass": literal(category),
-        "url": literal(item.get("URL", "")),
-        "language": latex(item.get("language", "")),
-        "keywords": latex(item.get("keyword", "")),
-        "abstract": latex(item.get("abstract", "")),
-        "note": latex(item.get("note", "")),
-        "file": literal(one_line(file)),
+        "primaryClass": escape_literal(category),
+        "url": escape_literal(item.get("URL", "")),
+        "language": to_latex(item.get("language", "")),
+        "keywords": to_latex(item.get("keyword", "")),
+        "abstract": to_latex(item.get("abstract", "")),
+        "note": to_latex(item.get("note", "")),
+        "file": escape_literal(one_line(file)),
     }
     fields = {name: f"{{{value}}}" for name, value in escaped.items() if value}
     if 1 <= month <= 12:
-        fields["month"] = _MONTHS[month - 1]  # a macro of every style, in its own language
+        fields["month"] = _MONTHS[month - 1]  # a macro that each style defines in its language
     return fields
 
 
-def _ris_name(name: dict[str, str]) -> str:
-    """``van der Berg, Jan, Jr``: commas have a meaning here, so no part may hold one."""
+def _to_ris_name(name: dict[str, str]) -> str:
+    """Return ``van der Berg, Jan, Jr``; a comma separates parts, so no part may contain one."""
     if "literal" in name:
         return name["literal"].replace(",", "")
     family = " ".join(filter(None, (name.get("non-dropping-particle"), name.get("family"))))
-    parts = [family, _given_names(name), name.get("suffix", "")]
+    parts = [family, _join_given_names(name), name.get("suffix", "")]
     return ", ".join(part.replace(",", "") for part in parts).rstrip(", ")
 
 
-def _bibtex_name(name: dict[str, str]) -> str:
-    """``van der Berg, Jr, Jan``; parts that BibTeX would split are in braces."""
+def _to_bibtex_name(name: dict[str, str]) -> str:
+    """Return ``van der Berg, Jr, Jan``; parts that BibTeX would split are in braces."""
     if "literal" in name:
-        return f"{{{latex(name['literal'])}}}"
-    parts = name.get("family", ""), _given_names(name), name.get("suffix", "")
-    family, given, suffix = map(_braced, parts)
+        return f"{{{to_latex(name['literal'])}}}"
+    parts = name.get("family", ""), _join_given_names(name), name.get("suffix", "")
+    family, given, suffix = map(_protect_name_part, parts)
     if not given and " " in family and not family.startswith("{"):
         family = f"{{{family}}}"
-    particle = _braced(name.get("non-dropping-particle", ""))
+    particle = _protect_name_part(name.get("non-dropping-particle", ""))
     full_family = " ".join(filter(None, (particle, family)))
     return ", ".join(filter(None, (full_family, suffix, given)))
 
 
-def _given_names(name: dict[str, str]) -> str:
+def _join_given_names(name: dict[str, str]) -> str:
     return " ".join(filter(None, (name.get("given"), name.get("dropping-particle"))))
 
 
-def _braced(part: str) -> str:
-    return f"{{{latex(part)}}}" if "," in part or _AND.search(part) else latex(part)
+def _protect_name_part(part: str) -> str:
+    """Escape a name part, in braces where BibTeX would split it."""
+    return f"{{{to_latex(part)}}}" if "," in part or _AND.search(part) else to_latex(part)
 
 
-def _arxiv_url(item: Item) -> str:
+def _build_arxiv_url(item: CslItem) -> str:
     return f"https://arxiv.org/abs/{item['archive_location']}" if "archive" in item else ""

@@ -1,12 +1,12 @@
-"""Turn a paper into CSL-JSON, from which every citation format is made, and mend its typography.
+"""Convert a paper to CSL-JSON, the source of every citation format, and fix its typography.
 
-Field names and types are those of the CSL 1.0.2 data schema (``csl-data.json``), which knows
-``DOI``, ``PMID`` and ``PMCID``; an arXiv identifier is the ``archive_location`` in ``arXiv``.
+Field names and types are those of the CSL 1.0.2 data schema (``csl-data.json``), which has
+``DOI``, ``PMID`` and ``PMCID``. An arXiv identifier is the ``archive_location`` in ``arXiv``.
 
 citeproc-py leaves curled quotes, page ranges and the capitals of titles to its caller, or handles
-them by rules too simple for real titles (``In-patient``, ``Versus``; ``1-199`` becomes ``1–99``),
-so they are done here. Sources: CSL 1.0.2 (*Page ranges*, *Title-case conversion*), MLA Handbook 9
-(§2.90), Citing Medicine 2 (*Pagination*).
+them by rules too simple for real titles (``In-patient``, ``Versus``; ``1-199`` becomes ``1–99``).
+This module therefore handles them. Sources: CSL 1.0.2 (*Page ranges*, *Title-case conversion*),
+MLA Handbook 9 (§2.90), Citing Medicine 2 (*Pagination*).
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from ..model.identifiers import find_arxiv_version
 from ..model.paper import Author, Notice, Paper
 from ..system.plain_text import one_line, to_subscript, to_superscript
 
-_TAG = re.compile(
+_MARKUP_TAG = re.compile(
     r"</?(?:i|b|u|em|strong|su[bp]|sc|scp|tt|span|p|br|italic|bold|title|inf|(?:mml|jats):[\w-]+)"
     r"(?:\s[^<>]{0,300})?/?>",
     re.I,
 )
 _SCRIPT = re.compile(r"<(su[bp])>([\d+−-]{1,9})</\1>", re.I | re.A)
-_BRACKETED = re.compile(r"\[([^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*)\]")
+_BRACKETED_TITLE = re.compile(r"\[([^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*)\]")
 _TYPES = {
     "Preprint": "article",
     "Academic Dissertation": "thesis",
     "Newspaper Article": "article-newspaper",
     "Dataset": "dataset",
 }
-_ARXIV = ("", "arXiv", "arXiv.org")  # as arXiv, and as Semantic Scholar names the place
+_ARXIV = ("", "arXiv", "arXiv.org")  # arXiv's own record, and Semantic Scholar's names of arXiv
 _LANGUAGES = {
     "eng": "en", "fre": "fr", "ger": "de", "spa": "es", "ita": "it", "por": "pt", "rus": "ru",
     "jpn": "ja", "chi": "zh", "pol": "pl", "dut": "nl", "kor": "ko", "tur": "tr", "swe": "sv",
@@ -44,15 +44,17 @@ _LANGUAGES = {
 _ASCII = str.maketrans(
     {"ø": "o", "ł": "l", "ß": "ss", "æ": "ae", "œ": "oe", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
 )
-_SMALL = frozenset(
+_KEY_STOP_WORDS = frozenset(
     (
         "a", "an", "and", "are", "as", "at", "by", "can", "der", "die", "do", "does", "for", "from",
         "how", "in", "is", "la", "le", "of", "on", "or", "the", "to", "un", "une", "what", "with",
     )
 )  # fmt: skip
-Pages = Literal["expanded", "minimal", "minimal-two"]
-_OPENS = re.compile(r"(?<![^\s(\[{“‘/–—-])['\"](?=[^\s'\"])|(?<![^\s(\[{“‘/–—-])['\"](?=['\"]\w)")
-_CLOSES = {"”": "“", "’": "‘"}
+PageRangeFormat = Literal["expanded", "minimal", "minimal-two"]
+_OPENING_QUOTE = re.compile(
+    r"(?<![^\s(\[{“‘/–—-])['\"](?=[^\s'\"])|(?<![^\s(\[{“‘/–—-])['\"](?=['\"]\w)"
+)
+_OPENING_OF_CLOSING = {"”": "“", "’": "‘"}
 _QUOTES = re.compile("['\"“”‘’]")
 _RANGE = re.compile(
     r"(?<![\w.–-])([A-Za-z]{0,3})(\d{1,9})([A-Za-z]?)\s?[-–]\s?\1?(\d{1,9})\3(?![\w.–-])", re.A
@@ -60,8 +62,8 @@ _RANGE = re.compile(
 _SPAN = re.compile(r"(?<=\d)([A-Za-z]?)\s?-\s?(?=[A-Za-z]{0,3}\d)", re.A)
 _ROMAN = re.compile(r"\b([ivxlc]+)\s?-\s?([ivxlc]+)\b", re.I)
 _BETWEEN_WORDS = re.compile(r"(\s+|[-–—/])")
-# Behind a colon, a question or a sentence, but not behind "Ed.".
-_BEGINNING = re.compile(r"(?:[:?!]|\w{4}\.)\W*\s$|\s[-–—]\s$")
+# After a colon, a question or a sentence, but not after "Ed.".
+_SENTENCE_START = re.compile(r"(?:[:?!]|\w{4}\.)\W*\s$|\s[-–—]\s$")
 _LETTERS = re.compile(r"[^\W\d_]+")
 # Articles, conjunctions, prepositions of any length, particles of names and of other languages.
 _LOWER_IN_TITLES = frozenset(
@@ -75,61 +77,63 @@ _LOWER_IN_TITLES = frozenset(
 )
 
 
-def csl_item(paper: Paper, key: str = "", version: str = "") -> dict[str, Any]:
-    """The paper as one item of CSL-JSON; what is not known is left out.
+def to_csl_item(paper: Paper, key: str = "", version: str = "") -> dict[str, Any]:
+    """Return the paper as a CSL-JSON item; unknown fields are left out.
 
     Parameters
     ----------
     paper : Paper
     key : str
-        The ``id``; made by `citation_key` where it is empty.
+        The ``id``; built by `build_citation_key` if empty.
     version : str
-        The number of the arXiv version that is meant, where one is.
+        The number of the arXiv version to cite, if any.
     """
     article = ""
-    if _is_of_preprint(paper):
-        article, paper = one_line(_published_in(paper)), _as_preprint(paper)
+    if _is_preprint_record(paper):
+        article, paper = one_line(_describe_published_article(paper)), _drop_article_fields(paper)
     ids, arxiv = paper.ids, one_line(paper.ids.arxiv)
     if arxiv and version and not find_arxiv_version(arxiv):
         arxiv = f"{arxiv}v{version}"
     bookshelf = paper.pages if paper.pages.startswith("NBK") else ""
-    kind = _kind(paper, bookshelf)
+    kind = _choose_csl_type(paper, bookshelf)
     item = {
-        "id": key or citation_key(paper),
+        "id": key or build_citation_key(paper),
         "type": kind,
         "genre": "Preprint" if kind == "article" else "",
-        "title": plain_title(paper.title) or plain_title(paper.vernacular_title),
-        "original-title": plain_title(paper.vernacular_title) if plain_title(paper.title) else "",
-        "author": [_name(author) for author in paper.authors if author.name.strip()],
-        "container-title": "" if kind == "book" else plain(paper.journal),
-        "container-title-short": "" if bookshelf else plain(paper.journal_abbreviation),
-        "issued": _date(paper.published),
-        "volume": plain(paper.volume),
-        "issue": plain(paper.issue),
-        "page": "" if bookshelf else _pages(plain(paper.pages)),
-        "ISSN": plain(paper.issn),
+        "title": clean_title(paper.title) or clean_title(paper.vernacular_title),
+        "original-title": clean_title(paper.vernacular_title) if clean_title(paper.title) else "",
+        "author": [_to_csl_name(author) for author in paper.authors if author.name.strip()],
+        "container-title": "" if kind == "book" else strip_markup(paper.journal),
+        "container-title-short": "" if bookshelf else strip_markup(paper.journal_abbreviation),
+        "issued": _to_csl_date(paper.published),
+        "volume": strip_markup(paper.volume),
+        "issue": strip_markup(paper.issue),
+        "page": "" if bookshelf else _expand_page_range(strip_markup(paper.pages)),
+        "ISSN": strip_markup(paper.issn),
         "DOI": one_line(ids.doi),
         "PMID": one_line(ids.pmid),
         "PMCID": one_line(ids.pmcid),
         "archive": "arXiv" if arxiv else "",
         "archive_location": arxiv,
-        "URL": _arxiv_url(arxiv) if find_arxiv_version(arxiv) else _url(paper, bookshelf),
-        "language": _language(paper),
-        "keyword": "; ".join(_keywords(paper)),
-        "abstract": plain(paper.abstract),
-        "note": ". ".join(filter(None, (*_notes(paper), article))),
+        "URL": _build_arxiv_url(arxiv)
+        if find_arxiv_version(arxiv)
+        else _build_url(paper, bookshelf),
+        "language": _to_language_code(paper),
+        "keyword": "; ".join(_collect_keywords(paper)),
+        "abstract": strip_markup(paper.abstract),
+        "note": ". ".join(filter(None, (*_list_notices(paper), article))),
     }
     return {name: value for name, value in item.items() if value}
 
 
-def _is_of_preprint(paper: Paper) -> bool:
-    """Whether it is a preprint server's record that names the journal of the article, too."""
+def _is_preprint_record(paper: Paper) -> bool:
+    """Return whether this is a preprint server's record that also names the published article."""
     own = paper.ids.arxiv and "Preprint" in paper.publication_types
     return bool(own) and paper.journal not in _ARXIV
 
 
-def _as_preprint(paper: Paper) -> Paper:
-    """The preprint alone: its year beside the article's journal would be of neither."""
+def _drop_article_fields(paper: Paper) -> Paper:
+    """Return the preprint alone, without the published article's journal, volume, pages and DOI."""
     return replace(
         paper,
         ids=replace(paper.ids, doi=""),
@@ -141,29 +145,31 @@ def _as_preprint(paper: Paper) -> Paper:
     )
 
 
-def _published_in(paper: Paper) -> str:
-    """Where the article of a preprint is to be found."""
+def _describe_published_article(paper: Paper) -> str:
+    """Return a note that says where the published article of a preprint appeared."""
     issue = f"({paper.issue})" if paper.issue else ""
     place = " ".join(filter(None, (paper.journal, f"{paper.volume}{issue}", paper.pages)))
     return f"Published in: {place}" + (f", doi:{paper.ids.doi}" if paper.ids.doi else "")
 
 
-def citation_key(paper: Paper) -> str:
-    """Author, year and first significant word: depends on nothing but the paper.
+def build_citation_key(paper: Paper) -> str:
+    """Return author, year and first significant word as a key; only the paper determines it.
 
     >>> from utils.model.identifiers import Ids
     >>> citation_key(Paper(Ids(), "The Role of mRNA", authors=(Author("Łoś"),), published="2019"))
     'los2019role'
     """
     first = paper.authors[0] if paper.authors else Author()
-    family = _letters(first.family or first.collective.split(" ")[0]) or "anon"
-    words = (_letters(word) for word in re.split(r"[\s/–—-]+", plain_title(paper.title)[:500]))
-    telling = next((word for word in words if word and word not in _SMALL), "")
-    return f"{family[:30]}{_letters(paper.year)}{telling[:30]}"
+    family = _keep_ascii_letters(first.family or first.collective.split(" ")[0]) or "anon"
+    words = (
+        _keep_ascii_letters(word) for word in re.split(r"[\s/–—-]+", clean_title(paper.title)[:500])
+    )
+    significant = next((word for word in words if word and word not in _KEY_STOP_WORDS), "")
+    return f"{family[:30]}{_keep_ascii_letters(paper.year)}{significant[:30]}"
 
 
-def plain(text: str) -> str:
-    """One line without markup: ``<i>`` and ``&amp;`` are not part of a title, ``p < 0.05`` is.
+def strip_markup(text: str) -> str:
+    """Return one line without markup: ``<i>`` and ``&amp;`` are removed, ``p < 0.05`` stays.
 
     >>> plain("10<sup>3</sup> <i>E.&nbsp;coli</i>")
     '10³ E. coli'
@@ -171,37 +177,37 @@ def plain(text: str) -> str:
     if "&" in text:
         text = html.unescape(text)
     if "<" in text:
-        text = _TAG.sub("", _SCRIPT.sub(_raise_or_lower, text))
+        text = _MARKUP_TAG.sub("", _SCRIPT.sub(_raise_or_lower, text))
     return one_line(text)
 
 
 def _raise_or_lower(found: re.Match[str]) -> str:
-    """Digits of a superscript or subscript as such characters: 10³ is not 103."""
+    """Return digits in sub or sup tags as such Unicode characters, so that 10³ is not 103."""
     return (to_subscript if found[1].lower() == "sub" else to_superscript)(found[2])
 
 
-def plain_title(text: str) -> str:
-    """A title without markup, PubMed's final dot and the brackets of a translation.
+def clean_title(text: str) -> str:
+    """Return a title without markup, PubMed's final full stop and a translation's brackets.
 
     >>> plain_title("[On <i>C. elegans</i> &amp; CO<sub>2</sub>].")
     'On C. elegans & CO₂'
     """
-    title = _without_final_dot(text)
-    translated = _BRACKETED.fullmatch(title)
+    title = _drop_final_dot(text)
+    translated = _BRACKETED_TITLE.fullmatch(title)
     return translated[1].rstrip(".").strip() if translated else title
 
 
-def is_translated(paper: Paper) -> bool:
-    """Whether the title is PubMed's own translation: it stands in brackets."""
-    return bool(_BRACKETED.fullmatch(_without_final_dot(paper.title)))
+def has_translated_title(paper: Paper) -> bool:
+    """Return whether the title is PubMed's own translation, which PubMed sets in brackets."""
+    return bool(_BRACKETED_TITLE.fullmatch(_drop_final_dot(paper.title)))
 
 
-def _without_final_dot(text: str) -> str:
-    title = plain(text)
+def _drop_final_dot(text: str) -> str:
+    title = strip_markup(text)
     return title[:-1].rstrip() if title.endswith(".") and not title.endswith("..") else title
 
 
-def _kind(paper: Paper, bookshelf: str) -> str:
+def _choose_csl_type(paper: Paper, bookshelf: str) -> str:
     if bookshelf:
         return "chapter" if paper.journal and paper.journal != paper.title else "book"
     for name, kind in _TYPES.items():
@@ -212,123 +218,128 @@ def _kind(paper: Paper, bookshelf: str) -> str:
     return "article-journal" if paper.journal or paper.journal_abbreviation else "document"
 
 
-def _name(author: Author) -> dict[str, str]:
+def _to_csl_name(author: Author) -> dict[str, str]:
     if author.collective:
-        return {"literal": plain(author.collective)}
-    words = plain(author.family).split(" ")
-    # "van der Berg": small words in front of the name, which is never all of it.
-    small = next((at for at, word in enumerate(words) if not word[:1].islower()), 0)
-    # NLM's initials stand side by side: "JA" would be read as one name.
-    given = plain(author.given) or " ".join(f"{letter}." for letter in plain(author.initials))
-    # "Maria de la" Cruz: small words at the end of the given names have no initials.
-    first = given.split(" ")
-    until = next(
-        (at for at in range(len(first), 0, -1) if not first[at - 1][:1].islower()), len(first)
+        return {"literal": strip_markup(author.collective)}
+    words = strip_markup(author.family).split(" ")
+    # "van der Berg": lower-case words before the name; the name itself is never empty.
+    family_start = next((at for at, word in enumerate(words) if not word[:1].islower()), 0)
+    # NLM writes initials without spaces: "JA" would be read as one name.
+    given = strip_markup(author.given) or " ".join(
+        f"{letter}." for letter in strip_markup(author.initials)
+    )
+    # "Maria de la" Cruz: lower-case words after the given names have no initials.
+    given_words = given.split(" ")
+    given_end = next(
+        (at for at in range(len(given_words), 0, -1) if not given_words[at - 1][:1].islower()),
+        len(given_words),
     )
     name = {
-        "family": " ".join(words[small:]),
-        "given": " ".join(first[:until]),
-        "suffix": plain(author.suffix),
-        "dropping-particle": " ".join(first[until:]),
-        "non-dropping-particle": " ".join(words[:small]),
+        "family": " ".join(words[family_start:]),
+        "given": " ".join(given_words[:given_end]),
+        "suffix": strip_markup(author.suffix),
+        "dropping-particle": " ".join(given_words[given_end:]),
+        "non-dropping-particle": " ".join(words[:family_start]),
     }
     return {part: value for part, value in name.items() if value}
 
 
-def _date(published: str) -> dict[str, list[list[int]]]:
+def _to_csl_date(published: str) -> dict[str, list[list[int]]]:
     match = re.fullmatch(r"(\d{4})(?:-(0[1-9]|1[0-2])(?:-([0-2]\d|3[01]))?)?", published, re.A)
     parts = [int(part) for part in match.groups() if part] if match else []
     return {"date-parts": [parts]} if all(parts) and parts else {}
 
 
-def _language(paper: Paper) -> str:
+def _to_language_code(paper: Paper) -> str:
     first = one_line(paper.languages[0]) if paper.languages else ""
     return _LANGUAGES.get(first, first)
 
 
-def _pages(pages: str) -> str:
-    """A range in full: PubMed shortens its end.
+def _expand_page_range(pages: str) -> str:
+    """Return page ranges in full; PubMed shortens the last page.
 
     >>> _pages("1123-9"), _pages("S12-S18"), _pages("e123"), _pages("115-9, 121-4")
     ('1123-1129', 'S12-S18', 'e123', '115-119, 121-124')
     """
-    return page_ranges(pages).replace("–", "-")
+    return format_page_ranges(pages).replace("–", "-")
 
 
-def _url(paper: Paper, bookshelf: str) -> str:
+def _build_url(paper: Paper, bookshelf: str) -> str:
     ids = paper.ids
     if ids.doi:
         return f"https://doi.org/{quote(one_line(ids.doi), safe='/:;().,_-')}"
     if bookshelf:
         return f"https://www.ncbi.nlm.nih.gov/books/{quote(bookshelf)}/"
     if ids.arxiv:
-        return _arxiv_url(one_line(ids.arxiv))
+        return _build_arxiv_url(one_line(ids.arxiv))
     if ids.pmid:
         return f"https://pubmed.ncbi.nlm.nih.gov/{quote(one_line(ids.pmid))}/"
     pmcid = quote(one_line(ids.pmcid))
     return f"https://pmc.ncbi.nlm.nih.gov/articles/{pmcid}/" if pmcid else ""
 
 
-def _arxiv_url(name: str) -> str:
+def _build_arxiv_url(name: str) -> str:
     return f"https://arxiv.org/abs/{quote(name)}" if name else ""
 
 
-def _keywords(paper: Paper) -> list[str]:
-    """The authors' own, else the MeSH headings without their qualifiers."""
+def _collect_keywords(paper: Paper) -> list[str]:
+    """Return the authors' keywords, or the MeSH headings without qualifiers if there are none."""
     words = paper.keywords or [heading.lstrip("*").partition("/")[0] for heading in paper.mesh]
-    return list(dict.fromkeys(filter(None, (plain(word).replace(";", ",") for word in words))))
+    return list(
+        dict.fromkeys(filter(None, (strip_markup(word).replace(";", ",") for word in words)))
+    )
 
 
-def _notes(paper: Paper) -> list[str]:
+def _list_notices(paper: Paper) -> list[str]:
     notes = ["Retracted publication"] if paper.retracted else []
     words = {"retraction": "Retraction", "expression_of_concern": "Expression of concern"}
     return notes + [
-        f"{words[notice.kind]}: {_reference(notice)}"
+        f"{words[notice.kind]}: {_format_notice_reference(notice)}"
         for notice in paper.notices
-        if notice.kind in words and _reference(notice)
+        if notice.kind in words and _format_notice_reference(notice)
     ]
 
 
-def _reference(notice: Notice) -> str:
-    text = plain(notice.reference).rstrip(".")
+def _format_notice_reference(notice: Notice) -> str:
+    text = strip_markup(notice.reference).rstrip(".")
     return " ".join(filter(None, (text, f"(PMID {notice.pmid})" if notice.pmid else "")))
 
 
-def _letters(text: str) -> str:
-    """Lower-case ASCII letters and digits of *text*."""
+def _keep_ascii_letters(text: str) -> str:
+    """Return the lower-case ASCII letters and digits of *text*."""
     folded = unicodedata.normalize("NFKD", text.lower().translate(_ASCII))
     return re.sub(r"[^a-z0-9]", "", folded)
 
 
-def curled(text: str, inner: bool = False) -> str:
-    r"""Quotes as American printers set them: double, single within; the other way when *inner*.
+def curl_quotes(text: str, inner: bool = False) -> str:
+    r"""Return text with typographic quotes: double outside and single inside, reversed if *inner*.
 
     >>> curled("On 'x' and Crohn's"), curled('On "x \'y\'"', inner=True)
     ('On “x” and Crohn’s', 'On ‘x “y”’')
     """
     if not _QUOTES.search(text):
         return text
-    text = _OPENS.sub(lambda found: "‘" if found[0] == "'" else "“", text)
+    text = _OPENING_QUOTE.sub(lambda found: "‘" if found[0] == "'" else "“", text)
     marks = list(text.replace("'", "’").replace('"', "”"))
     opened: list[int] = []
     for at, mark in enumerate(marks):
         if mark in "“‘":
             opened.append(at)
-        elif mark in _CLOSES and _closes(marks, at, opened):
+        elif mark in _OPENING_OF_CLOSING and _closes_quote(marks, at, opened):
             begin, double = opened.pop(), len(opened) % 2 == inner
             marks[begin], marks[at] = "“”" if double else "‘’"
     return "".join(marks)
 
 
-def _closes(marks: list[str], at: int, opened: list[int]) -> bool:
-    """Whether a mark closes the last one opened; within a word it is an apostrophe."""
-    if not opened or _CLOSES[marks[at]] != marks[opened[-1]]:
+def _closes_quote(marks: list[str], at: int, opened: list[int]) -> bool:
+    """Return whether a mark closes the last opened quote; within a word it is an apostrophe."""
+    if not opened or _OPENING_OF_CLOSING[marks[at]] != marks[opened[-1]]:
         return False
     return marks[at] == "”" or at + 1 == len(marks) or not marks[at + 1].isalnum()
 
 
-def dashed(numbers: str) -> str:
-    """Volumes or issues with the dash of a span.
+def use_en_dashes(numbers: str) -> str:
+    """Return volumes or issues with an en dash in each range.
 
     >>> dashed("5-6"), dashed("Pt B-1")
     ('5–6', 'Pt B-1')
@@ -336,8 +347,8 @@ def dashed(numbers: str) -> str:
     return re.sub(r"(?<=\d)-(?=\d)", "–", numbers)
 
 
-def page_ranges(pages: str, form: Pages = "expanded") -> str:
-    """Every range of pages with its dash, as long as a style wants it (CSL *page-range-format*).
+def format_page_ranges(pages: str, form: PageRangeFormat = "expanded") -> str:
+    """Return page ranges with en dashes, shortened as the CSL *page-range-format* says.
 
     >>> page_ranges("321-328", "minimal"), page_ranges("1-199", "minimal")
     ('321–8', '1–199')
@@ -351,7 +362,7 @@ def page_ranges(pages: str, form: Pages = "expanded") -> str:
         letters, first, behind, last = found.groups()
         whole = first[: max(0, len(first) - len(last))] + last
         if len(whole) > len(first) or whole <= first:
-            shown = found[4] if whole < first else whole  # "199-5" is no range; it stays
+            shown = found[4] if whole < first else whole  # "199-5" is not a range; it stays
             return f"{letters}{first}{behind}–{letters}{shown}{behind}"
         if form == "expanded" or behind:
             return f"{letters}{first}{behind}–{letters}{whole}{behind}"
@@ -362,8 +373,8 @@ def page_ranges(pages: str, form: Pages = "expanded") -> str:
     return _ROMAN.sub(r"\1–\2", _SPAN.sub(r"\1–", _RANGE.sub(expand, pages)))
 
 
-def title_case(title: str) -> str:
-    """An English title with its capitals; a word that has capitals or digits keeps its form.
+def to_title_case(title: str) -> str:
+    """Return an English title in title case; a word with capitals or digits stays as it is.
 
     >>> title_case("Out-of-hospital care: a study of p53 and mRNA versus β-lactam in follow-up")
     'Out-of-Hospital Care: A Study of p53 and mRNA versus β-Lactam in Follow-Up'
@@ -374,14 +385,14 @@ def title_case(title: str) -> str:
     words = [at for at in range(0, len(pieces), 2) if pieces[at]]
     for at in words:
         before, behind = "".join(pieces[max(0, at - 3) : at]), "".join(pieces[at + 1 : at + 2])
-        begins = at == words[0] or bool(_BEGINNING.search(before))
+        begins = at == words[0] or bool(_SENTENCE_START.search(before))
         # Of "out-of-hospital" only the middle is a small word.
         hyphens = "-" in (before[-1:], behind) and not before[-1:] == behind == "-"
-        pieces[at] = _capitalise(pieces[at], begins or hyphens or at == words[-1])
+        pieces[at] = _capitalize_word(pieces[at], begins or hyphens or at == words[-1])
     return "".join(pieces)
 
 
-def _capitalise(word: str, always: bool) -> str:
+def _capitalize_word(word: str, always: bool) -> str:
     letters = _LETTERS.search(word)
     if not letters or word != word.lower() or re.search(r"\.\w", word):
         return word

@@ -1,11 +1,11 @@
-"""NBIB: papers in the tagged format that PubMed saves, which reference managers read.
+"""Write papers in NBIB, PubMed's tagged format, which reference managers read.
 
 The tags are NLM's (https://pubmed.ncbi.nlm.nih.gov/help/#pubmed-format), in PubMed's order. The DOI
-stands in ``LID`` and ``AID``, because Zotero looks for it in ``AID`` only. A record ends with a
-blank line, which is how Zotero and Biopython tell records apart.
+is in ``LID`` and ``AID``, because Zotero looks for it in ``AID`` only. A record ends with a blank
+line, by which Zotero and Biopython separate records.
 
-A paper without PMID has no line ``PMID``: its record begins with its owner, as ERIC's do in this
-format (Zotero's translator *MEDLINE/nbib* knows them so).
+A paper without a PMID has no line ``PMID``: its record begins with its owner, as ERIC's records
+do in this format (Zotero's translator *MEDLINE/nbib* reads them).
 """
 
 from __future__ import annotations
@@ -15,32 +15,32 @@ import textwrap
 from collections.abc import Iterable, Iterator
 
 from ..model.paper import Author, Paper
-from .items import plain, plain_title
+from .items import clean_title, strip_markup
 
-_WIDTH = 88
+_LINE_WIDTH = 88
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 def to_nbib(paper: Paper) -> str:
-    """One record, with its blank line."""
+    """Return one NBIB record with its final blank line."""
     ids = paper.ids
-    doi = f"{plain(ids.doi)} [doi]" if ids.doi else ""
-    title = plain(paper.title)
+    doi = f"{strip_markup(ids.doi)} [doi]" if ids.doi else ""
+    title = strip_markup(paper.title)
     lines = [
         ("PMID", ids.pmid),
         ("OWN", "NLM" if ids.pmid else "Papershelf"),
         ("IS", paper.issn),
         ("VI", paper.volume),
         ("IP", paper.issue),
-        ("DP", _date(paper.published)),
+        ("DP", _format_date(paper.published)),
         ("TI", title if title.endswith((".", "?", "!", "]")) or not title else f"{title}."),
         ("PG", paper.pages),
         ("LID", doi),
         ("AB", paper.abstract),
-        *(line for author in paper.authors for line in _author(author)),
+        *(line for author in paper.authors for line in _format_author(author)),
         *(("LA", language) for language in paper.languages),
         *(("PT", kind) for kind in paper.publication_types),
-        ("TT", plain_title(paper.vernacular_title)),
+        ("TT", clean_title(paper.vernacular_title)),
         ("TA", paper.journal_abbreviation),
         ("JT", paper.journal),
         *(("MH", heading) for heading in paper.mesh),
@@ -49,19 +49,22 @@ def to_nbib(paper: Paper) -> str:
         ("AID", doi),
         ("AID", f"arXiv:{ids.arxiv} [pii]" if ids.arxiv else ""),
     ]
-    return "".join(_line(tag, text) for tag, value in lines if (text := plain(value))) + "\n"
+    return (
+        "".join(_format_field(tag, text) for tag, value in lines if (text := strip_markup(value)))
+        + "\n"
+    )
 
 
-def each_nbib(papers: Iterable[tuple[Paper, str]]) -> Iterator[str]:
-    """The records of many papers, one by one; the format has no place for their files."""
+def iterate_nbib(papers: Iterable[tuple[Paper, str]]) -> Iterator[str]:
+    """Yield the NBIB records of papers; the format has no field for their files."""
     return (to_nbib(paper) for paper, _ in papers)
 
 
-def _line(tag: str, text: str) -> str:
-    """A field, its text cut into lines; an address in it stays whole."""
+def _format_field(tag: str, text: str) -> str:
+    """Return one field wrapped into lines; an address in the text stays whole."""
     lines = textwrap.wrap(
         text,
-        _WIDTH,
+        _LINE_WIDTH,
         initial_indent=f"{tag:<4}- ",
         subsequent_indent=" " * 6,
         break_long_words=False,
@@ -70,12 +73,12 @@ def _line(tag: str, text: str) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _author(author: Author) -> Iterator[tuple[str, str]]:
+def _format_author(author: Author) -> Iterator[tuple[str, str]]:
     if author.collective:
         yield "CN", author.collective
         return
-    family, suffix = plain(author.family), plain(author.suffix)
-    given = plain(author.given or author.initials)
+    family, suffix = strip_markup(author.family), strip_markup(author.suffix)
+    given = strip_markup(author.given or author.initials)
     initials = author.initials or "".join(part[0] for part in re.split(r"[\s.-]+", given) if part)
     yield "FAU", f"{family}, {given} {suffix}".rstrip(", ") if given else family
     yield "AU", " ".join(filter(None, (family, initials, suffix)))
@@ -83,8 +86,8 @@ def _author(author: Author) -> Iterator[tuple[str, str]]:
         yield "AUID", f"ORCID: {author.orcid}"
 
 
-def _date(published: str) -> str:
-    """An ISO date as PubMed writes it.
+def _format_date(published: str) -> str:
+    """Return an ISO date as PubMed writes it.
 
     >>> _date("2019-05-03"), _date("2019-05"), _date("2019")
     ('2019 May 3', '2019 May', '2019')

@@ -1,10 +1,13 @@
-"""References as people read them: APA, MLA, Vancouver and others, by the official CSL styles.
+"""Format references in APA, MLA, Vancouver and other styles, by the official CSL styles.
 
-citeproc-py reads the styles in ``csl/`` and does the work. What it is known to get wrong
-(0.11.1) is mended on both sides of it, never inside: *before*, each style gets an item written
-the way it will be printed (pages, quotes, capitals, suffixes), *after*, what it leaves at the seams
-is put right (``?.``, ``”.``, a title that stands in for its missing author and comes twice).
-A translated title stands in brackets behind the original, a retracted paper says so.
+citeproc-py reads the styles in ``csl/`` and formats references. Its known errors (0.11.1) are
+corrected outside citeproc-py:
+
+- *before*, each style gets an item with pages, quotes, capitals and suffixes as printed;
+- *after*, wrong punctuation is fixed (``?.``, ``”.``), and so is a title that replaces a missing
+  author and is therefore printed twice.
+
+A translated title is printed in brackets after the original; a retracted paper is marked.
 """
 
 from __future__ import annotations
@@ -20,33 +23,42 @@ from urllib.parse import quote
 
 from ..model.paper import Paper
 from ..system.plain_text import one_line
-from .items import Pages, csl_item, curled, dashed, is_translated, page_ranges, title_case
+from .items import (
+    PageRangeFormat,
+    curl_quotes,
+    format_page_ranges,
+    has_translated_title,
+    to_csl_item,
+    to_title_case,
+    use_en_dashes,
+)
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-Item = dict[str, Any]
+CslItem = dict[str, Any]
 
 _CSL = "{http://purl.org/net/xbiblio/csl}"
-# citeproc-py reads more into these than is meant; these private characters stand in for them.
+# citeproc-py interprets these characters; private-use characters replace them meanwhile.
 _STAND_INS = {"-": "\ue010", "–": "\ue011", "&": "\ue012", ",": "\ue013", ".": "\ue014"}
-_HIDE, _SHOW = str.maketrans(_STAND_INS), str.maketrans({v: k for k, v in _STAND_INS.items()})
+_HIDE_MARKS = str.maketrans(_STAND_INS)
+_RESTORE_MARKS = str.maketrans({v: k for k, v in _STAND_INS.items()})
 _NUMERALS = {"2nd": "II", "3rd": "III", "4th": "IV", "5th": "V"}
 _ORDINALS = {numeral: ordinal for ordinal, numeral in _NUMERALS.items()}
 
 
 @dataclass(frozen=True)
 class Style:
-    """A style, and what it wants that citeproc-py does not give it.
+    """A citation style and the adjustments that citeproc-py needs for it.
 
-    ``name`` is what tools call its references, ``file`` its file in ``csl/``; ``capitals`` are the
-    fields in title case; ``quoted`` whether titles stand in quotes; ``initials`` whether given
-    names are shortened; ``link`` whether a DOI is printed as one.
+    ``name`` is the name in tools, ``file`` the file in ``csl/``, ``capitals`` the fields in title
+    case. ``quoted``: titles are in quotes; ``initials``: given names are shortened;
+    ``link``: a DOI is printed as a link.
     """
 
     name: str
     file: str
-    pages: Pages
+    pages: PageRangeFormat
     capitals: tuple[str, ...] = ()
     quoted: bool = False
     initials: bool = True
@@ -55,7 +67,7 @@ class Style:
     article_numbers: bool = False
 
 
-# By what people type. A new style is its official file in csl/ and one line here.
+# By the name that people type. To add a style, add its official file to csl/ and a line here.
 STYLES = {
     "apa": Style("apa_string", "apa", "expanded", ("container-title",), article_numbers=True),
     "mla": Style(
@@ -69,46 +81,46 @@ STYLES = {
     "plos": Style("plos", "plos", "expanded", link=False),
     "vancouver": Style("vancouver", "nlm-citation-sequence", "minimal", link=False, numerals=False),
 }
-# A style's elements remember what they rendered last: one reference at a time.
-_TURN = Lock()
+# A style's elements keep state while they render: one reference at a time.
+_RENDER_LOCK = Lock()
 
 
-def styled(papers: Sequence[Paper], style: Style) -> Iterator[str]:
-    """The papers' references in one style, plain text, one line each, in their order."""
+def format_in_style(papers: Sequence[Paper], style: Style) -> Iterator[str]:
+    """Yield the papers' references in one style as plain text, one line each, in order."""
     for paper in papers:
-        printed = _as_printed(paper, csl_item(paper, "item"), style)
-        yield _finished(_rendered(printed, style), printed)
+        printed = _prepare_item(paper, to_csl_item(paper, "item"), style)
+        yield _fix_punctuation(_render(printed, style), printed)
 
 
 # --- Before: the item as this style is to print it ------------------------------------------------
 
 
-_AS_THEY_ARE = ("issued", "genre", "DOI", "URL", "PMID", "PMCID")
+_UNCHANGED_FIELDS = ("issued", "genre", "DOI", "URL", "PMID", "PMCID")
 
 
-def _as_printed(paper: Paper, item: Item, style: Style) -> Item:
+def _prepare_item(paper: Paper, item: CslItem, style: Style) -> CslItem:
     english = item.get("language", "en") == "en"
     printed = {
         "id": "item",
         "type": item["type"],
-        # No language: the capitals are ours.
+        # No language: this module sets the capitals.
         "language": "zxx",
-        "title": _title(paper, item, style, english),
-        "author": [_name(name, style) for name in item.get("author", ())],
-        "volume": dashed(item.get("volume", "")),
-        "issue": dashed(item.get("issue", "")),
-        **{name: item.get(name, "") for name in _AS_THEY_ARE},
+        "title": _prepare_title(paper, item, style, english),
+        "author": [_prepare_name(name, style) for name in item.get("author", ())],
+        "volume": use_en_dashes(item.get("volume", "")),
+        "issue": use_en_dashes(item.get("issue", "")),
+        **{name: item.get(name, "") for name in _UNCHANGED_FIELDS},
     }
-    container = _container(item)
+    container = _prepare_container(item)
     if "container-title" in style.capitals and english:
-        container = title_case(container)
-    if item["type"] == "article":  # a preprint's server publishes it, nothing contains it
+        container = to_title_case(container)
+    if item["type"] == "article":  # a preprint has a publisher (its server), but no container
         printed["publisher"] = container or item.get("archive", "")
         if "archive" in item:
             printed["number"] = f'<span class="nocase">arXiv:{item["archive_location"]}</span>'
     else:
         printed["container-title"] = container
-        printed["container-title-short"] = curled(item.get("container-title-short", ""))
+        printed["container-title-short"] = curl_quotes(item.get("container-title-short", ""))
     pages = item.get("page", "")
     if (
         style.article_numbers
@@ -117,62 +129,64 @@ def _as_printed(paper: Paper, item: Item, style: Style) -> Item:
     ):
         printed["number"] = pages
     else:
-        printed["page"] = page_ranges(pages, style.pages).translate(_HIDE)
+        printed["page"] = format_page_ranges(pages, style.pages).translate(_HIDE_MARKS)
     if style.link:
         printed["DOI"] = quote(printed["DOI"], safe="/:;().,_-+=~!*'@")
     if style.quoted and re.fullmatch(r"\d+–\d+", printed["volume"]):
-        printed["volume"] = f"vols. {printed['volume']}"  # to citeproc-py a span is no number
+        printed["volume"] = (
+            f"vols. {printed['volume']}"  # citeproc-py does not treat a range as a number
+        )
     return {field: value for field, value in printed.items() if value}
 
 
-def _title(paper: Paper, item: Item, style: Style, english: bool) -> str:
+def _prepare_title(paper: Paper, item: CslItem, style: Style, english: bool) -> str:
     title = item.get("title", "")
     if not title:
         return ""
     if "title" in style.capitals and english:
-        title = title_case(title)
-    if is_translated(paper):
+        title = to_title_case(title)
+    if has_translated_title(paper):
         title = " ".join(filter(None, (item.get("original-title"), f"[{title}]")))
     if paper.retracted:
         title = f"{title} [Retracted]"
-    title = curled(title, inner=style.quoted and item["type"] not in ("book", "thesis"))
-    # Within a title the author's order of quotes and stops is kept; only its end is ours.
-    return re.sub(r"(?<=[”’])[.,](?=.)", lambda found: found[0].translate(_HIDE), title)
+    title = curl_quotes(title, inner=style.quoted and item["type"] not in ("book", "thesis"))
+    # Within a title the author's order of quotes and stops is kept; only the end is changed.
+    return re.sub(r"(?<=[”’])[.,](?=.)", lambda found: found[0].translate(_HIDE_MARKS), title)
 
 
-def _container(item: Item) -> str:
-    """The journal or book as it calls itself.
+def _prepare_container(item: CslItem) -> str:
+    """Return the journal or book as it calls itself.
 
-    NLM's catalogue adds subtitles behind " : " and, to tell namesakes apart, places and years:
+    NLM's catalogue adds subtitles after " : " and, to distinguish namesakes, places and years:
     ``Science (New York, N.Y.)``.
     """
     title = item.get("container-title", "")
     if item["type"] != "chapter":
         title = re.sub(r"(?<=\S) \([^()]*(?:,|\d{4})[^()]*\)(?= : |$)", "", title)
         title = title.partition(" : ")[0]
-    return curled(title)
+    return curl_quotes(title)
 
 
-def _name(name: dict[str, str], style: Style) -> dict[str, str]:
+def _prepare_name(name: dict[str, str], style: Style) -> dict[str, str]:
     given = name.get("given", "")
     if given[:1].isalpha() and given[:1].upper() == given[:1].lower():
-        # A script without capitals has no initials; East Asian names are written in one.
+        # A script without capitals has no initials; East Asian names have no space.
         between = "" if given >= "\u2e80" else " "
         return {"literal": f"{name.get('family', '')}{between}{given}".strip()}
-    written = {part: curled(value) for part, value in name.items()}
+    prepared = {part: curl_quotes(value) for part, value in name.items()}
     if given:
-        written["given"] = _with_initials(given) if style.initials else _dotted(given)
-    if suffix := written.get("suffix", "").rstrip("."):
+        prepared["given"] = _prepare_given_names(given) if style.initials else _dot_initials(given)
+    if suffix := prepared.get("suffix", "").rstrip("."):
         if style.numerals:
             suffix = _NUMERALS.get(suffix, f"{suffix}." if suffix in ("Jr", "Sr") else suffix)
         else:
             suffix = _ORDINALS.get(suffix, suffix)
-        written["suffix"] = suffix
-    return {part: value for part, value in written.items() if value}
+        prepared["suffix"] = suffix
+    return {part: value for part, value in prepared.items() if value}
 
 
-def _with_initials(given: str) -> str:
-    """Given names of which citeproc-py makes initials: it stumbles over all but capitals.
+def _prepare_given_names(given: str) -> str:
+    """Return given names from which citeproc-py makes correct initials; it needs capitals.
 
     >>> _with_initials("jun-ichi (Bob)"), _with_initials("Maria de Lourdes")
     ('Jun-Ichi', 'Maria de Lourdes')
@@ -187,95 +201,94 @@ def _with_initials(given: str) -> str:
     return " ".join(words)
 
 
-def _dotted(given: str) -> str:
-    """Full given names, their initials with dots.
+def _dot_initials(given: str) -> str:
+    """Return full given names with a full stop after each initial.
 
     >>> _dotted("John P A")
     'John P. A.'
     """
-    return re.sub(r"\b([^\W\d_])(?=\s|$)", r"\1.", curled(given))
+    return re.sub(r"\b([^\W\d_])(?=\s|$)", r"\1.", curl_quotes(given))
 
 
 # --- citeproc-py ----------------------------------------------------------------------------------
 
 
-def _rendered(printed: Item, style: Style) -> str:
+def _render(printed: CslItem, style: Style) -> str:
     from citeproc import Citation, CitationItem, CitationStylesBibliography, formatter
     from citeproc.source.json import CiteProcJSON
 
     cite = CitationItem("item")
     citation = Citation([cite])
-    with _TURN:
-        shelf = CitationStylesBibliography(_read(style), CiteProcJSON([printed]), formatter.plain)
-        shelf.register(citation)
-        for asked_often in (
-            cite,
-            citation,
-        ):  # a dictionary that plays an object is slow
-            vars(asked_often).update(asked_often)
-        return "".join(map(str, shelf.bibliography()))
+    with _RENDER_LOCK:
+        bibliography = CitationStylesBibliography(
+            _load_style(style), CiteProcJSON([printed]), formatter.plain
+        )
+        bibliography.register(citation)
+        for record in (cite, citation):  # attributes that are dictionary look-ups are slow
+            vars(record).update(record)
+        return "".join(map(str, bibliography.bibliography()))
 
 
 @cache
-def _read(asked: Style) -> Any:
-    """A style, read once: 200 references cost one reading."""
+def _load_style(chosen: Style) -> Any:
+    """Load a style once; 200 references need one load."""
     from citeproc import CitationStylesStyle
 
-    path = Path(__file__).parent / "csl" / f"{asked.file}.csl"
+    path = Path(__file__).parent / "csl" / f"{chosen.file}.csl"
     style = CitationStylesStyle(str(path), locale="en-US", validate=False)
     root = style.root
     for text in root.iter(f"{_CSL}text"):
         if text.get("variable") == "citation-number" and text.getparent().tag == f"{_CSL}layout":
-            text.set("variable", "year-suffix")  # a reference on its own has no number
+            text.set("variable", "year-suffix")  # a single reference has no number
     for date in root.iter(f"{_CSL}date"):
         # citeproc-py joins a date's parts by the caller's delimiter, not by the locale's.
         wanted = root.get_date(date.get("form")) if date.get("form") else None
         if wanted is not None and "delimiter" in wanted.attrib and "variable" in date.attrib:
             date.set("delimiter", wanted.get("delimiter"))
-    if not asked.initials:
-        del root.attrib["initialize-with"]  # it does not know initialize="false"
-    _remember([root, *root.locales])
+    if not chosen.initials:
+        del root.attrib["initialize-with"]  # citeproc-py ignores initialize="false"
+    _cache_lookups([root, *root.locales])
     return style
 
 
-def _remember(roots: Sequence[_Element]) -> None:
-    """Let each element keep its answers: the trees never change, and searching them costs most."""
-    questions = (
+def _cache_lookups(roots: Sequence[_Element]) -> None:
+    """Cache each element's lookups: the trees never change, and searching them costs most."""
+    lookups = (
         "calls_variable", "get_formatter", "get_locale_option", "get_option", "get_root",
         "get_single_term", "xpath_search",
     )  # fmt: skip
     for element in [element for root in roots for element in root.iter()]:
-        for question in questions:
-            if hasattr(type(element), question):
-                setattr(element, question, cache(getattr(element, question)))
+        for lookup in lookups:
+            if hasattr(type(element), lookup):
+                setattr(element, lookup, cache(getattr(element, lookup)))
 
 
 # --- After: the seams -----------------------------------------------------------------------------
 
 
-def _finished(text: str, printed: Item) -> str:
+def _fix_punctuation(text: str, printed: CslItem) -> str:
     text = one_line(text)
     if "author" not in printed and "title" in printed:
-        text = _once(text, re.escape(printed["title"]))
-    # American: full stops and commas stand inside the quotes, and none behind ? or !.
-    text = re.sub(r"([?!.,]?)(’?”)([.,])", _quoted_end, text)
+        text = _drop_repeated_title(text, re.escape(printed["title"]))
+    # American style: full stops and commas go inside the quotes, and none follows ? or !.
+    text = re.sub(r"([?!.,]?)(’?”)([.,])", _order_quote_and_stop, text)
     text = re.sub(r"([?!])\.(?=[\s”]|$)", r"\1", text)
     issue = printed.get("issue", "")
     if not re.search("[–,&]", issue):  # "4 Pt 1" is one issue, whatever its digits
         text = text.replace(f"nos. {issue}", f"no. {issue}")
-    text = text.translate(_SHOW).strip()
+    text = text.translate(_RESTORE_MARKS).strip()
     return re.sub(r"\bp\. (?=[ivxlc]+–)", "pp. ", text)
 
 
-def _once(text: str, title: str) -> str:
-    """Take out the second of two titles: the first stands where the author would."""
+def _drop_repeated_title(text: str, title: str) -> str:
+    """Remove the second of two equal titles; the first is printed in place of the author."""
     twice = re.match(rf"(“?{title})([.”]* (?:\([^()]*\)\.? )?)“?{title}( \[\w+\])?[.”]* ?", text)
     if not twice:
         return text
-    named, between, description = twice.groups(default="")
-    return f"{named}{description}{between}{text[twice.end() :]}"
+    first_title, between, description = twice.groups(default="")
+    return f"{first_title}{description}{between}{text[twice.end() :]}"
 
 
-def _quoted_end(found: re.Match[str]) -> str:
+def _order_quote_and_stop(found: re.Match[str]) -> str:
     before, quotes, after = found.groups()
     return f"{before}{quotes}" if before in ("?", "!", after) and before else f"{after}{quotes}"

@@ -74,7 +74,7 @@ def _list(args: argparse.Namespace, library: Library) -> int:
 
 def _show(args: argparse.Namespace, library: Library) -> int:
     schema = library.datasets.schema(args.dataset)
-    say(asdict(schema) if args.json else schema.text(), args.json)
+    say(asdict(schema) if args.json else schema.to_text(), args.json)
     return 0
 
 

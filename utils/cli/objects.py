@@ -18,7 +18,7 @@ from .output import NO_FULL_TEXT, note, say, worst
 
 if TYPE_CHECKING:
     from ..library import Library
-    from ..media import Kept, PaperObjects
+    from ..media import PaperObjects, StoredObject
 
 _CAPTION = 70  # characters
 PLURAL: dict[str, ObjectKind] = {
@@ -105,12 +105,12 @@ def show(outcomes: Iterable[Outcome], as_json: bool, *, fetched: bool = True) ->
             continue
         statuses.append(NO_FULL_TEXT if fetched and not all(o.file for o in found.objects) else 0)
         for one in found.objects:
-            say({"paper": paper, **one.row()} if as_json else _line(one), as_json)
+            say({"paper": paper, **one.to_row()} if as_json else _line(one), as_json)
         note(_sum(paper, found.objects, str(found.folder) if fetched else ""))
     return worst(statuses) if statuses else 0
 
 
-def _line(one: Kept) -> str:
+def _line(one: StoredObject) -> str:
     """``● Table 1  12 × 4  Means by group``, and where it lies or why it does not."""
     size = f"  {one.rows} × {one.columns}" if one.rows else ""
     weight = f"  {one.bytes / 1000:,.0f} kB" if one.bytes and not one.rows else ""
@@ -133,7 +133,7 @@ def _beginning(text: str, most: int) -> str:
     return f"{(words or cut).rstrip(' ,;:.(')}…"
 
 
-def _sum(paper: str, objects: Sequence[Kept], folder: str) -> str:
+def _sum(paper: str, objects: Sequence[StoredObject], folder: str) -> str:
     counts = [
         f"{number} {name if number != 1 else kind}"
         for name, kind in PLURAL.items()

@@ -230,9 +230,9 @@ def _entries_in(data: bytes, name: str, excluded_too: bool) -> list[Entry]:
 
 
 def _read_bounded(file: IO[bytes]) -> bytes:
-    from ..lists.references import MOST_BYTES
+    from ..lists.references import MAX_LIST_BYTES
 
-    return file.read(MOST_BYTES + 1)  # one more than is taken: a device has no end
+    return file.read(MAX_LIST_BYTES + 1)  # one more than is taken: a device has no end
 
 
 def _missing_file_error(word: str) -> BadRequest:

@@ -232,13 +232,13 @@ def entries_of(arguments: Sequence[str]) -> list[Entry]:
     BadRequest
         There is no identifier at all, or what is piped in is no list of them.
     """
-    from ..lists.pasted import parse_entries, read_entries, read_identifier_lines
+    from ..lists.pasted import parse_entries, parse_lines, read_identifier_lines
 
     entries: list[Entry] = []
     for word in arguments or ["-"]:
         if word != "-":
             is_file = len(word) < _LONGEST_PATH and Path(word).is_file()
-            entries += read_arguments([word]).entries if is_file else read_entries([word])
+            entries += read_arguments([word]).entries if is_file else parse_lines([word])
         elif sys.stdin is not None and not sys.stdin.isatty():
             entries += parse_entries(read_identifier_lines(sys.stdin.buffer.read()))
     if not any(entry.ids for entry in entries):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..command_line import command_line
 from ..errors import BadRequest, NotFound
 from ..lists.decisions import STAGES, GivenFacts
-from ..lists.references import MOST_BYTES
+from ..lists.references import MAX_LIST_BYTES
 from ..system.plain_text import one_line
 from .commands import CommandParser, Commands, Verb, command
 from .harvests import carry_out, show_page
@@ -186,7 +186,7 @@ def _import(args: argparse.Namespace, library: Library) -> int:
     for path in args.files:
         try:
             with path.open("rb") as file:
-                data = file.read(MOST_BYTES + 1)
+                data = file.read(MAX_LIST_BYTES + 1)
         except OSError as error:
             raise BadRequest(f"{path} cannot be read: {error.strerror}.") from None
         done = review.read_decisions(data, path.name, told)

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..command_line import command_line
 from ..errors import BadRequest, NotFound, PaperError
-from ..media import Kept, objects_in
+from ..media import StoredObject, find_objects_in_passage
 from ..model.identifiers import Ids
 from ..model.paper import Kind, Section, StoredPaper, Version
 from ..model.passage import Anchor
@@ -105,7 +105,7 @@ class Reading:
     text: str
     next_start: int | None
     stored: StoredPaper
-    objects: tuple[Kept, ...] = ()
+    objects: tuple[StoredObject, ...] = ()
 
     @property
     def outline(self) -> tuple[tuple[str, int], ...]:
@@ -207,10 +207,10 @@ def read(
     )
 
 
-def _objects_in(text: str, stored: StoredPaper, shelf: Shelf) -> tuple[Kept, ...]:
+def _objects_in(text: str, stored: StoredPaper, shelf: Shelf) -> tuple[StoredObject, ...]:
     """The objects of a stretch; none where the kept bytes are damaged: the text can be read."""
     try:
-        return tuple(objects_in(text, stored, shelf))
+        return tuple(find_objects_in_passage(text, stored, shelf))
     except (PaperError, EOFError, zlib.error) as error:
         log.warning("The objects of %s cannot be told: %s", stored.path, error)
         return ()

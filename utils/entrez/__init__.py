@@ -1,9 +1,8 @@
-"""Entrez: every database of NCBI behind one set of methods.
+"""Entrez: one set of methods for every NCBI database.
 
-Database, form and identifiers are checked before anything is sent. Answers are bounded and say how
-to continue; an answer that did not come is never shown as an empty one. Identifiers can be put on
-NCBI's history server and then requested by one name.
-https://www.ncbi.nlm.nih.gov/books/NBK25497/
+Database, format and identifiers are checked before anything is sent. Answers are bounded and say
+how to continue; a missing answer is never shown as an empty answer. Identifiers can be stored on
+NCBI's history server and then requested by one name. https://www.ncbi.nlm.nih.gov/books/NBK25497/
 """
 
 from __future__ import annotations
@@ -14,28 +13,36 @@ from ..errors import BadRequest, StoreFailed
 from ..http import Web
 from ..sources.eutils import Contact, contact, post_ids
 from ..system.plain_text import shorten
-from .databases import Database, form_of, staged_form
-from .fetching import Fetch, Summary, SummaryPage, fetch, look_up, summary
-from .paging import Pages, Progress, pages_of_records, pages_of_search
+from .databases import Database, find_form, find_staged_form
+from .fetching import Fetch, Summary, SummaryPage, fetch_records, fetch_summary_page, resolve_ids
+from .paging import Pages, Progress, page_through_records, page_through_search
 from .searching import (
     Count,
     DatabaseInfo,
     DatabaseList,
     GlobalCounts,
-    Linked,
+    LinkedRecords,
     Links,
-    LinksOfOne,
+    RecordLinks,
     Search,
     Spelling,
     Unanswered,
+    count_everywhere,
     fetch_database_info,
-    global_query,
-    link,
+    find_links,
     list_databases,
-    search,
-    spell,
+    search_database,
+    suggest_spelling,
 )
-from .selection import History, Missing, find_database, is_given, read_ids, remember, select_records
+from .selection import (
+    History,
+    Missing,
+    find_database,
+    has_ids,
+    parse_ids,
+    save_history,
+    select_records,
+)
 
 __all__ = [
     "Count",
@@ -45,11 +52,11 @@ __all__ = [
     "Fetch",
     "GlobalCounts",
     "History",
-    "Linked",
+    "LinkedRecords",
     "Links",
-    "LinksOfOne",
     "Missing",
     "Pages",
+    "RecordLinks",
     "Search",
     "Spelling",
     "Summary",
@@ -64,12 +71,12 @@ class Entrez:
     """All databases of Entrez. Every method raises `BadRequest` before anything is sent.
 
     Database names are Entrez's own (``pubmed``, ``gene``, ``nuccore``, …); identifiers are numbers
-    or text, several separated by commas or blanks; ``history`` is what `search` or `post` returned,
-    in place of identifiers. All of them raise
+    or text, several separated by commas or blanks; ``history``, returned by `search` or `post`,
+    replaces identifiers. All methods raise
 
     - `Unreachable` or another `SourceMiss`: NCBI did not answer, so nothing is known;
     - `EntrezFailed`: the database answered with an error of its own;
-    - `NotFound`: a history that is gone.
+    - `NotFound`: the history has expired.
     """
 
     def __init__(self, web: Web) -> None:
@@ -93,16 +100,16 @@ class Entrez:
         Parameters
         ----------
         start, most : int
-            The page of identifiers wanted; 0 to 10,000 of them, 0 for the count alone. PubMed
-            hands out the first 9,999 hits of a search only.
+            The page of identifiers; *most* is 0 to 10,000, with 0 for the count alone. PubMed
+            returns only the first 9,999 hits of a search.
         sort : str
-            ``relevance``, ``pub_date``, … as the database has them; its own order when empty.
+            ``relevance``, ``pub_date``, … as the database offers; its default order if empty.
         keep : bool
-            Keep the whole result at NCBI, under a name to ask for it by.
+            Keep the whole result at NCBI as a history.
         min_date, max_date : str
             ``YYYY[/MM[/DD]]``; ``date_type`` ``pdat`` (default), ``mdat``, ….
         """
-        return search(
+        return search_database(
             database, term, self._web, start=start, most=most, sort=sort, keep=keep,
             min_date=min_date, max_date=max_date, date_type=date_type,
         )  # fmt: skip
@@ -117,18 +124,18 @@ class Entrez:
         most: int = 20,
         max_chars: int = 20_000,
     ) -> SummaryPage:
-        """Records in brief, as fields of the database.
+        """Return record summaries as fields of the database.
 
         Parameters
         ----------
         start, most : int
             Which of the records, at most 500 at once.
         max_chars : int
-            Characters of all fields as JSON together; a record that is longer by itself comes with
-            the fields that have room and the names of the others.
+            Characters of all fields as JSON. A record longer than this is returned with the fields
+            that fit and the names of the others.
         """
         selection = select_records(find_database(database, self._web), ids, history, self._web)
-        return summary(selection, self._web, start=start, most=most, max_chars=max_chars)
+        return fetch_summary_page(selection, self._web, start=start, most=most, max_chars=max_chars)
 
     def fetch(  # noqa: PLR0913 - the options of one request
         self,
@@ -143,23 +150,23 @@ class Entrez:
         offset: int = 0,
         max_chars: int = 20_000,
     ) -> Fetch:
-        """Records as text, in a form the database has.
+        """Return records as text in a format that the database offers.
 
         Parameters
         ----------
         rettype, retmode : str
-            Its first form when empty; see `.databases.DATABASES`.
+            The database's first format if empty; see `.databases.DATABASES`.
         start, most : int
             Which of the records, at most 200 at once.
         offset : int
-            ``next_offset`` of the call before, to read on in the same records.
+            ``next_offset`` of the previous call, to continue in the same records.
         max_chars : int
             Characters of text at most, 200 to 1,000,000; cut between records where possible.
         """
         home = find_database(database, self._web)
-        form = form_of(home, rettype, retmode)
+        form = find_form(home, rettype, retmode)
         selection = select_records(home, ids, history, self._web)
-        return fetch(
+        return fetch_records(
             selection, form, self._web, start=start, most=most, offset=offset, max_chars=max_chars
         )
 
@@ -174,19 +181,19 @@ class Entrez:
         start: int = 0,
         most: int = 100,
     ) -> Links:
-        """The records linked with others, one entry for each of at most 200 identifiers.
+        """Return links of at most 200 identifiers to other records, one entry per identifier.
 
         Parameters
         ----------
         database_to, link_name : str
-            The database linked to, or the kind of link; both empty list the kinds there are for
-            these records.
+            The target database, or the kind of link. If both are empty, the kinds of links of these
+            records are listed.
         scores : bool
-            With NCBI's scores, where the database has any (similar papers).
+            Include NCBI's scores, if the database has any (similar papers).
         start, most : int
-            Which of each list: at most 10,000 identifiers, and 20,000 for all that are asked about.
+            The part of each list: at most 10,000 identifiers per list, and 20,000 in total.
         """
-        return link(
+        return find_links(
             database_from, ids, database_to, link_name, self._web,
             scores=scores, start=start, most=most,
         )  # fmt: skip
@@ -200,29 +207,29 @@ class Entrez:
         return list_databases(self._web)
 
     def contact(self) -> Contact:
-        """How the last requests to NCBI ended; sends none."""
+        """Return how the last requests to NCBI ended, without sending one."""
         return contact(self._web)
 
     def post(self, database: str, ids: Identifiers) -> History:
         """Put at most 10,000 identifiers on NCBI's history server.
 
-        Accessions are looked up; numbers are taken without asking whether they have a record.
+        Accessions are looked up; numbers are accepted without checking that a record exists.
 
         Raises
         ------
         StoreFailed
-            The name of the history could not be kept on the disk.
+            The name of the history could not be saved on the disk.
         """
         home = find_database(database, self._web)
-        return post(home, read_ids(home, ids), self._web)
+        return post_to_history(home, parse_ids(home, ids), self._web)
 
     def spell(self, database: str, term: str) -> Spelling:
-        """How a database would spell a term."""
-        return spell(database, term, self._web)
+        """Return a database's spelling suggestion for a term."""
+        return suggest_spelling(database, term, self._web)
 
     def global_query(self, term: str, databases: Iterable[str] = ()) -> GlobalCounts:
-        """How many hits a term has in every database, or in those given."""
-        return global_query(term, databases, self._web)
+        """Return the number of hits of a term in every database, or in the given databases."""
+        return count_everywhere(term, databases, self._web)
 
     def pages(
         self,
@@ -236,19 +243,19 @@ class Entrez:
         most: int = 10_000,
         progress: Progress | None = None,
     ) -> Pages:
-        """Every record, answer by answer, in the form a dataset is made of.
+        """Return an iterable of all records, page by page, in the format used for datasets.
 
         Give one of *ids*, *history* and *term*; *most* is at most 100,000. The pages have their
-        ``total`` before the first is requested, and what was not found after the last. *progress*
+        ``total`` before the first request, and ``not_found`` after the last. *progress*
         is called after each answer with the number of records done and the number wanted.
         """
         home = find_database(database, self._web)
-        form = staged_form(home, rettype, retmode)
+        form = find_staged_form(home, rettype, retmode)
         if term:
-            if history or is_given(ids):
+            if history or has_ids(ids):
                 raise BadRequest("A term is given beside ids or a history.", "Give one of them.")
-            return pages_of_search(home, term, form, self._web, most=most, progress=progress)
-        return pages_of_records(
+            return page_through_search(home, term, form, self._web, most=most, progress=progress)
+        return page_through_records(
             select_records(home, ids, history, self._web),
             form,
             self._web,
@@ -257,20 +264,20 @@ class Entrez:
         )
 
 
-def post(database: Database, uids: Sequence[str], web: Web) -> History:
-    """See `.Entrez.post`."""
-    numbers = _look_up_numbers(database, uids, web)
+def post_to_history(database: Database, uids: Sequence[str], web: Web) -> History:
+    """Post identifiers to NCBI's history server; see `.Entrez.post`."""
+    numbers = _resolve_accessions(database, uids, web)
     there = post_ids(database.name, numbers, web)
     words = f"{len(numbers):,} identifiers posted"
-    place = remember(database.name, words, len(numbers), there, web)
+    place = save_history(database.name, words, len(numbers), there, web)
     if place is None:
         msg = "The name of the history could not be kept on the disk."
         raise StoreFailed(msg, "Give the identifiers themselves, or free some space.")
     return place.history
 
 
-def _look_up_numbers(database: Database, uids: Sequence[str], web: Web) -> list[str]:
-    """Replace accessions by UIDs: EPost leaves out what is no number.
+def _resolve_accessions(database: Database, uids: Sequence[str], web: Web) -> list[str]:
+    """Replace accessions with UIDs; EPost ignores everything that is not a number.
 
     Raises
     ------
@@ -278,7 +285,7 @@ def _look_up_numbers(database: Database, uids: Sequence[str], web: Web) -> list[
         An accession has no record.
     """
     names = [uid for uid in uids if not uid.isdecimal()]
-    known, unknown = look_up(database.name, names, web)
+    known, unknown = resolve_ids(database.name, names, web)
     if unknown:
         missing = shorten(", ".join(one.id for one in unknown), 100)
         msg = f"{database.name} has no record of {missing}."

@@ -1,9 +1,9 @@
-"""Every Entrez database: its name, its identifiers, and the forms EFetch gives of it.
+"""Describe every Entrez database: its name, its identifiers, and the formats that EFetch offers.
 
-The names are EInfo's list. Forms and defaults: table 1 of chapter 4 of the E-utilities handbook
+The names are EInfo's list. Formats and defaults: table 1 of chapter 4 of the E-utilities handbook
 (https://www.ncbi.nlm.nih.gov/books/NBK25499/), identifiers: table 1 of chapter 2 (NBK25497); for
-what came since (``clinvar`` VCV, ``snp`` JSON, ``sra`` runinfo), the help of NCBI's own EDirect.
-EInfo itself knows no forms, so a test holds the names, and only the names, against its answer.
+later additions (``clinvar`` VCV, ``snp`` JSON, ``sra`` runinfo), the help of NCBI's own EDirect.
+EInfo does not list formats, so a test compares only the names with EInfo's answer.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from ..errors import BadRequest
 from ..system.plain_text import one_line, shorten
 
 if TYPE_CHECKING:
-    from .datasets.trees import Form as PageForm
+    from .datasets.trees import PageForm
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form in which EFetch gives records.
+    """A format in which EFetch returns records.
 
-    ``page`` is how a dataset reads it, empty where it cannot be staged; ``also`` are parameters
-    that go with it.
+    ``page`` is the page format for datasets, None if the format cannot be staged; ``also`` are
+    additional parameters.
     """
 
     rettype: str
@@ -37,7 +37,7 @@ class Form:
 
     @property
     def name(self) -> str:
-        """The parameters that request it, in words."""
+        """The format's request parameters as text."""
         return f"rettype={self.rettype or 'native'} retmode={self.retmode}"
 
 
@@ -45,10 +45,10 @@ class Form:
 class Database:
     """An Entrez database.
 
-    ``uid`` is what its identifiers are called, ``example`` one of them; ``prefix`` may stand before
-    the number; ``accessions`` tells that accession.version will do. The first of ``forms`` is the
-    one to read; ``staged`` is the form a dataset is made of, ``None`` for ESummary. ``everywhere``:
-    a search in all databases counts its hits.
+    ``uid`` is the name of its identifiers, ``example`` an example; ``prefix`` may precede the
+    number; ``accessions``: accession.version is accepted. The first of ``forms`` is the default;
+    ``staged`` is the format for datasets, ``None`` for ESummary. ``everywhere``: a search in all
+    databases counts its hits.
     """
 
     name: str
@@ -88,16 +88,16 @@ _PROTEIN = (
     _FASTA,
     *_SEQUENCE,
 )
-# Since October 2022 of its own database only; protein sends GBSet XML in its place.
+# Since October 2022 only its own database offers this format; protein sends GBSet XML instead.
 _IPG = (
     Form("ipg", "text", "identical proteins, tab-separated"),
     Form("ipg", "xml", "IPGReportSet XML", "xml"),
 )
-_ARTICLES = Form("", "xml", "PubmedArticleSet XML", "pubmed_xml")
+_PUBMED_ARTICLES = Form("", "xml", "PubmedArticleSet XML", "pubmed_xml")
 _FULL_TEXT = Form("", "xml", "JATS XML (pmc-articleset)", "pmc_xml")
 _SAMPLES = Form("full", "xml", "BioSampleSet XML", "xml")
 _EXPERIMENTS = Form("full", "xml", "EXPERIMENT_PACKAGE_SET XML", "xml")
-_TAXA = Form("", "xml", "TaxaSet XML", "xml")
+_TAXONOMY_XML = Form("", "xml", "TaxaSet XML", "xml")
 _BY_VARIATION = (("is_variationid", "true"), ("from_esearch", "true"))
 
 _DATABASES = (
@@ -106,9 +106,9 @@ _DATABASES = (
         (
             Form("abstract", "text", "citations with abstracts"),
             Form("medline", "text", "MEDLINE"),
-            _ARTICLES,
+            _PUBMED_ARTICLES,
         ),
-        staged=_ARTICLES,
+        staged=_PUBMED_ARTICLES,
     ),
     Database(
         "pmc", "PubMed Central", "PMCID", "6776410",
@@ -139,7 +139,7 @@ _DATABASES = (
     Database("ipg", "Identical Protein Groups", "IPG ID", "1024", _IPG, accessions=True),
     Database(
         "taxonomy", "Taxonomy", "TaxID", "9606",
-        (_TAXA, Form("", "text", "a list of names")), staged=_TAXA,
+        (_TAXONOMY_XML, Form("", "text", "a list of names")), staged=_TAXONOMY_XML,
     ),
     Database(
         "clinvar", "ClinVar", "Variation ID", "65533",
@@ -203,9 +203,9 @@ _DATABASES = (
     Database("seqannot", "Sequence annotations", "ID", "7910", everywhere=False),
 )  # fmt: skip
 DATABASES: Mapping[str, Database] = MappingProxyType({one.name: one for one in _DATABASES})
-"""By name, those of the literature and the most asked first."""
+"""Databases by name, with literature and the most used first."""
 
-# Names that people write, or that NCBI has given up, and the database of today.
+# Names that people write, or that NCBI has retired, with the present database.
 _ALIASES = {
     "dbsnp": "snp", "dbgap": "gap", "geo": "gds", "medline": "pubmed", "pubmedcentral": "pmc",
     "genbank": "nuccore", "refseq": "nuccore", "nucest": "nuccore", "nucgss": "nuccore",
@@ -218,49 +218,49 @@ _ALIASES = {
 }  # fmt: skip
 
 
-def generic(name: str) -> Database:
-    """A database that NCBI has and this table does not: summaries only."""
+def make_generic_database(name: str) -> Database:
+    """Return an entry for a database that NCBI has and this table lacks; summaries only."""
     return Database(name, name, "UID", "1", everywhere=False)
 
 
-def plain_name(name: str) -> str:
-    """A database's name as Entrez writes it.
+def normalize_name(name: str) -> str:
+    """Return a database's name as Entrez writes it.
 
-    >>> plain_name(" PubMed "), plain_name("Nucleotide")
+    >>> normalize_name(" PubMed "), normalize_name("Nucleotide")
     ('pubmed', 'nucleotide')
     """
     return one_line(name).casefold()
 
 
-def no_such_database(name: str, others: Iterable[str] = ()) -> BadRequest:
-    """The error for an unknown database, with the names that may be meant."""
-    plain = plain_name(name)
+def build_unknown_database_error(name: str, others: Iterable[str] = ()) -> BadRequest:
+    """Return the error for an unknown database, with similar names."""
+    plain = normalize_name(name)
     titles = {one.title.casefold(): one.name for one in DATABASES.values()}
     names = {**dict.fromkeys([*DATABASES, *others]), **titles, **_ALIASES}
     near = get_close_matches(plain.replace(" ", ""), names, 3, 0.7) if plain else []
     meant = list(dict.fromkeys(names[one] or one for one in near))
     msg = f"Entrez has no database {shorten(one_line(name), 40)!r}." if plain else "No database."
-    hints = [f"Did you mean {one} ({title_of(one)})?" for one in meant[:3]]
+    hints = [f"Did you mean {one} ({get_title(one)})?" for one in meant[:3]]
     often = "pubmed, pmc, gene, protein, nuccore, taxonomy, clinvar, snp, biosample, sra"
     return BadRequest(msg, *hints, f"Often asked: {often}; info without a database lists all.")
 
 
-def title_of(name: str) -> str:
-    """The database's title, or its name where we know no title."""
+def get_title(name: str) -> str:
+    """Return the database's title, or its name if the title is unknown."""
     return DATABASES[name].title if name in DATABASES else name
 
 
-def form_of(database: Database, rettype: str = "", retmode: str = "") -> Form:
-    """The form of a rettype and retmode; the database's first where both are empty.
+def find_form(database: Database, rettype: str = "", retmode: str = "") -> Form:
+    """Return the format of a rettype and retmode; the database's first if both are empty.
 
-    ``native`` and ``xml`` will do as a rettype, as NCBI's own tools write them.
+    ``native`` and ``xml`` are accepted as a rettype, as in NCBI's own tools.
 
     Raises
     ------
     BadRequest
-        EFetch gives nothing of this database, or not in that form.
+        EFetch does not offer this database, or not in that format.
     """
-    wanted, mode = plain_name(rettype), plain_name(retmode)
+    wanted, mode = normalize_name(rettype), normalize_name(retmode)
     if wanted in {"docsum", "summary"} and wanted not in {f.rettype for f in database.forms}:
         msg = f"{wanted} is what the operation summary gives."
         raise BadRequest(msg, f"Ask for the summary of {database.name}.")
@@ -275,12 +275,12 @@ def form_of(database: Database, rettype: str = "", retmode: str = "") -> Form:
             return form
     msg = f"{database.name} has no {_describe_request(wanted, mode)}."
     near = get_close_matches(wanted, [form.rettype for form in database.forms], 1, 0.5)
-    hint = f"Did you mean rettype={near[0]}?" if near else _databases_with(wanted)
+    hint = f"Did you mean rettype={near[0]}?" if near else _suggest_databases(wanted)
     raise BadRequest(msg, hint, f"It has {describe_forms(database.forms)}.")
 
 
-def _databases_with(rettype: str) -> str:
-    """A hint naming the databases that have such a form."""
+def _suggest_databases(rettype: str) -> str:
+    """Return a hint that lists the databases with such a format."""
     have = [
         one.name
         for one in DATABASES.values()
@@ -289,18 +289,18 @@ def _databases_with(rettype: str) -> str:
     return f"rettype={rettype} is a form of {', '.join(have)}." if have else ""
 
 
-def staged_form(database: Database, rettype: str = "", retmode: str = "") -> Form | None:
-    """The form a dataset is made of; None for ESummary, which every database has.
+def find_staged_form(database: Database, rettype: str = "", retmode: str = "") -> Form | None:
+    """Return the format for datasets; None for ESummary, which every database has.
 
     Raises
     ------
     BadRequest
-        That form has no fields that could become columns.
+        The format has no fields that could become columns.
     """
-    wanted = plain_name(rettype)
+    wanted = normalize_name(rettype)
     if wanted in {"docsum", "esummary", "summary"} or not (wanted or retmode):
         return None if wanted else database.staged
-    form = form_of(database, rettype, retmode)
+    form = find_form(database, rettype, retmode)
     if form.page is None and not retmode:
         forms = [one for one in database.forms if one.rettype == form.rettype and one.page]
         form = forms[0] if forms else form
@@ -312,7 +312,7 @@ def staged_form(database: Database, rettype: str = "", retmode: str = "") -> For
 
 
 def describe_forms(forms: Iterable[Form]) -> str:
-    """Forms as one line of text."""
+    """Return formats as one line of text."""
     return "; ".join(f"{form.name} ({form.gives})" for form in forms)
 
 

@@ -1,13 +1,13 @@
-"""Fetch records or summaries of any Entrez database, and name the records that are missing.
+"""Fetch records or summaries of any Entrez database, and name the missing records.
 
-EFetch leaves out unknown identifiers silently. Where fewer records came than were requested,
-ESummary is asked which of them it knows; where that stays unknown, a warning says so.
+EFetch omits unknown identifiers silently. If fewer records arrive than were requested, ESummary is
+asked for the identifiers; if the answer stays unknown, a warning says so.
 
-An answer is split into its records according to its form. Its beginning shows whether it is in that
-form at all; forms whose records have no documented beginning are cut at the ends of lines.
+An answer is split into records according to its format. Its start shows whether the answer has that
+format at all. Formats whose records have no documented start are cut at line ends.
 https://www.ncbi.nlm.nih.gov/books/NBK25499/
 
-Summaries are records in brief, as fields, in pages of a bounded size.
+Summaries are short records with fields, in pages of bounded size.
 """
 
 from __future__ import annotations
@@ -28,41 +28,41 @@ from ..system.plain_text import one_line, to_plain_json
 from .databases import Form
 from .selection import Missing, Part, Selection, explain_expiry, require_between
 
-MOST_RECORDS = 200
-MOST_CHARS = 1_000_000
-_MOST_SUMMARIES = 500
-_REMEMBERED_DAYS = 0.1
-_LARGEST_KEPT = 20_000_000
-_UNKNOWN = "NCBI knows no such record"
-_FLAT = re.compile(r"^LOCUS\s", re.M)
-_FASTA = re.compile(r"^>", re.M)
-_STARTS = {
-    **dict.fromkeys(("fasta", "fasta_cds_na", "fasta_cds_aa", "ft"), _FASTA),
-    **dict.fromkeys(("gb", "gp", "gbwithparts"), _FLAT),
+MAX_RECORDS = 200
+MAX_CHARS = 1_000_000
+_IDS_PER_LOOKUP = 500
+_CACHE_DAYS = 0.1
+_CACHED_MAX_CHARS = 20_000_000
+_UNKNOWN_RECORD = "NCBI knows no such record"
+_FLAT_FILE_START = re.compile(r"^LOCUS\s", re.M)
+_FASTA_START = re.compile(r"^>", re.M)
+_RECORD_STARTS = {
+    **dict.fromkeys(("fasta", "fasta_cds_na", "fasta_cds_aa", "ft"), _FASTA_START),
+    **dict.fromkeys(("gb", "gp", "gbwithparts"), _FLAT_FILE_START),
     "medline": re.compile(r"(?:\A|(?<=\n\n))[A-Z]{2,4} *- ", re.M),
     "json": re.compile(r"^\{", re.M),
 }
-_ASN1 = re.compile(r"^[A-Z][\w-]* ::=", re.M)
-_LINE = re.compile(r"^(?=.)", re.M)
-# Reports number their records; one that counts its own paragraphs is not taken apart.
-_NUMBERED = re.compile(r"(?:\A|(?<=\n\n))(\d{1,6})[.:] ", re.M)
-# One record may be several lines of these, or none.
-_LOOSE = frozenset({"runinfo", "ipg", "gene_table", "fasta_cds_na", "fasta_cds_aa"})
+_ASN1_START = re.compile(r"^[A-Z][\w-]* ::=", re.M)
+_LINE_START = re.compile(r"^(?=.)", re.M)
+# Reports number their records; a report that numbers its own paragraphs is not split.
+_NUMBERED_START = re.compile(r"(?:\A|(?<=\n\n))(\d{1,6})[.:] ", re.M)
+# In these formats a record may have several lines, or none.
+_UNCOUNTED_RETTYPES = frozenset({"runinfo", "ipg", "gene_table", "fasta_cds_na", "fasta_cds_aa"})
 _NO_RECORDS = re.compile(r"\s*(?:<!doctype html|<html|\{\s*\"error\")", re.I)
-# Lines about an identifier that has no record; NCBI spaces some of them out, letter by letter.
-_ABSENT = re.compile(
+# Lines about an identifier without a record; NCBI writes some with spaces between letters.
+_ABSENT_LINE = re.compile(
     r"^(?:(?:\d+: )?id: \S+ Error occurred: |Error: .*F a i l e d +t o +).*\n?", re.M
 )
-_ABSENT_BYTES = re.compile(_ABSENT.pattern.encode(), re.M)
-MOST_SUMMARIES = 500
+_ABSENT_BYTES = re.compile(_ABSENT_LINE.pattern.encode(), re.M)
+MAX_SUMMARIES = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """A bounded stretch of records as text.
+    """A bounded amount of records as text.
 
-    ``text`` holds ``records`` whole records; ``cut`` says that it ends within one. ``next_start``
-    and ``next_offset`` ask for what follows, with the same identifiers and the same ``most``;
+    ``text`` has ``records`` complete records; ``cut`` means that the last one is incomplete.
+    ``next_start`` and ``next_offset`` continue, with the same identifiers and the same ``most``;
     ``next_start`` is None at the end. ``not_found`` are identifiers without a record.
     """
 
@@ -83,7 +83,7 @@ class Fetch:
 
 @dataclass(frozen=True, slots=True)
 class FetchedPart:
-    """The answer to a part: bodies as they were sent, their records, and the missing ones."""
+    """The answer to a part: bodies as sent, their records, and the missing identifiers."""
 
     bodies: tuple[bytes, ...]
     records: Records
@@ -91,7 +91,7 @@ class FetchedPart:
     warnings: tuple[str, ...] = ()
 
 
-def fetch(
+def fetch_records(
     selection: Selection,
     form: Form,
     web: Web,
@@ -101,18 +101,20 @@ def fetch(
     offset: int,
     max_chars: int,
 ) -> Fetch:
-    """See `.Entrez.fetch`."""
+    """Fetch records; see `.Entrez.fetch`."""
     hint = "Page with next_start, or stage the records and ask them in SQL."
-    require_between("most", most, 1, MOST_RECORDS, hint)
-    require_between("max_chars", max_chars, 200, MOST_CHARS, hint)
+    require_between("most", most, 1, MAX_RECORDS, hint)
+    require_between("max_chars", max_chars, 200, MAX_CHARS, hint)
     require_between("start", start, 0, max(0, selection.total - 1), "start counts from 0.")
     part = selection.part(start, most)
-    fetched = _recall(selection, part, form, web) or fetch_part(selection, part, form, web)
+    fetched = _load_cached_part(selection, part, form, web) or fetch_part(
+        selection, part, form, web
+    )
     size = sum(map(len, fetched.records.pieces))
     require_between("offset", offset, 0, size, "Use next_offset as it was given.")
-    shown = stretch(fetched.records, offset, max_chars)
+    shown = cut_passage(fetched.records, offset, max_chars)
     if (more := shown.end < size) and not fetched.warnings:
-        _remember(selection, part, form, fetched, web)
+        _cache_part(selection, part, form, fetched, web)
     end = start + part.size
     return Fetch(
         selection.database.name, form.rettype, form.retmode, form.gives, selection.total, start,
@@ -124,28 +126,28 @@ def fetch(
 
 
 def fetch_part(selection: Selection, part: Part, form: Form, web: Web) -> FetchedPart:
-    """The records of a part; where the answer is too large, fetched in halves.
+    """Fetch the records of a part, in halves if the answer is too large.
 
     Raises
     ------
     EntrezFailed
-        The database refuses, or one record alone is too large.
+        The database refuses, or a single record is too large.
     NotFound
-        NCBI has forgotten the history.
+        NCBI has deleted the history.
     Unreachable
-        NCBI did not answer, or not with records.
+        NCBI did not answer, or sent no records.
     """
     try:
-        return _fetch_at_once(selection, part, form, web)
+        return _fetch_in_one_request(selection, part, form, web)
     except BadContent as error:
         if part.size == 1:
             msg = f"A record of {selection.database.name} is too large: {error.message}"
             raise EntrezFailed(msg, "Ask for another rettype, or for its summary.") from None
-    return _join([fetch_part(selection, half, form, web) for half in halved(part)])
+    return _join_halves([fetch_part(selection, half, form, web) for half in split_in_half(part)])
 
 
-def halved(part: Part) -> tuple[Part, Part]:
-    """The same records in two requests."""
+def split_in_half(part: Part) -> tuple[Part, Part]:
+    """Return the same records as two requests."""
     half = part.size // 2
     if part.uids:
         parts = part.uids[:half], part.uids[half:]
@@ -162,7 +164,7 @@ def halved(part: Part) -> tuple[Part, Part]:
     )
 
 
-def _join(halves: Sequence[FetchedPart]) -> FetchedPart:
+def _join_halves(halves: Sequence[FetchedPart]) -> FetchedPart:
     first, second = halves
     both = replace(
         first.records if first.records.head else second.records,
@@ -174,7 +176,7 @@ def _join(halves: Sequence[FetchedPart]) -> FetchedPart:
     )
 
 
-def _fetch_at_once(selection: Selection, part: Part, form: Form, web: Web) -> FetchedPart:
+def _fetch_in_one_request(selection: Selection, part: Part, form: Form, web: Web) -> FetchedPart:
     found = [Records(())]
 
     def read(answer: Answer) -> None:
@@ -187,13 +189,15 @@ def _fetch_at_once(selection: Selection, part: Part, form: Form, web: Web) -> Fe
     except NotAvailable as refusal:
         return _fetch_without_unknown(selection, part, form, web, refusal)
     if answer is None:
-        return FetchedPart((), Records(()), tuple(Missing(uid, _UNKNOWN) for uid in part.uids))
-    fetched = _account_for_missing(selection, part, FetchedPart((answer.body,), found[0]), web)
-    return replace(fetched, warnings=fetched.warnings + _form_warnings(found[0], form))
+        return FetchedPart(
+            (), Records(()), tuple(Missing(uid, _UNKNOWN_RECORD) for uid in part.uids)
+        )
+    fetched = _add_missing(selection, part, FetchedPart((answer.body,), found[0]), web)
+    return replace(fetched, warnings=fetched.warnings + _warn_of_other_form(found[0], form))
 
 
-def _form_warnings(records: Records, form: Form) -> tuple[str, ...]:
-    """A warning where records came in another form: NCBI falls back in silence."""
+def _warn_of_other_form(records: Records, form: Form) -> tuple[str, ...]:
+    """Return a warning if NCBI silently sent another format."""
     if not records.pieces or not records.root or records.root in form.gives:
         return ()
     return (f"NCBI sent <{records.root}> in place of {form.gives}.",)
@@ -202,7 +206,7 @@ def _form_warnings(records: Records, form: Form) -> tuple[str, ...]:
 def _fetch_without_unknown(
     selection: Selection, part: Part, form: Form, web: Web, refused: NotAvailable
 ) -> FetchedPart:
-    """Fetch a part that was refused for an identifier nobody knows, without those."""
+    """Fetch a part again without the unknown identifiers for which NCBI refused it."""
     unknown = (
         find_unknown_ids(selection, part.uids, web) if refused.details.get("status") == 400 else ()
     )
@@ -216,10 +220,8 @@ def _fetch_without_unknown(
     return replace(fetched, not_found=unknown + fetched.not_found)
 
 
-def _account_for_missing(
-    selection: Selection, part: Part, fetched: FetchedPart, web: Web
-) -> FetchedPart:
-    """Name the records that did not come, or warn that some are missing."""
+def _add_missing(selection: Selection, part: Part, fetched: FetchedPart, web: Web) -> FetchedPart:
+    """Add the records that did not arrive to the part, or a warning that some are missing."""
     records = fetched.records
     reasons = {uid.upper(): reason for uid, reason in records.refused.items()}
     missing = tuple(Missing(uid, reasons[uid]) for uid in part.uids if uid in reasons)
@@ -246,31 +248,31 @@ def _account_for_missing(
 
 
 def find_unknown_ids(selection: Selection, uids: Sequence[str], web: Web) -> tuple[Missing, ...]:
-    """The identifiers that ESummary does not know either."""
-    return look_up(selection.database.name, uids, web)[1]
+    """Return the identifiers that ESummary does not know either."""
+    return resolve_ids(selection.database.name, uids, web)[1]
 
 
-def look_up(
+def resolve_ids(
     database: str, names: Sequence[str], web: Web
 ) -> tuple[dict[str, str], tuple[Missing, ...]]:
-    """The UID behind each identifier, as ESummary knows it, and those it does not know."""
+    """Return the UID of each identifier from ESummary, and the unknown identifiers."""
     uids: dict[str, str] = {}
     unknown: list[Missing] = []
-    for at in range(0, len(names), _MOST_SUMMARIES):
-        batch = names[at : at + _MOST_SUMMARIES]
+    for at in range(0, len(names), _IDS_PER_LOOKUP):
+        batch = names[at : at + _IDS_PER_LOOKUP]
         found = esummary({"db": database, "retmode": "json", "id": ",".join(batch)}, web)
-        known = uids_by_name(found.records)
+        known = map_names_to_uids(found.records)
         uids |= {name: known[name] for name in batch if name in known}
         unknown += [
-            Missing(name, found.refused.get(name) or _UNKNOWN)
+            Missing(name, found.refused.get(name) or _UNKNOWN_RECORD)
             for name in batch
             if name not in known
         ]
     return uids, tuple(unknown)
 
 
-def uids_by_name(records: dict[str, dict[str, object]]) -> dict[str, str]:
-    """The UID by every identifier a record may have been requested by."""
+def map_names_to_uids(records: dict[str, dict[str, object]]) -> dict[str, str]:
+    """Return the UID for every identifier by which a record may have been requested."""
     uids: dict[str, str] = {}
     for uid, row in records.items():
         for value in (row.get("accessionversion"), row.get("caption"), row.get("gi"), uid):
@@ -279,41 +281,43 @@ def uids_by_name(records: dict[str, dict[str, object]]) -> dict[str, str]:
     return uids
 
 
-def _key(selection: Selection, part: Part, form: Form) -> str:
+def _build_cache_key(selection: Selection, part: Part, form: Form) -> str:
     request = to_plain_json([selection.database.name, form.name, sorted(part.params.items())])
     return hashlib.sha256(request.encode()).hexdigest()
 
 
-def _remember(selection: Selection, part: Part, form: Form, fetched: FetchedPart, web: Web) -> None:
-    """Keep an answer that will be read on, unless it is too large."""
-    if sum(map(len, fetched.records.pieces)) > _LARGEST_KEPT:
+def _cache_part(
+    selection: Selection, part: Part, form: Form, fetched: FetchedPart, web: Web
+) -> None:
+    """Cache an answer of which more will be read, unless the answer is too large."""
+    if sum(map(len, fetched.records.pieces)) > _CACHED_MAX_CHARS:
         return
     kept = {
         "pieces": list(fetched.records.pieces),
         "ends": [fetched.records.head, fetched.records.tail],
         "missing": [[one.id, one.reason] for one in fetched.not_found],
     }
-    web.cache.put("efetch", _key(selection, part, form), kept, _REMEMBERED_DAYS)
+    web.cache.put("efetch", _build_cache_key(selection, part, form), kept, _CACHE_DAYS)
 
 
-def _recall(selection: Selection, part: Part, form: Form, web: Web) -> FetchedPart | None:
-    kept = mapping(web.cache.get("efetch", _key(selection, part, form)))
+def _load_cached_part(selection: Selection, part: Part, form: Form, web: Web) -> FetchedPart | None:
+    kept = mapping(web.cache.get("efetch", _build_cache_key(selection, part, form)))
     try:
         head, tail = map(str, kept["ends"])
         records = Records(tuple(map(str, kept["pieces"])), head, tail)
         missing = tuple(Missing(str(uid), str(reason)) for uid, reason in kept["missing"])
         return FetchedPart((), records, missing)
-    except (LookupError, TypeError, ValueError):  # nothing, or what another version kept
+    except (LookupError, TypeError, ValueError):  # nothing, or another version's data
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Records as text; ``head`` and ``tail`` belong around any of them (the root of XML).
+    """Records as text; ``head`` and ``tail`` (the XML root) enclose any selection of the records.
 
-    ``counted``: each piece is one record, so that their number tells whether some are missing;
-    ``refused``: what the answer itself says of identifiers without a record; ``root`` is the name
-    of the set.
+    ``counted``: each piece is one record, so that their number shows whether some are missing;
+    ``refused``: the answer's own reasons for identifiers without a record; ``root`` is the name of
+    the set.
     """
 
     pieces: tuple[str, ...]
@@ -330,40 +334,40 @@ def split_records(answer: Answer, form: Form) -> Records:
     Raises
     ------
     BadContent
-        It is not in that form.
+        The answer is not in that format.
     """
     if form.retmode == "xml":
-        return _split_xml(answer.body, counted=form.rettype not in _LOOSE)
-    text = _ABSENT.sub("", answer.text()).lstrip("\n")
+        return _split_xml(answer.body, counted=form.rettype not in _UNCOUNTED_RETTYPES)
+    text = _ABSENT_LINE.sub("", answer.text()).lstrip("\n")
     if _NO_RECORDS.match(text):
         raise BadContent("What came is a web page, or an error.", verdict="error_page")
     if "\ufffd" in text[:2000] or "\x00" in text:
         raise BadContent("What came is no text.", verdict="not_a_paper")
     if not text.strip():
         return Records(())
-    starts = _starts(text, form)
+    starts = _find_record_starts(text, form)
     ends = [*starts[1:], len(text)]
     pieces = [text[at:end] for at, end in zip(starts, ends, strict=True)]
     pieces[0] = text[: starts[0]] + pieces[0]
-    return Records(tuple(pieces), counted=form.rettype not in _LOOSE)
+    return Records(tuple(pieces), counted=form.rettype not in _UNCOUNTED_RETTYPES)
 
 
-def _starts(text: str, form: Form) -> list[int]:
-    pattern = _STARTS.get(form.rettype)
+def _find_record_starts(text: str, form: Form) -> list[int]:
+    pattern = _RECORD_STARTS.get(form.rettype)
     if form.retmode == "asn.1" or form.gives.endswith("ASN.1"):
-        pattern = _ASN1
+        pattern = _ASN1_START
     if pattern is not None:
         if starts := [found.start() for found in pattern.finditer(text)]:
             return starts
         raise BadContent(f"What came is not {form.gives}.", verdict="error_page")
     if form.rettype in {"acc", "seqid", "uilist", "runinfo", "ipg", "tabular"}:
-        return [found.start() for found in _LINE.finditer(text)]
-    return _numbered(text)
+        return [found.start() for found in _LINE_START.finditer(text)]
+    return _find_numbered_starts(text)
 
 
-def _numbered(text: str) -> list[int]:
+def _find_numbered_starts(text: str) -> list[int]:
     starts: list[int] = []
-    for found in _NUMBERED.finditer(text):
+    for found in _NUMBERED_START.finditer(text):
         if int(found[1]) == len(starts) + 1:
             starts.append(found.start())
     return starts or [0]
@@ -378,22 +382,23 @@ def _split_xml(body: bytes, *, counted: bool) -> Records:
     root = parse(body)
     if root.tag in {"eFetchResult", "html", "HTML"}:
         raise BadContent(f"What came is <{root.tag}>, not records.", verdict="error_page")
-    head, tail = _head_and_tail(root)
+    head, tail = _split_root_tags(root)
     pieces = tuple(
-        etree.tostring(child, encoding="unicode", with_tail=False) for child in records_of(root)
+        etree.tostring(child, encoding="unicode", with_tail=False)
+        for child in get_record_elements(root)
     )
-    # A set within the set is no record of its own.
+    # A set within the set is not a record.
     counted = counted and root.tag != "Bioseq-set"
     refused = {row.get("Id", ""): one_line(row.get("error", "")) for row in root.iter("Reply")}
     return Records(pieces, head, tail, counted, refused, str(root.tag))
 
 
-def records_of(root: Any) -> list[Any]:
-    """The records of a set: the children of its root, without messages on missing ones."""
+def get_record_elements(root: Any) -> list[Any]:
+    """Return the children of a set's root, without messages about missing records."""
     return [child for child in root.iterchildren("*") if child.tag not in {"Reply", "error"}]
 
 
-def _head_and_tail(root: Any) -> tuple[str, str]:
+def _split_root_tags(root: Any) -> tuple[str, str]:
     from lxml import etree
 
     bare = etree.Element(root.tag, root.attrib, root.nsmap)
@@ -403,10 +408,10 @@ def _head_and_tail(root: Any) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """A part of some records: ``whole`` counts the whole ones in it, ``end`` is where it ends.
+class TextPassage:
+    """A part of some records: ``whole`` counts complete records, ``end`` is the end offset.
 
-    ``cut``: it ends within a record. Positions are characters of all pieces together.
+    ``cut``: the passage ends within a record. Offsets count characters of all pieces together.
     """
 
     text: str
@@ -415,10 +420,10 @@ class Stretch:
     cut: bool = False
 
 
-def stretch(records: Records, offset: int, most: int) -> Stretch:
-    """Whole records from *offset* on, in at most *most* characters.
+def cut_passage(records: Records, offset: int, most: int) -> TextPassage:
+    """Return complete records from *offset* on, in at most *most* characters.
 
-    One that is longer is given in parts by itself, cut at the end of a line where there is one.
+    A longer record is returned alone, in parts that are cut at a line end where possible.
     """
     at = 0
     room = most - len(records.head) - len(records.tail)
@@ -428,7 +433,7 @@ def stretch(records: Records, offset: int, most: int) -> Stretch:
         if begin >= len(piece):
             continue
         if not parts and (begin or len(piece) > room):
-            return _part_of(piece[begin:], offset, most)
+            return _cut_long_record(piece[begin:], offset, most)
         if len(piece) > room:
             break
         parts.append(piece)
@@ -436,21 +441,21 @@ def stretch(records: Records, offset: int, most: int) -> Stretch:
     end = offset + sum(map(len, parts))
     text = "".join(parts)
     whole = f"{records.head}{text}{records.tail}" if parts else ""
-    return Stretch(whole, len(parts), end)
+    return TextPassage(whole, len(parts), end)
 
 
-def _part_of(rest: str, offset: int, most: int) -> Stretch:
+def _cut_long_record(rest: str, offset: int, most: int) -> TextPassage:
     if len(rest) <= most:
-        return Stretch(rest, 0, offset + len(rest))
+        return TextPassage(rest, 0, offset + len(rest))
     size = rest.rfind("\n", most // 2, most) + 1 or most
-    return Stretch(rest[:size], 0, offset + size, cut=True)
+    return TextPassage(rest[:size], 0, offset + size, cut=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A record in brief: ``fields`` are the database's own, ``left_out`` those that had no room.
+    """A record in brief: the database's own ``fields``, and ``left_out``, fields that did not fit.
 
-    ``asked`` is the identifier it was asked for by, where that is not its UID.
+    ``asked`` is the requested identifier if it is not the UID.
     """
 
     uid: str
@@ -461,7 +466,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class SummaryPage:
-    """Records in brief, in the order asked for; ``next_start`` is where the next page begins."""
+    """Record summaries in the requested order; ``next_start`` is the start of the next page."""
 
     database: str
     total: int
@@ -472,24 +477,24 @@ class SummaryPage:
     warnings: tuple[str, ...] = ()
 
 
-def summary(
+def fetch_summary_page(
     selection: Selection, web: Web, *, start: int, most: int, max_chars: int
 ) -> SummaryPage:
-    """See `.Entrez.summary`."""
+    """Return record summaries; see `.Entrez.summary`."""
     hint = "Page with next_start, or stage the records and ask them in SQL."
-    require_between("most", most, 1, MOST_SUMMARIES, hint)
-    require_between("max_chars", max_chars, 200, MOST_CHARS, hint)
+    require_between("most", most, 1, MAX_SUMMARIES, hint)
+    require_between("max_chars", max_chars, 200, MAX_CHARS, hint)
     require_between("start", start, 0, max(0, selection.total - 1), "start counts from 0.")
     part = selection.part(start, most)
     found = fetch_summaries(selection, part, web)
-    uids, names = part.uids or found.uids[: part.size], uids_by_name(found.records)
+    uids, names = part.uids or found.uids[: part.size], map_names_to_uids(found.records)
     shown: list[Summary] = []
     missing: list[Missing] = []
     room, taken = max_chars, 0
     for name in uids:
         uid = names.get(name.upper(), "")
         if uid:
-            one = _summary_within(uid, name, found.records[uid], room if shown else max_chars)
+            one = _fit_summary(uid, name, found.records[uid], room if shown else max_chars)
             if shown and one.left_out:
                 break
             room -= len(to_plain_json(one.fields))
@@ -500,17 +505,17 @@ def summary(
     end = start + (taken if taken < len(uids) else part.size)
     return SummaryPage(
         selection.database.name, selection.total, start, tuple(shown),
-        end if end < selection.total else None, tuple(missing), _shortfall_warning(part, len(uids)),
+        end if end < selection.total else None, tuple(missing), _warn_of_shortfall(part, len(uids)),
     )  # fmt: skip
 
 
 def fetch_summaries(selection: Selection, part: Part, web: Web) -> Summaries:
-    """ESummary's answer to a part.
+    """Return ESummary's answer to a part.
 
     Raises
     ------
     NotFound
-        NCBI has forgotten the history.
+        NCBI has deleted the history.
     Unreachable
         NCBI did not answer.
     """
@@ -519,8 +524,8 @@ def fetch_summaries(selection: Selection, part: Part, web: Web) -> Summaries:
         return esummary(params, web)
 
 
-def _shortfall_warning(part: Part, received: int) -> tuple[str, ...]:
-    """A warning where a page of the history came shorter than it is."""
+def _warn_of_shortfall(part: Part, received: int) -> tuple[str, ...]:
+    """Return a warning if a page of the history is shorter than expected."""
     lack = part.size - received
     return (
         (f"NCBI sent {received:,} of the {part.size:,} summaries of this page.",)
@@ -529,8 +534,8 @@ def _shortfall_warning(part: Part, received: int) -> tuple[str, ...]:
     )
 
 
-def _summary_within(uid: str, name: str, row: Mapping[str, Any], room: int) -> Summary:
-    """The fields of a record, one after the other, as long as there is room."""
+def _fit_summary(uid: str, name: str, row: Mapping[str, Any], room: int) -> Summary:
+    """Return a record with the fields that fit into *room* characters."""
     fields: dict[str, Any] = {}
     left_out = []
     for key, value in row.items():

@@ -1,7 +1,7 @@
-"""All records of a search, a history or a list, page by page, to make a dataset of.
+"""Page through all records of a search, a history or a list, to build a dataset from them.
 
-A few requests are under way at a time, by POST or from the history server. A missing answer is
-raised, not skipped: a dataset is whole, or says what it lacks.
+A few requests run at a time, by POST or from the history server. A missing answer raises an error
+and is not skipped: a dataset is complete, or lists what is missing.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from ..sources.eutils_services import SILENT
 from ..system.plain_text import one_line, shorten
 from .databases import Database, Form
 from .datasets.trees import Page
-from .fetching import fetch_part, fetch_summaries, halved, uids_by_name
-from .searching import NO_HISTORY, search, wall_warning
+from .fetching import fetch_part, fetch_summaries, map_names_to_uids, split_in_half
+from .searching import NO_HISTORY, search_database, warn_of_hit_limit
 from .selection import PUBMED_WALL, Missing, Part, Selection, require_between, select_records
 
 Progress = Callable[[int, int], object]
-MOST_PAGED = 100_000
+MAX_PAGED = 100_000
 # Records in one request: articles and whole samples are long, summaries are short.
-_BATCH = {"docsum_json": 500, "pubmed_xml": 200, "pmc_xml": 25, "xml": 100}
-_AT_ONCE = 3
+_BATCH_RECORDS = {"docsum_json": 500, "pubmed_xml": 200, "pmc_xml": 25, "xml": 100}
+_PARALLEL_REQUESTS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class _PartAnswer:
     """The outcome of one part."""
 
     pages: tuple[Page, ...]
@@ -41,29 +41,29 @@ class _Answer:
 
 
 class Pages:
-    """The answers that hold the records; iterating sends the requests.
+    """Pages of records; iterating sends the requests.
 
     Parameters
     ----------
     selection : Selection
-        The records; of a search those that NCBI keeps, or an empty one beside *batches*.
+        The records; of a search those that NCBI keeps, or empty if *batches* are given.
     form : Form or None
-        The form requested of EFetch; None for ESummary.
+        The format requested from EFetch; None for ESummary.
     most : int
         Records at most.
     progress : callable, optional
         Called after each answer with the number of records requested so far, and of all.
     batches : iterable of tuple of str, optional
-        The identifiers, where neither a list nor a history holds them.
+        The identifiers, if neither a list nor a history has them.
 
     Attributes
     ----------
     total : int
-        How many records there are; ``wanted`` of them are requested.
+        The number of records, of which ``wanted`` are requested.
     not_found : list of Missing
-        Grows while the pages come: identifiers without a record.
+        Identifiers without a record; grows while pages arrive.
     warnings : list of str
-        Grows as well: what stayed unknown, and what was left out.
+        Unknown and omitted records; grows while pages arrive.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Pages:
 
     def __iter__(self) -> Iterator[Page]:
         done = 0
-        for part, answer in self._answers():
+        for part, answer in self._iterate_answers():
             self.not_found += answer.not_found
             self.warnings += [words for words in answer.warnings if words not in self.warnings]
             yield from answer.pages
@@ -101,14 +101,14 @@ class Pages:
             if self._progress:
                 self._progress(done, self.wanted)
 
-    def _answers(self) -> Iterator[tuple[Part, _Answer]]:
-        """The answers in order; the next ones are under way while one is read."""
-        pool = ThreadPoolExecutor(_AT_ONCE, "entrez-pages")
-        ahead: deque[tuple[Part, Future[_Answer]]] = deque()
+    def _iterate_answers(self) -> Iterator[tuple[Part, _PartAnswer]]:
+        """Yield the answers in order; the next requests run while one answer is read."""
+        pool = ThreadPoolExecutor(_PARALLEL_REQUESTS, "entrez-pages")
+        ahead: deque[tuple[Part, Future[_PartAnswer]]] = deque()
         try:
-            for part in self._parts():
-                ahead.append((part, pool.submit(self._fetch, part)))
-                if len(ahead) == _AT_ONCE:
+            for part in self._iterate_parts():
+                ahead.append((part, pool.submit(self._fetch_part, part)))
+                if len(ahead) == _PARALLEL_REQUESTS:
                     first, answer = ahead.popleft()
                     yield first, answer.result()
             for first, answer in ahead:
@@ -116,8 +116,8 @@ class Pages:
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def _parts(self) -> Iterator[Part]:
-        size = _BATCH[self.form]
+    def _iterate_parts(self) -> Iterator[Part]:
+        size = _BATCH_RECORDS[self.form]
         if self._batches is None:
             for start in range(0, min(self.wanted, self._selection.total), size):
                 yield self._selection.part(start, min(size, self.wanted - start))
@@ -131,27 +131,27 @@ class Pages:
                 left -= len(taken)
                 yield Part({"id": ",".join(taken)}, taken, len(taken))
 
-    def _fetch(self, part: Part) -> _Answer:
+    def _fetch_part(self, part: Part) -> _PartAnswer:
         if self._form is None:
-            return self._summaries(part)
+            return self._fetch_summaries(part)
         fetched = fetch_part(self._selection, part, self._form, self._web)
         pages = tuple(Page(self.database, self.form, body) for body in fetched.bodies)
-        return _Answer(pages, fetched.not_found, fetched.warnings)
+        return _PartAnswer(pages, fetched.not_found, fetched.warnings)
 
-    def _summaries(self, part: Part) -> _Answer:
+    def _fetch_summaries(self, part: Part) -> _PartAnswer:
         try:
             found = fetch_summaries(self._selection, part, self._web)
         except BadContent as error:
             if part.size == 1:
                 msg = f"A summary of {self.database} is too large: {error.message}"
                 raise EntrezFailed(msg, "Leave it out.") from None
-            first, second = (self._summaries(half) for half in halved(part))
-            return _Answer(
+            first, second = (self._fetch_summaries(half) for half in split_in_half(part))
+            return _PartAnswer(
                 first.pages + second.pages,
                 first.not_found + second.not_found,
                 first.warnings + second.warnings,
             )
-        names = uids_by_name(found.records)
+        names = map_names_to_uids(found.records)
         missing = tuple(
             Missing(uid, found.refused.get(uid) or SILENT)
             for uid in part.uids or found.uids
@@ -160,10 +160,10 @@ class Pages:
         lack = 0 if part.uids else part.size - len(found.uids)
         warning = f"{lack:,} summaries did not come; the history does not tell which."
         page = Page(self.database, found.form, found.body)
-        return _Answer((page,) * bool(found.records), missing, (warning,) if lack > 0 else ())
+        return _PartAnswer((page,) * bool(found.records), missing, (warning,) if lack > 0 else ())
 
 
-def pages_of_records(
+def page_through_records(
     selection: Selection,
     form: Form | None,
     web: Web,
@@ -171,9 +171,9 @@ def pages_of_records(
     most: int,
     progress: Progress | None = None,
 ) -> Pages:
-    """The pages of a list or of a history."""
+    """Return the pages of a list or of a history."""
     hint = "Stage it in parts, for example by date."
-    require_between("most", most, 1, MOST_PAGED, hint)
+    require_between("most", most, 1, MAX_PAGED, hint)
     if selection.place is None:
         total, made_by = len(selection.uids), f"{len(selection.uids):,} identifiers"
         return Pages(
@@ -189,7 +189,7 @@ def pages_of_records(
     return pages
 
 
-def pages_of_search(
+def page_through_search(
     database: Database,
     term: str,
     form: Form | None,
@@ -198,45 +198,45 @@ def pages_of_search(
     most: int,
     progress: Progress | None,
 ) -> Pages:
-    """The pages of a search; of PubMed also beyond the 9,999 records it hands out of one."""
-    require_between("most", most, 1, MOST_PAGED, "Stage it in parts, for example by date.")
-    found = search(database.name, term, web, most=0, keep=True)
+    """Return the pages of a search; for PubMed also beyond the first 9,999 hits."""
+    require_between("most", most, 1, MAX_PAGED, "Stage it in parts, for example by date.")
+    found = search_database(database.name, term, web, most=0, keep=True)
     if not found.total:
         msg = f"{database.name} finds nothing for {shorten(one_line(term), 100)!r}."
         hints = [words for words in found.warnings if words != NO_HISTORY]
         raise NothingFound(msg, *hints, "Look at the spelling, or at the search fields.")
     sliced = database.name == "pubmed" and min(found.total, most) > PUBMED_WALL
-    # What goes with a form may be about identifiers (ClinVar's is), so they are given themselves.
+    # A format's additional parameters may concern identifiers (ClinVar's do), so send identifiers.
     if sliced or found.history is None or (form and form.also):
-        pages = _pages_by_identifier(database, term, found.total, form, web, most, progress)
+        pages = _page_through_identifiers(database, term, found.total, form, web, most, progress)
     else:
         selection = select_records(database, (), found.history.id, web)
-        pages = pages_of_records(selection, form, web, most=most, progress=progress)
-    narrow = wall_warning(database, found.total)  # advice for who pages, not for who stages
+        pages = page_through_records(selection, form, web, most=most, progress=progress)
+    narrow = warn_of_hit_limit(database, found.total)  # this advice is for paging, not for staging
     pages.warnings[:0] = [words for words in found.warnings if words not in narrow]
     return pages
 
 
-def _pages_by_identifier(
+def _page_through_identifiers(
     database: Database, term: str, total: int, form: Form | None, web: Web, most: int,
     progress: Progress | None,
 ) -> Pages:  # fmt: skip
-    """A search by its identifiers: PubMed's slice by slice, others' page by page."""
+    """Return a search's pages by identifier: PubMed slice by slice, others page by page."""
     batches: Iterator[tuple[str, ...]]
     if database.name == "pubmed":
         every = find_every_pmid(check_query(Query(term)), web)
         batches, total = every.pages, every.total
     else:
-        batches = _every_page(database, term, web)
+        batches = _iterate_id_pages(database, term, web)
     return Pages(
         Selection(database), form, web, total=total, most=most, made_by=one_line(term),
         progress=progress, batches=batches,
     )  # fmt: skip
 
 
-def _every_page(database: Database, term: str, web: Web) -> Iterator[tuple[str, ...]]:
+def _iterate_id_pages(database: Database, term: str, web: Web) -> Iterator[tuple[str, ...]]:
     start: int | None = 0
     while start is not None:
-        found = search(database.name, term, web, start=start, most=5_000)
+        found = search_database(database.name, term, web, start=start, most=5_000)
         yield found.ids
         start = found.next_start if found.ids else None

@@ -1,8 +1,8 @@
-"""Search any Entrez database, count hits in all of them, spell a term, follow links, ask EInfo.
+"""Search Entrez databases, count hits, suggest spellings, follow links, and describe databases.
 
-All databases are asked one by one for their hits: EGQuery, made for that, leads to a host inside
-NCBI's own network since 2024 (https://github.com/ropensci/rentrez/issues/217, September 2026).
-EInfo says which databases there are, and what one of them holds and offers.
+Hits are counted with one request per database: EGQuery, made for that purpose, has redirected to a
+host inside NCBI's own network since 2024 (https://github.com/ropensci/rentrez/issues/217, September
+2026). EInfo lists the databases, and describes the contents and options of each.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ from ..sources.eutils_services import (
 )
 from ..sources.loose_json import mappings, short_text, text, whole
 from ..system.plain_text import one_line, shorten
-from .databases import DATABASES, Database, Form, generic, plain_name
-from .selection import PUBMED_WALL, History, find_database, read_ids, remember, require_between
+from .databases import DATABASES, Database, Form, make_generic_database, normalize_name
+from .selection import PUBMED_WALL, History, find_database, parse_ids, require_between, save_history
 
-MOST_HITS = 10_000
+MAX_HITS = 10_000
 NO_HISTORY = "Nothing was found: there is no history of it."
-_AT_ONCE = 4
-_SORT = re.compile(r"[\w ./+-]{0,40}", re.A)
+_PARALLEL_REQUESTS = 4
+_SORT_ORDER = re.compile(r"[\w ./+-]{0,40}", re.A)
 _DATE_TYPE = re.compile(r"[a-z]{2,8}", re.A)
 _PUBMED_SORTS = {"author": "Author", "journal": "JournalName", "journalname": "JournalName"}
-MOST_LINKED = 200
-MOST_LINKS = 10_000
-_MOST_IN_ALL = 20_000
-_SCORED = "neighbor_score"
+MAX_LINKED_IDS = 200
+MAX_LINKS = 10_000
+_MAX_LINKS_IN_TOTAL = 20_000
+_SCORED_COMMAND = "neighbor_score"
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What a search found.
+    """The result of a search.
 
-    ``understood`` is the database's own reading of the term; ``ids`` one page, from ``start`` on;
-    ``next_start`` where the next begins, None at the end; ``history`` the whole result, where it
-    was to be kept; ``warnings`` what was ignored or not found.
+    ``understood`` is the database's own reading of the term; ``ids`` is one page, from ``start``
+    on; ``next_start`` is the start of the next page, None at the end; ``history`` is the whole
+    result, if it was to be kept; ``warnings`` say what was ignored or not found.
     """
 
     database: str
@@ -65,7 +65,7 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How a database would spell a term; ``corrected`` is empty where it has no suggestion."""
+    """A database's spelling of a term; ``corrected`` is empty if there is no suggestion."""
 
     database: str
     term: str
@@ -75,7 +75,7 @@ class Spelling:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many records of a database a term finds."""
+    """The number of records that a term finds in a database."""
 
     database: str
     title: str
@@ -92,10 +92,10 @@ class Unanswered:
 
 @dataclass(frozen=True, slots=True)
 class GlobalCounts:
-    """What a term finds everywhere, most hits first.
+    """The hits of a term in all databases, most hits first.
 
-    ``nothing_in`` are the databases that have none; ``could_not_tell`` those that did not answer:
-    there may be something in them.
+    ``nothing_in`` are the databases without hits; ``could_not_tell`` those that did not answer and
+    may have hits.
     """
 
     term: str
@@ -104,9 +104,9 @@ class GlobalCounts:
     could_not_tell: tuple[Unanswered, ...]
 
 
-def search(database: str, term: str, web: Web, **options: Any) -> Search:
+def search_database(database: str, term: str, web: Web, **options: Any) -> Search:
     """Search a database; options are those of `.Entrez.search`."""
-    return _SearchRequest(find_database(database, web), web, **options).search(term)
+    return _SearchRequest(find_database(database, web), web, **options).run(term)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,31 +123,31 @@ class _SearchRequest:
     max_date: str = ""
     date_type: str = ""
 
-    def search(self, term: str) -> Search:
-        params = self.params(term)
+    def run(self, term: str) -> Search:
+        params = self.build_params(term)
         size = params["retmax"]
         hits = esearch(self.database.name, params, self.web)
         uids, warnings = hits.uids[:size], hits.warnings
-        reachable = _reachable(self.database, hits.total)
+        reachable = _count_reachable(self.database, hits.total)
         if len(uids) < (expected := max(0, min(size, reachable - self.start))):
             warnings += (f"Entrez sent {len(uids)} of the {expected} identifiers of this page.",)
         end = self.start + (len(uids) or size)
         kept, more = self._keep_history(term, hits)
-        warnings += more + wall_warning(self.database, hits.total)
+        warnings += more + warn_of_hit_limit(self.database, hits.total)
         return Search(
             self.database.name, params["term"], hits.translation, hits.total, uids, self.start,
             end if size and end < reachable else None, kept, warnings,
         )  # fmt: skip
 
-    def params(self, term: str) -> dict[str, Any]:
-        """The parameters of ESearch, checked.
+    def build_params(self, term: str) -> dict[str, Any]:
+        """Return the validated parameters of ESearch.
 
         Raises `BadRequest` for options that cannot be sent.
         """
         query = check_query(Query(term, min_date=self.min_date, max_date=self.max_date))
         hint = "Narrow the search, page with start, or set keep: then all hits are a history."
-        require_between("most", self.most, 0, MOST_HITS, hint)
-        wall = _reachable(self.database, 10**9)
+        require_between("most", self.most, 0, MAX_HITS, hint)
+        wall = _count_reachable(self.database, 10**9)
         require_between("start", self.start, 0, wall - 1, "Narrow the search, for example by date.")
         kind = (one_line(self.date_type).lower() or "pdat") if query.min_date else ""
         if kind and not _DATE_TYPE.fullmatch(kind):
@@ -157,15 +157,15 @@ class _SearchRequest:
             "term": query.text.strip(),
             "retstart": self.start,
             "retmax": min(self.most, wall - self.start),
-            "sort": self._sort(),
+            "sort": self._resolve_sort(),
             "usehistory": "y" if self.keep else "",
             "datetype": kind,
             "mindate": query.min_date,
             "maxdate": query.max_date,
         }
 
-    def _sort(self) -> str:
-        if not _SORT.fullmatch(order := self.sort.strip()):
+    def _resolve_sort(self) -> str:
+        if not _SORT_ORDER.fullmatch(order := self.sort.strip()):
             msg = f"sort is {shorten(one_line(order), 40)!r}."
             raise BadRequest(msg, "relevance, pub_date, or a sort that the database's page offers.")
         return _PUBMED_SORTS.get(order.lower(), order) if self.database.name == "pubmed" else order
@@ -178,27 +178,27 @@ class _SearchRequest:
         if not (hits.web_env and hits.query_key):
             return None, ("NCBI kept no history of this search.",)
         there = (hits.web_env, hits.query_key)
-        place = remember(self.database.name, one_line(term), hits.total, there, self.web)
+        place = save_history(self.database.name, one_line(term), hits.total, there, self.web)
         if place is None:
             return None, ("The history could not be remembered: the disk keeps nothing.",)
         return place.history, ()
 
 
-def wall_warning(database: Database, total: int) -> tuple[str, ...]:
-    """A warning where PubMed does not hand out all hits of a search."""
-    reachable = _reachable(database, total)
+def warn_of_hit_limit(database: Database, total: int) -> tuple[str, ...]:
+    """Return a warning if PubMed does not return all hits of a search."""
+    reachable = _count_reachable(database, total)
     if total == reachable:
         return ()
     limit = f"PubMed hands out the first {reachable:,} of {total:,} hits only"
     return (f"{limit}: narrow the search by date, or stage it.",)
 
 
-def _reachable(database: Database, total: int) -> int:
+def _count_reachable(database: Database, total: int) -> int:
     return min(total, PUBMED_WALL) if database.name == "pubmed" else total
 
 
-def spell(database: str, term: str, web: Web) -> Spelling:
-    """How a database would spell a term."""
+def suggest_spelling(database: str, term: str, web: Web) -> Spelling:
+    """Return a database's spelling suggestion for a term."""
     home = find_database(database, web)
     words = " ".join(check_query(Query(term)).text.split())
     corrected, replaced = fetch_spelling(words, web, home.name)
@@ -206,22 +206,22 @@ def spell(database: str, term: str, web: Web) -> Spelling:
     return Spelling(home.name, words, "" if same else corrected, replaced)
 
 
-def global_query(term: str, databases: Iterable[str], web: Web) -> GlobalCounts:
-    """How many hits a term has in each database; one small request each, at the common pace."""
+def count_everywhere(term: str, databases: Iterable[str], web: Web) -> GlobalCounts:
+    """Return a term's hits in each database; one small request each, at the usual rate limit."""
     words = check_query(Query(term)).text.strip()
     chosen = [find_database(name, web) for name in dict.fromkeys(databases)]
     wanted = chosen or [one for one in DATABASES.values() if one.everywhere]
     web.settings.require_email("NCBI")
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
+    with ThreadPoolExecutor(_PARALLEL_REQUESTS) as pool:
         answers = dict(
-            zip(wanted, pool.map(lambda one: _count(one, words, web), wanted), strict=True)
+            zip(wanted, pool.map(lambda one: _count_hits(one, words, web), wanted), strict=True)
         )
     if all(isinstance(answer, SourceMiss) for answer in answers.values()):
         raise next(answer for answer in answers.values() if isinstance(answer, SourceMiss))
     return _to_global_counts(words, answers)
 
 
-def _count(database: Database, term: str, web: Web) -> int | PaperError:
+def _count_hits(database: Database, term: str, web: Web) -> int | PaperError:
     try:
         return count(database.name, term, web)
     except PaperError as error:
@@ -245,11 +245,11 @@ def _to_global_counts(term: str, answers: Mapping[Database, int | PaperError]) -
 
 
 @dataclass(frozen=True, slots=True)
-class Linked:
-    """One kind of link of one record: ``ids`` from ``start`` on, of ``total``.
+class LinkedRecords:
+    """One kind of link of one record: ``ids`` from ``start`` on, out of ``total``.
 
-    ``scores`` stand beside them where the database has any; they compare within one list only.
-    Where only the kinds were asked for, ``total`` is None and ``title`` says what the kind is.
+    ``scores`` has one score per identifier if the database gives any, comparable only within one
+    list. If only the kinds were requested, ``total`` is None and ``title`` describes the kind.
     """
 
     link_name: str
@@ -261,27 +261,27 @@ class Linked:
 
 
 @dataclass(frozen=True, slots=True)
-class LinksOfOne:
-    """The links of one identifier; none when the database knows none, or not the identifier."""
+class RecordLinks:
+    """The links of one identifier; empty if the database has no links or no such identifier."""
 
     id: str
-    links: tuple[Linked, ...]
+    links: tuple[LinkedRecords, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Links, one entry an identifier; ``next_start`` asks for more of each list."""
+    """Links, one entry per identifier; ``next_start`` requests more of each list."""
 
     database_from: str
     database_to: str
     link_name: str
-    records: tuple[LinksOfOne, ...]
+    records: tuple[RecordLinks, ...]
     start: int
     next_start: int | None
     could_not_tell: tuple[str, ...] = ()
 
 
-def link(
+def find_links(
     database_from: str,
     ids: str | int | Iterable[str | int],
     database_to: str,
@@ -292,41 +292,45 @@ def link(
     start: int,
     most: int,
 ) -> Links:
-    """See `.Entrez.link`."""
+    """Return linked records; see `.Entrez.link`."""
     home = find_database(database_from, web)
     target = find_database(database_to, web) if database_to else None
-    name = plain_name(link_name)
+    name = normalize_name(link_name)
     hint = "Page with next_start, or give fewer identifiers."
-    require_between("most", most, 1, MOST_LINKS, hint)
+    require_between("most", most, 1, MAX_LINKS, hint)
     require_between("start", start, 0, 10**7, "start counts from 0.")
-    uids = read_ids(home, ids)
-    require_between("The number of identifiers", len(uids), 1, MOST_LINKED, "Give them in parts.")
-    require_between(f"most for {len(uids)} identifiers", most, 1, _MOST_IN_ALL // len(uids), hint)
-    _require_kind(home, target, name, web)
-    target_name = target.name if target else _target_of(name)
+    uids = parse_ids(home, ids)
+    require_between(
+        "The number of identifiers", len(uids), 1, MAX_LINKED_IDS, "Give them in parts."
+    )
+    require_between(
+        f"most for {len(uids)} identifiers", most, 1, _MAX_LINKS_IN_TOTAL // len(uids), hint
+    )
+    _require_link_kind(home, target, name, web)
+    target_name = target.name if target else _get_target_database(name)
     params = {"dbfrom": home.name, "db": target_name, "id": uids}
     if not (target or name):
         sets = fetch_link_names({"dbfrom": home.name, "id": uids}, web)
     else:
-        # Scores come with a command of their own, which takes no linkname.
-        how = {"cmd": _SCORED} if scores else {"cmd": "neighbor", "linkname": name}
+        # Scores need another command, which does not accept a linkname.
+        how = {"cmd": _SCORED_COMMAND} if scores else {"cmd": "neighbor", "linkname": name}
         sets = fetch_links({**params, **how}, web)
-    return _links(home, target_name, name, uids, sets, start, most)
+    return _build_links(home, target_name, name, uids, sets, start, most)
 
 
-def _target_of(name: str) -> str:
-    """The database a link leads to, which is the second word of its name."""
+def _get_target_database(name: str) -> str:
+    """Return the database that a link leads to, the second word of the link's name."""
     return name.split("_")[1] if name.count("_") else ""
 
 
-def _require_kind(home: Database, target: Database | None, name: str, web: Web) -> None:
-    """Refuse a kind of link that the database does not have, when NCBI can say so."""
+def _require_link_kind(home: Database, target: Database | None, name: str, web: Web) -> None:
+    """Reject a kind of link that the database lacks, if NCBI can say so."""
     if not (target or name):
         return
     try:
         rows = mappings(fetch_database(home.name, web)[0].get("linklist"))
     except SourceMiss:
-        return  # the request itself will show
+        return  # the request itself will show an error
     kinds = {text(row.get("name")): text(row.get("dbto")) for row in rows}
     if not kinds:
         return
@@ -344,11 +348,11 @@ def _require_kind(home: Database, target: Database | None, name: str, web: Web) 
         raise BadRequest(msg, f"They lead to: {able}.")
 
 
-def _links(
+def _build_links(
     home: Database, target: str, name: str, uids: Sequence[str], sets: Sequence[LinkSet],
     start: int, most: int,
 ) -> Links:  # fmt: skip
-    found = _by_identifier(uids, sets)
+    found = _match_link_sets(uids, sets)
     wanted = {
         uid: [row for row in one.lists if not name or row.name == name]
         for uid, one in found.items()
@@ -359,7 +363,7 @@ def _links(
     ]
     unanswered += [f"{uid}: NCBI said nothing of its links" for uid in uids if uid not in found]
     records = tuple(
-        LinksOfOne(uid, tuple(_page(row, start, most) for row in wanted[uid]))
+        RecordLinks(uid, tuple(_to_linked_records(row, start, most) for row in wanted[uid]))
         for uid in uids
         if uid in wanted
     )
@@ -369,25 +373,25 @@ def _links(
     )
 
 
-def _by_identifier(uids: Sequence[str], sets: Sequence[LinkSet]) -> dict[str, LinkSet]:
-    """The link set of each identifier: the one that names it, else the one at its place."""
+def _match_link_sets(uids: Sequence[str], sets: Sequence[LinkSet]) -> dict[str, LinkSet]:
+    """Return each identifier's link set, matched by identifier, or else by position."""
     by_word = {uid: one for one in sets for uid in one.uids if len(one.uids) == 1}
     in_order = dict(zip(uids, sets, strict=True)) if len(sets) == len(uids) else {}
     found = {uid: by_word.get(uid) or in_order.get(uid) for uid in uids}
     return {uid: one for uid, one in found.items() if one is not None}
 
 
-def _page(row: LinkList, start: int, most: int) -> Linked:
+def _to_linked_records(row: LinkList, start: int, most: int) -> LinkedRecords:
     if row.menu:
-        return Linked(row.name, row.database, None, (), title=row.menu)
+        return LinkedRecords(row.name, row.database, None, (), title=row.menu)
     scores = row.scores[start : start + most] if any(s is not None for s in row.scores) else ()
     ids = row.uids[start : start + most]
-    return Linked(row.name, row.database, len(row.uids), ids, scores)
+    return LinkedRecords(row.name, row.database, len(row.uids), ids, scores)
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
-    """A search field: ``term[name]``; ``terms`` is how many different terms it holds."""
+class SearchField:
+    """A search field: ``term[name]``; ``terms`` is the number of distinct terms."""
 
     name: str
     title: str
@@ -409,11 +413,11 @@ class LinkKind:
 
 @dataclass(frozen=True, slots=True)
 class DatabaseInfo:
-    """What a database holds and offers.
+    """A database's contents and options.
 
-    ``records`` and ``last_update`` (NCBI's own words) are of today; ``fetch`` are the forms EFetch
-    gives, the first by default, none where summaries are all there is; ``staged_from`` what a
-    dataset of it is made of; ``url`` the address of the request. Hidden search fields are left out.
+    ``records`` and ``last_update`` (NCBI's own words) are current. ``fetch`` lists EFetch's
+    formats, default first, and is empty if only summaries exist; ``staged_from`` is the format for
+    datasets; ``url`` is the address of the request. Hidden search fields are left out.
     """
 
     name: str
@@ -425,14 +429,14 @@ class DatabaseInfo:
     example: str
     fetch: tuple[Form, ...]
     staged_from: str
-    fields: tuple[Field, ...]
+    fields: tuple[SearchField, ...]
     links: tuple[LinkKind, ...]
     url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class DatabaseRow:
-    """A database in one line; ``fetch`` are the forms EFetch gives, in words."""
+    """A database in one line; ``fetch`` describes EFetch's formats."""
 
     name: str
     title: str
@@ -444,28 +448,28 @@ class DatabaseRow:
 
 @dataclass(frozen=True, slots=True)
 class DatabaseList:
-    """All databases of Entrez, those of the literature and the most asked first."""
+    """All Entrez databases, with literature and the most used first."""
 
     databases: tuple[DatabaseRow, ...]
     warnings: tuple[str, ...] = ()
 
 
 def list_databases(web: Web) -> DatabaseList:
-    """The databases there are today; else those of our table, with a warning."""
+    """Return today's databases, or those in our table with a warning."""
     try:
         today = fetch_database_names(web)
     except SourceMiss as error:
         warning = f"NCBI could not be asked which databases there are today: {error.message}"
-        return DatabaseList(tuple(map(_row, DATABASES.values())), (warning,))
+        return DatabaseList(tuple(map(_to_database_row, DATABASES.values())), (warning,))
     known = [one for one in DATABASES.values() if one.name in today]
-    new = [generic(name) for name in today if name not in DATABASES]
+    new = [make_generic_database(name) for name in today if name not in DATABASES]
     gone = [one.name for one in DATABASES.values() if one.name not in today]
     warnings = (f"NCBI does not list {', '.join(gone)} any more.",) if gone else ()
-    return DatabaseList(tuple(map(_row, [*known, *new])), warnings)
+    return DatabaseList(tuple(map(_to_database_row, [*known, *new])), warnings)
 
 
 def fetch_database_info(name: str, web: Web) -> DatabaseInfo:
-    """EInfo's answer about a database, with what our table knows of it."""
+    """Return EInfo's answer about a database, with the facts in our table."""
     known = find_database(name, web)
     info, url = fetch_database(known.name, web)
     return DatabaseInfo(
@@ -477,29 +481,29 @@ def fetch_database_info(name: str, web: Web) -> DatabaseInfo:
         uid=known.uid,
         example=known.example,
         fetch=known.forms,
-        staged_from=_staged_from(known),
+        staged_from=_describe_staged_form(known),
         fields=tuple(
-            _field(row)
+            _to_search_field(row)
             for row in mappings(info.get("fieldlist"))
             if short_text(row.get("ishidden")) != "Y"
         ),
-        links=tuple(map(_link, mappings(info.get("linklist")))),
+        links=tuple(map(_to_link_kind, mappings(info.get("linklist")))),
         url=url,
     )
 
 
-def _row(database: Database) -> DatabaseRow:
+def _to_database_row(database: Database) -> DatabaseRow:
     forms = tuple(f"{form.name} ({form.gives})" for form in database.forms)
-    staged = _staged_from(database)
+    staged = _describe_staged_form(database)
     return DatabaseRow(database.name, database.title, database.uid, database.example, forms, staged)
 
 
-def _staged_from(database: Database) -> str:
+def _describe_staged_form(database: Database) -> str:
     return database.staged.name if database.staged else "summaries"
 
 
-def _field(row: Mapping[str, Any]) -> Field:
-    return Field(
+def _to_search_field(row: Mapping[str, Any]) -> SearchField:
+    return SearchField(
         name=short_text(row.get("name")),
         title=short_text(row.get("fullname")),
         description=short_text(row.get("description")),
@@ -509,6 +513,6 @@ def _field(row: Mapping[str, Any]) -> Field:
     )
 
 
-def _link(row: Mapping[str, Any]) -> LinkKind:
+def _to_link_kind(row: Mapping[str, Any]) -> LinkKind:
     names = ("name", "menu", "description", "dbto")
     return LinkKind(*(short_text(row.get(name)) for name in names))

@@ -1,14 +1,14 @@
-"""Check the database and the identifiers of a request before it is sent.
+"""Validate the database and the identifiers of a request before sending.
 
-Identifiers are read as people paste them, and show which database they belong to. UIDs are whole
-numbers up to 2^64 - 1 (EPost says so); the sequence databases take accession.version as well. The
+Identifiers are accepted in the spellings that people paste, which show the database. UIDs are whole
+numbers up to 2^64 - 1 (EPost's limit); the sequence databases take accession.version as well. The
 other spellings are those of the databases' own pages: ``PMC…``, ``rs…``, ``SAMN…``, ``PRJNA…``,
 ``GCF_…``, ``NM_…``. https://www.ncbi.nlm.nih.gov/books/NBK25497/
 
-A request may name a history in place of identifiers: results that stay on NCBI's history server,
-under names of our own. NCBI's ``WebEnv`` and ``query_key`` are anybody's who has them and say
-nothing; what a caller gets is ``h_…``. It is remembered in the shelf's own memory for eight hours:
-NCBI publishes no lifetime, and forgets sooner at times, which a request finds out.
+A request may name a history instead of identifiers: a result on NCBI's history server. Anyone can
+use NCBI's ``WebEnv`` and ``query_key``, and they mean nothing to a reader, so a caller gets a name
+of ours, ``h_…``. The shelf's cache keeps that name for eight hours. NCBI publishes no lifetime and
+sometimes deletes a history earlier, which the next request detects.
 """
 
 from __future__ import annotations
@@ -27,21 +27,27 @@ from ..http import Web
 from ..sources.eutils import fetch_database_names
 from ..sources.loose_json import mapping, text, whole
 from ..system.plain_text import one_line, shorten
-from .databases import DATABASES, Database, generic, no_such_database, plain_name
+from .databases import (
+    DATABASES,
+    Database,
+    build_unknown_database_error,
+    make_generic_database,
+    normalize_name,
+)
 
-HOURS = 8
+HISTORY_HOURS = 8
 _HANDLE = re.compile(r"h_[0-9a-f]{16}", re.A)
-_KIND = "entrez_history"
-# PubMed hands out no more of any search, from the history server neither (facts of August 2026).
+_CACHE_KIND = "entrez_history"
+# PubMed returns no more hits of any search, not even from the history server (August 2026).
 PUBMED_WALL = 9_999
-MOST_IDS = 10_000
+MAX_IDS = 10_000
 LARGEST_UID = 2**64 - 1
-_SHOWN = 5
+_MAX_NAMED_IDS = 5
 _NUMBER = re.compile(r"\d{1,20}", re.A)
 _ACCESSION = re.compile(r"(?=\w*\d)[A-Z0-9]{1,10}(?:_[A-Z0-9]{1,20})?(?:\.\d{1,3})?", re.A | re.I)
 _SEPARATORS = re.compile(r"[\s,;]+")
 # The pattern of an identifier, its kind in words, and the database where it is found.
-_KINDS = tuple(
+_ID_KINDS = tuple(
     (re.compile(pattern, re.A | re.I), kind, database)
     for pattern, kind, database in (
         (r"PMC\d+(?:\.\d+)?", "a PMCID", "pmc"),
@@ -62,13 +68,26 @@ _KINDS = tuple(
         (r"[A-Z]{14}-[A-Z]{10}-[A-Z]", "an InChIKey", "pccompound"),
     )
 )
-_NAMES = ("pmid", "pmcid", "uid", "id", "gi", "taxid", "geneid", "cid", "sid", "aid", "mim", "omim")
-_LABEL = re.compile(rf"(?:{'|'.join(_NAMES)}):(?=\w)", re.I)
+_ID_LABELS = (
+    "pmid",
+    "pmcid",
+    "uid",
+    "id",
+    "gi",
+    "taxid",
+    "geneid",
+    "cid",
+    "sid",
+    "aid",
+    "mim",
+    "omim",
+)
+_LABEL = re.compile(rf"(?:{'|'.join(_ID_LABELS)}):(?=\w)", re.I)
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """An identifier without a record, and what NCBI says of it."""
+    """An identifier without a record, and NCBI's reason."""
 
     id: str
     reason: str
@@ -76,9 +95,9 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some of the selected records: the parameters of their request, and their identifiers.
+    """A part of the selected records: the request parameters and the identifiers.
 
-    ``uids`` is empty where only the history server knows them; ``size`` how many there are.
+    ``uids`` is empty if only the history server has them; ``size`` is their number.
     """
 
     params: dict[str, Any]
@@ -88,86 +107,86 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Records of a database: by identifier, or as the history server knows them."""
+    """Records of a database, by identifier or by a history of NCBI's."""
 
     database: Database
     uids: tuple[str, ...] = ()
-    place: Place | None = None
+    place: HistoryPlace | None = None
 
     @property
     def total(self) -> int:
-        """How many records can be requested of NCBI."""
+        """The number of records that can be requested from NCBI."""
         if self.place is None:
             return len(self.uids)
         total = self.place.history.total
         return min(total, PUBMED_WALL) if self.database.name == "pubmed" else total
 
     def part(self, start: int, size: int) -> Part:
-        """The records from *start* on, at most *size* of them.
+        """Return the records from *start* on, at most *size* records.
 
         Raises
         ------
         BadRequest
-            It begins behind the last one.
+            *start* is after the last record.
         """
         if start >= self.total:
             msg = f"start is {start:,}, but there are {self.total:,} records to be had."
             raise BadRequest(msg, "start counts from 0; use next_start.")
         size = min(size, self.total - start)
         if self.place is not None:
-            return Part(self.place.stretch(start, size), (), size)
+            return Part(self.place.to_params(start, size), (), size)
         uids = self.uids[start : start + size]
         return Part({"id": ",".join(uids)}, uids, size)
 
 
 def find_database(name: str, web: Web) -> Database:
-    """The database of that name; NCBI is asked where our table lacks it.
+    """Return the database with that name; NCBI is asked if our table lacks the name.
 
     Raises
     ------
     BadRequest
-        There is none.
+        The database does not exist.
     """
-    plain = plain_name(name)
+    plain = normalize_name(name)
     if plain in DATABASES:
         return DATABASES[plain]
     try:
         today = fetch_database_names(web)
     except PaperError as error:
-        refused = no_such_database(name)
+        refused = build_unknown_database_error(name)
         hint = f"NCBI could not be asked whether it is new: {error.message}"
         raise BadRequest(refused.message, *refused.hints, hint) from None
     if plain in today:
-        return generic(plain)
-    raise no_such_database(name, today)
+        return make_generic_database(plain)
+    raise build_unknown_database_error(name, today)
 
 
 def select_records(
     database: Database, ids: str | int | Iterable[str | int], history: str, web: Web
 ) -> Selection:
-    """The records with these identifiers, or of a history.
+    """Return the selection for these identifiers or for a history.
 
     Raises
     ------
     BadRequest
-        Neither or both are given, or they cannot be used.
+        Neither or both are given, or the identifiers are invalid.
     NotFound
-        The history is not known any more.
+        The history is unknown or has expired.
     """
-    if history and is_given(ids):
+    if history and has_ids(ids):
         raise BadRequest("ids and history are both given.", "Give one of them.")
     if history:
-        return Selection(database, place=recall(history, database.name, web))
-    return Selection(database, tuple(read_ids(database, ids)))
+        return Selection(database, place=load_history(history, database.name, web))
+    return Selection(database, tuple(parse_ids(database, ids)))
 
 
-def is_given(ids: str | int | Iterable[str | int]) -> bool:
-    """Whether there are any identifiers; an iterator counts as some."""
+def has_ids(ids: str | int | Iterable[str | int]) -> bool:
+    """Return whether there are identifiers; an iterator counts as some."""
     return len(ids) > 0 if isinstance(ids, Sized) else True
 
 
 def require_between(name: str, value: int, least: int, most: int, hint: str) -> None:
-    """Refuse a number out of range.
+    """Raise an error if a number is out of range.
 
     Raises
     ------
@@ -179,59 +198,63 @@ def require_between(name: str, value: int, least: int, most: int, hint: str) -> 
         raise BadRequest(msg, hint)
 
 
-def read_ids(database: Database, ids: str | int | Iterable[str | int]) -> list[str]:
-    """Identifiers of *database* as NCBI takes them, each once, in their order.
+def parse_ids(database: Database, ids: str | int | Iterable[str | int]) -> list[str]:
+    """Return the distinct identifiers of *database* in NCBI's spelling, in order.
 
     Text is split at commas, semicolons and blanks.
 
     Raises
     ------
     BadRequest
-        None are given, or too many, or some are of another kind; nothing was sent.
+        There are no identifiers, too many, or some of another kind; nothing was sent.
     """
     values = [ids] if isinstance(ids, str | int) else list(ids)
     words = [word for one in values for word in _SEPARATORS.split(str(one)) if word]
-    read = {word: _read(database, word) for word in dict.fromkeys(words)}
+    read = {word: _parse_id(database, word) for word in dict.fromkeys(words)}
     if unfit := [word for word, uid in read.items() if not uid]:
-        raise _unfit_error(database, unfit)
+        raise _build_unfit_error(database, unfit)
     found = list(dict.fromkeys(uid for uid in read.values() if uid))
     if not found:
         msg = f"No identifiers of {database.name} are given."
         raise BadRequest(msg, f"It takes {database.uid}s, such as {database.example}.")
-    if len(found) > MOST_IDS:
-        msg = f"{len(found):,} identifiers are given; {MOST_IDS:,} is the most."
+    if len(found) > MAX_IDS:
+        msg = f"{len(found):,} identifiers are given; {MAX_IDS:,} is the most."
         raise BadRequest(msg, "Give them in parts, or search for them and use the history.")
     return found
 
 
-def _read(database: Database, word: str) -> str:
-    """The identifier in *word*; empty when it is none of this database."""
+def _parse_id(database: Database, word: str) -> str:
+    """Return the identifier in *word*, or "" if *word* is not one of this database."""
     bare = _LABEL.sub("", word, count=1)
     if database.prefix and bare.casefold().startswith(database.prefix.casefold()):
         bare = bare[len(database.prefix) :]
     if _NUMBER.fullmatch(bare):
         return str(int(bare)) if 0 < int(bare) <= LARGEST_UID else ""
     fits = database.accessions and _ACCESSION.fullmatch(bare)
-    return bare.upper() if fits and _database_of(bare) in {"", "protein", "nuccore"} else ""
+    return bare.upper() if fits and _find_home_database(bare) in {"", "protein", "nuccore"} else ""
 
 
-def _database_of(word: str) -> str:
-    """The database that an identifier of this pattern belongs to; empty where none does."""
-    return next((name for pattern, _, name in _KINDS if pattern.fullmatch(word)), "")
+def _find_home_database(word: str) -> str:
+    """Return the database to which an identifier of this pattern belongs, or ""."""
+    return next((name for pattern, _, name in _ID_KINDS if pattern.fullmatch(word)), "")
 
 
-def _unfit_error(database: Database, unfit: list[str]) -> BadRequest:
-    shown = ", ".join(repr(shorten(one_line(word), 40)) for word in unfit[:_SHOWN])
-    more = f" and {len(unfit) - _SHOWN:,} more" if len(unfit) > _SHOWN else ""
+def _build_unfit_error(database: Database, unfit: list[str]) -> BadRequest:
+    shown = ", ".join(repr(shorten(one_line(word), 40)) for word in unfit[:_MAX_NAMED_IDS])
+    more = f" and {len(unfit) - _MAX_NAMED_IDS:,} more" if len(unfit) > _MAX_NAMED_IDS else ""
     verb = "is no identifier" if len(unfit) == 1 else "are no identifiers"
     msg = f"{shown}{more} {verb} of {database.name}."
     takes = f"{database.name} takes {database.uid}s, such as {database.example}."
-    return BadRequest(msg, *_hints(database, unfit[0]), takes, ids=unfit[:_SHOWN])
+    return BadRequest(
+        msg, *_suggest_for_foreign_id(database, unfit[0]), takes, ids=unfit[:_MAX_NAMED_IDS]
+    )
 
 
-def _hints(database: Database, word: str) -> list[str]:
-    """What to do with an identifier of another kind."""
-    found = next(((kind, name) for pattern, kind, name in _KINDS if pattern.fullmatch(word)), None)
+def _suggest_for_foreign_id(database: Database, word: str) -> list[str]:
+    """Return hints for an identifier of another database or kind."""
+    found = next(
+        ((kind, name) for pattern, kind, name in _ID_KINDS if pattern.fullmatch(word)), None
+    )
     if found is None:
         plain = shorten(one_line(word), 40)
         return [f"Search {database.name} for {plain!r} to find its {database.uid}."]
@@ -242,17 +265,17 @@ def _hints(database: Database, word: str) -> list[str]:
     if home == database.name:
         field = "[doi]" if kind == "a DOI" else ""
         return [*hints, f"Search {home} for {word[:60]}{field} to find its {database.uid}."]
-    if _read(DATABASES[home], word):
+    if _parse_id(DATABASES[home], word):
         return [*hints, f"Ask database {home} for it, and link from there to {database.name}."]
     return [*hints, f"Search {home} for it, and link from there to {database.name}."]
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A result that NCBI keeps: ask for it by ``id`` instead of by its identifiers.
+    """A result stored at NCBI, to be requested by ``id`` instead of by its identifiers.
 
-    ``made_by`` is the search, or how many identifiers were posted; ``total`` the number of records;
-    ``expires`` when it is forgotten at the latest (ISO 8601, UTC).
+    ``made_by`` is the search or the number of posted identifiers, ``total`` the number of records,
+    ``expires`` the latest time of deletion (ISO 8601, UTC).
     """
 
     id: str
@@ -263,69 +286,71 @@ class History:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class HistoryPlace:
     """NCBI's names for a history; never shown."""
 
     history: History
     web_env: str
     query_key: str
 
-    def stretch(self, start: int, size: int) -> dict[str, Any]:
-        """The parameters that request a part of it."""
+    def to_params(self, start: int, size: int) -> dict[str, Any]:
+        """Return the parameters that request a part of the history."""
         where = {"WebEnv": self.web_env, "query_key": self.query_key}
         return {**where, "retstart": start, "retmax": size}
 
 
-def remember(
+def save_history(
     database: str, made_by: str, total: int, place: tuple[str, str], web: Web
-) -> Place | None:
-    """Keep a place under a new name; None where the disk keeps nothing."""
-    moment = datetime.fromtimestamp(time.time(), UTC) + timedelta(hours=HOURS)
+) -> HistoryPlace | None:
+    """Store NCBI's names of a history under a new identifier; return None if the disk fails."""
+    moment = datetime.fromtimestamp(time.time(), UTC) + timedelta(hours=HISTORY_HOURS)
     name = f"h_{secrets.token_hex(8)}"
     expires = moment.strftime("%Y-%m-%dT%H:%M:%SZ")
-    made = Place(History(name, database, shorten(made_by, 200), total, expires), *place)
-    web.cache.put(_KIND, name, asdict(made), HOURS / 24)
-    return made if web.cache.get(_KIND, name) else None
+    made = HistoryPlace(History(name, database, shorten(made_by, 200), total, expires), *place)
+    web.cache.put(_CACHE_KIND, name, asdict(made), HISTORY_HOURS / 24)
+    return made if web.cache.get(_CACHE_KIND, name) else None
 
 
-def recall(name: str, database: str, web: Web) -> Place:
-    """The place behind a name.
+def load_history(name: str, database: str, web: Web) -> HistoryPlace:
+    """Return NCBI's names of the history with this identifier.
 
     Raises
     ------
     BadRequest
-        It is no name of a history, or its records are of another database.
+        The name is not a history's, or its records are from another database.
     NotFound
-        Nobody knows it (any more).
+        The history is unknown or has expired.
     """
     name = one_line(name)
     if not _HANDLE.fullmatch(name):
         msg = f"{shorten(name, 40)!r} is no history."
         raise BadRequest(msg, "A search with keep and post return one: h_ and 16 characters.")
-    kept = _to_place(mapping(web.cache.get(_KIND, name)))
+    kept = _parse_history_place(mapping(web.cache.get(_CACHE_KIND, name)))
     if kept is None:
         msg = f"The history {name} is not known here (any more)."
         again = "Search again with keep, or post the identifiers again."
-        raise NotFound(msg, again, f"A history lives {HOURS} hours on the shelf it was made for.")
+        raise NotFound(
+            msg, again, f"A history lives {HISTORY_HOURS} hours on the shelf it was made for."
+        )
     if kept.history.database != database:
         msg = f"The history {name} holds records of {kept.history.database}, not of {database}."
         raise BadRequest(msg, f"Ask with database={kept.history.database}, or link to {database}.")
     return kept
 
 
-def _to_place(row: Mapping[str, Any]) -> Place | None:
+def _parse_history_place(row: Mapping[str, Any]) -> HistoryPlace | None:
     history = mapping(row.get("history"))
     names = ("id", "database", "made_by", "expires")
     total, place = whole(history.get("total")), [text(row.get(n)) for n in ("web_env", "query_key")]
     if total is None or not all(place):
         return None
     history = {name: text(history.get(name)) for name in names}
-    return Place(History(**history, total=total), *place)
+    return HistoryPlace(History(**history, total=total), *place)
 
 
 @contextmanager
-def explain_expiry(place: Place | None) -> Iterator[None]:
-    """Raise `NotFound` where NCBI has forgotten a history before its time."""
+def explain_expiry(place: HistoryPlace | None) -> Iterator[None]:
+    """Raise `NotFound` if NCBI has deleted a history early."""
     try:
         yield
     except Unreachable as error:

@@ -20,7 +20,7 @@ from itertools import islice
 from pathlib import Path
 from typing import get_args
 
-from ..citations import each_bibtex, each_ris
+from ..citations import iterate_bibtex, iterate_ris
 from ..command_line import command_line
 from ..download.ladder import Ladder
 from ..errors import BadRequest, NothingFound, StoreFailed
@@ -648,7 +648,7 @@ def write_references(papers: Papers, folder: Path) -> list[Path]:
         The disk refuses; each file is then the old one or the new one.
     """
     make_folder(folder)
-    targets = {folder / RIS: each_ris, folder / BIBTEX: each_bibtex}
+    targets = {folder / RIS: iterate_ris, folder / BIBTEX: iterate_bibtex}
     with ExitStack() as files:
         for path, lines in targets.items():
             files.enter_context(replace_text_file(path)).writelines(lines(papers()))

@@ -25,7 +25,7 @@ from ..download.ladder import Ladder
 from ..download.records import look_up
 from ..errors import NotAvailable, NothingFound, PaperError, Unreachable
 from ..lists.pasted import Entry
-from ..media import best_forms, is_image, kept_before
+from ..media import is_image, pick_best_formats, read_stored_objects
 from ..model.identifiers import Ids
 from ..model.paper import ObjectKind, Paper
 from ..model.versions import infer_version, satisfies_request
@@ -421,7 +421,9 @@ def media_space(
 def _files_on_shelf(folder: Path, kinds: Sequence[ObjectKind]) -> Iterator[_PaperFiles]:
     """Earlier papers whose files were fetched; tables are counted by themselves."""
     for each in folder.glob("*.files"):
-        rows = (one for one in kept_before(each) if one.kind in kinds and one.kind != "table")
+        rows = (
+            one for one in read_stored_objects(each) if one.kind in kinds and one.kind != "table"
+        )
         fetched = [one.bytes for one in rows if one.file]
         if fetched:
             yield _PaperFiles(len(fetched), sum(fetched))
@@ -454,7 +456,7 @@ def _files_in_cloud(
             continue
         except PaperError:
             continue
-        names = best_forms(sizes) if "figure" in kinds else []
+        names = pick_best_formats(sizes) if "figure" in kinds else []
         if "supplement" in kinds:
             names += [name for name in sizes if not is_image(name)]
         yield _PaperFiles(len(names), sum(sizes[name] for name in names))

@@ -408,11 +408,11 @@ class Library:
         most_bytes: int = 500_000_000,
     ) -> PaperObjects:
         """Fetch a paper's figures, tables and supplementary files; see `..media.gather`."""
-        from ..media import gather
+        from ..media import gather_objects
 
         stored = self.find(paper)
         found = (stored, self.shelf, self.web, kinds)
-        return gather(*found, only=only, fetch=fetch, most_bytes=most_bytes)
+        return gather_objects(*found, only=only, fetch=fetch, most_bytes=most_bytes)
 
     def check(
         self,
@@ -458,12 +458,14 @@ class Library:
         BadRequest
             There is no such style; no source was asked.
         """
-        from ..citations import cite
+        from ..citations import format_references
         from ..errors import PaperError
 
-        cite([], style)  # refused before anything is asked for
+        format_references([], style)  # refused before anything is asked for
         records = self.references.records_to_cite(papers)
-        cited = iter(cite([one for _, one in records if not isinstance(one, PaperError)], style))
+        cited = iter(
+            format_references([one for _, one in records if not isinstance(one, PaperError)], style)
+        )
         return ResultList(
             ((ids, one if isinstance(one, PaperError) else next(cited)) for ids, one in records),
             *(("paper", "reference", "error"), _reference_row),

@@ -43,7 +43,7 @@ class References(Namespace):
     def _match_version(
         self, paper: str | int | Ids, record: Paper | PaperError
     ) -> Paper | PaperError:
-        from ..citations import in_version
+        from ..citations import name_version
         from ..errors import PaperError
         from ..model.identifiers import find_arxiv_version
 
@@ -51,15 +51,15 @@ class References(Namespace):
         if not version or isinstance(record, PaperError):
             return record
         try:
-            return in_version(self._library.arxiv.paper(str(paper)), version)
+            return name_version(self._library.arxiv.paper(str(paper)), version)
         except PaperError as absent:
             return absent
 
     def citations(self, papers: Iterable[Paper], styles: Iterable[str]) -> list[dict[str, Any]]:
         """Return each paper's reference in each of *styles*; see `..citations.citations`."""
-        from ..citations import citations
+        from ..citations import format_citations
 
-        return citations(list(papers), list(styles))
+        return format_citations(list(papers), list(styles))
 
     def resolve(self, papers: Asked, *, anew: bool = False) -> Iterator[Resolution]:
         """Find the papers of a list that name no identifier; see `..search.resolve`.

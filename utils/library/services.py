@@ -68,9 +68,9 @@ class PubMed(Namespace):
         self, paper: str, *, section: str = "", start: int = 0, max_chars: int = 8000
     ) -> ArticleText:
         """Read part of an open article without keeping it; see `..entrez.article_text`."""
-        from ..entrez.article_text import article_text
+        from ..entrez.article_text import read_article_text
 
-        return article_text(
+        return read_article_text(
             paper, self._library.web, section=section, start=start, max_chars=max_chars
         )
 

@@ -1,4 +1,4 @@
-"""What screeners decided, as Rayyan, Covidence, ASReview, EPPI-Reviewer and Zotero write it down.
+"""Read screening decisions of Rayyan, Covidence, ASReview, EPPI-Reviewer and Zotero.
 
 `read_screened` reads a file of any of them. Where each form is known from:
 
@@ -38,7 +38,7 @@ from ..system.plain_text import one_line
 from .described import paper_to_entry, to_paper
 from .pasted import Entry, collect_ids, decode_lines
 from .references import (
-    MOST_BYTES,
+    MAX_LIST_BYTES,
     RIS_START,
     Columns,
     get_ris_fields,
@@ -57,8 +57,8 @@ STAGES: tuple[Stage, ...] = ("title_abstract", "full_text")
 KEY = "papershelf_key"
 """The column with our name of a record; in notes, ``papershelf_key: ps-…``."""
 _KEY = re.compile(r"\bps-[0-9a-f]{12}\b")
-_LONGEST = 300  # characters of a reason or name
-_MOST = 200  # labels, reasons or screeners of one record
+_NAME_MAX_CHARS = 300  # characters of a reason or name
+_MAX_PER_RECORD = 200  # labels, reasons or screeners of one record
 _CHOICES: dict[str, Choice] = {
     **dict.fromkeys(("1", "include", "included", "yes", "relevant", "true", "in"), "include"),
     **dict.fromkeys(("0", "exclude", "excluded", "no", "irrelevant", "false", "out"), "exclude"),
@@ -70,11 +70,11 @@ _LABEL_COLUMNS = (
     *("included_final", "included_flag", "include"),
 )
 _DECISION_COLUMNS = ("decision", *_LABEL_COLUMNS)
-_PART = re.compile(
+_RAYYAN_FIELD = re.compile(
     r"RAYYAN-(INCLUSION|LABELS|EXCLUSION-REASONS):\s*(.*?)\s*(?=\|\s*[A-Z][A-Z-]+:|$)", re.S
 )
-_VOTE = re.compile(r'"((?:[^"\\]|\\.){0,200})"\s*=\\?>\s*"?(\w{1,12})"?')
-_TAG = re.compile(
+_RAYYAN_VOTE = re.compile(r'"((?:[^"\\]|\\.){0,200})"\s*=\\?>\s*"?(\w{1,12})"?')
+_DECISION_TAG = re.compile(
     r"(?:papershelf/)?(include|exclude|maybe)d?(?:\s*[:/]\s*(\S.{0,300}))?", re.I | re.S
 )
 _ASREVIEW_NOTE = {"asreview_relevant": "1", "asreview_irrelevant": "0"}
@@ -85,7 +85,7 @@ _COVIDENCE_LISTS: dict[str, tuple[Choice, Stage]] = {
     "included": ("include", "full_text"),
 }
 _COVIDENCE_REASON = re.compile(r"Exclusion reason:\s*([^;]{1,300})", re.I)
-_MARKUP = re.compile(r"</?p[^>]{0,100}>", re.I)
+_PARAGRAPH_TAG = re.compile(r"</?p[^>]{0,100}>", re.I)
 _EPPI_CHOICE = re.compile(
     r"(include|exclude)d?\b[\s:(-]*(?:on|based on|because of)?\s*(.*)", re.I | re.S
 )
@@ -93,7 +93,7 @@ _EPPI_CHOICE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The decision of one screener about one record at one stage.
+    """One screener's decision on one record at one stage.
 
     Parameters
     ----------
@@ -110,8 +110,8 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class Screened:
-    """A record of a screening program, with all that was decided of it.
+class ScreenedRecord:
+    """A record of a screening program with all decisions on it.
 
     Parameters
     ----------
@@ -130,8 +130,8 @@ class Screened:
     decisions: tuple[Decision, ...] = ()
 
     @property
-    def excluded(self) -> bool:
-        """True if all who decided excluded the record."""
+    def is_excluded(self) -> bool:
+        """True if all screeners excluded the record."""
         return {one.choice for one in self.decisions} == {"exclude"}
 
 
@@ -146,7 +146,7 @@ class GivenFacts:
 
 def read_screened(
     data: bytes, name: str = "", told: GivenFacts | None = None
-) -> Iterator[Screened]:
+) -> Iterator[ScreenedRecord]:
     """Yield the records in a file of a screening program, in order.
 
     Parameters
@@ -189,13 +189,13 @@ def read_included(
         The file cannot be read.
     """
     records = list(_read_any_format(_unzip_rayyan(data), _parse_file_name(name)))
-    passed = [one for one in records if excluded_too or not one.excluded]
+    passed = [one for one in records if excluded_too or not one.is_excluded]
     kept = [paper_to_entry(one.paper, one.where) for one in passed]
     return kept, len(records) - len(kept)
 
 
 def has_decisions(data: bytes) -> bool:
-    """Return whether a list contains screening decisions."""
+    """Return whether a list marks excluded papers in a screening program's own way."""
     if data[:4] == b"PK\x03\x04":
         return b"articles.csv" in data[-10_000:]  # its table of contents is at the end
     head = data[:4000].lower()
@@ -220,7 +220,7 @@ def _unzip_rayyan(data: bytes) -> bytes:
         return data
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open("articles.csv") as file:
-            articles = file.read(MOST_BYTES + 1)
+            articles = file.read(MAX_LIST_BYTES + 1)
     except (KeyError, zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError) as error:
         msg = "The ZIP holds no articles.csv that can be read, as Rayyan's do."
         raise BadRequest(msg, "Export it again, or give the CSV or RIS in it.") from error
@@ -228,7 +228,7 @@ def _unzip_rayyan(data: bytes) -> bytes:
     return articles
 
 
-def _read_any_format(data: bytes, told: GivenFacts) -> Iterator[Screened]:
+def _read_any_format(data: bytes, told: GivenFacts) -> Iterator[ScreenedRecord]:
     start = data[:1000].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start[:1] in (b"{", b"["):
         return _read_eppi(data, told)
@@ -240,7 +240,7 @@ def _read_any_format(data: bytes, told: GivenFacts) -> Iterator[Screened]:
 # -- tables ----------------------------------------------------------------------------------------
 
 
-def _read_table(data: bytes, told: GivenFacts) -> Iterator[Screened]:
+def _read_table(data: bytes, told: GivenFacts) -> Iterator[ScreenedRecord]:
     lines = decode_lines(data)
     first = next((line for line in lines if line.strip()), "")
     delimiter, fields = parse_header(first)
@@ -258,14 +258,14 @@ def _read_table(data: bytes, told: GivenFacts) -> Iterator[Screened]:
 
 def _row_to_screened(
     cells: Mapping[str, str], paper: Paper, where: str, told: GivenFacts
-) -> Screened:
+) -> ScreenedRecord:
     """Read a row of any program's table."""
     notes = cells.get("notes", "")
     labels, decisions = _read_rayyan_notes(notes, told)
     if not decisions and "covidence #" in cells:
         labels = _split_labels(cells.get("tags", ""), ";")
         decisions = _read_covidence_notes(notes, told)
-    elif not decisions and (column := _label_column(cells)):
+    elif not decisions and (column := _find_label_column(cells)):
         decisions = _read_decision_column(cells, cells[column], told)
         labels = _split_labels(cells.get("asreview_tags", "").strip("[]"), ",")
     elif not decisions and ("manual tags" in cells or "automatic tags" in cells):
@@ -275,10 +275,10 @@ def _row_to_screened(
     key = _KEY.search(
         cells.get(KEY, "") or notes or cells.get("note", "") or cells.get("extra", "")
     )
-    return Screened(where, key[0] if key else "", paper, labels, decisions)
+    return ScreenedRecord(where, key[0] if key else "", paper, labels, decisions)
 
 
-def _label_column(cells: Mapping[str, str]) -> str:
+def _find_label_column(cells: Mapping[str, str]) -> str:
     return next((name for name in ("papershelf_decision", *_DECISION_COLUMNS) if name in cells), "")
 
 
@@ -321,11 +321,13 @@ def _read_rayyan_notes(
     """Read labels and decisions from Rayyan's notes."""
     if "RAYYAN-" not in notes:
         return (), ()
-    parts = dict(_PART.findall(" ".join(notes.split())))  # runs of blanks would take for ever
+    parts = dict(
+        _RAYYAN_FIELD.findall(" ".join(notes.split()))
+    )  # runs of blanks would take for ever
     reasons = _split_labels(parts.get("EXCLUSION-REASONS", ""), ",")
     stage = told.stage or "title_abstract"
     decisions = []
-    for name, value in islice(_VOTE.findall(parts.get("INCLUSION", "")), _MOST):
+    for name, value in islice(_RAYYAN_VOTE.findall(parts.get("INCLUSION", "")), _MAX_PER_RECORD):
         if choice := _CHOICES.get(value.lower()):
             why = reasons if choice == "exclude" else ()
             decisions.append(Decision(_shorten_label(name), choice, stage, why))
@@ -336,7 +338,7 @@ def _read_decision_tags(tags: Iterable[str], told: GivenFacts) -> tuple[Decision
     """Read a decision from tags; contradicting tags give *maybe*."""
     found: dict[Choice, list[str]] = {}
     for tag in tags:
-        if match := _TAG.fullmatch(tag.strip()):
+        if match := _DECISION_TAG.fullmatch(tag.strip()):
             choice = _CHOICES[match[1].lower()]
             found.setdefault(choice, []).extend(filter(None, [_shorten_label(match[2] or "")]))
     if not found:
@@ -346,12 +348,14 @@ def _read_decision_tags(tags: Iterable[str], told: GivenFacts) -> tuple[Decision
     return (Decision(told.screener, choice, told.stage or "title_abstract", reasons),)
 
 
-def _read_ris(data: bytes, told: GivenFacts) -> Iterator[Screened]:
+def _read_ris(data: bytes, told: GivenFacts) -> Iterator[ScreenedRecord]:
     for number, fields in enumerate(read_ris_records(decode_lines(data)), 1):
         notes = [
-            _MARKUP.sub("", note) for tag in ("N1", "N2", "RN") for note in get_values(fields, tag)
+            _PARAGRAPH_TAG.sub("", note)
+            for tag in ("N1", "N2", "RN")
+            for note in get_values(fields, tag)
         ]
-        tags = tuple(_shorten_label(tag) for tag in get_values(fields, "KW")[:_MOST])
+        tags = tuple(_shorten_label(tag) for tag in get_values(fields, "KW")[:_MAX_PER_RECORD])
         labels, decisions = _read_rayyan_notes(" | ".join(notes), told)
         if not decisions:
             words = " ".join(notes).lower()  # asreview/data/ris.py looks for them anywhere
@@ -365,8 +369,8 @@ def _read_ris(data: bytes, told: GivenFacts) -> Iterator[Screened]:
             )
         key = _KEY.search(" ".join([*notes, *get_values(fields, "ID")]))
         paper = replace(to_paper(get_ris_fields(fields)), ids=get_ris_ids(fields))
-        labels = labels or tuple(tag for tag in tags if _TAG.fullmatch(tag))
-        yield Screened(f"record {number}", key[0] if key else "", paper, labels, decisions)
+        labels = labels or tuple(tag for tag in tags if _DECISION_TAG.fullmatch(tag))
+        yield ScreenedRecord(f"record {number}", key[0] if key else "", paper, labels, decisions)
 
 
 def _apply_given_choice(told: GivenFacts) -> tuple[Decision, ...]:
@@ -378,7 +382,7 @@ def _apply_given_choice(told: GivenFacts) -> tuple[Decision, ...]:
 # -- EPPI-Reviewer ---------------------------------------------------------------------------------
 
 
-def _read_eppi(data: bytes, told: GivenFacts) -> Iterator[Screened]:
+def _read_eppi(data: bytes, told: GivenFacts) -> Iterator[ScreenedRecord]:
     try:
         report = json.loads(data)
         references = report["References"]
@@ -414,7 +418,7 @@ def _get_code_name(code: Mapping[str, Any]) -> str:
 
 def _reference_to_screened(
     one: Mapping[str, Any], codes: Mapping[Any, tuple[str, Stage]], where: str, told: GivenFacts
-) -> Screened:
+) -> ScreenedRecord:
     def text(name: str) -> str:
         return one_line(str(one.get(name) or ""))[:2000]
 
@@ -429,7 +433,7 @@ def _reference_to_screened(
         "authors": [name.strip() for name in text("Authors").split(";") if name.strip()],
     }
     given = [code.get("AttributeId") for code in one.get("Codes") or () if isinstance(code, dict)]
-    named = [codes[code] for code in given[:_MOST] if code in codes]
+    named = [codes[code] for code in given[:_MAX_PER_RECORD] if code in codes]
     reasons: dict[tuple[Choice, Stage], list[str]] = {}
     for name, stage in named:
         if match := _EPPI_CHOICE.match(name):
@@ -442,14 +446,14 @@ def _reference_to_screened(
     key = _KEY.search(f"{text('Comments')} {text('OldItemId')} {text('Abstract')}")
     paper = replace(to_paper(said), ids=ids or Ids())
     labels = tuple(_shorten_label(name) for name, _ in named if not _EPPI_CHOICE.match(name))
-    return Screened(
+    return ScreenedRecord(
         where, key[0] if key else "", paper, labels, decisions or _apply_given_choice(told)
     )
 
 
 def _split_labels(text: str, sign: str) -> tuple[str, ...]:
-    return tuple(filter(None, map(_shorten_label, text.split(sign)[:_MOST])))
+    return tuple(filter(None, map(_shorten_label, text.split(sign)[:_MAX_PER_RECORD])))
 
 
 def _shorten_label(text: str) -> str:
-    return one_line(text).strip(" '\"")[:_LONGEST]
+    return one_line(text).strip(" '\"")[:_NAME_MAX_CHARS]

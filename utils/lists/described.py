@@ -1,4 +1,4 @@
-"""What a list says of a paper that it names no identifier of: enough to look for it.
+"""Build a searchable paper from a list's record that has no identifier.
 
 Every program writes authors, pages and journals in ways of its own; here they become the fields of
 a `Paper`. What cannot be told is left out: a wrong field would speak against the right paper.
@@ -18,16 +18,16 @@ from ..model.paper import Author, Paper
 from ..system.plain_text import one_line
 from .pasted import Entry, format_citation
 
-_LONGEST = 2000  # characters of a field
-_MOST = 100  # names; of more, the first are enough
-_LANGUAGE = re.compile(
+_FIELD_MAX_CHARS = 2000  # characters of a field
+_MAX_NAMES = 100  # names; of more, the first are enough
+_LANGUAGE_SUFFIX = re.compile(
     r"\s*[\[(](?:chinese|czech|danish|dutch|english|finnish|french|german|greek|hebrew|hungarian"
     r"|italian|japanese|korean|norwegian|persian|polish|portuguese|romanian|russian|serbian|spanish"
     r"|swedish|turkish|ukrainian)[\])]\.?$",
     re.I,
 )
 _PAGES_WORD = re.compile(r"^p(?:p|ages?)?(?:[.:]\s*|\s+)(?=\w)", re.I)
-_PLACE = re.compile(
+_JOURNAL_PLACE = re.compile(
     r"(?P<journal>[^\d]{3,200}?)\.\s+(?P<volume>\d{1,4})\s?(?:\((?P<issue>[^()]{1,20})\))?\s?:\s?"
     r"(?P<pages>[a-z]?\d[\w-]{0,20})"
 )
@@ -43,7 +43,7 @@ _GROUP = re.compile(
     r"|organi[sz]ation|initiative|trialists|team)\b",
     re.I,
 )
-_SHORT_NAME = 4  # letters below which the end of a name is not compared alone
+_SHORT_NAME_CHARS = 4  # letters below which the end of a name is not compared alone
 # Kinds of record that share their title with the paper they belong to, as programs call them.
 _KINDS = (
     (re.compile(r"(?:conference|meeting) abstract|^abst$", re.I), "Meeting Abstract"),
@@ -52,7 +52,7 @@ _KINDS = (
     (re.compile(r"retraction (?:of|notice)", re.I), "Retraction of Publication"),
 )
 
-Said = Mapping[str, str | Sequence[str]]
+RecordFields = Mapping[str, str | Sequence[str]]
 """What a record says, by field: ``authors`` and ``kinds`` are lists, all others a text.
 
 The others: ``title``, ``vernacular_title``, ``year``, ``journal``, ``abbreviation``, ``issn``,
@@ -60,7 +60,7 @@ The others: ``title``, ``vernacular_title``, ``year``, ``journal``, ``abbreviati
 """
 
 # What records say of a paper, and the tags it may stand under; of lists, all of the first.
-RIS_SAID = {
+RIS_TAGS = {
     "authors": ("AU", "A1"),
     "year": ("PY", "Y1", "DA"),
     "title": ("TI", "T1"),
@@ -74,7 +74,7 @@ RIS_SAID = {
     "issn": ("SN",),
     "kinds": ("M3", "TY"),
 }
-MEDLINE_SAID = {
+MEDLINE_TAGS = {
     "authors": ("FAU", "AU", "CN"),
     "year": ("DP",),
     "title": ("TI",),
@@ -87,7 +87,7 @@ MEDLINE_SAID = {
     "issn": ("IS",),
     "kinds": ("PT",),
 }
-WOS_SAID = {
+WOS_TAGS = {
     "authors": ("AU",),
     "year": ("PY",),
     "title": ("TI",),
@@ -100,11 +100,11 @@ WOS_SAID = {
     "issn": ("SN",),
     "kinds": ("DT",),
 }
-LISTS = ("authors", "kinds")
+LIST_FIELDS = ("authors", "kinds")
 
 
-def to_entry(ids: Ids, said: Said, where: str) -> Entry:
-    """Return a record as an entry: by identifiers, else by citation, else by its position."""
+def to_entry(ids: Ids, said: RecordFields, where: str) -> Entry:
+    """Return a record as an entry, named by its identifiers, citation, or place in the file."""
     if ids:
         return Entry(str(ids), ids)
     authors = _get_list(said, "authors")
@@ -124,7 +124,7 @@ def paper_to_entry(paper: Paper, where: str) -> Entry:
     return Entry(words or where, paper.ids, paper if words else None)
 
 
-def to_paper(said: Said) -> Paper:
+def to_paper(said: RecordFields) -> Paper:
     """Return the paper that a record describes, without identifiers.
 
     >>> paper = to_paper({"title": "[On moss]. [French]", "authors": ["Roe J"], "pages": "pp 5-9"})
@@ -133,17 +133,17 @@ def to_paper(said: Said) -> Paper:
     """
     journal, place = _get_text(said, "journal"), None
     volume, issue, pages = _get_text(said, "volume"), _get_text(said, "issue"), _read_pages(said)
-    if not (volume or pages) and (place := _PLACE.match(journal)):
+    if not (volume or pages) and (place := _JOURNAL_PLACE.match(journal)):
         journal, volume, pages = place["journal"], place["volume"], place["pages"]
         issue = issue or place["issue"] or ""
     volume = _VOLUME_WORD.sub("", volume)
     if both := _VOLUME_AND_ISSUE.fullmatch(volume):
         volume, issue = both[1], issue or both[2]
     year = re.search(r"\b[12]\d{3}\b", _get_text(said, "year")[:40])
-    names = map(parse_author, _get_list(said, "authors")[:_MOST])
+    names = map(parse_author, _get_list(said, "authors")[:_MAX_NAMES])
     return Paper(
         Ids(),
-        title=_LANGUAGE.sub("", _get_text(said, "title")),
+        title=_LANGUAGE_SUFFIX.sub("", _get_text(said, "title")),
         vernacular_title=_get_text(said, "vernacular_title"),
         authors=tuple(one for one in names if one.name),
         journal=journal.rstrip(". "),
@@ -168,7 +168,7 @@ def parse_author(name: str) -> Author:
     >>> parse_author("Garcia Lopez").family
     'Garcia Lopez'
     """
-    name = one_line(name[:_LONGEST]).strip(" ,;*")
+    name = one_line(name[:_FIELD_MAX_CHARS]).strip(" ,;*")
     if _GROUP.search(name):
         return Author(collective=name.rstrip("."))
     family, comma, given = (part.strip() for part in name.partition(","))
@@ -183,7 +183,7 @@ def parse_author(name: str) -> Author:
     if until < len(words):
         return Author(" ".join(words[:until]), "", _keep_letters("".join(words[until:])))
     begins = next((at for at, word in enumerate(words[:-1]) if not _is_initials(word)), None)
-    if begins is None or begins > 0 or len(words[-1]) < _SHORT_NAME:
+    if begins is None or begins > 0 or len(words[-1]) < _SHORT_NAME_CHARS:
         at = len(words) - 1 if begins is None else begins or len(words) - 1
         given = " ".join(words[:at])
         return Author(" ".join(words[at:]), given, "")
@@ -200,7 +200,7 @@ def split_names(text: str) -> list[str]:
     >>> split_names("Roe, Jane and Poe, Ann"), split_names("Jane Roe, Ann Poe & Li Wu")
     (['Roe, Jane', 'Poe, Ann'], ['Jane Roe', 'Ann Poe', 'Li Wu'])
     """
-    text = _AND_OTHERS.sub("", one_line(text[: _MOST * 100]))
+    text = _AND_OTHERS.sub("", one_line(text[: _MAX_NAMES * 100]))
     for sign in ";|":
         if sign in text:
             return _drop_empty_names(text.split(sign))
@@ -236,7 +236,7 @@ def _keep_letters(initials: str) -> str:
     return "".join(filter(str.isalpha, initials))
 
 
-def _read_pages(said: Said) -> str:
+def _read_pages(said: RecordFields) -> str:
     first, last = _get_text(said, "first_page"), _get_text(said, "last_page")
     pages = _get_text(said, "pages") or ("-".join(filter(None, (first, last))) if first else "")
     return _PAGES_WORD.sub("", pages)[:100]
@@ -248,11 +248,11 @@ def _find_kinds(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _get_text(said: Said, name: str) -> str:
+def _get_text(said: RecordFields, name: str) -> str:
     value = said.get(name, "")
-    return one_line(value[:_LONGEST]) if isinstance(value, str) else ""
+    return one_line(value[:_FIELD_MAX_CHARS]) if isinstance(value, str) else ""
 
 
-def _get_list(said: Said, name: str) -> Sequence[str]:
+def _get_list(said: RecordFields, name: str) -> Sequence[str]:
     value = said.get(name, ())
     return () if isinstance(value, str) else value

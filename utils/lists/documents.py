@@ -1,4 +1,4 @@
-"""The papers of a list that is one document: CSL-JSON, EndNote XML.
+"""Read lists that are one document: CSL-JSON and EndNote XML.
 
 CSL-JSON as Zotero, Mendeley and pandoc write it (an array of items, or one under ``items``):
 https://docs.citationstyles.org/en/stable/specification.html#appendix-iv-variables. Identifiers
@@ -22,14 +22,14 @@ from ..errors import BadRequest
 from ..model.identifiers import IdName, Ids
 from ..readers.safe_xml import SAFE_OPTIONS
 from ..system.plain_text import one_line
-from .described import Said, to_entry
+from .described import RecordFields, to_entry
 from .pasted import Entry, collect_ids
 
-_NOTED = re.compile(r"^\s*(PMID|PMCID|DOI|arXiv)\s*:\s*\S+.*$", re.I | re.M)
-_OF_PUBMED = re.compile(r"pubmed|medline|\bnlm\b", re.I)
-_TELLING = {"title", "doi", "pmid", "pmcid", "arxiv", "url", "note"}
-_LONGEST = 100_000  # characters of a field that are looked at
-_MOST_AUTHORS = 100
+_ID_IN_NOTE = re.compile(r"^\s*(PMID|PMCID|DOI|arXiv)\s*:\s*\S+.*$", re.I | re.M)
+_PUBMED_PROVIDER = re.compile(r"pubmed|medline|\bnlm\b", re.I)
+_REFERENCE_FIELDS = {"title", "doi", "pmid", "pmcid", "arxiv", "url", "note"}
+_FIELD_MAX_CHARS = 100_000  # characters of a field that are looked at
+_MAX_AUTHORS = 100
 # EndNote's fields, and the paths at which they lie in a record.
 _PATHS = {
     "doi": ("electronic-resource-num",),
@@ -50,7 +50,7 @@ _LINKS = ("urls/related-urls/url", "urls/web-urls/url", "urls/text-urls/url", "n
 
 
 def is_json(start: bytes) -> bool:
-    """Return whether a file with this beginning is JSON."""
+    """Return whether a file with this start is JSON."""
     return start[:1] in (b"{", b"[") and re.match(rb'[\[{]\s*[\[{"\]}]', start) is not None
 
 
@@ -87,7 +87,9 @@ def _load_json(data: bytes) -> Any:
 
 
 def _is_reference(item: object) -> bool:
-    return isinstance(item, dict) and not _TELLING.isdisjoint(name.lower() for name in item)
+    return isinstance(item, dict) and not _REFERENCE_FIELDS.isdisjoint(
+        name.lower() for name in item
+    )
 
 
 def _csl_to_entry(item: Mapping[str, Any], number: int) -> Entry:
@@ -104,7 +106,7 @@ def get_csl_ids(item: Mapping[str, Any]) -> Ids:
         "doi": fields.get("DOI", ""),
         "arxiv": fields.get("ARXIV", ""),
     }
-    notes = [line[0] for line in _NOTED.finditer(fields.get("NOTE", ""))]
+    notes = [line[0] for line in _ID_IN_NOTE.finditer(fields.get("NOTE", ""))]
     hints = (*notes, fields.get("NUMBER", ""), fields.get("URL", ""), fields.get("ID", ""))
     return collect_ids(named, hints)
 
@@ -113,14 +115,12 @@ def _spell_csl_fields(item: Mapping[str, Any]) -> dict[str, str]:
     return {name.upper(): _to_text(value) for name, value in item.items()}
 
 
-def get_csl_fields(item: Mapping[str, Any]) -> Said:
+def get_csl_fields(item: Mapping[str, Any]) -> RecordFields:
     """Return the bibliographic fields of a CSL-JSON item."""
     fields = _spell_csl_fields(item)
     people = item.get("author")
     names = (
-        [_format_csl_name(one) for one in people[:_MOST_AUTHORS]]
-        if isinstance(people, list)
-        else []
+        [_format_csl_name(one) for one in people[:_MAX_AUTHORS]] if isinstance(people, list) else []
     )
     return {
         "authors": list(filter(None, names)),
@@ -153,7 +153,7 @@ def _format_csl_name(name: object) -> str:
 def _to_text(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int):
         return ""
-    return str(value)[:_LONGEST]
+    return str(value)[:_FIELD_MAX_CHARS]
 
 
 def _find_year(issued: object) -> str:
@@ -196,7 +196,7 @@ def get_endnote_ids(record: Any) -> Ids:
     """Return the identifiers of an EndNote XML record."""
     fields = {name: _find_text(record, paths) for name, paths in _PATHS.items()}
     accession = fields["accession"]
-    ours = _OF_PUBMED.search(fields["provider"]) or accession[:4].upper() == "PMID"
+    ours = _PUBMED_PROVIDER.search(fields["provider"]) or accession[:4].upper() == "PMID"
     named: dict[IdName, str] = {
         "pmid": accession if ours else "",
         "pmcid": fields["pmcid"] if fields["pmcid"][:3].upper() == "PMC" else "",
@@ -206,9 +206,9 @@ def get_endnote_ids(record: Any) -> Ids:
     return collect_ids(named, links)
 
 
-def get_endnote_fields(record: Any) -> Said:
+def get_endnote_fields(record: Any) -> RecordFields:
     """Return the bibliographic fields of an EndNote XML record."""
-    authors = [_join_words(one) for one in record.iterfind(_AUTHORS)][:_MOST_AUTHORS]
+    authors = [_join_words(one) for one in record.iterfind(_AUTHORS)][:_MAX_AUTHORS]
     kind = record.find("ref-type")
     fields = {name: _find_text(record, paths) for name, paths in _PATHS.items()}
     kinds = [kind.get("name", "")] if kind is not None else []
@@ -222,4 +222,4 @@ def _find_text(record: Any, paths: Sequence[str]) -> str:
 
 
 def _join_words(element: Any) -> str:
-    return " ".join("".join(element.itertext())[:_LONGEST].split())
+    return " ".join("".join(element.itertext())[:_FIELD_MAX_CHARS].split())

@@ -1,4 +1,4 @@
-"""Lists of identifiers as people keep them (pasted, piped, spreadsheets), each paper once.
+"""Parse lists of identifiers (pasted, piped, spreadsheets), and merge duplicate papers.
 
 A reviewer's list is put together from several databases; the same paper comes as a PMID from one,
 a DOI from another, and with both from a third. Entries that share any identifier are one paper,
@@ -23,10 +23,10 @@ from ..model.paper import Paper
 from ..model.versions import infer_version
 from ..system.plain_text import one_line
 
-_MOST_NAMED = 10
-_HOPELESS = 1000  # unreadable words after which the rest is not looked at
-_LONGEST_CITATION = 300
-_CHUNK = 1 << 20
+_MAX_NAMED = 10
+_MAX_UNREADABLE = 1000  # unreadable words after which the rest is not looked at
+_CITATION_MAX_CHARS = 300
+_CHUNK_BYTES = 1 << 20
 # A separator counts only where an identifier begins behind it: DOIs may hold commas themselves,
 # and old ones end in ";2-X".
 _SEPARATOR = re.compile(
@@ -34,13 +34,13 @@ _SEPARATOR = re.compile(
 )
 _DOI = re.compile(r"10\.\d{4,9}(?:\.\d+)*/\S+")
 # A list has a hundred thousand of them: no need to try every spelling on those in the usual one.
-_AS_IT_SHOULD_BE: dict[IdName, re.Pattern[str]] = {
+_CANONICAL_FORMS: dict[IdName, re.Pattern[str]] = {
     "pmid": re.compile(r"[1-9]\d{0,7}", re.A),
     "pmcid": re.compile(r"PMC[1-9]\d*", re.A),
     "doi": re.compile(r"10\.\d{4,9}/[\w./()-]*\w", re.A),
     "arxiv": re.compile(r"\d{4}\.\d{4,5}", re.A),
 }
-_SPELLED = re.compile(r"\s*(PMID|PMCID|DOI|arXiv)\s*:\s*(\S+)", re.I)
+_LABELLED_ID = re.compile(r"\s*(PMID|PMCID|DOI|arXiv)\s*:\s*(\S+)", re.I)
 _INITIALS = re.compile(r"(?<=\w)\s+(?:[A-Z]\.?-?\s?){1,4}$")
 
 
@@ -56,7 +56,7 @@ class Entry(NamedTuple):
 
 
 def decode_lines(data: bytes) -> TextIO:
-    r"""Decode a file line by line, whatever its encoding; each line ends with ``\n``.
+    r"""Return a file's text line by line in its encoding; every line ends with ``\n``.
 
     UTF-8 or UTF-16 where the bytes are that, otherwise what Windows programs write (cp1252).
 
@@ -80,12 +80,12 @@ def read_identifier_lines(data: bytes) -> list[str]:
     return ["" if line.lstrip().startswith("#") else line for line in lines]
 
 
-def read_entries(lines: Sequence[str]) -> list[Entry]:
-    """Return the papers in lines that hold none, one or several identifiers of any kind.
+def parse_lines(lines: Sequence[str]) -> list[Entry]:
+    """Return the papers of lines with any number and mix of identifiers.
 
     What cannot be read is an entry without identifiers: one slip does not spoil a list.
 
-    >>> [(e.asked, str(e.ids)) for e in read_entries(["10.1000/a,10.1000/b; PMC7", "1 2", "moss"])]
+    >>> [(e.asked, str(e.ids)) for e in parse_lines(["10.1000/a,10.1000/b; PMC7", "1 2", "moss"])]
     ... # doctest: +NORMALIZE_WHITESPACE
     [('10.1000/a', 'doi:10.1000/a'), ('10.1000/b', 'doi:10.1000/b'), ('PMC7', 'PMC7'),
      ('1', 'PMID 1'), ('2', 'PMID 2'), ('moss', '')]
@@ -109,11 +109,11 @@ def parse_entries(lines: Sequence[str], first: int = 1) -> list[Entry]:
             wanted.append(entry)
             if entry.ids:
                 continue
-            if len(unreadable) < _MOST_NAMED:
+            if len(unreadable) < _MAX_NAMED:
                 unreadable.append(f"{entry.asked[:80]!r} (line {number})")
             else:
                 others += 1
-        if others > _HOPELESS + len(wanted) // 2:
+        if others > _MAX_UNREADABLE + len(wanted) // 2:
             break
     if len(unreadable) == len(wanted) == first == len(lines):
         Ids.parse(lines[0])  # says it in its own words
@@ -137,12 +137,12 @@ def build_unread_error(text: str) -> BadRequest:
 def _line_to_entries(line: str) -> list[Entry]:
     """Return the papers of a line; in a line of many words, numbers are not identifiers."""
     entries = [
-        Entry(one_line(part)[:_LONGEST_CITATION], Ids.maybe(part)) for part in _split_line(line)
+        Entry(one_line(part)[:_CITATION_MAX_CHARS], Ids.maybe(part)) for part in _split_line(line)
     ]
     slips = sum(not entry.ids for entry in entries)
     if 4 * slips <= len(entries):
         return entries
-    return [Entry(one_line(line)[:_LONGEST_CITATION], Ids())]
+    return [Entry(one_line(line)[:_CITATION_MAX_CHARS], Ids())]
 
 
 def _split_line(line: str) -> Iterator[str]:
@@ -176,7 +176,7 @@ def collect_ids(fields: Mapping[IdName, str], hints: Iterable[str] = ()) -> Ids:
     """
     named: dict[str, str] = {}
     for kind, text in fields.items():
-        if _AS_IT_SHOULD_BE[kind].fullmatch(text):
+        if _CANONICAL_FORMS[kind].fullmatch(text):
             named.setdefault(kind, text)
         elif text:
             for name in _parse_id(kind, text.strip()).names():
@@ -200,14 +200,14 @@ def format_citation(author: str = "", year: str = "", title: str = "", journal: 
     found = re.search(r"\b[12]\d{3}\b", year[:40])
     who = " ".join(filter(None, (family, found[0] if found else "")))
     parts = (one_line(part[:2000]).rstrip(". ") for part in (who, title, journal))
-    return ". ".join(filter(None, parts))[:_LONGEST_CITATION]
+    return ". ".join(filter(None, parts))[:_CITATION_MAX_CHARS]
 
 
 def _is_utf8(data: bytes) -> bool:
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        for start in range(0, len(data), _CHUNK):
-            decoder.decode(data[start : start + _CHUNK])
+        for start in range(0, len(data), _CHUNK_BYTES):
+            decoder.decode(data[start : start + _CHUNK_BYTES])
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         return False
@@ -215,8 +215,8 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _parse_id(kind: IdName, text: str) -> Ids:
-    """Parse *text* as an identifier of a kind; spreadsheets turn numbers into ``1.0``."""
-    if not text or len(text) > _LONGEST_CITATION:
+    """Parse *text* as the intended kind of identifier; spreadsheets turn numbers into ``1.0``."""
+    if not text or len(text) > _CITATION_MAX_CHARS:
         return Ids()
     if kind == "doi":
         found = _DOI.search(_SEPARATOR.split(text, 1)[0])  # the first of several
@@ -231,12 +231,12 @@ def _parse_id(kind: IdName, text: str) -> Ids:
 
 
 def _find_ids(text: str) -> list[Ids]:
-    if not text or len(text) > 2 * _LONGEST_CITATION:
+    if not text or len(text) > 2 * _CITATION_MAX_CHARS:
         return []
     if "/" in text or text[:3].upper() == "PMC":
         return [Ids.maybe(text)]
     found = []
-    while spelled := _SPELLED.match(text):
+    while spelled := _LABELLED_ID.match(text):
         kind = spelled[1].lower()
         found.append(_parse_id(kind, spelled[2].rstrip(",;")))  # type: ignore[arg-type]
         text = text[spelled.end() :]
@@ -250,7 +250,7 @@ def _to_key(entry: Entry) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergedList:
     """A list of papers without duplicates.
 
     Parameters
@@ -268,17 +268,17 @@ class Merged:
     contradictions: tuple[str, ...] = ()
 
 
-def merge_entries(entries: Iterable[Entry]) -> Merged:
+def merge_entries(entries: Iterable[Entry]) -> MergedList:
     """Merge entries that share an identifier, transitively; without one, those worded the same."""
-    groups = _Groups()
+    groups = _EntryGroups()
     for entry in entries:
         groups.add_entry(entry)
     papers = tuple(groups.papers.values())
-    return Merged(papers, groups.count - len(papers), tuple(groups.contradictions))
+    return MergedList(papers, groups.count - len(papers), tuple(groups.contradictions))
 
 
-class _Groups:
-    """A union-find over list positions; the first mention represents the paper."""
+class _EntryGroups:
+    """A union-find over list positions, in which the first mention represents the paper."""
 
     def __init__(self) -> None:
         self.papers: dict[int, Entry] = {}

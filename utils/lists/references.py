@@ -1,4 +1,4 @@
-"""The papers listed in a file: identifiers by line, tables, and reference managers' formats.
+"""Read the papers listed in a file: identifier lines, tables, and reference managers' formats.
 
 RIS, BibTeX, MEDLINE and Web of Science are read here, CSL-JSON and EndNote XML by `.documents`.
 
@@ -25,10 +25,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from ..citations.latex import signs_again
+from ..citations.latex import restore_signs
 from ..errors import BadRequest
 from ..model.identifiers import EXAMPLES, IdName, Ids
-from .described import LISTS, MEDLINE_SAID, RIS_SAID, WOS_SAID, Said, split_names, to_entry
+from .described import (
+    LIST_FIELDS,
+    MEDLINE_TAGS,
+    RIS_TAGS,
+    WOS_TAGS,
+    RecordFields,
+    split_names,
+    to_entry,
+)
 from .documents import is_json, read_csl_entries, read_endnote_entries
 from .pasted import (
     Entry,
@@ -40,8 +48,8 @@ from .pasted import (
     read_identifier_lines,
 )
 
-MOST_BYTES = 1 << 30
-_SAMPLE = 60
+MAX_LIST_BYTES = 1 << 30
+_SAMPLE_LINES = 60
 RIS_START = re.compile(r"\s*TY {1,2}-")
 BIBTEX_START = re.compile(r"\s*@\w+\s*[{(]")
 MEDLINE_START = re.compile(r"PMID ?- *\d|OWN {1,2}- *\w")
@@ -88,7 +96,7 @@ def read_wos_entries(lines: Iterable[str]) -> Iterator[Entry]:
         )
         [fields] = reader.parse_lines(iter([*record_lines[:end], "ER"]))
         ids = collect_ids({"pmid": _first_value(fields, "PM"), "doi": _first_value(fields, "DI")})
-        yield to_entry(ids, {} if ids else _get_fields(fields, WOS_SAID), f"record {number}")
+        yield to_entry(ids, {} if ids else _get_fields(fields, WOS_TAGS), f"record {number}")
 
 
 def read_medline_entries(lines: Iterable[str]) -> Iterator[Entry]:
@@ -110,14 +118,14 @@ def read_medline_entries(lines: Iterable[str]) -> Iterator[Entry]:
             "arxiv": next(filter(None, map(_parse_arxiv_name, get_values(fields, "AID"))), ""),
         }
         ids = collect_ids(named)
-        yield to_entry(ids, {} if ids else _get_fields(fields, MEDLINE_SAID), f"record {number}")
+        yield to_entry(ids, {} if ids else _get_fields(fields, MEDLINE_TAGS), f"record {number}")
 
 
 def _add_missing_pmids(lines: Iterable[str]) -> Iterator[str]:
     """Yield the lines, with an empty PMID before a record that begins with its owner."""
     last, blank = "", True
     for line in lines:
-        if blank and _OWNER.match(line) and not _MEDLINE_RECORD.match(last):
+        if blank and _OWNER_LINE.match(line) and not _MEDLINE_RECORD.match(last):
             yield "PMID-\n"
         yield line
         blank = not line.strip()
@@ -143,7 +151,7 @@ def read_bibtex_entries(lines: Iterable[str]) -> Iterator[Entry]:
 
 
 class BibtexRecord(NamedTuple):
-    """An entry of a BibTeX file; one that cannot be read has no key, and its beginning as kind."""
+    """A BibTeX entry; an unreadable one has no key, and its first line as kind."""
 
     key: str
     kind: str
@@ -176,16 +184,16 @@ _FORMATS = (
     (BIBTEX_START, read_bibtex_entries),
     (WOS_START, read_wos_entries),
 )
-_TABLES = (".csv", ".tsv", ".tab")
-_NOT_TEXT = {
+_TABLE_EXTENSIONS = (".csv", ".tsv", ".tab")
+_BINARY_FORMATS = {
     b"PK\x03\x04": "an Excel or ZIP file",
     b"\xd0\xcf\x11\xe0": "an old Excel file",
     b"%PDF-": "a PDF",
     b"\x1f\x8b": "a gzip file",
 }
-_EXPORT = "Save it as CSV, or export RIS, BibTeX or NBIB from the program it comes from."
+_EXPORT_HINT = "Save it as CSV, or export RIS, BibTeX or NBIB from the program it comes from."
 DELIMITERS = ",\t;|"
-_END = "\x00"  # no line of a file is this: it was decoded, and a table of it is refused below
+_END_MARK = "\x00"  # no line of a file is this: it was decoded, and a table of it is refused below
 _COLUMNS = {
     "pmid": "pmid pubmedid pubmed pm pubmedpmid pubmedidentifier pmids",
     "pmcid": "pmcid pmc pmcids pubmedcentralid pmcidentifier",
@@ -210,26 +218,28 @@ _COLUMNS = {
     "issn": "issn sn",
     "kind": "publicationtype documenttype itemtype referencetype typeofreference dt",
 }
-_SAID = (
+_FIELD_COLUMNS = (
     *("year", "title", "vernacular_title", "journal", "abbreviation", "volume", "issue", "pages"),
     *("first_page", "last_page", "issn"),
 )
-_MEANING = {name.lower(): field for field, names in _COLUMNS.items() for name in names.split()}
-_NAMED: tuple[IdName, ...] = ("pmid", "pmcid", "doi", "arxiv")
+_FIELD_BY_HEADER = {
+    name.lower(): field for field, names in _COLUMNS.items() for name in names.split()
+}
+_ID_COLUMNS: tuple[IdName, ...] = ("pmid", "pmcid", "doi", "arxiv")
 # In a table without header a short number is a year, a volume or a rank, not an early PMID.
-_SHORT = re.compile(r"\d{1,4}")
-_LONGEST_FIELD = 1 << 20
-_SHOWN = 10_000  # characters of a line that tell what it is
+_SHORT_NUMBER = re.compile(r"\d{1,4}")
+_FIELD_MAX_CHARS = 1 << 20
+_SNIFFED_CHARS = 10_000  # characters of a line that tell what it is
 _RIS_LINE = re.compile(r"\s*([A-Z][A-Z0-9]) {1,2}-(?:\s|$)(.*)", re.S)
 _WOS_LINE = re.compile(r"\S")
 _MEDLINE_RECORD = re.compile(r"PMID ?- *(?:\d|$)")
-_OWNER = re.compile(r"OWN {1,2}- *\w")
+_OWNER_LINE = re.compile(r"OWN {1,2}- *\w")
 _MEDLINE_DOI = re.compile(r"(10\.\S+) \[doi\]")
 _RIS_HINTS = ("UR", "L1", "L2", "L4", "N1", *(f"C{number}" for number in range(1, 9)))
-_BLOCKS = 200
-_MOST_LINES = 20_000
-_MOST_LOOSE = 500
-_LONGEST_LINE = 10_000
+_ENTRIES_PER_BLOCK = 200
+_MAX_RECORD_LINES = 20_000
+_MAX_UNTAGGED_LINES = 500
+_LINE_MAX_CHARS = 10_000
 
 
 def read_file_entries(data: bytes, name: str = "") -> Iterator[Entry]:
@@ -269,7 +279,7 @@ def read_file_entries(data: bytes, name: str = "") -> Iterator[Entry]:
 
 
 def _read_any_entries(data: bytes, name: str) -> Iterator[Entry]:
-    first = sample_lines(decode_lines(data), _SAMPLE)
+    first = sample_lines(decode_lines(data), _SAMPLE_LINES)
     for start, read in _FORMATS:
         # What stands before the first record is no identifier: exports begin with remarks.
         if any(map(start.match, first)) and not (first and Ids.maybe(first[0])):
@@ -285,7 +295,8 @@ def _read_any_entries(data: bytes, name: str) -> Iterator[Entry]:
     if len(fields) > 1 or fields == ["title"]:
         yield from read_table_entries(lines, delimiter, fields, begins + 1)
     elif not fields and (
-        name.lower().endswith(_TABLES) or (not are_identifier_lines(first) and is_table(first))
+        name.lower().endswith(_TABLE_EXTENSIONS)
+        or (not are_identifier_lines(first) and is_table(first))
     ):
         yield from read_headerless_entries(lines, guess_delimiter(first), begins + 1)
     else:
@@ -293,21 +304,21 @@ def _read_any_entries(data: bytes, name: str) -> Iterator[Entry]:
 
 
 def require_text(data: bytes) -> None:
-    """Raise if the file is not a text, or is too long.
+    """Raise an error for a file that is not text, or too long.
 
     Raises
     ------
     BadRequest
-        It is a program's own file, or larger than `MOST_BYTES`.
+        It is a program's own file, or larger than `MAX_LIST_BYTES`.
     """
-    if len(data) > MOST_BYTES:
-        msg = f"The list has {len(data):,} bytes; {MOST_BYTES:,} is the most."
+    if len(data) > MAX_LIST_BYTES:
+        msg = f"The list has {len(data):,} bytes; {MAX_LIST_BYTES:,} is the most."
         raise BadRequest(msg, "Split it.")
-    for start, kind in _NOT_TEXT.items():
+    for start, kind in _BINARY_FORMATS.items():
         if data.startswith(start):
-            raise BadRequest(f"The list is {kind}.", _EXPORT)
+            raise BadRequest(f"The list is {kind}.", _EXPORT_HINT)
     if b"\x00" in data[:1000] and data[:2] not in {b"\xff\xfe", b"\xfe\xff"}:
-        raise BadRequest("The list is no text.", _EXPORT)
+        raise BadRequest("The list is no text.", _EXPORT_HINT)
 
 
 def _describe_list(name: str) -> str:
@@ -324,8 +335,8 @@ def parse_header(line: str) -> tuple[str, list[str]]:
     """
     readings = []
     for delimiter in DELIMITERS:
-        cells = next(csv.reader([line[:_SHOWN]], delimiter=delimiter), [])
-        fields = [_MEANING.get(re.sub(r"[^a-z]", "", cell.lower()), "") for cell in cells]
+        cells = next(csv.reader([line[:_SNIFFED_CHARS]], delimiter=delimiter), [])
+        fields = [_FIELD_BY_HEADER.get(re.sub(r"[^a-z]", "", cell.lower()), "") for cell in cells]
         recognised = sum(map(bool, fields))
         if recognised and not any(map(Ids.maybe, cells)):
             readings.append((recognised, delimiter, fields))
@@ -350,14 +361,14 @@ def read_table_entries(
 
 
 class Columns:
-    """The columns of a table by their meaning, as `parse_header` reads it."""
+    """The columns of a table by meaning, as `header_of` returns it."""
 
     def __init__(self, fields: Sequence[str]) -> None:
         self._places: dict[str, list[int]] = {}
         for place, field in enumerate(fields):
             self._places.setdefault(field, []).append(place)
         self._hints = self._places.get("hint", []) + self._places.get("any", [])
-        self._kinds = [kind for kind in _NAMED if kind in self._places]
+        self._kinds = [kind for kind in _ID_COLUMNS if kind in self._places]
 
     def get_text(self, row: Sequence[str], field: str) -> str:
         """Return the first non-empty cell of a meaning."""
@@ -375,9 +386,11 @@ class Columns:
             named["pmid"] = self.get_text(row, "any")
         return collect_ids(named, (row[at] for at in self._hints if at < len(row)))
 
-    def get_fields(self, row: Sequence[str]) -> Said:
+    def get_fields(self, row: Sequence[str]) -> RecordFields:
         """Return the bibliographic fields of a row."""
-        said: dict[str, str | Sequence[str]] = {name: self.get_text(row, name) for name in _SAID}
+        said: dict[str, str | Sequence[str]] = {
+            name: self.get_text(row, name) for name in _FIELD_COLUMNS
+        }
         said["authors"] = split_names(self.get_text(row, "author"))
         said["kinds"] = [self.get_text(row, "kind")]
         return said
@@ -395,7 +408,7 @@ def read_headerless_entries(
     """
     for number, row in yield_table_rows(lines, delimiter, first):
         alone = len(row) == 1
-        cells = (cell for cell in row if alone or not _SHORT.fullmatch(cell.strip()))
+        cells = (cell for cell in row if alone or not _SHORT_NUMBER.fullmatch(cell.strip()))
         papers = list(filter(None, map(Ids.maybe, cells)))
         kinds = [name.partition(":")[0] for ids in papers for name in ids.names()]
         if len(kinds) > len(set(kinds)):
@@ -411,8 +424,8 @@ def read_headerless_entries(
 
 
 def is_table(lines: Sequence[str]) -> bool:
-    """Return whether lines without a header are table rows, most with an identifier."""
-    cut = (line[:_SHOWN] for line in lines)
+    """Return whether lines form a table: equally many cells each, most with an identifier."""
+    cut = (line[:_SNIFFED_CHARS] for line in lines)
     try:
         rows = [row for row in csv.reader(cut, delimiter=guess_delimiter(lines)) if row]
     except csv.Error:  # an endless cell
@@ -423,7 +436,7 @@ def is_table(lines: Sequence[str]) -> bool:
 
 
 def _is_identifier(cell: str) -> bool:
-    return not _SHORT.fullmatch(cell.strip()) and bool(Ids.maybe(cell))
+    return not _SHORT_NUMBER.fullmatch(cell.strip()) and bool(Ids.maybe(cell))
 
 
 def guess_delimiter(lines: Sequence[str]) -> str:
@@ -437,9 +450,11 @@ def yield_table_rows(
     """Yield the non-empty rows with their line numbers."""
     # csv takes an open quotation mark for the rest of the file without a word: the papers behind
     # it would be lost. The last line is ours, and tells whether it was read as a line of its own.
-    csv.field_size_limit(_LONGEST_FIELD)  # the references of a paper, in one cell, pass its 131,072
+    csv.field_size_limit(
+        _FIELD_MAX_CHARS
+    )  # the references of a paper, in one cell, pass its 131,072
     limited = (_check_line(line, number) for number, line in enumerate(lines, first))
-    rows = csv.reader(chain(limited, [_END]), delimiter=delimiter)
+    rows = csv.reader(chain(limited, [_END_MARK]), delimiter=delimiter)
     row: list[str] = []
     begins = ends = first
     try:
@@ -450,16 +465,16 @@ def yield_table_rows(
     except csv.Error as error:
         msg = f"The table cannot be read at line {ends}: {error}."
         raise BadRequest(msg, "Save it again as CSV (UTF-8).") from None
-    if row != [_END]:
+    if row != [_END_MARK]:
         msg = f"A quotation mark in line {begins} of the table is never closed."
         raise BadRequest(msg, "Close or remove it, or save the table again as CSV (UTF-8).")
 
 
 def _check_line(line: str, number: int) -> str:
-    if len(line) > _LONGEST_FIELD:
+    if len(line) > _FIELD_MAX_CHARS:
         msg = f"Line {number} of the table has {len(line):,} characters."
         raise BadRequest(msg, "Save it again as CSV (UTF-8), with the text in quotation marks.")
-    return line.replace(_END, "")
+    return line.replace(_END_MARK, "")
 
 
 def sample_lines(lines: Iterable[str], size: int) -> list[str]:
@@ -475,7 +490,7 @@ def _split_records(lines: Iterable[str], start: re.Pattern[str]) -> Iterator[lis
             if record:
                 yield record
             record = [line]
-        elif record and len(record) < _MOST_LINES:
+        elif record and len(record) < _MAX_RECORD_LINES:
             record.append(line)
     if record:
         yield record
@@ -486,8 +501,8 @@ def _limit_untagged_lines(record: Iterable[str], tag: re.Pattern[str]) -> Iterat
     loose = 0
     for line in record:
         loose += not tag.match(line)
-        if loose <= _MOST_LOOSE or tag.match(line):
-            yield line[:_LONGEST_LINE]
+        if loose <= _MAX_UNTAGGED_LINES or tag.match(line):
+            yield line[:_LINE_MAX_CHARS]
 
 
 def _split_blocks(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
@@ -498,7 +513,7 @@ def _split_blocks(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
     for number, line in numbered:
         if BIBTEX_START.match(line):
             entries += 1
-            if entries > _BLOCKS:
+            if entries > _ENTRIES_PER_BLOCK:
                 yield first, "".join(stretch)
                 first, stretch, entries = number, [], 1
         stretch.append(line)
@@ -510,9 +525,9 @@ def _ris_to_entry(fields: Mapping[str, Any], number: int) -> Entry:
     return to_entry(ids, {} if ids else get_ris_fields(fields), f"record {number}")
 
 
-def get_ris_fields(fields: Mapping[str, Any]) -> Said:
+def get_ris_fields(fields: Mapping[str, Any]) -> RecordFields:
     """Return the bibliographic fields of a RIS record."""
-    return _get_fields(fields, RIS_SAID)
+    return _get_fields(fields, RIS_TAGS)
 
 
 def get_ris_ids(fields: Mapping[str, Any]) -> Ids:
@@ -529,11 +544,11 @@ def get_ris_ids(fields: Mapping[str, Any]) -> Ids:
     )
 
 
-def _get_fields(fields: Mapping[str, Any], tags: Mapping[str, Sequence[str]]) -> Said:
+def _get_fields(fields: Mapping[str, Any], tags: Mapping[str, Sequence[str]]) -> RecordFields:
     """Return the bibliographic fields of a record."""
     return {
         name: next(filter(None, (get_values(fields, tag) for tag in among)), [])
-        if name in LISTS
+        if name in LIST_FIELDS
         else _first_value(fields, *among)
         for name, among in tags.items()
     }
@@ -558,7 +573,7 @@ def get_bibtex_ids(fields: Mapping[str, str]) -> Ids:
     )
 
 
-def get_bibtex_fields(fields: Mapping[str, str]) -> Said:
+def get_bibtex_fields(fields: Mapping[str, str]) -> RecordFields:
     """Return the bibliographic fields of a BibTeX entry."""
 
     def words(*names: str) -> str:
@@ -627,7 +642,7 @@ def latex_to_text(text: str) -> str:
     """
     accented = _ACCENTED.sub(
         lambda found: unicodedata.normalize("NFC", found[2] + _ACCENTS[found[1]]),
-        signs_again(text[:2000]),
+        restore_signs(text[:2000]),
     )
     lettered = _COMMAND.sub(lambda found: _LETTERS.get(found[1], ""), accented)
     return " ".join(re.sub(r"\\([_&%#$~{}])|[{}]", r"\1", lettered).split())

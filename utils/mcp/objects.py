@@ -20,7 +20,7 @@ from .answers import with_blocks
 from .tool import ADDS_FILES, READS_SHELF, AnyPaper, LongCalls, Start, Tool, Word, tool
 
 if TYPE_CHECKING:
-    from ..media import Kept
+    from ..media import StoredObject
     from ..model.paper import Grid
 
 _LISTED = 50  # objects of one answer
@@ -130,20 +130,20 @@ def _readable(library: Library, file: str) -> Path:
     return path
 
 
-def _list(found: Sequence[Kept], start: int) -> Objects:
+def _list(found: Sequence[StoredObject], start: int) -> Objects:
     end = start + _LISTED
     page = [{"number": at, **_row(one, _IN_LIST)} for at, one in enumerate(found, 1)][start:end]
     more = end if end < len(found) else None
     return {"total": len(found), "objects": page, "next_start": more}
 
 
-def _row(one: Kept, most: int) -> dict[str, Any]:
+def _row(one: StoredObject, most: int) -> dict[str, Any]:
     """What is known of it, with *most* characters of its caption."""
     caption = {"caption": shorten(one.caption, most)} if one.caption else {}
-    return one.row() | {"label": shorten(one.label, _LABEL)} | caption
+    return one.to_row() | {"label": shorten(one.label, _LABEL)} | caption
 
 
-def _table(one: Kept, grid: Grid, start: int) -> Objects:
+def _table(one: StoredObject, grid: Grid, start: int) -> Objects:
     """Rows of a table from *start*, as many as an answer holds."""
     longest = _MOST_CHARS // max(grid.width, 1) + 1
     page: list[list[str]] = []
@@ -164,7 +164,7 @@ def _table(one: Kept, grid: Grid, start: int) -> Objects:
     }
 
 
-def _pictures(found: Sequence[Kept]) -> Objects:
+def _pictures(found: Sequence[StoredObject]) -> Objects:
     """The images of a figure that a host can show; of others, where they lie."""
     images = [image for one in found[:_MOST_SHOWN] if (image := _picture(one))]
     shown = [_row(one, _ALONE) for one in found[:_LISTED]]
@@ -174,7 +174,7 @@ def _pictures(found: Sequence[Kept]) -> Objects:
     return with_blocks(structure, images)
 
 
-def _picture(one: Kept) -> ImageContent | None:
+def _picture(one: StoredObject) -> ImageContent | None:
     """An image by its first bytes, whatever it is called; None for what is too large or none."""
     if not one.file or one.kind != "figure" or one.bytes > _MOST_IMAGE:
         return None

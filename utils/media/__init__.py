@@ -1,34 +1,34 @@
-"""What belongs to a paper beside its text: figures, tables as rows, supplementary files.
+"""Collect a paper's figures, tables (as rows) and supplementary files.
 
-They lie in ``<text's name>.files/`` on the shelf, made on demand: tables as CSV and, all of them,
-in ``tables.json``; images and supplementary files as the site keeps them. ``objects.json`` says
-what each is, where it came from, its checksum and licence, and why a file is not there.
+The files are in ``<text's name>.files/`` on the shelf, created on demand. Each table is a CSV file,
+and ``tables.json`` has all tables; images and supplementary files are as the site provides them.
+``objects.json`` describes each object: source, checksum, licence, and why a file is missing.
 """
 
 from .files import (
-    Kept,
     PaperObjects,
-    gather,
-    gather_many,
-    kept_before,
-    objects_in,
+    StoredObject,
+    find_objects_in_passage,
+    gather_objects,
+    gather_objects_of_many,
+    read_stored_objects,
 )
-from .found_files import best_forms, is_image, may_be_copied
-from .listing import objects_of
-from .long_table import COLUMNS, long_rows, write_long_table
+from .found_files import allows_copying, is_image, pick_best_formats
+from .listing import list_objects
+from .long_table import COLUMNS, iterate_long_rows, write_long_table
 
 __all__ = [
     "COLUMNS",
-    "Kept",
     "PaperObjects",
-    "best_forms",
-    "gather",
-    "gather_many",
+    "StoredObject",
+    "allows_copying",
+    "find_objects_in_passage",
+    "gather_objects",
+    "gather_objects_of_many",
     "is_image",
-    "kept_before",
-    "long_rows",
-    "may_be_copied",
-    "objects_in",
-    "objects_of",
+    "iterate_long_rows",
+    "list_objects",
+    "pick_best_formats",
+    "read_stored_objects",
     "write_long_table",
 ]

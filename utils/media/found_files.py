@@ -1,9 +1,9 @@
-"""Where the files of a paper's figures and supplements can be had, and who may copy them.
+"""Find the files of a paper's figures and supplements, and check who may copy the files.
 
-PubMed Central's Cloud Service has those of its articles, with checksums; a LaTeX source that the
-text was made of holds its pictures itself; pages name the addresses of theirs. arXiv hands its
-pages' pictures out as it does the pages; a publisher's are copied where the licence permits it,
-else listed.
+- PubMed Central's Cloud Service has its articles' files, with checksums.
+- A LaTeX source contains its own pictures.
+- Web pages give their pictures' addresses. arXiv's pictures are fetched like arXiv's pages; a
+  publisher's pictures are copied if the licence permits it, and otherwise only listed.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from ..shelf import Shelf
 if TYPE_CHECKING:
     from ..http import Web
 
-_IMAGES = ("jpg", "jpeg", "png", "gif", "svg", "webp", "pdf", "tif", "tiff", "eps")
-_FORM = re.compile(r"(?<![a-z])(png|jpe?g|gif|webp|svg|tiff?)(?![a-z])", re.I)
-_LONGEST = 2000  # characters of an address
-_MOST_UNPACKED = 100_000_000  # bytes of one source's pictures
+_IMAGE_EXTENSIONS = ("jpg", "jpeg", "png", "gif", "svg", "webp", "pdf", "tif", "tiff", "eps")
+_IMAGE_EXTENSION_IN_URL = re.compile(r"(?<![a-z])(png|jpe?g|gif|webp|svg|tiff?)(?![a-z])", re.I)
+_URL_MAX_CHARS = 2000  # of an address
+_UNPACKED_MAX_BYTES = 100_000_000  # bytes of one source's pictures
 _NO_FILE = "Its text names no file; the publisher's page shows it."
 _NOT_IN_PMC = "The paper is not in PubMed Central; its publisher's page has the file."
-_COPIED = re.compile(r"CC\b|CC0|Public Domain", re.I)
+_FREE_LICENSE = re.compile(r"CC\b|CC0|Public Domain", re.I)
 
 
 class FoundFile(NamedTuple):
-    """A file that can be had: its own name, where it lies, its checksum if that is known.
+    """A file that can be fetched: its name, address, and checksum if known.
 
-    ``take`` brings its bytes, at the most so many.
+    ``take`` returns its bytes, up to a limit.
     """
 
     name: str
@@ -53,18 +53,22 @@ class FoundFiles:
         self._shelf = shelf
         self._web = web
 
-    def of(self, one: PaperObject, every: Sequence[PaperObject]) -> tuple[list[FoundFile], str]:
-        """The files of an object, one of *every*; or why there is none."""
-        if not one.files:
+    def find_files(
+        self, item: PaperObject, every: Sequence[PaperObject]
+    ) -> tuple[list[FoundFile], str]:
+        """Return the files of an object, one of *every*, or the reason why there are none."""
+        if not item.files:
             return [], _NO_FILE
         source = self._source
         if source is not None and source.media == "latex":
-            return self._in_source(one, every)
-        if any("://" in name for name in one.files):
-            return self._on_page(one)
-        here, why = self._at_pmc
-        files = _best(one, [file for file in here if _is_named(file.name, one.files)])
-        return files, "" if files else why or f"PubMed Central has no {one.files[0]}."
+            return self._find_in_source(item, every)
+        if any("://" in name for name in item.files):
+            return self._find_on_page(item)
+        available, reason = self._pmc_files
+        files = _pick_best_files(
+            item, [file for file in available if _matches_any_name(file.name, item.files)]
+        )
+        return files, "" if files else reason or f"PubMed Central has no {item.files[0]}."
 
     @cached_property
     def _source(self) -> Fetched | None:
@@ -72,8 +76,8 @@ class FoundFiles:
         return raw.fetched if raw else None
 
     @cached_property
-    def _at_pmc(self) -> tuple[list[FoundFile], str]:
-        """What the Cloud Service has of this paper, or why nothing."""
+    def _pmc_files(self) -> tuple[list[FoundFile], str]:
+        """The Cloud Service's files of this paper, or the reason why there are none."""
         from ..sources.pmc import fetch_media, media_of
 
         pmcid = self._stored.paper.ids.pmcid
@@ -90,79 +94,79 @@ class FoundFiles:
             for file in files
         ], ""
 
-    def _in_source(
-        self, one: PaperObject, every: Sequence[PaperObject]
+    def _find_in_source(
+        self, item: PaperObject, every: Sequence[PaperObject]
     ) -> tuple[list[FoundFile], str]:
-        """What the LaTeX source holds; all of it is unpacked once."""
-        held = self._unpacked(every)
+        """Return an object's files from the LaTeX source, which is unpacked once."""
+        held = self._unpack_source(every)
         license_ = self._stored.license
         url = self._source.url if self._source else ""
         files = [
-            FoundFile(*held[name][:1], url, "", license_, partial(_up_to, held[name][1]))
-            for name in one.files
+            FoundFile(*held[name][:1], url, "", license_, partial(_limit_bytes, held[name][1]))
+            for name in item.files
             if name in held
         ]
-        return files, "" if files else f"The source has no {one.files[0]}."
+        return files, "" if files else f"The source has no {item.files[0]}."
 
-    def _unpacked(self, every: Sequence[PaperObject]) -> dict[str, tuple[str, bytes]]:
+    def _unpack_source(self, every: Sequence[PaperObject]) -> dict[str, tuple[str, bytes]]:
         if self._held is None:
             from ..readers.submission import take_files
 
-            names = {name for one in every for name in one.files}
+            names = {name for item in every for name in item.files}
             source = self._source
-            self._held = take_files(source.body, names, _MOST_UNPACKED) if source else {}
+            self._held = take_files(source.body, names, _UNPACKED_MAX_BYTES) if source else {}
         return self._held
 
     _held: dict[str, tuple[str, bytes]] | None = None
 
-    def _on_page(self, one: PaperObject) -> tuple[list[FoundFile], str]:
-        """The pictures that a page shows, if they may be copied."""
+    def _find_on_page(self, item: PaperObject) -> tuple[list[FoundFile], str]:
+        """Return the pictures that a page shows, if they may be copied."""
         from ..sources import arxiv, publisher
 
         license_ = self._stored.license
         at_arxiv = self._source is not None and self._source.via == arxiv.SOURCE.name
-        if not at_arxiv and not may_be_copied(license_):
+        if not at_arxiv and not allows_copying(license_):
             terms = f"Its licence ({license_}) does not let" if license_ else "No licence lets"
             return [], f"{terms} programs copy it: open the address."
         fetch = arxiv.fetch_picture if at_arxiv else publisher.fetch_picture
         return [
-            FoundFile(_file_name(url), url, "", license_, partial(fetch, url, self._web))
-            for url in one.files
+            FoundFile(_choose_file_name(url), url, "", license_, partial(fetch, url, self._web))
+            for url in item.files
         ], ""
 
 
-def may_be_copied(license_: str) -> bool:
-    """Whether a licence lets anybody copy the work as it is: any of Creative Commons does.
+def allows_copying(license_: str) -> bool:
+    """Return whether a licence lets anyone copy the work unchanged; all Creative Commons ones do.
 
     >>> may_be_copied("CC BY-NC-ND 4.0"), may_be_copied("© Elsevier"), may_be_copied("")
     (True, False, False)
     """
-    return bool(_COPIED.match(find_license(license_)))
+    return bool(_FREE_LICENSE.match(find_license(license_)))
 
 
-def best_forms(names: Iterable[str]) -> list[str]:
-    """Of the images among *names*, each in the form that everything shows.
+def pick_best_formats(names: Iterable[str]) -> list[str]:
+    """Return each image among *names* once, in its most widely supported format.
 
     >>> best_forms(["g1.tif", "data.csv", "g1.jpg", "g2.gif"])
     ['g1.jpg', 'g2.gif']
     """
     by_stem: dict[str, str] = {}
-    for name in sorted(filter(is_image, names), key=_form):
+    for name in sorted(filter(is_image, names), key=_rank_format):
         by_stem.setdefault(name.rpartition(".")[0].lower(), name)
     return sorted(by_stem.values())
 
 
 def is_image(name: str) -> bool:
-    """Whether a file is called like an image; a PDF may be anything."""
-    return _form(name) < len(_IMAGES) and not name.lower().endswith(".pdf")
+    """Return whether a file name has an image's extension; a PDF does not count."""
+    return _rank_format(name) < len(_IMAGE_EXTENSIONS) and not name.lower().endswith(".pdf")
 
 
-def _up_to(data: bytes, most: int) -> bytes:
+def _limit_bytes(data: bytes, most: int) -> bytes:
     return data if len(data) <= most else b""
 
 
-def _file_name(url: str) -> str:
-    """What a picture is called; some addresses tell its form elsewhere than at the end.
+def _choose_file_name(url: str) -> str:
+    """Return a picture's file name; some addresses give its format elsewhere than at the end.
 
     >>> _file_name("https://a.test/info:doi/1.g001?form=PNG_I"), _file_name("https://a.test/a.gif")
     ('1.png', 'a.gif')
@@ -170,26 +174,30 @@ def _file_name(url: str) -> str:
     name = unquote(PurePosixPath(urlsplit(url).path).name)
     if is_image(name):
         return name
-    said = _FORM.findall(url[-_LONGEST:])
-    return f"{name.partition('.')[0] or 'picture'}.{said[-1].lower() if said else 'jpg'}"
+    extensions = _IMAGE_EXTENSION_IN_URL.findall(url[-_URL_MAX_CHARS:])
+    return (
+        f"{name.partition('.')[0] or 'picture'}.{extensions[-1].lower() if extensions else 'jpg'}"
+    )
 
 
-def _is_named(name: str, wanted: Sequence[str]) -> bool:
-    """Whether a file is one of those an article names, which may lack the ending."""
+def _matches_any_name(name: str, wanted: Sequence[str]) -> bool:
+    """Return whether a file is one that an article names, possibly without the extension."""
     stem = name.rpartition(".")[0]
-    return any(name.lower() == one.lower() or stem.lower() == one.lower() for one in wanted)
+    return any(name.lower() == item.lower() or stem.lower() == item.lower() for item in wanted)
 
 
-def _best(one: PaperObject, files: Sequence[FoundFile]) -> list[FoundFile]:
-    """All files of a supplement; of a figure's images, each in the form that everything shows."""
-    if one.kind == "supplement":
+def _pick_best_files(item: PaperObject, files: Sequence[FoundFile]) -> list[FoundFile]:
+    """Return all files of a supplement, or each image of a figure in its best-supported format."""
+    if item.kind == "supplement":
         return list(files)
     by_stem: dict[str, FoundFile] = {}
-    for file in sorted(files, key=lambda file: _form(file.name)):
+    for file in sorted(files, key=lambda file: _rank_format(file.name)):
         by_stem.setdefault(file.name.rpartition(".")[0].lower(), file)
     return list(by_stem.values())
 
 
-def _form(name: str) -> int:
+def _rank_format(name: str) -> int:
     ending = name.rpartition(".")[2].lower()
-    return _IMAGES.index(ending) if ending in _IMAGES else len(_IMAGES)
+    return (
+        _IMAGE_EXTENSIONS.index(ending) if ending in _IMAGE_EXTENSIONS else len(_IMAGE_EXTENSIONS)
+    )

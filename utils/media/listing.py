@@ -1,7 +1,7 @@
-"""Which figures, tables and files a text on the shelf has.
+"""List the figures, tables and files of a text on the shelf.
 
-From the XML its text was made of, where that is kept; else from the text itself, whose tables have
-pipes and whose captions begin with a label.
+The list is read from the XML from which the text was made, if the shelf has that XML. Otherwise it
+is read from the text itself, where tables have pipes and captions begin with a label.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ Rows = tuple[tuple[str, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """Where a text first speaks of a figure or table: its section and the place in the file."""
+    """A figure's or table's first mention: its section and its offset in the file."""
 
     section: str
     start: int
 
 
-def objects_of(stored: StoredPaper, shelf: Shelf) -> list[PaperObject]:
-    """Return the figures, tables and files of a text, in its order, with its pictures' files.
+def list_objects(stored: StoredPaper, shelf: Shelf) -> list[PaperObject]:
+    """Return the figures, tables and files of a text in order, with its pictures' files.
 
     Raises
     ------
@@ -48,13 +48,13 @@ def objects_of(stored: StoredPaper, shelf: Shelf) -> list[PaperObject]:
     """
     raw = shelf.raw(stored)
     if raw and raw.fetched.media == "jats":
-        return _objects_in_xml(raw.fetched)
-    found = _objects_in_text(stored, shelf)
-    return _with_pictures(found, raw.fetched) if raw else found
+        return _list_from_xml(raw.fetched)
+    found = _list_from_markdown(stored, shelf)
+    return _add_pictures(found, raw.fetched) if raw else found
 
 
-def objects_without_files(stored: StoredPaper, shelf: Shelf) -> tuple[PaperObject, ...]:
-    """Return the objects of a text; those of the last texts are remembered.
+def list_objects_without_files(stored: StoredPaper, shelf: Shelf) -> tuple[PaperObject, ...]:
+    """Return the objects of a text; the results for the last texts are cached.
 
     The pictures of pages and LaTeX sources are not looked for, which takes a second for a long one.
 
@@ -63,42 +63,42 @@ def objects_without_files(stored: StoredPaper, shelf: Shelf) -> tuple[PaperObjec
     StoreFailed
         Its file cannot be read.
     """
-    return _objects_without_files(TextFile.of(stored, shelf))
+    return _list_from_text_file(TextFile.of(stored, shelf))
 
 
 @lru_cache(maxsize=16)
-def _objects_without_files(file: TextFile) -> tuple[PaperObject, ...]:
+def _list_from_text_file(file: TextFile) -> tuple[PaperObject, ...]:
     raw = file.shelf.raw(file.stored)
     if raw and raw.fetched.media == "jats":
-        return tuple(_objects_in_xml(raw.fetched))
-    return tuple(_objects_in_text(file.stored, file.shelf))
+        return tuple(_list_from_xml(raw.fetched))
+    return tuple(_list_from_markdown(file.stored, file.shelf))
 
 
-def _objects_in_xml(fetched: Fetched) -> list[PaperObject]:
+def _list_from_xml(fetched: Fetched) -> list[PaperObject]:
     from ..readers.jats.objects import find_objects as objects_in_xml
 
     return objects_in_xml(fetched)
 
 
-def _objects_in_text(stored: StoredPaper, shelf: Shelf) -> list[PaperObject]:
+def _list_from_markdown(stored: StoredPaper, shelf: Shelf) -> list[PaperObject]:
     text = shelf.read_text(stored)
     floats = floats_of(text, outline(text, section_words(stored.sections)))
-    return [_object(one, text[one.start : one.end]) for one in floats]
+    return [_parse_object(item, text[item.start : item.end]) for item in floats]
 
 
-def _with_pictures(found: Sequence[PaperObject], fetched: Fetched) -> list[PaperObject]:
-    """The objects with the files that the source of their text gives their pictures."""
+def _add_pictures(found: Sequence[PaperObject], fetched: Fetched) -> list[PaperObject]:
+    """Return the objects with the picture files that the source of their text names."""
     try:
-        by_label = _pictures_of(fetched) if found else {}
+        by_label = _find_pictures(fetched) if found else {}
     except BadContent:
         return list(found)
     return [
-        replace(one, files=by_label.get(one.label, ())) if one.grid is None else one
-        for one in found
+        replace(item, files=by_label.get(item.label, ())) if item.grid is None else item
+        for item in found
     ]
 
 
-def _pictures_of(fetched: Fetched) -> dict[str, tuple[str, ...]]:
+def _find_pictures(fetched: Fetched) -> dict[str, tuple[str, ...]]:
     if fetched.media == "latex":
         from ..readers import latex
 
@@ -110,72 +110,74 @@ def _pictures_of(fetched: Fetched) -> dict[str, tuple[str, ...]]:
     return {}
 
 
-def mentions(stored: StoredPaper, shelf: Shelf) -> dict[str, Mention]:
-    """By label, as `floats_of` spells it, where each is first mentioned."""
+def find_mentions(stored: StoredPaper, shelf: Shelf) -> dict[str, Mention]:
+    """Return each object's first mention, by label as `floats_of` spells it."""
     text = shelf.read_text(stored)
     sections = outline(text, section_words(stored.sections))
     found = {}
-    for one in floats_of(text, sections):
-        if one.mentioned >= 0:
-            around = [part for part in sections if part.start <= one.mentioned < part.end]
+    for item in floats_of(text, sections):
+        if item.mentioned >= 0:
+            around = [part for part in sections if part.start <= item.mentioned < part.end]
             section = max(around, key=lambda part: part.start).title if around else ""
-            found[one.label] = Mention(section, one.mentioned)
+            found[item.label] = Mention(section, item.mentioned)
     return found
 
 
-def _object(one: Float, text: str) -> PaperObject:
-    """The figure or table in a stretch of markdown."""
+def _parse_object(item: Float, text: str) -> PaperObject:
+    """Return the figure or table in a passage of Markdown."""
     lines = text.split("\n")
     at = next((n for n, line in enumerate(lines) if _RULE.fullmatch(line)), 0)
-    is_table = "Table" in one.label
+    is_table = "Table" in item.label
     if not is_table or not at:
-        return PaperObject("table" if is_table else "figure", one.label, _caption(text))
+        return PaperObject(
+            "table" if is_table else "figure", item.label, _strip_caption_label(text)
+        )
     end = next((n for n in range(at, len(lines)) if "|" not in lines[n]), len(lines))
-    rows = [_cells(line) for line in (lines[at - 1], *lines[at + 1 : end])]
-    notes = (one_line(_plain(line)) for line in lines[end:] if line.strip())
-    head, body = _levels(rows)
-    caption = _caption("\n".join(lines[: at - 1]))
-    return PaperObject("table", one.label, caption, grid=Grid(head, body, tuple(notes)))
+    rows = [_split_cells(line) for line in (lines[at - 1], *lines[at + 1 : end])]
+    notes = (one_line(_markdown_to_text(line)) for line in lines[end:] if line.strip())
+    head, body = _split_heading_levels(rows)
+    caption = _strip_caption_label("\n".join(lines[: at - 1]))
+    return PaperObject("table", item.label, caption, grid=Grid(head, body, tuple(notes)))
 
 
-def _levels(rows: Sequence[list[str]]) -> tuple[Rows, Rows]:
-    """Head and body, all rows of one width; ``Dose / 5 mg`` is two levels of a heading."""
+def _split_heading_levels(rows: Sequence[list[str]]) -> tuple[Rows, Rows]:
+    """Return head and body with rows of equal width; ``Dose / 5 mg`` is two heading levels."""
     width = max(map(len, rows))
     head, *body = [row + [""] * (width - len(row)) for row in rows]
     split = [cell.split(" / ") for cell in head]
     deepest = max(map(len, split))
-    levels = [tuple(_level(parts, at, deepest) for parts in split) for at in range(deepest)]
+    levels = [tuple(_pick_level(parts, at, deepest) for parts in split) for at in range(deepest)]
     return (tuple(levels) if any(head) else ()), tuple(map(tuple, body))
 
 
-def _level(parts: list[str], at: int, deepest: int) -> str:
-    """The lowest heading of a column stands right above the body."""
+def _pick_level(parts: list[str], at: int, deepest: int) -> str:
+    """Return a column's heading at one level; the lowest heading is right above the body."""
     return ([""] * (deepest - len(parts)) + parts)[at]
 
 
-def _cells(line: str) -> list[str]:
+def _split_cells(line: str) -> list[str]:
     cells = _CELL_ENDS.split(line.strip())
     cells = cells[1:] if line.lstrip().startswith("|") else cells
     cells = cells[:-1] if cells and not cells[-1].strip() else cells
-    return [_plain(cell).strip() for cell in cells]
+    return [_markdown_to_text(cell).strip() for cell in cells]
 
 
-def _plain(text: str) -> str:
-    """Markdown as plain text: digits stay raised, marks go."""
+def _markdown_to_text(text: str) -> str:
+    """Return Markdown as plain text: digits stay to_superscript, marks are removed."""
     text = _RAISED.sub(lambda found: to_superscript(found[1]), text)
     text = _LOWERED.sub(lambda found: to_subscript(found[1]), text)
     text = _MARKUP.sub("", _BREAK.sub("; ", text))
     return _ESCAPED.sub(r"\1", text)
 
 
-def _caption(text: str) -> str:
-    """The words of a caption, without the label in front."""
-    words = one_line(_plain(text))
+def _strip_caption_label(text: str) -> str:
+    """Return the words of a caption without the label in front."""
+    words = one_line(_markdown_to_text(text))
     label = re.match(r"[^.:]{0,30}\d[A-Za-z]?\s?[.:|]\s*", words)
     return words[label.end() :] if label else words
 
 
-def all_rows(objects: Sequence[PaperObject]) -> Iterator[tuple[int, PaperObject, Grid]]:
-    """The tables with cells, counted from 1."""
-    tables = ((one, one.grid) for one in objects if one.grid)
-    yield from ((number, one, grid) for number, (one, grid) in enumerate(tables, 1))
+def iterate_tables(objects: Sequence[PaperObject]) -> Iterator[tuple[int, PaperObject, Grid]]:
+    """Yield the tables with cells, numbered from 1."""
+    tables = ((item, item.grid) for item in objects if item.grid)
+    yield from ((number, item, grid) for number, (item, grid) in enumerate(tables, 1))

@@ -1,7 +1,7 @@
-"""Tables as values: one CSV a table, one tidy JSON a paper, one long table of many papers.
+"""Write tables as data: one CSV per table, one JSON per paper, one long table of many papers.
 
-In the long table each cell is a row of its own, with its paper, table, row's name and column's
-headings: what a meta-analysis filters, whatever the tables looked like.
+In the long table each cell is a row of its own, with its paper, table, row name and column
+headings, so that a meta-analysis can filter cells of differently shaped tables.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from ..model.paper import Grid, PaperObject, StoredPaper
 from ..shelf import Shelf
 from ..system.plain_text import replace_surrogates, to_figure_cell
 from ..system.safe_files import make_folder, replace_text_file
-from .listing import Mention, all_rows, objects_without_files
+from .listing import Mention, iterate_tables, list_objects_without_files
 
 COLUMNS = (
     *("paper", "doi", "pmid", "table", "caption"),
     *("row", "column", "unit", "line", "value", "number"),
 )
-_BATCH = 50_000  # rows in memory
+_BATCH_ROWS = 50_000  # rows in memory
 _UNIT_WORD = (
     r"(?:[munpkMGTdcµμ]?(?:g|L|l|m|mol|M|s|Hz|Pa|J|V|A|W|Da|bp|b|B|Bq|Gy|Sv|eq|cal|U|IU|K|N|T|F)"
     r"|%|‰|°[CF]?|mm ?Hg|min|h|hrs?|d|wk|mo|yrs?|years?|months?|weeks?|days?|hours?|minutes?"
@@ -38,12 +38,12 @@ _UNIT = re.compile(
 _IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,30})[)\]]\s*\Z")
 _BEHIND_COMMA = re.compile(r",\s*([^,]{1,20})\Z")
 _SPACED = r"\d{1,3}(?:[,\u2009\u00a0 ]\d{3})+(?:\.\d+)?"
-_MARKS = r"[*†‡§¶#ᵃ-ᶻˡʰʲʳˢʷʸˣ]{0,6}"  # that point to notes
+_MARKS = r"[*†‡§¶#ᵃ-ᶻˡʰʲʳˢʷʸˣ]{0,6}"  # that refer to notes
 _NUMBER = re.compile(rf"([-+−–]?)\s*({_SPACED}|\d+(?:\.\d+)?|\.\d+)\s*%?\s*{_MARKS}")
 
 
-def table_csv(grid: Grid) -> bytes:
-    """One table as CSV: a line of column names, then its rows; UTF-8 with the mark Excel wants."""
+def to_csv(grid: Grid) -> bytes:
+    """Return one table as UTF-8 CSV with a header line and the byte order mark that Excel needs."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     if any(grid.columns):
@@ -52,16 +52,16 @@ def table_csv(grid: Grid) -> bytes:
     return b"\xef\xbb\xbf" + text.getvalue().encode("utf-8", "replace")
 
 
-def tidy_table(
-    number: int, one: PaperObject, grid: Grid, mention: Mention | None
+def to_tidy_table(
+    number: int, item: PaperObject, grid: Grid, mention: Mention | None
 ) -> dict[str, Any]:
-    """One table as a JSON object: header levels, units, cells, notes, where it is mentioned."""
+    """Return one table as a JSON object: header levels, units, cells, notes and first mention."""
     return {
         "table": number,
-        "label": one.label,
-        "caption": one.caption,
+        "label": item.label,
+        "caption": item.caption,
         "columns": [
-            {"name": name, "levels": [level[at] for level in grid.head], "unit": unit_of(name)}
+            {"name": name, "levels": [level[at] for level in grid.head], "unit": parse_unit(name)}
             for at, name in enumerate(grid.columns)
         ],
         "rows": [list(row) for row in grid.rows],
@@ -70,17 +70,19 @@ def tidy_table(
     }
 
 
-def long_rows(stored: StoredPaper, objects: Sequence[PaperObject]) -> Iterator[dict[str, Any]]:
-    """Every cell of a paper's tables but the rows' names, under `COLUMNS`."""
+def iterate_long_rows(
+    stored: StoredPaper, objects: Sequence[PaperObject]
+) -> Iterator[dict[str, Any]]:
+    """Yield every cell of a paper's tables except the row names, under `COLUMNS`."""
     ids = stored.paper.ids
-    for number, one, grid in all_rows(objects):
-        label = one.label or f"Table without label ({number})"
+    for number, item, grid in iterate_tables(objects):
+        label = item.label or f"Table without label ({number})"
         about: Mapping[str, Any] = {
             "paper": stored.paper.title,
             "doi": ids.doi,
             "pmid": ids.pmid,
             "table": label,
-            "caption": one.caption,
+            "caption": item.caption,
         }
         for line, row in enumerate(grid.rows, 1):
             for name, value in list(zip(grid.columns, row, strict=True))[1:]:
@@ -89,33 +91,35 @@ def long_rows(stored: StoredPaper, objects: Sequence[PaperObject]) -> Iterator[d
                         **about,
                         "row": row[0],
                         "column": name,
-                        "unit": unit_of(name) or unit_of(row[0]),
+                        "unit": parse_unit(name) or parse_unit(row[0]),
                         "line": line,
                         "value": value,
-                        "number": number_of(value),
+                        "number": parse_number(value),
                     }
 
 
 def write_long_table(texts: Iterable[StoredPaper], shelf: Shelf, path: Path) -> tuple[int, int]:
-    """Write the cells of many papers' tables as one CSV or Parquet file, as its name ends.
+    """Write the cells of many papers' tables to one CSV or Parquet file, chosen by its extension.
 
     Returns
     -------
     tuple of int
-        How many tables and cells it has.
+        The number of tables and cells written.
 
     Raises
     ------
     BadRequest
-        The name ends otherwise.
+        The file name has another extension.
     NotConfigured
-        Parquet, and pyarrow is not installed.
+        The format is Parquet, and pyarrow is not installed.
     StoreFailed
-        The disk refuses; the file stays as it was.
+        The disk refuses to write; the existing file stays unchanged.
     """
     write = _WRITERS.get(path.suffix.lower())
     if write is None:
-        raise BadRequest(f"{path.name} is neither CSV nor Parquet.", "End it in .csv or .parquet.")
+        raise BadRequest(
+            f"{path.name} is neither CSV nor Parquet.", "End its name in .csv or .parquet."
+        )
     if write is _write_parquet:
         require_pyarrow()
     tables = cells = 0
@@ -123,9 +127,9 @@ def write_long_table(texts: Iterable[StoredPaper], shelf: Shelf, path: Path) -> 
     def rows() -> Iterator[dict[str, Any]]:
         nonlocal tables, cells
         for stored in texts:
-            objects = objects_without_files(stored, shelf)
-            tables += sum(1 for _ in all_rows(objects))
-            for row in long_rows(stored, objects):
+            objects = list_objects_without_files(stored, shelf)
+            tables += sum(1 for _ in iterate_tables(objects))
+            for row in iterate_long_rows(stored, objects):
                 cells += 1
                 yield row
 
@@ -138,11 +142,11 @@ def write_long_table(texts: Iterable[StoredPaper], shelf: Shelf, path: Path) -> 
 def _write_csv(rows: Iterable[Mapping[str, Any]], file: TextIO) -> None:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerows([_written(name, row[name]) for name in COLUMNS] for row in rows)
+    writer.writerows([_to_csv_cell(name, row[name]) for name in COLUMNS] for row in rows)
 
 
 def _write_parquet(rows: Iterable[Mapping[str, Any]], file: TextIO) -> None:
-    """Every value as it is; the columns' types are the same in every file."""
+    """Write every value unchanged; the column types are the same in every file."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -150,8 +154,8 @@ def _write_parquet(rows: Iterable[Mapping[str, Any]], file: TextIO) -> None:
     schema = pa.schema([(name, types.get(name, pa.string())) for name in COLUMNS])
     left = iter(rows)
     with parquet.ParquetWriter(file.buffer, schema, compression="zstd") as writer:
-        while batch := list(islice(left, _BATCH)):
-            columns = [[_encodable(row[name]) for row in batch] for name in COLUMNS]
+        while batch := list(islice(left, _BATCH_ROWS)):
+            columns = [[_make_encodable(row[name]) for row in batch] for name in COLUMNS]
             writer.write_table(pa.table(columns, schema=schema))
 
 
@@ -161,18 +165,18 @@ _WRITERS: dict[str, Callable[[Iterable[Mapping[str, Any]], TextIO], None]] = {
 }
 
 
-def _encodable(value: Any) -> Any:
+def _make_encodable(value: Any) -> Any:
     return replace_surrogates(value) if isinstance(value, str) else value
 
 
-def _written(name: str, value: Any) -> str:
+def _to_csv_cell(name: str, value: Any) -> str:
     if value is None:
         return ""
     return repr(value) if name in {"number", "line"} else to_figure_cell(value)
 
 
-def unit_of(name: str) -> str:
-    """The unit that a heading ends in; empty where it names none that is known.
+def parse_unit(name: str) -> str:
+    """Return the unit at the end of a heading, or "" if it names no known unit.
 
     >>> unit_of("Weight (kg)"), unit_of("Dose, mg/kg"), unit_of("Group (control)")
     ('kg', 'mg/kg', '')
@@ -183,8 +187,8 @@ def unit_of(name: str) -> str:
     return ""
 
 
-def number_of(value: str) -> float | None:
-    """The number a cell is; None for words, ranges and numbers with an error behind.
+def parse_number(value: str) -> float | None:
+    """Return a cell's number; None for words, ranges and numbers with an error term.
 
     >>> number_of("−1,234.5*"), number_of("12 %"), number_of("3.1 (0.2)"), number_of("<0.05")
     (-1234.5, 12.0, None, None)

@@ -14,7 +14,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal
 
-from ..citations import csl_item, to_ris
+from ..citations import to_csl_item, to_ris
 from ..lists.decisions import KEY
 from ..reports.labels import links
 from ..system.plain_text import one_line, to_cell
@@ -147,7 +147,7 @@ def _common(one: Standing) -> dict[str, str]:
 
 def _csl(one: Standing, file_of: FileOf) -> dict[str, object]:
     """A CSL item whose note holds our key in a line that Zotero keeps."""
-    item = csl_item(one.record.paper, one.record.key)
+    item = to_csl_item(one.record.paper, one.record.key)
     file = file_of(one)
     lines = [item.get("note", ""), f"{KEY}: {one.record.key}", f"full text: {file}" if file else ""]
     return item | {"note": "\n".join(filter(None, lines))}

@@ -18,7 +18,7 @@ from typing import Any
 
 from ..command_line import command_line
 from ..errors import NotFound, StoreFailed
-from ..lists.decisions import Decision, Screened, Stage
+from ..lists.decisions import Decision, ScreenedRecord, Stage
 from ..lists.pasted import Entry
 from ..model.job import Search
 from ..model.paper import Paper, paper_from_row, to_row, utc_now
@@ -246,7 +246,7 @@ class Writer:
         ]
         self._db.executemany("INSERT INTO searches VALUES (?, ?, ?, ?, ?)", rows)
 
-    def add_decisions(self, matched: Iterable[tuple[str, Screened]]) -> int:
+    def add_decisions(self, matched: Iterable[tuple[str, ScreenedRecord]]) -> int:
         """Write down what a file says of records, by key; how many decisions."""
         at, rows, labels = utc_now(), [], []
         for key, one in matched:

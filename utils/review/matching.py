@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..judges.titles import telling_words, title_words
-from ..lists.decisions import Screened
+from ..lists.decisions import ScreenedRecord
 from ..model.paper import Paper
 from ..search.fused_results import group_records
 from ..system.plain_text import one_line
@@ -27,11 +27,11 @@ Unmatched = tuple[str, str, str]
 class Matched:
     """The rows of a file by the keys of records, and those that are none."""
 
-    rows: tuple[tuple[str, Screened], ...]
+    rows: tuple[tuple[str, ScreenedRecord], ...]
     unmatched: tuple[Unmatched, ...]
 
 
-def match(rows: Sequence[Screened], records: Sequence[Record]) -> Matched:
+def match(rows: Sequence[ScreenedRecord], records: Sequence[Record]) -> Matched:
     """Find the record of each row."""
     keys = {record.key for record in records}
     names: defaultdict[str, set[str]] = defaultdict(set)
@@ -67,7 +67,7 @@ def match(rows: Sequence[Screened], records: Sequence[Record]) -> Matched:
 
 
 def _judged(
-    rows: Sequence[Screened], open_: Sequence[int], records: Sequence[Record]
+    rows: Sequence[ScreenedRecord], open_: Sequence[int], records: Sequence[Record]
 ) -> dict[int, str]:
     """The keys of rows by the judge of same papers; empty where none is the same."""
     if not open_:

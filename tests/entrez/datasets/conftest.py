@@ -13,4 +13,4 @@ from utils.entrez.datasets import sql_query
 def genes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A dataset of forty genes; it must not be written to."""
     yield dataset(tmp_path_factory.mktemp("datasets"))
-    sql_query.dismiss()
+    sql_query.stop_idle_processes()

@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from utils.entrez.datasets.building import Built
+from utils.entrez.datasets.building import BuiltDataset
 from utils.entrez.datasets.tables import KEYWORDS
 
 TYPES = {
@@ -39,7 +39,7 @@ def tables(file: Path) -> list[str]:
     return [name for (name,) in rows(file, kept) if name != "_dataset"]
 
 
-def check(built: Built) -> None:
+def check(built: BuiltDataset) -> None:
     """Assert that the file is sound, and is what it is said to be."""
     file = built.file
     assert rows(file, "PRAGMA integrity_check") == [("ok",)]

@@ -8,7 +8,7 @@ import pytest
 
 from tests.entrez.datasets import pages
 from tests.entrez.datasets.sane import check, columns, rows, tables, told
-from utils.entrez.datasets.building import build
+from utils.entrez.datasets.building import build_dataset
 from utils.entrez.datasets.trees import Page
 from utils.errors import BadContent, BadRequest, EntrezFailed, PaperError, StoreFailed
 
@@ -37,13 +37,13 @@ def file(tmp_path):
     ],
 )
 def test_every_form_makes_a_sound_dataset(file, name):
-    built = build([getattr(pages, name)], file, ABOUT)
+    built = build_dataset([getattr(pages, name)], file, ABOUT)
     check(built)
     assert built.records > 0
 
 
 def test_what_it_is_stands_in_it(file):
-    built = build([pages.GENES], file, ABOUT)
+    built = build_dataset([pages.GENES], file, ABOUT)
     assert {key: told(file)[key] for key in ABOUT} == ABOUT
     assert built.not_found == ("999999999",)
     assert built.warnings == ("Not found: 999999999 (1 in all).",)
@@ -53,7 +53,7 @@ def test_what_it_is_stands_in_it(file):
 
 
 def test_objects_become_columns_and_lists_become_tables(file):
-    build([pages.GENES], file, ABOUT)
+    build_dataset([pages.GENES], file, ABOUT)
     assert tables(file) == ["gene", "mim", "genomicinfo"]
     [row] = rows(file, "SELECT organism_taxid, description FROM gene WHERE uid = 672")
     assert row == (9606, "BRCA1 repair associated")
@@ -64,14 +64,14 @@ def test_objects_become_columns_and_lists_become_tables(file):
 
 
 def test_xml_within_a_text_is_read(file):
-    build([pages.RUNS], file, ABOUT)
+    build_dataset([pages.RUNS], file, ABOUT)
     spots = "SELECT expxml_summary_title, sum(total_spots) FROM sra JOIN runs USING (uid)"
     assert rows(file, f"{spots} WHERE uid = 155791") == [("RNA-Seq of liver & kidney", 30)]
     assert rows(file, "SELECT uid, acc FROM runs WHERE uid = 155792") == [(155792, "SRR3")]
 
 
 def test_lists_within_lists_refer_to_both(file):
-    build([pages.VARIANTS], file, ABOUT)
+    build_dataset([pages.VARIANTS], file, ABOUT)
     where = (
         "SELECT uid, start FROM variation_loc l JOIN variation_set s USING (variation_set_id, uid)"
     )
@@ -84,13 +84,13 @@ def test_lists_within_lists_refer_to_both(file):
 
 
 def test_wrappers_and_types_of_xml_leave_no_trace(file):
-    build([pages.TAXA], file, ABOUT)
+    build_dataset([pages.TAXA], file, ABOUT)
     assert tables(file) == ["taxonomy", "lineage_ex"]
-    build([pages.ENTREZGENE], file, ABOUT)
+    build_dataset([pages.ENTREZGENE], file, ABOUT)
     assert rows(file, "SELECT uid, gene_locus, type_value FROM gene") == [
         (672, "BRCA1", "protein-coding")
     ]
-    build([pages.SEQUENCES], file, ABOUT)
+    build_dataset([pages.SEQUENCES], file, ABOUT)
     assert tables(file)[1:] == ["nuccore_references", "feature_table", "authors", "quals"]
     assert rows(file, "SELECT uid, create_date FROM nuccore") == [("AY207443.1", "2003-03-05")]
     chromosome = (
@@ -98,10 +98,10 @@ def test_wrappers_and_types_of_xml_leave_no_trace(file):
         " WHERE f.key = 'source' AND q.name = 'chromosome'"
     )
     assert rows(file, chromosome) == [("16",)]
-    build([pages.SAMPLES], file, ABOUT)
+    build_dataset([pages.SAMPLES], file, ABOUT)
     sex = "SELECT value FROM attributes WHERE attribute_name = 'sex' ORDER BY uid"
     assert rows(file, sex) == [("female",), ("male",)]
-    build([pages.EXPERIMENTS], file, ABOUT)
+    build_dataset([pages.EXPERIMENTS], file, ABOUT)
     assert rows(file, "SELECT tag, value FROM sample_attributes") == [("sex", "male")]
     assert rows(file, "SELECT sample_name_taxon_id FROM sra") == [(9606,)]
     spots = "SELECT uid, total_spots, published FROM run_set_run"
@@ -115,7 +115,7 @@ def rows_page(*records):
 def test_a_list_of_one_and_its_item_are_the_same(file):
     one, many = {"uid": "1", "ref": {"db": "a"}}, {"uid": "2", "ref": [{"db": "b"}, {"db": "c"}]}
     bare = {"uid": "3", "ref": "d"}
-    build([rows_page(one), rows_page(many, bare)], file, ABOUT)
+    build_dataset([rows_page(one), rows_page(many, bare)], file, ABOUT)
     assert rows(file, "SELECT uid, db, value FROM ref ORDER BY uid, position") == [
         (1, "a", None), (2, "b", None), (2, "c", None), (3, None, "d"),
     ]  # fmt: skip
@@ -139,19 +139,19 @@ def test_a_list_of_one_and_its_item_are_the_same(file):
 )
 def test_types_hold_for_all_values(file, values, kind, kept):
     records = [{"uid": str(number), "a": value} for number, value in enumerate(values)]
-    build([rows_page(*records)], file, ABOUT)
+    build_dataset([rows_page(*records)], file, ABOUT)
     assert columns(file, "gene")["a"] == kind
     assert [a for (a,) in rows(file, "SELECT a FROM gene ORDER BY uid")] == kept
 
 
 def test_versions_stay_as_they_are_written(file):
-    build([rows_page({"uid": "1", "version": "1.10", "score": "1.10"})], file, ABOUT)
+    build_dataset([rows_page({"uid": "1", "version": "1.10", "score": "1.10"})], file, ABOUT)
     assert rows(file, "SELECT version, score FROM gene") == [("1.10", 1.1)]
 
 
 def test_the_last_of_several_counts(file):
     first, again = {"uid": "1", "a": "x", "l": [1, 2]}, {"uid": "1", "a": "y", "l": [3]}
-    built = build([rows_page(first, {"uid": "2"}), rows_page(again)], file, ABOUT)
+    built = build_dataset([rows_page(first, {"uid": "2"}), rows_page(again)], file, ABOUT)
     check(built)
     assert built.records == 2
     assert rows(file, "SELECT a FROM gene WHERE uid = 1") == [("y",)]
@@ -160,16 +160,16 @@ def test_the_last_of_several_counts(file):
 
 
 def test_records_without_a_name_are_numbered(file):
-    built = build([rows_page({"a": 1}, {"a": 2}, {"uid": "x", "a": 3})], file, ABOUT)
+    built = build_dataset([rows_page({"a": 1}, {"a": 2}, {"uid": "x", "a": 3})], file, ABOUT)
     check(built)
     assert rows(file, "SELECT uid, a FROM gene") == [("record_1", 1), ("record_2", 2), ("x", 3)]
 
 
 def test_no_pages_and_empty_pages_are_empty_datasets(file):
-    check(build([], file, ABOUT))
+    check(build_dataset([], file, ABOUT))
     assert tables(file) == ["gene"]
-    check(build([Page("gene", "rows", b"[]")], file, ABOUT))
-    check(build([], file, {**ABOUT, "form": "pubmed_xml"}))
+    check(build_dataset([Page("gene", "rows", b"[]")], file, ABOUT))
+    check(build_dataset([], file, {**ABOUT, "form": "pubmed_xml"}))
     assert "authors" in tables(file)
 
 
@@ -178,14 +178,14 @@ def test_names_of_fields_are_safe(file):
         "uid": "1", "order": 1, "Order": 2, "a b": 3, "a_b": 4, "1st": 5, "δ": 6, "x" * 500: 7,
     }  # fmt: skip
     record |= {"drop table gene; --": 8, "other_fields": 9, "group": [1], "position": [{"uid": 2}]}
-    check(build([rows_page(record)], file, ABOUT))
+    check(build_dataset([rows_page(record)], file, ABOUT))
     assert list(columns(file, "gene"))[:6] == ["uid", "order_", "order_2", "a_b", "a_b_2", "n_1st"]
     assert tables(file) == ["gene", "gene_group", "gene_position"]
 
 
 def test_very_wide_records_keep_everything(file):
     record = {"uid": "1"} | {f"f{number}": number for number in range(1500)}
-    check(build([rows_page(record)], file, ABOUT))
+    check(build_dataset([rows_page(record)], file, ABOUT))
     assert len(columns(file, "gene")) < 300
     [(rest,)] = rows(file, "SELECT other_fields FROM gene")
     kept = columns(file, "gene").keys() | json.loads(rest).keys()
@@ -197,7 +197,7 @@ def test_maps_by_identifier_and_depths_are_json(file):
     for _ in range(30):
         deep = {"in": deep}
     record = {"uid": "1", "by_id": {f"k{number}": {"n": number} for number in range(500)}}
-    check(build([rows_page(record | {"deep": deep})], file, ABOUT))
+    check(build_dataset([rows_page(record | {"deep": deep})], file, ABOUT))
     assert columns(file, "gene")["by_id"] == "JSON"
     assert rows(file, "SELECT json_extract(by_id, '$.k7.n') FROM gene") == [(7,)]
     [name] = [name for name in columns(file, "gene") if name.startswith("deep")]
@@ -206,7 +206,7 @@ def test_maps_by_identifier_and_depths_are_json(file):
 
 def test_very_many_lists_are_not_very_many_tables(file):
     record = {"uid": "1"} | {f"l{number}": [number, number] for number in range(100)}
-    check(build([rows_page(record)], file, ABOUT))
+    check(build_dataset([rows_page(record)], file, ABOUT))
     assert len(tables(file)) <= 40
     assert rows(file, "SELECT l99, json_array_length(l99) FROM gene") == [("[99, 99]", 2)]
 
@@ -230,7 +230,7 @@ BOMBS = {
 
 @pytest.mark.parametrize("form", BOMBS)
 def test_entities_are_not_expanded(file, form):
-    built = build([Page("gene", form, BOMB + BOMBS[form])], file, ABOUT)
+    built = build_dataset([Page("gene", form, BOMB + BOMBS[form])], file, ABOUT)
     check(built)
     assert built.records == 1
     assert b"aaaaaaaaaaaa" not in file.read_bytes()
@@ -266,30 +266,30 @@ EMPTY_LIST = "<eSummaryResult><ERROR>Neither query_key nor id specified</ERROR><
 )  # fmt: skip
 def test_an_error_instead_of_records_leaves_nothing(file, page, kind, words):
     with pytest.raises(kind, match=words) as raised:
-        build([page], file, ABOUT)
+        build_dataset([page], file, ABOUT)
     assert isinstance(raised.value, PaperError)
     assert list(file.parent.iterdir()) == []
 
 
 def test_a_failure_leaves_the_old_dataset(file):
-    build([pages.GENES], file, ABOUT)
+    build_dataset([pages.GENES], file, ABOUT)
     before = file.read_bytes()
     with pytest.raises(BadRequest, match="Stage them one by one"):
-        build([pages.GENES, pages.TAXA], file, ABOUT)
+        build_dataset([pages.GENES, pages.TAXA], file, ABOUT)
 
     def interrupted():
         yield pages.GENES
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        build(interrupted(), file, ABOUT)
+        build_dataset(interrupted(), file, ABOUT)
     assert file.read_bytes() == before
     assert list(file.parent.iterdir()) == [file]
 
 
 def test_a_folder_that_is_not_there_is_a_sentence(tmp_path):
     with pytest.raises(StoreFailed, match="Could not write"):
-        build([pages.GENES], tmp_path / "nowhere" / "x.db", ABOUT)
+        build_dataset([pages.GENES], tmp_path / "nowhere" / "x.db", ABOUT)
 
 
 def test_a_full_disk_is_a_sentence(file, monkeypatch):
@@ -302,7 +302,7 @@ def test_a_full_disk_is_a_sentence(file, monkeypatch):
 
     monkeypatch.setattr("utils.entrez.datasets.tables.sqlite3.connect", small)
     with pytest.raises(StoreFailed, match="full"):
-        build([pages.GENES], file, ABOUT)
+        build_dataset([pages.GENES], file, ABOUT)
     assert list(file.parent.iterdir()) == []
 
 
@@ -316,7 +316,7 @@ def test_many_records_need_little_memory(file):
             yield rows_page(*({"uid": str(uid), "a": filler, "l": [1, 2]} for uid in uids))
 
     tracemalloc.start()
-    built = build(many(), file, ABOUT)
+    built = build_dataset(many(), file, ABOUT)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert built.tables == {"gene": 4000, "l": 8000}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.entrez.datasets.sane import check, columns, rows, tables
 from tests.examples import often
-from utils.entrez.datasets.building import build
+from utils.entrez.datasets.building import build_dataset
 from utils.entrez.datasets.trees import Page
 from utils.errors import PaperError
 
@@ -47,7 +47,7 @@ RECORDS = st.lists(st.dictionaries(NAMES, TREES, max_size=6), max_size=6)
 def test_rows_of_any_shape(records):
     body = json.dumps([{**row, "uid": str(n)} for n, row in enumerate(records)]).encode()
     with TemporaryDirectory() as folder:
-        built = build([Page("gene", "rows", body)], Path(folder) / "x.db", {})
+        built = build_dataset([Page("gene", "rows", body)], Path(folder) / "x.db", {})
         check(built)
         assert built.records == len(records)
 
@@ -58,7 +58,7 @@ def test_summaries_of_any_shape(records):
     named = {str(number): row for number, row in enumerate(records, 1)}
     body = json.dumps({"result": {"uids": list(named), **named}}).encode()
     with TemporaryDirectory() as folder:
-        built = build([Page("gene", "docsum_json", body)], Path(folder) / "x.db", {})
+        built = build_dataset([Page("gene", "docsum_json", body)], Path(folder) / "x.db", {})
         check(built)
         assert built.records + len(built.not_found) == len(records)
         for uid in set(named) - set(built.not_found):
@@ -90,7 +90,7 @@ def test_no_value_is_lost(records):
     body = json.dumps(numbered(records, numbers)).encode()
     with TemporaryDirectory() as folder:
         file = Path(folder) / "x.db"
-        build([Page("gene", "rows", body)], file, {})
+        build_dataset([Page("gene", "rows", body)], file, {})
         main, *below = tables(file)
         cells = [cell for (cell,) in rows(file, f"SELECT uid FROM {main}")]
         for table in (main, *below):
@@ -122,7 +122,7 @@ def test_elements_of_any_shape(records):
     named = [f"<Record uid='{number}'>{record}</Record>" for number, record in enumerate(records)]
     body = f"<Set>{''.join(named)}</Set>".encode()
     with TemporaryDirectory() as folder:
-        built = build([Page("gene", "xml", body)], Path(folder) / "x.db", {})
+        built = build_dataset([Page("gene", "xml", body)], Path(folder) / "x.db", {})
         check(built)
         assert built.records == len(records)
 
@@ -137,7 +137,9 @@ def test_document_summaries_of_any_shape(records):
     listed = f"<DocumentSummarySet>{''.join(named)}</DocumentSummarySet>"
     body = f"<eSummaryResult>{listed}</eSummaryResult>"
     with TemporaryDirectory() as folder:
-        built = build([Page("gene", "docsum_xml", body.encode())], Path(folder) / "x.db", {})
+        built = build_dataset(
+            [Page("gene", "docsum_xml", body.encode())], Path(folder) / "x.db", {}
+        )
         check(built)
         assert built.records == len(records)
 
@@ -153,5 +155,5 @@ def test_what_is_in_no_form(form, body):
     with TemporaryDirectory() as folder:
         file = Path(folder) / "x.db"
         with suppress(PaperError):  # anything else is a crash
-            check(build([Page("gene", form, body)], file, {}))
+            check(build_dataset([Page("gene", form, body)], file, {}))
         assert {path.name for path in Path(folder).iterdir()} <= {file.name}

@@ -8,7 +8,7 @@ from lxml import etree
 
 from conftest import SHARED
 from tests.entrez.datasets.sane import check, columns, rows, tables
-from utils.entrez.datasets.building import build
+from utils.entrez.datasets.building import build_dataset
 from utils.entrez.datasets.trees import Page
 from utils.errors import BadContent, EntrezFailed
 
@@ -27,7 +27,7 @@ def database_of(path):
 @pytest.mark.parametrize("path", SUMMARIES, ids=lambda path: path.name)
 def test_summaries(path, tmp_path):
     database = database_of(path)
-    built = build([Page(database, "docsum_xml", path.read_bytes())], tmp_path / "x.db", {})
+    built = build_dataset([Page(database, "docsum_xml", path.read_bytes())], tmp_path / "x.db", {})
     check(built)
     root = etree.parse(path).getroot()
     uids = [el.get("uid") or el.findtext("Id") for el in root.iter("DocumentSummary", "DocSum")]
@@ -39,7 +39,9 @@ def test_summaries(path, tmp_path):
 
 @pytest.mark.parametrize("path", SUMMARIES, ids=lambda path: path.name)
 def test_every_word_of_a_summary_is_kept(path, tmp_path):
-    file = build([Page("entrez", "docsum_xml", path.read_bytes())], tmp_path / "x.db", {}).file
+    file = build_dataset(
+        [Page("entrez", "docsum_xml", path.read_bytes())], tmp_path / "x.db", {}
+    ).file
     cells = [
         str(cell)
         for table in tables(file)
@@ -57,7 +59,7 @@ def test_what_the_databases_say_in_numbers(tmp_path):
         page = Page(
             name, "docsum_xml", (SUMMARIES[0].parent / f"klortho_esummary.{name}.xml").read_bytes()
         )
-        return build([page], tmp_path / f"{name}.db", {}).file
+        return build_dataset([page], tmp_path / f"{name}.db", {}).file
 
     assembly = "SELECT value FROM meta_stats WHERE category = 'N50' OR category = 'contig_n50'"
     assert rows(built("gcassembly"), assembly)[0] == (4658941,)
@@ -77,19 +79,19 @@ def test_what_the_databases_say_in_numbers(tmp_path):
 def test_errors_are_no_datasets(path, tmp_path):
     page = Page("pmc", "docsum_xml", path.read_bytes())
     if "DocumentSummarySet" in path.read_text(encoding="utf-8"):
-        built = build([page], tmp_path / "x.db", {})
+        built = build_dataset([page], tmp_path / "x.db", {})
         check(built)
         assert (built.records, built.not_found) == (2, ("1",))
         return
     with pytest.raises((EntrezFailed, BadContent)):
-        build([page], tmp_path / "x.db", {})
+        build_dataset([page], tmp_path / "x.db", {})
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("path", BULK, ids=lambda path: path.name)
 def test_pubmed_in_bulk(path, tmp_path):
     body = gzip.decompress(path.read_bytes())
-    built = build([Page("pubmed", "pubmed_xml", body)], tmp_path / "x.db", {})
+    built = build_dataset([Page("pubmed", "pubmed_xml", body)], tmp_path / "x.db", {})
     check(built)
     root = etree.fromstring(body)
     counted = {
@@ -123,7 +125,7 @@ def test_pubmed_answers_one_by_one_are_one_dataset(tmp_path):
     sound = [
         page for page in pages if b"<PubmedArticleSet" in page.body and b"</Pubmed" in page.body
     ]
-    built = build(sound, tmp_path / "x.db", {})
+    built = build_dataset(sound, tmp_path / "x.db", {})
     check(built)
     assert built.records > 80
     known = {pmid for page in sound for pmid in re.findall(rb"<PMID[^>]*>0*(\d+)", page.body)}
@@ -132,7 +134,7 @@ def test_pubmed_answers_one_by_one_are_one_dataset(tmp_path):
 
 def test_pmc_sets_and_articles(tmp_path):
     sets = [path.read_bytes() for path in sorted((SHARED / "pmc" / "efetch").glob("*.xml"))]
-    built = build([Page("pmc", "pmc_xml", body) for body in sets], tmp_path / "x.db", {})
+    built = build_dataset([Page("pmc", "pmc_xml", body) for body in sets], tmp_path / "x.db", {})
     check(built)
     assert built.records == sum(body.count(b"<article ") for body in sets)
     withheld = "SELECT pmid, has_full_text, body_words FROM articles WHERE pmcid = 'PMC8758404'"
@@ -146,7 +148,9 @@ def test_pmc_sets_and_articles(tmp_path):
 
 def test_sections_hold_the_text_of_articles(tmp_path):
     paths = sorted((SHARED / "articles").glob("*/jats.xml"))[:40]
-    built = build([Page("pmc", "pmc_xml", p.read_bytes()) for p in paths], tmp_path / "x.db", {})
+    built = build_dataset(
+        [Page("pmc", "pmc_xml", p.read_bytes()) for p in paths], tmp_path / "x.db", {}
+    )
     check(built)
     said = "SELECT sum(words) FROM sections WHERE part = 'body'"
     [(words,)] = rows(built.file, said)

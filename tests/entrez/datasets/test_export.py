@@ -9,8 +9,8 @@ import pytest
 
 from tests.entrez.datasets.small_datasets import dataset, written
 from utils.entrez.datasets import export as exporting
-from utils.entrez.datasets.export import export
-from utils.entrez.datasets.sql_query import ask
+from utils.entrez.datasets.export import export_rows
+from utils.entrez.datasets.sql_query import run_query
 from utils.errors import BadRequest, NotConfigured, StoreFailed
 
 ODD = [
@@ -35,10 +35,10 @@ def rows_of(file: Path) -> list[list[str]]:
 
 def test_every_row_is_in_the_csv(genes: Path, tmp_path: Path) -> None:
     sql = "SELECT uid, weight, score, description FROM gene ORDER BY weight"
-    told = export(genes, sql, tmp_path / "out" / "genes.csv")
+    told = export_rows(genes, sql, tmp_path / "out" / "genes.csv")
     rows = rows_of(told.file)
     assert rows[0] == list(told.columns) == ["uid", "weight", "score", "description"]
-    assert rows[1:] == [[str(value) for value in row] for row in ask(genes, sql).rows]
+    assert rows[1:] == [[str(value) for value in row] for row in run_query(genes, sql).rows]
     assert told.rows == len(rows) - 1 == 40
     assert told.size == told.file.stat().st_size
     assert told.form == "csv"
@@ -46,7 +46,7 @@ def test_every_row_is_in_the_csv(genes: Path, tmp_path: Path) -> None:
 
 def test_a_spreadsheet_runs_nothing(odd: Path, tmp_path: Path) -> None:
     sql = "SELECT *, 1 AS \"=cmd|' /C calc'!A0\" FROM a ORDER BY rowid"
-    header, *rows = rows_of(export(odd, sql, tmp_path / "a.csv").file)
+    header, *rows = rows_of(export_rows(odd, sql, tmp_path / "a.csv").file)
     assert header[-1] == "'=cmd|' /C calc'!A0"
     assert rows[0] == ["1", "0.5", "'=HYPERLINK(1)", "", "1"]
     assert rows[1] == ["-2", "-1.0", "'+1", "x'ff00'", "1"]  # a number is no formula
@@ -56,7 +56,7 @@ def test_a_spreadsheet_runs_nothing(odd: Path, tmp_path: Path) -> None:
 
 def test_many_pages_are_one_file_and_the_statement_runs_once(genes: Path, tmp_path: Path) -> None:
     sql = f"{COUNT.format(23_456)}, random() AS dice FROM n"
-    told = export(genes, sql, tmp_path / "a.csv")
+    told = export_rows(genes, sql, tmp_path / "a.csv")
     rows = rows_of(told.file)[1:]
     assert told.rows == len(rows) == 23_456
     assert [int(row[0]) for row in rows] == list(range(1, 23_457))
@@ -65,9 +65,9 @@ def test_many_pages_are_one_file_and_the_statement_runs_once(genes: Path, tmp_pa
 
 def test_long_cells_are_not_cut(genes: Path, tmp_path: Path) -> None:
     sql = "SELECT printf('%.*c', 3000000, 'a') FROM gene LIMIT 3"
-    assert [len(row[0]) for row in _long_rows(export(genes, sql, tmp_path / "a.csv").file)] == [
-        3_000_000
-    ] * 3
+    assert [
+        len(row[0]) for row in _long_rows(export_rows(genes, sql, tmp_path / "a.csv").file)
+    ] == [3_000_000] * 3
 
 
 def _long_rows(file: Path) -> list[list[str]]:
@@ -82,7 +82,7 @@ def _long_rows(file: Path) -> list[list[str]]:
     "form", ["csv", pytest.param("parquet", marks=pytest.mark.extras("pyarrow"))]
 )
 def test_no_rows_are_a_file_with_columns(genes: Path, tmp_path: Path, form: Any) -> None:
-    told = export(genes, "SELECT uid, name AS uid FROM gene WHERE 0", tmp_path / "a", form)
+    told = export_rows(genes, "SELECT uid, name AS uid FROM gene WHERE 0", tmp_path / "a", form)
     assert told.rows == 0
     assert told.columns == ("uid", "uid_2")
     assert told.size == told.file.stat().st_size > 0
@@ -92,7 +92,7 @@ def test_no_rows_are_a_file_with_columns(genes: Path, tmp_path: Path, form: Any)
 def test_parquet_keeps_values_as_they_are(odd: Path, tmp_path: Path) -> None:
     from pyarrow import parquet
 
-    told = export(odd, "SELECT * FROM a ORDER BY rowid", tmp_path / "a.parquet", "parquet")
+    told = export_rows(odd, "SELECT * FROM a ORDER BY rowid", tmp_path / "a.parquet", "parquet")
     table = parquet.read_table(told.file)
     assert [str(field.type) for field in table.schema] == ["int64", "double", "string", "string"]
     kept = [tuple(row.values()) for row in table.to_pylist()]
@@ -119,7 +119,7 @@ def test_the_type_of_a_column_fits_all_its_values(
     from pyarrow import parquet
 
     sql = f"SELECT column1 AS a FROM (VALUES {values})"
-    table = parquet.read_table(export(genes, sql, tmp_path / "a", "parquet").file)
+    table = parquet.read_table(export_rows(genes, sql, tmp_path / "a", "parquet").file)
     assert str(table.schema.field("a").type) == kind
     assert table.column("a").to_pylist() == kept
 
@@ -129,7 +129,7 @@ def test_a_type_that_changes_after_many_pages_is_noticed(genes: Path, tmp_path: 
     from pyarrow import parquet
 
     sql = f"{COUNT.format(12_000)} + CASE WHEN i = 12000 THEN 0.5 ELSE 0 END AS a FROM n"
-    table = parquet.read_table(export(genes, sql, tmp_path / "a", "parquet").file)
+    table = parquet.read_table(export_rows(genes, sql, tmp_path / "a", "parquet").file)
     assert str(table.schema.field("a").type) == "double"
     assert table.num_rows == 12_000
     assert table.column("a")[11_999].as_py() == 12_000.5
@@ -140,7 +140,7 @@ def test_without_pyarrow_the_command_is_told(
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(NotConfigured, match="pyarrow") as caught:
-        export(genes, "SELECT 1", tmp_path / "a.parquet", "parquet")
+        export_rows(genes, "SELECT 1", tmp_path / "a.parquet", "parquet")
     assert "uv sync --extra parquet" in caught.value.hint
     assert not list(tmp_path.iterdir())
 
@@ -169,7 +169,7 @@ def test_what_fails_leaves_the_old_file_and_no_other(
     target = tmp_path / "a.csv"
     target.write_text("the old one", encoding="utf-8")
     with pytest.raises(BadRequest, match=message):
-        export(genes, sql, target, **how)
+        export_rows(genes, sql, target, **how)
     assert target.read_text(encoding="utf-8") == "the old one"
     assert list(tmp_path.iterdir()) == [target]
 
@@ -179,7 +179,7 @@ def test_a_file_that_grows_too_large_is_given_up(
 ) -> None:
     monkeypatch.setattr(exporting, "MAX_BYTES", 10_000)
     with pytest.raises(BadRequest, match="passes 10,000 bytes"):
-        export(genes, f"{COUNT.format(9_000)} FROM n", tmp_path / "a.csv")
+        export_rows(genes, f"{COUNT.format(9_000)} FROM n", tmp_path / "a.csv")
     assert not list(tmp_path.iterdir())
 
 
@@ -189,9 +189,9 @@ def test_a_broken_dataset_and_a_refusing_disk_are_failures_of_the_store(
     torn = dataset(tmp_path, genes=3000)
     torn.write_bytes(torn.read_bytes()[:40_000])
     with pytest.raises(StoreFailed, match="cannot be read"):
-        export(torn, "SELECT * FROM gene ORDER BY name", tmp_path / "a.csv")
+        export_rows(torn, "SELECT * FROM gene ORDER BY name", tmp_path / "a.csv")
     folder = tmp_path / "folder.csv"
     folder.mkdir()
     with pytest.raises(StoreFailed, match=r"folder\.csv"):
-        export(genes, "SELECT 1", folder)
+        export_rows(genes, "SELECT 1", folder)
     assert {file.name for file in tmp_path.iterdir()} == {torn.name, "folder.csv"}

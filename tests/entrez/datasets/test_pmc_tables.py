@@ -4,7 +4,7 @@ import pytest
 
 from tests.entrez.datasets.sane import check, rows
 from tests.fixtures import fixture_text
-from utils.entrez.datasets.building import build
+from utils.entrez.datasets.building import build_dataset
 from utils.entrez.datasets.trees import Page
 from utils.errors import EntrezFailed
 
@@ -25,7 +25,7 @@ def file(tmp_path):
 
 
 def test_every_cell(file):
-    check(build([page(WHOLE, WITHHELD)], file, {}))
+    check(build_dataset([page(WHOLE, WITHHELD)], file, {}))
     wanted = "uid, pmcid, pmid, doi, title, abstract, journal, publisher, year, pub_date, pages"
     assert rows(file, f"SELECT {wanted} FROM articles WHERE uid = 77") == [
         (77, "PMC77", 11, "10.1000/reef", "Corals in situ", "We looked.", "Reefs", "Reef Press",
@@ -53,7 +53,7 @@ def test_every_cell(file):
 
 
 def test_sections_are_read_one_by_one(file):
-    build([page(WHOLE, WITHHELD)], file, {})
+    build_dataset([page(WHOLE, WITHHELD)], file, {})
     told = "SELECT level, part, heading, section_text FROM sections WHERE uid = 77 AND position < 6"
     found = rows(file, f"{told} ORDER BY position")
     abstract = "We looked.\n\n**Keywords:** reef; coral"
@@ -68,7 +68,7 @@ def test_sections_are_read_one_by_one(file):
 
 def test_what_is_not_there_and_what_comes_again(file):
     reply = '<Reply Id="99" error="The following PMCID is not available: 99"/>'
-    built = build([page(WHOLE, reply), page(WHOLE.replace("Many", "Few"))], file, {})
+    built = build_dataset([page(WHOLE, reply), page(WHOLE.replace("Many", "Few"))], file, {})
     check(built)
     assert (built.records, built.not_found) == (1, ("99",))
     assert rows(file, "SELECT section_text FROM sections WHERE heading = 'Results'") == [
@@ -78,7 +78,7 @@ def test_what_is_not_there_and_what_comes_again(file):
 
 def test_articles_without_a_number_are_kept(file):
     bare = WITHHELD.replace('<article-id pub-id-type="pmc">78</article-id>', "")
-    built = build([page(bare, bare, WHOLE)], file, {})
+    built = build_dataset([page(bare, bare, WHOLE)], file, {})
     check(built)
     assert built.records == 3
 
@@ -86,5 +86,5 @@ def test_articles_without_a_number_are_kept(file):
 def test_an_error_is_no_dataset(file):
     body = b"<eFetchResult><ERROR>Unable to obtain query #1</ERROR></eFetchResult>"
     with pytest.raises(EntrezFailed, match="Unable to obtain query"):
-        build([Page("pmc", "pmc_xml", body)], file, {})
+        build_dataset([Page("pmc", "pmc_xml", body)], file, {})
     assert list(file.parent.iterdir()) == []

@@ -4,7 +4,7 @@ import pytest
 
 from tests.entrez.datasets.sane import check, rows
 from tests.fixtures import fixture_text
-from utils.entrez.datasets.building import build
+from utils.entrez.datasets.building import build_dataset
 from utils.entrez.datasets.trees import Page
 from utils.errors import BadContent
 
@@ -27,7 +27,7 @@ def file(tmp_path):
 
 
 def test_every_cell(file):
-    check(build([page(article(31452104))], file, {}))
+    check(build_dataset([page(article(31452104))], file, {}))
     wanted = "pmid, title, abstract, journal, journal_abbreviation, issn, country, volume, year"
     assert rows(file, f"SELECT {wanted} FROM articles WHERE uid = 31452104") == [
         (31452104, "Corals at 10⁻⁵ M CO₂.", "AIM: To see.", "Journal of Reefs", "J Reefs",
@@ -65,7 +65,7 @@ def test_every_cell(file):
 
 
 def test_the_last_version_counts(file):
-    built = build(
+    built = build_dataset(
         [page(article(1), article(2)), page(article(1, "Retracted Publication"))], file, {}
     )
     check(built)
@@ -77,7 +77,7 @@ def test_the_last_version_counts(file):
 
 def test_what_pubmed_deleted_is_not_kept(file):
     gone = "<DeleteCitation><PMID>1</PMID><PMID>9</PMID></DeleteCitation>"
-    built = build([page(article(1), article(2), gone)], file, {})
+    built = build_dataset([page(article(1), article(2), gone)], file, {})
     check(built)
     assert rows(file, "SELECT uid FROM articles") == [(2,)]
     assert built.not_found == ("1", "9")
@@ -86,7 +86,7 @@ def test_what_pubmed_deleted_is_not_kept(file):
 def test_numbers_beyond_all_bounds(file):
     huge = "9" * 5000
     body = article(1).replace(">0011<", f">{huge}<").replace(">2019<", f">{huge}<")
-    built = build([page(body, article(huge))], file, {})
+    built = build_dataset([page(body, article(huge))], file, {})
     check(built)
     assert rows(file, "SELECT uid, year FROM articles") == [(1, None)]
     assert built.warnings == ("Records without an identifier were left out: 1.",)
@@ -95,5 +95,5 @@ def test_numbers_beyond_all_bounds(file):
 def test_a_broken_page_after_a_whole_one_leaves_nothing(file):
     broken = Page("pubmed", "pubmed_xml", page(article(1)).body[:-60])
     with pytest.raises(BadContent):
-        build([page(article(2)), broken], file, {})
+        build_dataset([page(article(2)), broken], file, {})
     assert list(file.parent.iterdir()) == []

@@ -9,14 +9,14 @@ import pytest
 
 from tests.entrez.datasets import pages
 from tests.entrez.datasets.small_datasets import dataset, written
-from utils.entrez.datasets.building import build
-from utils.entrez.datasets.schema import Column, schema
+from utils.entrez.datasets.building import build_dataset
+from utils.entrez.datasets.schema import Column, read_schema
 from utils.entrez.datasets.trees import Page
 from utils.errors import StoreFailed
 
 
 def test_tables_columns_and_relations_are_those_of_the_file(genes: Path) -> None:
-    told = schema(genes)
+    told = read_schema(genes)
     assert [(table.name, table.rows) for table in told.tables] == [
         *(("gene", 40), ("gene_alias", 120), ("gene_location", 40))
     ]
@@ -31,15 +31,15 @@ def test_tables_columns_and_relations_are_those_of_the_file(genes: Path) -> None
 
 
 def test_the_text_is_short_and_says_all(genes: Path) -> None:
-    told = schema(genes)
-    text = told.text()
+    told = read_schema(genes)
+    text = told.to_text()
     assert "gene_alias (120 rows): id integer key, gene_uid -> gene.uid, position integer" in text
     assert len(text) < 900
 
 
 @pytest.mark.parametrize("genes", [0, 1, 2])
 def test_a_dataset_with_hardly_any_rows_has_a_schema(tmp_path: Path, genes: int) -> None:
-    told = schema(dataset(tmp_path, genes=genes))
+    told = read_schema(dataset(tmp_path, genes=genes))
     assert told.tables[0].rows == genes
 
 
@@ -60,9 +60,9 @@ def test_a_dataset_with_hardly_any_rows_has_a_schema(tmp_path: Path, genes: int)
 def test_odd_datasets_have_a_schema_too(
     tmp_path: Path, tables: str, rows: dict[str, list[tuple[object, ...]]]
 ) -> None:
-    told = schema(written(tmp_path, "odd_00000001", tables, rows, {}))
+    told = read_schema(written(tmp_path, "odd_00000001", tables, rows, {}))
     assert len(told.tables) == bool(tables)
-    assert told.text()
+    assert told.to_text()
 
 
 def test_a_wide_table_and_many_tables_are_told_in_short(tmp_path: Path) -> None:
@@ -70,24 +70,24 @@ def test_a_wide_table_and_many_tables_are_told_in_short(tmp_path: Path) -> None:
         f"column_{number} TEXT" for number in range(900)
     )
     many = ";".join(f"CREATE TABLE t{number} (uid REFERENCES wide(uid))" for number in range(150))
-    told = schema(written(tmp_path, "odd_00000001", f"{wide});{many}", {}, {}))
+    told = read_schema(written(tmp_path, "odd_00000001", f"{wide});{many}", {}, {}))
     assert len(told.tables) == 151
     assert len(told.tables[0].columns) == 901
-    assert "and 861 more" in told.text()
+    assert "and 861 more" in told.to_text()
 
 
 def test_what_is_no_dataset_has_no_schema(tmp_path: Path) -> None:
     file = tmp_path / "gene_00000001.db"
     file.write_bytes(b"SQLite format 3\0" + b"x" * 5000)
     with pytest.raises(StoreFailed, match="gene_00000001 cannot be read"):
-        schema(file)
+        read_schema(file)
 
 
 def test_a_file_that_says_nothing_of_itself_still_has_tables(tmp_path: Path) -> None:
     file = dataset(tmp_path)
     with sqlite3.connect(file) as database:
         database.execute("DROP TABLE _dataset")
-    told = schema(file)
+    told = read_schema(file)
     assert told.about == {}
     assert len(told.tables) == 3
 
@@ -96,8 +96,8 @@ def test_a_file_that_says_nothing_of_itself_still_has_tables(tmp_path: Path) -> 
 def test_what_is_staged_has_a_schema(tmp_path: Path, name: str) -> None:
     page = getattr(pages, name)
     about = {"id": "a", "database": page.database, "title": "All", "form": page.form}
-    built = build([page], tmp_path / "a_00000001.db", about)
-    told = schema(built.file)
+    built = build_dataset([page], tmp_path / "a_00000001.db", about)
+    told = read_schema(built.file)
     assert {table.name: table.rows for table in told.tables} == dict(built.tables)
 
 
@@ -118,8 +118,8 @@ def test_what_was_recorded_is_staged_described_and_asked(tmp_path: Path, shared:
     databases = set()
     for number, page in enumerate(recorded_pages(shared)):
         about = {"database": page.database, "form": page.form}
-        built = build([page], tmp_path / f"{page.database}_{number:08}.db", about)
-        told = schema(built.file)
+        built = build_dataset([page], tmp_path / f"{page.database}_{number:08}.db", about)
+        told = read_schema(built.file)
         assert {table.name: table.rows for table in told.tables} == dict(built.tables)
         databases.add(page.database)
     assert len(databases) > 12

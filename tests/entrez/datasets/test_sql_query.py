@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 
 from tests.entrez.datasets.small_datasets import dataset, written
-from utils.entrez.datasets.sql_query import MOST_ROWS, ask
+from utils.entrez.datasets.sql_query import MAX_PAGE_ROWS, run_query
 from utils.errors import BadRequest, StoreFailed
 
 
 def told(genes: Path, sql: str, **how: Any) -> BadRequest:
     with pytest.raises(BadRequest) as caught:
-        ask(genes, sql, **how)
+        run_query(genes, sql, **how)
     return caught.value
 
 
 def test_rows_come_with_the_names_of_their_columns(genes: Path) -> None:
-    asked = ask(genes, "SELECT uid, weight, score, NULL AS n FROM gene ORDER BY uid LIMIT 2")
+    asked = run_query(genes, "SELECT uid, weight, score, NULL AS n FROM gene ORDER BY uid LIMIT 2")
     assert asked.columns == ("uid", "weight", "score", "n")
     assert asked.rows == (("7000", 0, 0.0, None), ("7001", 10, -0.25, None))
     assert asked.next_start is None
@@ -46,44 +46,46 @@ def test_rows_come_with_the_names_of_their_columns(genes: Path) -> None:
     ],
 )
 def test_what_reading_needs_is_allowed(genes: Path, sql: str) -> None:
-    assert [str(value) for value in ask(genes, sql).rows[0]] == ["40"]
+    assert [str(value) for value in run_query(genes, sql).rows[0]] == ["40"]
 
 
 def test_pragmas_that_describe_are_answered(genes: Path) -> None:
-    assert [row[1] for row in ask(genes, "PRAGMA table_info(gene_alias)").rows] == [
+    assert [row[1] for row in run_query(genes, "PRAGMA table_info(gene_alias)").rows] == [
         *("id", "gene_uid", "position", "alias")
     ]
-    assert "USING INDEX" in str(ask(genes, "EXPLAIN QUERY PLAN " + JOINED).rows)
+    assert "USING INDEX" in str(run_query(genes, "EXPLAIN QUERY PLAN " + JOINED).rows)
 
 
 JOINED = "SELECT * FROM gene g JOIN gene_alias a ON a.gene_uid = g.uid"
 
 
-@pytest.mark.parametrize("bounds", [{"max_rows": 7}, {"max_chars": 300}, {"max_rows": MOST_ROWS}])
+@pytest.mark.parametrize(
+    "bounds", [{"max_rows": 7}, {"max_chars": 300}, {"max_rows": MAX_PAGE_ROWS}]
+)
 def test_pages_together_are_the_whole(genes: Path, bounds: dict[str, int]) -> None:
     sql = f"{JOINED} ORDER BY a.id"
     rows: list[tuple[Any, ...]] = []
     start: int | None = 0
     while start is not None:
-        page = ask(genes, sql, start=start, **bounds)
+        page = run_query(genes, sql, start=start, **bounds)
         assert 0 < len(page.rows) <= bounds.get("max_rows", 120)
         assert page.next_start in {None, start + len(page.rows)}
         rows += page.rows
         start = page.next_start
-    assert rows == list(ask(genes, sql, max_rows=1000, max_chars=1_000_000).rows)
+    assert rows == list(run_query(genes, sql, max_rows=1000, max_chars=1_000_000).rows)
     assert len(rows) == 120
 
 
 @pytest.mark.parametrize("max_chars", [100, 1_000, 5_000])
 def test_a_page_keeps_to_its_characters(genes: Path, max_chars: int) -> None:
-    page = ask(genes, "SELECT description FROM gene ORDER BY uid", max_chars=max_chars)
+    page = run_query(genes, "SELECT description FROM gene ORDER BY uid", max_chars=max_chars)
     sent = json.dumps(page.rows, ensure_ascii=False, separators=(",", ":"))
     assert len(sent) <= max_chars
     assert page.rows
 
 
 def test_a_row_longer_than_a_page_is_cut_and_says_so(genes: Path) -> None:
-    asked = ask(genes, "SELECT 1, printf('%.*c', 100000, 'a'), 'b'", max_chars=1_000)
+    asked = run_query(genes, "SELECT 1, printf('%.*c', 100000, 'a'), 'b'", max_chars=1_000)
     number, long, short = asked.rows[0]
     assert asked.cut
     assert (number, short) == (1, "b")
@@ -100,18 +102,18 @@ def test_a_row_that_cannot_fit_is_refused(
 ) -> None:
     error = told(genes, "SELECT " + ", ".join([cell] * columns), max_chars=max_chars)
     assert f"A row of {columns:,} columns has more characters than max_chars." == error.message
-    assert ask(genes, f"SELECT {cell}").rows
+    assert run_query(genes, f"SELECT {cell}").rows
 
 
 def test_values_json_has_no_word_for_are_texts(genes: Path) -> None:
     sql = "SELECT 9e999, -9e999, x'00ff', CAST(x'ff' AS TEXT), 9223372036854775807"
-    assert ask(genes, sql).rows == (("inf", "-inf", "x'00ff'", "�", 2**63 - 1),)
+    assert run_query(genes, sql).rows == (("inf", "-inf", "x'00ff'", "�", 2**63 - 1),)
 
 
 def test_names_in_double_quotes_are_names_only(genes: Path) -> None:
     sql = """SELECT "name" AS "a ""name\""", 'say "x"' FROM "gene" -- "no"
         WHERE "uid" = '7001' /* "nor" */"""
-    asked = ask(genes, sql)
+    asked = run_query(genes, sql)
     assert asked.columns == ('a "name"', "'say \"x\"'")
     assert asked.rows == (("GEN1", 'say "x"'),)
     error = told(genes, 'SELECT count(*) FROM gene WHERE "wieght" > 100')  # true of every text
@@ -159,13 +161,13 @@ def test_a_statement_that_takes_too_long_is_stopped_and_told_why(genes: Path) ->
     error = told(genes, endless, seconds=0.3)
     assert "longer than 0.3 s" in error.message
     assert "end WITH RECURSIVE by a condition" in error.hint
-    assert ask(genes, "SELECT 1").rows == ((1,),)
+    assert run_query(genes, "SELECT 1").rows == ((1,),)
 
 
 def test_a_function_that_cannot_be_interrupted_is_killed(genes: Path) -> None:
     alike = "SELECT instr(printf('%.*c', 20000000, 'a'), printf('%.*c', 9000000, 'a') || 'b')"
     assert "longer than 0.5 s" in told(genes, alike, seconds=0.5).message
-    assert ask(genes, "SELECT 1").rows == ((1,),)
+    assert run_query(genes, "SELECT 1").rows == ((1,),)
 
 
 def test_a_statement_that_swells_is_stopped(genes: Path) -> None:
@@ -174,7 +176,7 @@ def test_a_statement_that_swells_is_stopped(genes: Path) -> None:
         "SELECT i + 1, t || i FROM n WHERE i < 1000) SELECT t FROM n ORDER BY t DESC"
     )
     assert "memory" in told(genes, swelling, seconds=20).message
-    assert ask(genes, "SELECT 1").rows == ((1,),)
+    assert run_query(genes, "SELECT 1").rows == ((1,),)
 
 
 @pytest.mark.parametrize(
@@ -190,7 +192,7 @@ def test_bounds_have_bounds(genes: Path, wrong: dict[str, Any]) -> None:
 
 
 def test_a_start_behind_the_last_row_is_an_empty_page(genes: Path) -> None:
-    asked = ask(genes, "SELECT uid FROM gene", start=1000)
+    asked = run_query(genes, "SELECT uid FROM gene", start=1000)
     assert (asked.columns, asked.rows, asked.next_start) == (("uid",), (), None)
 
 
@@ -201,7 +203,7 @@ def test_what_is_no_dataset_is_a_failure_of_the_store(tmp_path: Path) -> None:
     text.write_text("no database at all " * 100, encoding="utf-8")
     for file in (torn, text, tmp_path / "gene_00000003.db", tmp_path):
         with pytest.raises(StoreFailed, match="cannot be read") as caught:
-            ask(file, "SELECT * FROM gene")
+            run_query(file, "SELECT * FROM gene")
         assert "stage the records again" in caught.value.hint
 
 
@@ -209,14 +211,16 @@ def test_odd_names_of_folders_and_tables_are_only_names(tmp_path: Path) -> None:
     folder = tmp_path / "a?mode=rwc&x=#%20 'b'"
     tables = 'CREATE TABLE "or""der" ("se lect" TEXT, "`" TEXT)'
     file = written(folder, "gene_00000001", tables, {'"or""der"': [("a", "b")]}, {})
-    assert ask(file, 'SELECT "se lect", "`" FROM "or""der"').rows == (("a", "b"),)
+    assert run_query(file, 'SELECT "se lect", "`" FROM "or""der"').rows == (("a", "b"),)
 
 
 def test_many_may_ask_at_once(genes: Path) -> None:
     counted: list[Any] = []
 
     def count(start: int) -> None:
-        counted.extend(ask(genes, "SELECT weight FROM gene ORDER BY uid", start=start).rows[0])
+        counted.extend(
+            run_query(genes, "SELECT weight FROM gene ORDER BY uid", start=start).rows[0]
+        )
 
     threads = [threading.Thread(target=count, args=(number,)) for number in range(12)]
     for thread in threads:

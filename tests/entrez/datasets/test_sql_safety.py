@@ -9,7 +9,7 @@ import pytest
 
 from tests.entrez.datasets.endless_statements import BOUNDED
 from tests.entrez.datasets.hostile_statements import REFUSED
-from utils.entrez.datasets.sql_query import MAX_CHARS, MAX_ROWS, ResultPage, ask
+from utils.entrez.datasets.sql_query import MAX_CHARS, MAX_ROWS, ResultPage, run_query
 from utils.errors import BadRequest
 
 SECONDS = 0.25  # each may take this long; the last test gives the usual two
@@ -26,7 +26,7 @@ def attempted(genes: Path, sql: str, seconds: float = SECONDS) -> ResultPage | B
     began = time.monotonic()
     told: ResultPage | BadRequest
     try:
-        told = ask(genes, sql, seconds=seconds)
+        told = run_query(genes, sql, seconds=seconds)
     except BadRequest as refused:
         told = refused
     if isinstance(told, BadRequest):
@@ -82,4 +82,4 @@ def test_a_library_elsewhere_is_not_loaded_nor_a_file_read(genes: Path, tmp_path
 
 
 def test_after_all_that_the_dataset_answers(genes: Path) -> None:
-    assert ask(genes, "SELECT count(*) FROM gene").rows == ((40,),)
+    assert run_query(genes, "SELECT count(*) FROM gene").rows == ((40,),)

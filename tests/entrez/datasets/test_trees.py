@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from utils.entrez.datasets.trees import OWN, Page, records, uid_of
+from utils.entrez.datasets.trees import OWN_TEXT, Page, find_uid, iterate_records
 
 
 def read(form, body):
-    return [tuple(record) for record in records(Page("gene", form, body.encode()))]
+    return [tuple(record) for record in iterate_records(Page("gene", form, body.encode()))]
 
 
 def test_summaries_of_both_versions_and_json_are_alike():
@@ -28,11 +28,11 @@ def test_summaries_of_both_versions_and_json_are_alike():
     ("xml", "fields"),
     [
         ("<a>x</a>", {"a": "x"}),
-        ("<a b='1'>x</a>", {"a": {OWN: "x", "b": "1"}}),
+        ("<a b='1'>x</a>", {"a": {OWN_TEXT: "x", "b": "1"}}),
         ("<a b='1'/><a/>", {"a": [{"b": "1"}, ""]}),
         ("<a>10<sup>-5</sup> <i>M</i></a>", {"a": "10⁻⁵ M"}),
         ("<a>x<b>y</b>z</a>", {"a": "xyz"}),
-        ("<a>x<q>y</q>z</a>", {"a": {OWN: "x z", "q": "y"}}),
+        ("<a>x<q>y</q>z</a>", {"a": {OWN_TEXT: "x z", "q": "y"}}),
         ("<Authors><Author>X</Author></Authors>", {"Authors": {"Author": ["X"]}}),
         ("<Authors n='1'><Author>X</Author></Authors>", {"Authors": {"n": "1", "Author": ["X"]}}),
         ("<Lang><string>eng</string></Lang>", {"Lang": {"string": ["eng"]}}),
@@ -69,7 +69,7 @@ def test_texts_that_hold_xml(text, value):
     [
         ({"id": 5}, "5"),
         ({"accession": "A1", "uid": "7"}, "7"),
-        ({"TaxId": {OWN: "9606"}}, "9606"),
+        ({"TaxId": {OWN_TEXT: "9606"}}, "9606"),
         ({"track-info": {"geneid": "672"}}, "672"),
         ({"EXPERIMENT": {"accession": "SRX1"}}, "SRX1"),
         ({"id": ["1", "2"]}, None),
@@ -79,7 +79,7 @@ def test_texts_that_hold_xml(text, value):
     ],
 )
 def test_what_names_a_record(fields, uid):
-    assert uid_of(fields) == uid
+    assert find_uid(fields) == uid
 
 
 def test_records_that_are_not_there():

@@ -1,4 +1,4 @@
-"""Datasets: large results staged into tables, to be queried in SQL instead of read."""
+"""Datasets: large results stored as tables, to be queried in SQL instead of read."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from ...system.keyword_options import explain_options
 from ...system.plain_text import one_line, shorten
 
 if TYPE_CHECKING:
-    from .export import Exported
+    from .export import ExportedFile
     from .listing import Dataset
     from .schema import Schema
     from .sql_query import ResultPage
     from .tables import Notes
-    from .trees import Form, Page
+    from .trees import Page, PageForm
 
 DIRECT_CHARS = 4000
-"""Characters of JSON up to which a result is returned whole, beside being staged."""
+"""Characters of JSON up to which a staged result is also returned whole."""
 
 _DIRECT_ROWS = 200
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\.(csv|parquet)")
+_EXPORT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\.(csv|parquet)")
 
 
-class Answers(Protocol):
-    """Pages and what is known of them; see `...entrez.paging.Pages`.
+class PageSource(Protocol):
+    """Pages and their notes; see `...entrez.paging.Pages`.
 
     ``not_found`` and ``warnings`` are complete when the last page has come.
     """
 
     database: str
-    form: Form
+    form: PageForm
     made_by: str
     not_found: Any  # of objects with an ``id``
     warnings: list[str]
@@ -49,12 +49,12 @@ class Answers(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Staged:
-    """A result that was staged.
+class StagedDataset:
+    """A result that was staged as a dataset.
 
-    ``tables`` counts rows, the table of the records first. ``contents`` are all rows of all tables,
-    where they take no more than `DIRECT_CHARS`; None where they take more. ``not_found`` names
-    identifiers without a record; ``expires`` is when it is deleted, if it is not used before.
+    ``tables`` gives row counts, the table of the records first. ``contents`` has all rows of all
+    tables if they fit into `DIRECT_CHARS`, and is None otherwise. ``not_found`` lists identifiers
+    without a record; ``expires`` is the time of deletion unless the dataset is used before.
     """
 
     dataset: str
@@ -76,17 +76,17 @@ class Datasets:
     Parameters
     ----------
     folder : Path
-        The folder of their files; made by the first `stage`.
+        The folder of the datasets' files; created by the first `stage`.
     exports : Path
-        The folder of exports under a bare name.
+        The folder of exports that have a bare name.
     """
 
     def __init__(self, folder: Path, exports: Path) -> None:
         self.folder = folder
         self.exports = exports
 
-    def stage(self, pages: Answers) -> Staged:
-        """Make a dataset of *pages*, and delete those not used for long.
+    def stage(self, pages: PageSource) -> StagedDataset:
+        """Build a dataset from *pages*, and delete datasets that were not used for long.
 
         Raises
         ------
@@ -96,12 +96,12 @@ class Datasets:
             The disk refuses.
         """
         from ...system.process import get_version
-        from .building import build
-        from .listing import DAYS, moment, sweep
+        from .building import build_dataset
+        from .listing import KEEP_DAYS, delete_expired, format_time
         from .tables import Notes
 
         safe_files.make_folder(self.folder)
-        sweep(self.folder)
+        delete_expired(self.folder)
         name = f"{pages.database}_{secrets.token_hex(4)}"
         now = time.time()
         about = {
@@ -109,23 +109,25 @@ class Datasets:
             "database": pages.database,
             "title": pages.made_by,
             "form": pages.form,
-            "created": moment(now),
-            "expires": (expires := moment(now + DAYS * 86_400)),
+            "created": format_time(now),
+            "expires": (expires := format_time(now + KEEP_DAYS * 86_400)),
             "papershelf": get_version(),
         }
         notes = Notes()
-        built = build(_with_notes(pages, notes), self.folder / f"{name}.db", about, notes)
-        return Staged(
+        built = build_dataset(
+            _collect_notes(pages, notes), self.folder / f"{name}.db", about, notes
+        )
+        return StagedDataset(
             name, pages.database, pages.made_by, built.records, built.tables,
-            _contents(built.file, built.tables), built.not_found, built.warnings, built.size,
-            expires,
+            _read_small_contents(built.file, built.tables), built.not_found, built.warnings,
+            built.size, expires,
         )  # fmt: skip
 
     def schema(self, dataset: str) -> Schema:
-        """Tables, columns, relations, and statements to begin with; see `.schema.schema`."""
-        from .schema import schema
+        """Return tables, columns, relations and example statements; see `.schema.schema`."""
+        from .schema import read_schema
 
-        return schema(self._file(dataset))
+        return read_schema(self._find_file(dataset))
 
     def query(
         self,
@@ -137,11 +139,11 @@ class Datasets:
         max_chars: int = 20_000,
         seconds: float = 2.0,
     ) -> ResultPage:
-        """One page of the rows of a reading statement; see `.sql_query.ask`."""
-        from .sql_query import ask
+        """Return one page of rows of a reading statement; see `.sql_query.ask`."""
+        from .sql_query import run_query
 
-        return ask(
-            *(self._file(dataset), sql),
+        return run_query(
+            *(self._find_file(dataset), sql),
             start=start,
             max_rows=max_rows,
             max_chars=max_chars,
@@ -149,55 +151,55 @@ class Datasets:
         )
 
     def list(self) -> ResultList[Dataset]:
-        """Every dataset, the last used first."""
-        from .listing import Dataset, datasets
+        """Return every dataset, last used first."""
+        from .listing import Dataset, list_datasets
 
         columns = tuple(one.name for one in fields(Dataset))
-        return ResultList(datasets(self.folder), columns, asdict)
+        return ResultList(list_datasets(self.folder), columns, asdict)
 
-    def export(self, dataset: str, sql: str, target: str | Path) -> Exported:
-        """All rows of a statement as a file, CSV or Parquet by its ending; see `.export.export`.
+    def export(self, dataset: str, sql: str, target: str | Path) -> ExportedFile:
+        """Write all rows of a statement to a CSV or Parquet file; see `.export.export`.
 
-        A *target* that is text is a bare name among the exports, where nothing is replaced.
+        If *target* is text, it is a bare name in the folder of exports, where no file is replaced.
 
         Raises
         ------
         BadRequest
-            The name cannot be used, or is taken by something else; or the statement is wrong.
+            The name is invalid or taken by another file, or the statement is wrong.
         NotConfigured
-            Parquet needs what is not installed.
+            Parquet needs a package that is not installed.
         """
-        from .export import export
+        from .export import export_rows
 
         if isinstance(target, Path):
-            return export(self._file(dataset), sql, target, _form_of(target))
-        path = self._export_path(target)
+            return export_rows(self._find_file(dataset), sql, target, _choose_export_form(target))
+        path = self._build_export_path(target)
         safe_files.delete_stale_parts(self.exports)
         draft = safe_files.build_part_path(path)
-        made = export(self._file(dataset), sql, draft, _form_of(path))
-        _settle(draft, path)
+        made = export_rows(self._find_file(dataset), sql, draft, _choose_export_form(path))
+        _publish_draft(draft, path)
         return replace(made, file=path)
 
     def forget(self, dataset: str) -> int:
-        """Delete a dataset; how many bytes that frees."""
-        from .listing import forget
+        """Delete a dataset, and return the number of bytes freed."""
+        from .listing import delete_dataset
 
-        return forget(self.folder, dataset)
+        return delete_dataset(self.folder, dataset)
 
-    def _file(self, dataset: str) -> Path:
-        from .listing import find
+    def _find_file(self, dataset: str) -> Path:
+        from .listing import find_file
 
-        return find(self.folder, dataset)
+        return find_file(self.folder, dataset)
 
-    def _export_path(self, name: str) -> Path:
-        if not _NAME.fullmatch(name) or safe_files.is_device_name(name):
+    def _build_export_path(self, name: str) -> Path:
+        if not _EXPORT_NAME.fullmatch(name) or safe_files.is_device_name(name):
             msg = f"{shorten(one_line(name), 60)!r} is no name for an export."
             raise BadRequest(msg, "Give a name without folders, such as genes.csv.")
         return self.exports / name
 
 
-def _settle(draft: Path, path: Path) -> None:
-    """Give the draft its name; the same export twice is one."""
+def _publish_draft(draft: Path, path: Path) -> None:
+    """Move the draft to its final name; an identical existing file is fine."""
     with safe_files.disk_errors(path):
         if not path.exists():
             draft.replace(path)
@@ -209,7 +211,7 @@ def _settle(draft: Path, path: Path) -> None:
         raise BadRequest(msg, "Choose another name.")
 
 
-def _form_of(path: Path) -> Literal["csv", "parquet"]:
+def _choose_export_form(path: Path) -> Literal["csv", "parquet"]:
     ending = path.suffix.lower()
     if ending not in (".csv", ".parquet"):
         msg = f"{shorten(path.name, 60)!r} does not say what it is to be."
@@ -217,8 +219,8 @@ def _form_of(path: Path) -> Literal["csv", "parquet"]:
     return "csv" if ending == ".csv" else "parquet"
 
 
-def _with_notes(pages: Answers, notes: Notes) -> Iterator[Page]:
-    """The pages; after the last, what is missing goes into *notes*."""
+def _collect_notes(pages: PageSource, notes: Notes) -> Iterator[Page]:
+    """Yield the pages; after the last page, add missing records and warnings to *notes*."""
     yield from pages
     for one in pages.not_found:
         notes.add_missing(one.id)
@@ -226,16 +228,18 @@ def _with_notes(pages: Answers, notes: Notes) -> Iterator[Page]:
         notes.add_warning(words)
 
 
-def _contents(file: Path, tables: Mapping[str, int]) -> dict[str, list[dict[str, Any]]] | None:
-    """All rows of all tables; None where they are too many."""
-    from .sql_query import ask
-    from .tables import quoted
+def _read_small_contents(
+    file: Path, tables: Mapping[str, int]
+) -> dict[str, list[dict[str, Any]]] | None:
+    """Return all rows of all tables, or None if there are too many."""
+    from .sql_query import run_query
+    from .tables import quote_name
 
     if sum(tables.values()) > _DIRECT_ROWS:
         return None
     contents, room = {}, DIRECT_CHARS
     for table in tables:
-        page = ask(file, f"SELECT * FROM {quoted(table)}", max_rows=_DIRECT_ROWS)  # noqa: S608
+        page = run_query(file, f"SELECT * FROM {quote_name(table)}", max_rows=_DIRECT_ROWS)  # noqa: S608
         rows = [
             {name: cell for name, cell in zip(page.columns, row, strict=True) if cell is not None}
             for row in page.rows

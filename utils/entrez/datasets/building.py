@@ -1,7 +1,7 @@
 """Build a file of typed, related tables from pages of an Entrez database.
 
-PubMed and PMC have tables laid out by hand; those of every other database are inferred from all its
-records. The file is whole or not there at all. Its description stands in its table ``_dataset``.
+PubMed and PMC have tables with a fixed layout; those of every other database are inferred from all
+its records. The file is complete or absent. The table ``_dataset`` describes it.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from ...errors import BadRequest
 from .inferred_tables import InferredTables
 from .pmc_tables import PmcTables
 from .pubmed_tables import PubmedTables
-from .tables import ABOUT, Notes, whole_database
-from .trees import Form, Page
+from .tables import ABOUT, Notes, create_database
+from .trees import Page, PageForm
 
-_MOST_NAMED = 1000
+_MAX_NAMED = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class BuiltDataset:
     """A dataset that was built.
 
     ``tables`` are rows by table, the table of the records first; ``not_found`` the identifiers
@@ -39,62 +39,64 @@ class Built:
     size: int = 0
 
 
-class _Reader(Protocol):
+class _PageReader(Protocol):
     def add(self, page: Page) -> None: ...
 
     def finish(self) -> dict[str, int]: ...
 
 
-def build(
+def build_dataset(
     pages: Iterable[Page], file: Path, about: Mapping[str, str], notes: Notes | None = None
-) -> Built:
+) -> BuiltDataset:
     """Read *pages* into tables in a new SQLite *file*.
 
     Parameters
     ----------
     pages : iterable of Page
-        Answers of one database in one form, in any number; none is kept once it is read.
+        Answers of one database in one format, in any number; a page is dropped after reading.
     file : Path
-        Where the dataset is to be; an older one there is replaced.
+        The dataset's path; an older file is replaced.
     about : mapping
-        The rows of the table ``_dataset``: ``id``, ``database``, ``title``, ``form``,
-        ``created``, ``expires``, ``papershelf``; the numbers are added here. ``database`` and
-        ``form`` are used where there are no pages.
+        The rows of the table ``_dataset``: ``id``, ``database``, ``title``, ``form``, ``created``,
+        ``expires``, ``papershelf``; numbers are added by this function. ``database`` and ``form``
+        are used where there are no pages.
     notes : Notes, optional
-        Notes to which *pages* add their own, until the last of them has come.
+        Notes to which *pages* add entries until the last page has arrived.
 
     Raises
     ------
     BadRequest
         The pages are of several databases or forms.
     EntrezFailed, Unreachable, BadContent
-        A page is an error, broken, or not in its form; no file is left then.
+        A page is an error, broken, or not in its format; no file is left then.
     StoreFailed
         The disk refuses.
     """
     notes = notes or Notes()
-    with whole_database(file) as database:
-        reader: _Reader | None = None
-        form: tuple[str, Form] | None = None
+    with create_database(file) as database:
+        reader: _PageReader | None = None
+        form: tuple[str, PageForm] | None = None
         for page in pages:
             if form not in (None, (page.database, page.form)):
                 msg = f"A dataset of {form} cannot take a page of {page.database} ({page.form})."
                 raise BadRequest(msg, "Stage them one by one.")
             form = page.database, page.form
-            reader = reader or _reader(*form, database, notes)
+            reader = reader or _choose_reader(*form, database, notes)
             reader.add(page)
-        reader = reader or _reader(
+        reader = reader or _choose_reader(
             about.get("database", ""), about.get("form", ""), database, notes
         )
         tables = reader.finish()
         records = next(iter(tables.values()))
         _write_about(database, about, records, notes)
-    return Built(
+    return BuiltDataset(
         file, records, tables, tuple(notes.missing), tuple(notes.warnings()), file.stat().st_size
     )
 
 
-def _reader(database: str, form: str, connection: sqlite3.Connection, notes: Notes) -> _Reader:
+def _choose_reader(
+    database: str, form: str, connection: sqlite3.Connection, notes: Notes
+) -> _PageReader:
     if form == "pubmed_xml":
         return PubmedTables(connection, notes)
     if form == "pmc_xml":
@@ -105,13 +107,13 @@ def _reader(database: str, form: str, connection: sqlite3.Connection, notes: Not
 def _write_about(
     connection: sqlite3.Connection, about: Mapping[str, str], records: int, notes: Notes
 ) -> None:
-    """Write the table that describes the dataset; lists are JSON."""
+    """Write the table that describes the dataset, with lists as JSON."""
     rows = {
         **about,
         "records": str(records),
-        "not_found": json.dumps(list(notes.missing)[:_MOST_NAMED]),
+        "not_found": json.dumps(list(notes.missing)[:_MAX_NAMED]),
         "warnings": json.dumps(list(notes.warnings())),
-        "empty_fields": json.dumps(notes.empty_fields[:_MOST_NAMED]),
+        "empty_fields": json.dumps(notes.empty_fields[:_MAX_NAMED]),
     }
     connection.execute(f"CREATE TABLE {ABOUT} (name TEXT PRIMARY KEY NOT NULL, value TEXT)")
     connection.executemany(f"INSERT INTO {ABOUT} VALUES (?, ?)", rows.items())  # noqa: S608

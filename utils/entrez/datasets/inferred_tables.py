@@ -1,15 +1,14 @@
-"""Lay out tables after the shape of all records of a database, then fill them in a second pass.
+"""Infer table layouts from the shape of all records of a database, and fill the tables.
 
-Objects become columns ``a_b``, lists become tables below the one they stand in, everything else
-becomes JSON: in a column of its own or, beyond the columns a table may have, in ``other_fields``.
-Between the passes the records wait in a temporary database on disk, so that a hundred thousand of
-them need no memory.
+Objects become columns ``a_b``, lists become child tables, and everything else becomes JSON: in a
+column of its own or, beyond a table's maximum of columns, in ``other_fields``. Between the passes
+the records wait in a temporary database on disk, so that a hundred thousand of them need no memory.
 
-The shape says which members there are, whether several, and of what kinds. An object and a list of
-one object count as the same, and so do a scalar and an object that has it as its own text, because
-records of one database differ in this. What no table could hold well (objects with hundreds of
-members, such as maps by identifier, and very deep ones) is kept as JSON. Everything is bounded: the
-records come from the web.
+The shape gives a field's members, whether several values occur, and their kinds. An object and a
+list of one object are treated alike, and so are a scalar and an object with that scalar as its own
+text, because records of one database differ in this. Objects with hundreds of members (such as maps
+by identifier) and very deep objects do not suit tables and are kept as JSON. Everything is bounded,
+because the records come from the web.
 """
 
 from __future__ import annotations
@@ -26,73 +25,75 @@ from .tables import (
     KEYWORDS,
     POSITION,
     UID,
-    Kind,
+    ColumnType,
     Notes,
     Scalar,
     Table,
     Tables,
-    Type,
-    converted,
-    joined,
-    kind_of,
-    plain,
-    type_of,
-    unique,
+    ValueKind,
+    choose_type,
+    classify_value,
+    convert_value,
+    join_path,
+    to_column_name,
+    to_unique_identifier,
 )
-from .trees import INNER, OWN, Page, Tree, records
+from .trees import INNER_LIST, OWN_TEXT, Page, Tree, iterate_records
 
-MOST_TABLES = 40
-MOST_COLUMNS = 250
-REST = "other_fields"
-JSON = "JSON"  # the declared type; SQLite keeps it as text and has functions to read it
-_DEEPEST = 12  # levels of members
-_WIDEST = 120  # members of an object
-_WIDEST_RECORD = 600  # members of a record
-_MOST = 4000  # members in all
+MAX_TABLES = 40
+MAX_COLUMNS = 250
+REST_COLUMN = "other_fields"
+JSON_TYPE = "JSON"  # the declared type; SQLite keeps it as text and has functions to read it
+_MAX_DEPTH = 12  # levels of members
+_MAX_MEMBERS = 120  # members of an object
+_MAX_RECORD_MEMBERS = 600  # members of a record
+_MAX_TOTAL_MEMBERS = 4000  # members in all
 
 
-class Place:
-    """Where a field's values go.
+class FieldPlace:
+    """The table cell or sub-table to which a field's values go.
 
-    ``index`` is the column of its own scalars, or of its JSON, and ``kind`` their type (None for
-    JSON); ``members`` are the places within; ``below`` is the table of its items.
+    ``index`` is the column of the field's scalars, or of its JSON, and ``kind`` their type (None
+    for JSON); ``members`` are the places of fields within; ``below`` is the table of list items.
     """
 
     __slots__ = ("below", "index", "kind", "members")
 
     def __init__(self) -> None:
         self.index: int | None = None
-        self.kind: Type | None = None
-        self.members: dict[str, Place] = {}
+        self.kind: ColumnType | None = None
+        self.members: dict[str, FieldPlace] = {}
         self.below: TableLayout | None = None
 
 
 class TableLayout:
-    """A table, the shape of its rows, and the place where each part of them goes."""
+    """A table, the shape of its rows, and the target of each field."""
 
     def __init__(self, table: Table, shape: Shape) -> None:
-        self.table, self.shape, self.place = table, shape, Place()
-        self.taken = {UID, POSITION, REST, table.key}
+        self.table, self.shape, self.place = table, shape, FieldPlace()
+        self.taken = {UID, POSITION, REST_COLUMN, table.key}
         self.rest: int | None = None
         self.ids = count(1)
         if table.parent is not None:
             self.taken.add(table.parent.key)
 
-    def column(self, path: list[str], kind: str) -> int:
-        """Add a column; returns its place in the row, keys not counted."""
-        self.table.columns.append((unique(joined(path) or "value", self.taken), kind))
+    def add_column(self, path: list[str], kind: str) -> int:
+        """Add a column and return its index in the row, not counting keys."""
+        self.table.columns.append(
+            (to_unique_identifier(join_path(path) or "value", self.taken), kind)
+        )
         return len(self.table.columns) - 1
 
 
 class Layout:
-    """The tables for records of one shape; ``empty`` are fields no record fills."""
+    """The tables for records of one shape; ``empty`` lists fields that no record fills."""
 
     def __init__(self, shape: Shape, name: str, uid: str) -> None:
-        self._names = {UID, POSITION, REST}
-        main = Table(unique(plain(name), self._names), [], uid=uid)
+        self._names = {UID, POSITION, REST_COLUMN}
+        main = Table(to_unique_identifier(to_column_name(name), self._names), [], uid=uid)
         self.empty: list[str] = []
         self.all = [TableLayout(main, shape)]
-        # It grows as it goes: the tables nearest to the record come first, and get the short names.
+        # The list grows while it is iterated: tables nearest to the record get the short names.
         for below in self.all:
             self._lay_out(below)
 
@@ -100,22 +101,24 @@ class Layout:
         shape, place = below.shape, below.place
         self._add_column(below, shape, place, [])
         for name, member in shape.members.items():
-            self._place(below, member, place, [name])
+            self._place_field(below, member, place, [name])
         if shape.more or below.rest is not None:
-            below.table.columns.append((REST, JSON))
+            below.table.columns.append((REST_COLUMN, JSON_TYPE))
             below.rest = len(below.table.columns) - 1
 
-    def _place(self, below: TableLayout, shape: Shape, above: Place, path: list[str]) -> None:
-        """Find a place for a field, and for those in it."""
+    def _place_field(
+        self, below: TableLayout, shape: Shape, above: FieldPlace, path: list[str]
+    ) -> None:
+        """Assign a field and the fields within it to columns or tables."""
         if not shape.seen:
             self.empty.append(".".join([below.table.name, *path]))
             return
-        if len(below.table.columns) >= MOST_COLUMNS:
-            below.rest = -1  # known when all columns are
+        if len(below.table.columns) >= MAX_COLUMNS:
+            below.rest = -1  # set when all columns are known
             return
-        place = above.members[path[-1]] = Place()
-        if shape.as_json or (shape.many and len(self.all) >= MOST_TABLES):
-            place.index = below.column(path, JSON)
+        place = above.members[path[-1]] = FieldPlace()
+        if shape.as_json or (shape.many and len(self.all) >= MAX_TABLES):
+            place.index = below.add_column(path, JSON_TYPE)
         elif shape.many:
             place.below = self._add_table(below, shape, path)
         else:
@@ -123,27 +126,31 @@ class Layout:
             if shape.more:
                 below.rest = -1
             for name, member in shape.members.items():
-                self._place(below, member, place, [*path, name])
+                self._place_field(below, member, place, [*path, name])
 
-    def _add_column(self, below: TableLayout, shape: Shape, place: Place, path: list[str]) -> None:
+    def _add_column(
+        self, below: TableLayout, shape: Shape, place: FieldPlace, path: list[str]
+    ) -> None:
         if shape.kinds:
-            place.kind = type_of(shape.kinds, joined(path))
-            place.index = below.column(path, "TEXT" if place.kind == "DATE" else place.kind)
+            place.kind = choose_type(shape.kinds, join_path(path))
+            place.index = below.add_column(path, "TEXT" if place.kind == "DATE" else place.kind)
 
     def _add_table(self, above: TableLayout, shape: Shape, path: list[str]) -> TableLayout:
-        name = joined(_unwrapped(path, above.shape))
+        name = join_path(_drop_list_name(path, above.shape))
         if name in self._names or name in KEYWORDS:
             name = f"{above.table.name}_{name}"
         above.table.keyed = above.table.parent is not None
         table = Table(
-            unique(f"{name}_table" if name == UID else name, self._names), [], above.table
+            to_unique_identifier(f"{name}_table" if name == UID else name, self._names),
+            [],
+            above.table,
         )
         self.all.append(TableLayout(table, shape))
         return self.all[-1]
 
 
-def _unwrapped(path: list[str], shape: Shape) -> list[str]:
-    """A list's path without its own name where it is all that stands in its wrapper."""
+def _drop_list_name(path: list[str], shape: Shape) -> list[str]:
+    """Return a list's path without the last name if the list is alone in its wrapper."""
     for name in path[:-1]:
         shape = shape.members[name]
     alone = len(path) > 1 and len(shape.members) == 1 and not shape.kinds
@@ -151,20 +158,20 @@ def _unwrapped(path: list[str], shape: Shape) -> list[str]:
 
 
 class InferredTables:
-    """Reads pages of any database into tables."""
+    """Read pages of any database into tables."""
 
     def __init__(self, database: sqlite3.Connection, name: str, notes: Notes) -> None:
         self._database, self._name, self._notes = database, name, notes
-        self._shapes = Shapes()
+        self._shapes = ShapeLearner()
         self._whole_uids = True
-        # Beside the dataset's own tables, in a database of its own that SQLite deletes.
+        # A temporary database of SQLite's, separate from the dataset's own tables.
         database.execute(
             "CREATE TEMP TABLE _waiting (number INTEGER PRIMARY KEY, uid TEXT UNIQUE, fields)"
         )
 
     def add(self, page: Page) -> None:
-        """Read a page, and keep its records until the tables are laid out."""
-        for uid, fields in records(page):
+        """Read a page and store its records until the tables are laid out."""
+        for uid, fields in iterate_records(page):
             if fields is None:
                 self._notes.add_missing(uid or "")
                 continue
@@ -173,7 +180,7 @@ class InferredTables:
             if fields.get(UID) == named:
                 fields.pop(UID)
             self._shapes.learn(fields)
-            self._whole_uids &= kind_of(named) in {"whole", "year"}
+            self._whole_uids &= classify_value(named) in {"whole", "year"}
             known = "SELECT 1 FROM _waiting WHERE uid = ?"
             if self._database.execute(known, (named,)).fetchone():
                 self._notes.add_repeated(named)
@@ -181,7 +188,7 @@ class InferredTables:
             self._database.execute("INSERT OR REPLACE INTO _waiting VALUES (?, ?, ?)", added)
 
     def finish(self) -> dict[str, int]:
-        """Lay out the tables and fill them; rows by table."""
+        """Lay out and fill the tables, and return the number of rows by table."""
         uid = "INTEGER" if self._whole_uids else "TEXT"
         layout = Layout(self._shapes.root, self._name, uid)
         self._notes.empty_fields = layout.empty
@@ -189,20 +196,20 @@ class InferredTables:
         waiting = "SELECT uid, fields FROM _waiting ORDER BY number"
         for named, fields in self._database.execute(waiting):
             key = int(named) if self._whole_uids else named
-            for table, row in _rows(layout.all[0], json.loads(fields), [key], key):
+            for table, row in _iterate_rows(layout.all[0], json.loads(fields), [key], key):
                 tables.add(table, row)
         self._database.execute("DROP TABLE _waiting")
         return tables.finish()
 
 
-def _rows(
+def _iterate_rows(
     below: TableLayout, item: Tree, keys: list[Any], uid: int | str
 ) -> Iterator[tuple[Table, list[Any]]]:
-    """The row of an item, and those of the lists in it."""
+    """Yield the row of an item and the rows of the lists within it."""
     row: list[Any] = [None] * len(below.table.columns)
     lists: list[tuple[TableLayout, list[Any]]] = []
     rest: dict[str, Tree] = {}
-    _fill(row, below.place, item, lists, rest, [])
+    _fill_row(row, below.place, item, lists, rest, [])
     if rest and below.rest is not None:
         row[below.rest] = to_plain_json(rest)
     own = next(below.ids) if below.table.keyed else None
@@ -210,12 +217,12 @@ def _rows(
     for inner, items in lists:
         link = [] if own is None else [own]
         for position, part in enumerate(items, 1):
-            yield from _rows(inner, part, [*link, uid, position], uid)
+            yield from _iterate_rows(inner, part, [*link, uid, position], uid)
 
 
-def _fill(
+def _fill_row(
     row: list[Any],
-    place: Place,
+    place: FieldPlace,
     item: Tree,
     lists: list[tuple[TableLayout, list[Any]]],
     rest: dict[str, Tree],
@@ -225,37 +232,37 @@ def _fill(
         _set_cell(row, place, item)
         return
     for name, value in item.items():
-        if is_nothing(value):
+        if is_empty(value):
             continue
-        if name == OWN and not isinstance(value, dict | list):
+        if name == OWN_TEXT and not isinstance(value, dict | list):
             _set_cell(row, place, value)
         elif (member := place.members.get(name)) is None:
             rest[".".join([*path, name])] = value
         elif member.below is not None:
-            lists.append((member.below, items_of(value)))
+            lists.append((member.below, to_items(value)))
         elif member.index is not None and member.kind is None:
             row[member.index] = to_plain_json(value)
         else:
-            for part in items_of(value):
-                _fill(row, member, part, lists, rest, [*path, name])
+            for part in to_items(value):
+                _fill_row(row, member, part, lists, rest, [*path, name])
 
 
-def _set_cell(row: list[Any], place: Place, value: Scalar) -> None:
+def _set_cell(row: list[Any], place: FieldPlace, value: Scalar) -> None:
     if place.index is not None and place.kind is not None:
-        row[place.index] = converted(value, place.kind)
+        row[place.index] = convert_value(value, place.kind)
 
 
 @dataclass(slots=True)
 class Shape:
-    """One field over all records.
+    """The shape of one field across all records.
 
-    ``kinds`` are those of its own scalars, ``members`` the fields in it, ``many`` whether several
-    came at once; ``as_json`` that it is to be kept as JSON, ``more`` that it has members that were
-    not counted.
+    ``kinds`` are the kinds of its own scalars, ``members`` the fields within. ``many``: several
+    values occurred at once; ``as_json``: the field is kept as JSON; ``more``: it has uncounted
+    members.
     """
 
     depth: int = 0
-    kinds: set[Kind] = field(default_factory=set)
+    kinds: set[ValueKind] = field(default_factory=set)
     members: dict[str, Shape] = field(default_factory=dict)
     many: bool = False
     as_json: bool = False
@@ -263,51 +270,51 @@ class Shape:
 
     @property
     def seen(self) -> bool:
-        """Whether any record has a value here; NCBI's date for none is no value."""
+        """True if any record has a value here; NCBI's placeholder date does not count."""
         return bool(self.kinds - {"no date"} or self.as_json or self.more) or any(
             member.seen for member in self.members.values()
         )
 
 
-class Shapes:
-    """Learns the shape of records one by one, in ``root``."""
+class ShapeLearner:
+    """Learn the shape of records one by one, in ``root``."""
 
     def __init__(self) -> None:
         self.root = Shape()
-        self._left = _MOST
+        self._left = _MAX_TOTAL_MEMBERS
 
     def learn(self, fields: dict[str, Tree]) -> None:
-        """Take one record into account."""
-        self._item(fields, self.root)
+        """Add one record to the shape."""
+        self._learn_item(fields, self.root)
 
-    def _value(self, value: Tree, shape: Shape) -> None:
+    def _learn_value(self, value: Tree, shape: Shape) -> None:
         if isinstance(value, list):
             shape.many = True
-        for item in items_of(value):
-            self._item(item, shape)
+        for item in to_items(value):
+            self._learn_item(item, shape)
 
-    def _item(self, item: Tree, shape: Shape) -> None:
+    def _learn_item(self, item: Tree, shape: Shape) -> None:
         if not isinstance(item, dict):
-            shape.kinds.add(kind_of(item))
+            shape.kinds.add(classify_value(item))
             return
         if shape.as_json:
             return
-        if shape.depth >= _DEEPEST:
-            self._give_up(shape)
+        if shape.depth >= _MAX_DEPTH:
+            self._keep_as_json(shape)
             return
         for name, value in item.items():
-            if name == OWN and not isinstance(value, dict | list):
-                if not is_nothing(value):
-                    shape.kinds.add(kind_of(value))
-            elif (member := self._member(shape, name)) is not None:
-                self._value(value, member)
+            if name == OWN_TEXT and not isinstance(value, dict | list):
+                if not is_empty(value):
+                    shape.kinds.add(classify_value(value))
+            elif (member := self._find_member(shape, name)) is not None:
+                self._learn_value(value, member)
 
-    def _member(self, shape: Shape, name: str) -> Shape | None:
+    def _find_member(self, shape: Shape, name: str) -> Shape | None:
         if member := shape.members.get(name):
             return member
-        if shape.depth and len(shape.members) >= _WIDEST:
-            self._give_up(shape)
-        elif not self._left or len(shape.members) >= _WIDEST_RECORD:
+        if shape.depth and len(shape.members) >= _MAX_MEMBERS:
+            self._keep_as_json(shape)
+        elif not self._left or len(shape.members) >= _MAX_RECORD_MEMBERS:
             shape.more = True
         if shape.as_json or shape.more:
             return None
@@ -315,31 +322,33 @@ class Shapes:
         shape.members[name] = Shape(shape.depth + 1)
         return shape.members[name]
 
-    def _give_up(self, shape: Shape) -> None:
+    def _keep_as_json(self, shape: Shape) -> None:
         shape.as_json = True
-        self._left += sum(1 for _ in _below(shape))
+        self._left += sum(1 for _ in _iterate_descendants(shape))
         shape.members.clear()
 
 
-def _below(shape: Shape) -> Iterator[Shape]:
+def _iterate_descendants(shape: Shape) -> Iterator[Shape]:
     for member in shape.members.values():
         yield member
-        yield from _below(member)
+        yield from _iterate_descendants(member)
 
 
-def is_nothing(value: Tree) -> bool:
-    """Whether a value is empty."""
+def is_empty(value: Tree) -> bool:
+    """Return whether a value is empty."""
     return value is None or value == "" or value == [] or value == {}
 
 
-def items_of(value: Tree) -> list[dict[str, Tree] | Scalar]:
-    """What stands in a field, as a list; a list within a list is an object around it.
+def to_items(value: Tree) -> list[dict[str, Tree] | Scalar]:
+    """Return a field's value as a list; a list within a list is wrapped in an object.
 
-    >>> items_of("a"), items_of([1, None, [2]]), items_of("")
+    >>> to_items("a"), to_items([1, None, [2]]), to_items("")
     (['a'], [1, {'values': [2]}], [])
     """
     if not isinstance(value, list):
-        return [] if is_nothing(value) else [value]
+        return [] if is_empty(value) else [value]
     return [
-        {INNER: item} if isinstance(item, list) else item for item in value if not is_nothing(item)
+        {INNER_LIST: item} if isinstance(item, list) else item
+        for item in value
+        if not is_empty(item)
     ]

@@ -1,8 +1,8 @@
-"""The datasets of a folder: listing, finding and deleting them, and when they expire.
+"""List, find and delete the datasets of a folder, and determine when the datasets expire.
 
-A dataset is a file, ``<database>_<8 hexadecimal digits>.db``. It stays for seven days after it was
-last used; that moment is the file's time of modification, since its bytes never change. All of
-them together may take 2 GB: beyond that, those go first that were used least recently.
+A dataset is a file, ``<database>_<8 hexadecimal digits>.db``. It is kept for seven days after its
+last use; the file's modification time records that use, since its bytes never change. All datasets
+together may take 2 GB; beyond that, the least recently used are deleted first.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from pathlib import Path
 from ...errors import BadRequest, NotFound, StoreFailed
 from ...system import safe_files
 from ...system.plain_text import one_line, shorten
-from .schema import about
+from .schema import read_about
 
-DAYS = 7
-MOST_BYTES = 2 * 10**9
-_DAY = 86_400.0
-_ENDING = ".db"
+KEEP_DAYS = 7
+MAX_TOTAL_BYTES = 2 * 10**9
+_DAY_S = 86_400.0
+_EXTENSION = ".db"
 _ID = re.compile(r"[a-z][a-z0-9_]{0,39}_[0-9a-f]{8}")
-_NAMED = 3  # datasets in a suggestion
+_MAX_SUGGESTED = 3  # datasets in a suggestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +37,15 @@ class Dataset:
     Parameters
     ----------
     id, database, title : str
-        Its identifier, the database it came from, and what it holds.
+        Its identifier, source database, and contents.
     records : int or None
-        Rows of its main table; None where that is not known.
+        Rows of its main table; None if unknown.
     size : int
         Bytes.
     created, used, expires : str
-        ISO 8601 in UTC. Using it moves ``expires`` to seven days later.
+        ISO 8601 in UTC. Each use moves ``expires`` to seven days later.
     broken : str
-        Why it cannot be read; empty if it can.
+        Why the dataset cannot be read; empty if it can.
     """
 
     id: str
@@ -60,8 +60,8 @@ class Dataset:
 
 
 @dataclass(frozen=True, slots=True)
-class Swept:
-    """A dataset that was deleted, why (``unused`` or ``space``), and its bytes."""
+class DeletedDataset:
+    """A deleted dataset, the reason (``unused`` or ``space``), and its bytes."""
 
     id: str
     reason: str
@@ -69,7 +69,7 @@ class Swept:
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
+class _DatasetFile:
     path: Path
     used: float
     size: int
@@ -79,123 +79,127 @@ class _File:
         return self.path.stem
 
 
-def datasets(folder: Path) -> list[Dataset]:
-    """Every dataset of *folder*, the last used first; broken ones are among them, and say so."""
-    return [_to_dataset(file) for file in _files(folder)]
+def list_datasets(folder: Path) -> list[Dataset]:
+    """Return every dataset of *folder*, last used first; broken datasets are marked."""
+    return [_to_dataset(file) for file in _list_files(folder)]
 
 
-def find(folder: Path, name: str) -> Path:
-    """The file of the dataset *name*; this counts as use, so its days begin anew.
+def find_file(folder: Path, name: str) -> Path:
+    """Return the file of the dataset *name* and restart its days; this counts as use.
 
     Raises
     ------
     BadRequest
-        That can be no dataset's name.
+        The name cannot be a dataset's.
     NotFound
-        There is no such dataset (any more); the suggestions name those there are.
+        The dataset does not exist or has expired; the suggestions name existing ones.
     """
-    file = _path(folder, name)
-    with contextlib.suppress(OSError):  # a folder that cannot be written: it stays as it is
+    file = _resolve_path(folder, name)
+    with contextlib.suppress(OSError):  # the folder is read-only: the time stays unchanged
         os.utime(file, (time.time(), time.time()))
     return file
 
 
-def forget(folder: Path, name: str) -> int:
-    """Delete the dataset *name*; returns how many bytes that frees.
+def delete_dataset(folder: Path, name: str) -> int:
+    """Delete the dataset *name*, and return the number of bytes freed.
 
     Raises
     ------
     BadRequest, NotFound
-        As `find`.
+        As `find_file`.
     StoreFailed
         The disk refuses.
     """
-    file = _path(folder, name)
+    file = _resolve_path(folder, name)
     with safe_files.disk_errors(file, "delete"):
         size = file.lstat().st_size
     safe_files.delete_file(file)
     return size
 
 
-def sweep(folder: Path, now: float | None = None, most_bytes: int = MOST_BYTES) -> list[Swept]:
-    """Delete the datasets not used for seven days, then those beyond *most_bytes*.
+def delete_expired(
+    folder: Path, now: float | None = None, most_bytes: int = MAX_TOTAL_BYTES
+) -> list[DeletedDataset]:
+    """Delete datasets not used for seven days, then those that exceed *most_bytes*.
 
     Parameters
     ----------
     folder : Path
-        That of the datasets; it need not exist.
+        The folder of the datasets; it need not exist.
     now : float, optional
-        Seconds since 1970; the clock's if not given.
+        Seconds since 1970; the present time if not given.
     most_bytes : int
-        The most all may take together. The last used stays, however large it is.
+        The limit for all datasets together. The last used one stays, however large.
     """
     if now is None:
         now = time.time()
     safe_files.delete_stale_parts(folder)
     swept, taken = [], 0
-    for place, file in enumerate(_files(folder)):
+    for place, file in enumerate(_list_files(folder)):
         taken += file.size
-        if file.used + DAYS * _DAY < now:
+        if file.used + KEEP_DAYS * _DAY_S < now:
             reason = "unused"
         elif place and taken > most_bytes:
             reason = "space"
         else:
             continue
-        with contextlib.suppress(StoreFailed):  # somebody has it open (Windows): next time
+        with contextlib.suppress(StoreFailed):  # open in another process (Windows): retry next time
             safe_files.delete_file(file.path)
-            swept.append(Swept(file.id, reason, file.size))
+            swept.append(DeletedDataset(file.id, reason, file.size))
             taken -= file.size
     return swept
 
 
-def _path(folder: Path, name: str) -> Path:
-    """The file of a name, which cannot lead out of *folder*."""
-    wanted = name.strip().removesuffix(_ENDING)
-    file = folder / f"{wanted}{_ENDING}"
+def _resolve_path(folder: Path, name: str) -> Path:
+    """Return the file of a name; the path cannot lead out of *folder*."""
+    wanted = name.strip().removesuffix(_EXTENSION)
+    file = folder / f"{wanted}{_EXTENSION}"
     if not _ID.fullmatch(wanted):
         msg = f"{shorten(one_line(name), 60)!r} is not a dataset."
         form = "A dataset is named like gene_0a1b2c3d: database, underscore, 8 digits."
-        raise BadRequest(msg, *_suggestions(folder, wanted), form)
+        raise BadRequest(msg, *_suggest_datasets(folder, wanted), form)
     if not file.is_file():
         msg = f"There is no dataset {wanted} (any more)."
-        stay = f"A dataset stays for {DAYS} days after it was last used: stage the records again."
-        raise NotFound(msg, *_suggestions(folder, wanted), stay)
+        stay = (
+            f"A dataset stays for {KEEP_DAYS} days after it was last used: stage the records again."
+        )
+        raise NotFound(msg, *_suggest_datasets(folder, wanted), stay)
     return file
 
 
-def _suggestions(folder: Path, wanted: str) -> Iterator[str]:
-    files = _files(folder)
+def _suggest_datasets(folder: Path, wanted: str) -> Iterator[str]:
+    files = _list_files(folder)
     near = get_close_matches(wanted[:60], [file.id for file in files], 1, 0.7)
     if near:
         yield f"Did you mean {near[0]}?"
-    others = [file for file in files if file.id not in near][:_NAMED]
+    others = [file for file in files if file.id not in near][:_MAX_SUGGESTED]
     if others:
-        last_used = ", ".join(_in_brief(_to_dataset(file)) for file in others)
+        last_used = ", ".join(_describe_dataset(_to_dataset(file)) for file in others)
         yield f"The last used: {last_used}."
     elif not near:
         yield "There is none yet: stage some records first."
 
 
-def _in_brief(dataset: Dataset) -> str:
+def _describe_dataset(dataset: Dataset) -> str:
     title = shorten(dataset.title, 60)
     return f"{dataset.id} ({title})" if title else dataset.id
 
 
-def _files(folder: Path) -> list[_File]:
-    """The files that are named like a dataset, the last used first."""
+def _list_files(folder: Path) -> list[_DatasetFile]:
+    """Return the files that are named like a dataset, last used first."""
     found = []
     with contextlib.suppress(FileNotFoundError), safe_files.disk_errors(folder, "list"):
         entries = list(os.scandir(folder)) if folder.exists() else []
         for entry in entries:
             path = Path(entry.path)
-            if path.suffix == _ENDING and _ID.fullmatch(path.stem) and entry.is_file():
-                with contextlib.suppress(FileNotFoundError):  # just now swept by somebody else
+            if path.suffix == _EXTENSION and _ID.fullmatch(path.stem) and entry.is_file():
+                with contextlib.suppress(FileNotFoundError):  # just deleted by another process
                     status = entry.stat()
-                    found.append(_File(path, status.st_mtime, status.st_size))
+                    found.append(_DatasetFile(path, status.st_mtime, status.st_size))
     return sorted(found, key=lambda file: (-file.used, file.id))
 
 
-def _to_dataset(file: _File) -> Dataset:
+def _to_dataset(file: _DatasetFile) -> Dataset:
     facts, broken = _read_about(file.path)
     records = facts.get("records", "")
     return Dataset(
@@ -204,21 +208,21 @@ def _to_dataset(file: _File) -> Dataset:
         title=one_line(facts.get("title", "")),
         records=int(records) if records.isdecimal() and len(records) < 16 else None,
         size=file.size,
-        created=facts.get("created") or moment(file.used),
-        used=moment(file.used),
-        expires=moment(file.used + DAYS * _DAY),
+        created=facts.get("created") or format_time(file.used),
+        used=format_time(file.used),
+        expires=format_time(file.used + KEEP_DAYS * _DAY_S),
         broken=broken,
     )
 
 
 def _read_about(file: Path) -> tuple[dict[str, str], str]:
     try:
-        facts = about(file)
+        facts = read_about(file)
     except StoreFailed as error:
         return {}, error.message
     return facts, "" if facts else f"{file.stem} does not say what it is."
 
 
-def moment(seconds: float) -> str:
-    """Seconds since 1970 as ISO 8601 in UTC."""
+def format_time(seconds: float) -> str:
+    """Return seconds since 1970 as ISO 8601 in UTC."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,8 +1,8 @@
-"""PMC's tables, laid out by hand: articles, their sections with text, captions and references.
+"""PMC's tables with a fixed layout: articles, sections with text, captions and references.
 
-The text is what the project's own reader makes of JATS, section by section; ``part`` is the role of
-a section: ``abstract``, ``body``, ``back`` or ``references``. Articles whose publisher keeps the
-full text back have no sections but the abstract, and ``has_full_text`` is 0. The rest is read from
+The project's own reader turns JATS into text, section by section; ``part`` is the role of a
+section: ``abstract``, ``body``, ``back`` or ``references``. An article whose publisher withholds
+the full text has only the abstract as a section, and ``has_full_text`` is 0. The rest is read from
 the same XML. Facts: jats.nlm.nih.gov (Archiving 1.3 tag library).
 """
 
@@ -20,7 +20,7 @@ from ...outline.sections import part_of
 from ...readers.jats import parse_article, read
 from ...readers.safe_xml import children_of, first, readable_text
 from ...system.plain_text import one_line, shorten
-from .pubmed_tables import Cells, cells, whole
+from .pubmed_tables import CellRow, parse_whole, to_cells
 from .tables import Notes, Table, Tables
 from .trees import Page
 
@@ -40,34 +40,40 @@ ARTICLES = Table(
 )  # fmt: skip
 
 
-def _table(name: str, *columns: str, numbers: tuple[str, ...] = ()) -> Table:
+def _define_table(name: str, *columns: str, numbers: tuple[str, ...] = ()) -> Table:
     typed = [(column, "INTEGER" if column in numbers else "TEXT") for column in columns]
     return Table(name, typed, ARTICLES)
 
 
-AUTHORS = _table("authors", "last_name", "fore_name", "collective_name", "orcid", "affiliation")
-SECTIONS = _table(
+AUTHORS = _define_table(
+    "authors", "last_name", "fore_name", "collective_name", "orcid", "affiliation"
+)
+SECTIONS = _define_table(
     "sections", "level", "part", "heading", "words", "section_text", numbers=("level", "words")
 )
-KEYWORDS = _table("keywords", "keyword")
-CAPTIONS = _table("captions", "kind", "label", "title", "caption")
-CITED = _table(
+KEYWORDS = _define_table("keywords", "keyword")
+CAPTIONS = _define_table("captions", "kind", "label", "title", "caption")
+CITED = _define_table(
     "cited_works", "label", "cited_pmid", "cited_doi", "cited_pmcid", "title", "source", "year",
     "citation", numbers=("cited_pmid", "year"),
 )  # fmt: skip
-GRANTS = _table("grants", "grant_number", "agency")
+GRANTS = _define_table("grants", "grant_number", "agency")
 LAYOUT = (ARTICLES, AUTHORS, SECTIONS, KEYWORDS, CAPTIONS, CITED, GRANTS)
 
 _HEADING = re.compile(r"(#{1,6}) +(.+?)\s*$")
-_KINDS = {"fig": "figure", "table-wrap": "table", "boxed-text": "box", "supplementary-material":
-          "supplement"}  # fmt: skip
-_CITATIONS = ("mixed-citation", "element-citation", "citation", "nlm-citation")
-_TITLES = ("article-title", "chapter-title", "data-title", "part-title")
+_CAPTION_KINDS = {
+    "fig": "figure",
+    "table-wrap": "table",
+    "boxed-text": "box",
+    "supplementary-material": "supplement",
+}
+_CITATION_TAGS = ("mixed-citation", "element-citation", "citation", "nlm-citation")
+_TITLE_TAGS = ("article-title", "chapter-title", "data-title", "part-title")
 _ORCID = re.compile(r"(\d{4}-\d{4}-\d{4}-\d{3}[\dXx])", re.A)
 
 
 class PmcTables:
-    """Reads pages of PMC's XML into tables."""
+    """Read pages of PMC's XML into tables."""
 
     def __init__(self, database: sqlite3.Connection, notes: Notes) -> None:
         self._tables = Tables(database, LAYOUT)
@@ -82,7 +88,7 @@ class PmcTables:
         EntrezFailed
             PMC answered with an error.
         BadContent
-            It is not PMC's XML, or not all of it.
+            The page is not PMC's XML, or incomplete.
         """
         parsed = parse_article(page.body)
         root = parsed.root
@@ -103,53 +109,67 @@ class PmcTables:
         body = etree.tostring(article, with_tail=False)
         document = read(Fetched(body, "jats", "", "pmc", "efetch"))
         number = self._notes.next_number()
-        # An article without a number of its own is kept under one that PMC cannot have given.
-        uid = whole(document.ids.pmcid.removeprefix("PMC")) or -number
+        # An article without a PMCID gets a negative number, which PMC never uses.
+        uid = parse_whole(document.ids.pmcid.removeprefix("PMC")) or -number
         if uid in self._seen:
             self._notes.add_repeated(document.ids.pmcid)
-            self._tables.forget(uid)
+            self._tables.delete_record(uid)
         self._seen.add(uid)
-        self._tables.add(ARTICLES, (uid, *_article(article, document)))
-        for table, rows in _lists(article, document):
+        self._tables.add(ARTICLES, (uid, *_to_article_row(article, document)))
+        for table, rows in _iterate_lists(article, document):
             for position, row in enumerate(rows, 1):
                 self._tables.add(table, (uid, position, *row))
 
     def finish(self) -> dict[str, int]:
-        """Write the rows still buffered; returns the number of rows by table."""
+        """Write the buffered rows and return the number of rows by table."""
         return self._tables.finish()
 
 
-def _article(article: _Element, document: Document) -> Cells:
+def _to_article_row(article: _Element, document: Document) -> CellRow:
     meta, ids = article.find("front/article-meta"), document.ids
     if meta is None:
         meta = article
     journal = first(article, "front")
-    day = min(filter(None, (_date(date) for date in meta.iterchildren("pub-date"))), default="")
-    pages = "-".join(filter(None, (_text(meta, "fpage"), _text(meta, "lpage"))))
+    day = min(
+        filter(None, (_parse_date(date) for date in meta.iterchildren("pub-date"))), default=""
+    )
+    pages = "-".join(
+        filter(None, (_read_child_text(meta, "fpage"), _read_child_text(meta, "lpage")))
+    )
     return (
-        *cells(ids.pmcid, whole(ids.pmid), ids.doi, document.title, document.abstract),
-        *cells(_deep(journal, "journal-title"), _deep(journal, "publisher-name")),
-        *cells(whole(day[:4]), day, _text(meta, "volume"), _text(meta, "issue")),
-        *cells(pages or _text(meta, "elocation-id"), document.article_type),
-        *cells(article.get("{http://www.w3.org/XML/1998/namespace}lang"), document.license),
+        *to_cells(ids.pmcid, parse_whole(ids.pmid), ids.doi, document.title, document.abstract),
+        *to_cells(
+            _read_descendant_text(journal, "journal-title"),
+            _read_descendant_text(journal, "publisher-name"),
+        ),
+        *to_cells(
+            parse_whole(day[:4]),
+            day,
+            _read_child_text(meta, "volume"),
+            _read_child_text(meta, "issue"),
+        ),
+        *to_cells(pages or _read_child_text(meta, "elocation-id"), document.article_type),
+        *to_cells(article.get("{http://www.w3.org/XML/1998/namespace}lang"), document.license),
         int(document.retracted),
         int(document.body_words > 0),
         document.body_words,
     )
 
 
-def _lists(article: _Element, document: Document) -> Iterator[tuple[Table, Iterator[Cells]]]:
-    yield AUTHORS, _authors(article)
-    yield SECTIONS, _sections(document.markdown)
+def _iterate_lists(
+    article: _Element, document: Document
+) -> Iterator[tuple[Table, Iterator[CellRow]]]:
+    yield AUTHORS, _iterate_authors(article)
+    yield SECTIONS, _iterate_sections(document.markdown)
     words = {readable_text(word): None for word in article.iterfind("front//kwd-group//kwd")}
-    yield KEYWORDS, (cells(word) for word in words if word)
-    yield CAPTIONS, _captions(article)
-    yield CITED, _cited(article)
-    yield GRANTS, _grants(article)
+    yield KEYWORDS, (to_cells(word) for word in words if word)
+    yield CAPTIONS, _iterate_captions(article)
+    yield CITED, _iterate_cited_works(article)
+    yield GRANTS, _iterate_grants(article)
 
 
-def _authors(article: _Element) -> Iterator[Cells]:
-    places = {el.get("id", ""): _address(el) for el in article.iterfind("front//aff")}
+def _iterate_authors(article: _Element) -> Iterator[CellRow]:
+    places = {el.get("id", ""): _format_affiliation(el) for el in article.iterfind("front//aff")}
     for contrib in article.iterfind("front/article-meta/contrib-group/contrib"):
         if contrib.get("contrib-type", "author") != "author":
             continue
@@ -160,26 +180,26 @@ def _authors(article: _Element) -> Iterator[Cells]:
             for rid in ref.get("rid", "").split()
             if (place := places.get(rid))
         ]
-        orcid = _ORCID.search(_deep(contrib, "contrib-id"))
+        orcid = _ORCID.search(_read_descendant_text(contrib, "contrib-id"))
         family = given = ""
         if group is None and name is not None:
-            family, given = _text(name, "surname"), _text(name, "given-names")
+            family, given = _read_child_text(name, "surname"), _read_child_text(name, "given-names")
             family = family or readable_text(name)
         names = (family, given, readable_text(group), orcid[1].upper() if orcid else "")
         if any(names):
-            yield cells(*names, "; ".join(dict.fromkeys(where)))
+            yield to_cells(*names, "; ".join(dict.fromkeys(where)))
 
 
-def _address(aff: _Element) -> str:
-    """An affiliation without the label that points to it, which some print as a raised sign."""
+def _format_affiliation(aff: _Element) -> str:
+    """Return an affiliation without its label, which some articles print as a superscript."""
     words = [aff.text or ""]
     for child in children_of(aff):
         words += ["" if child.tag in {"label", "sup"} else readable_text(child), child.tail or ""]
     return " ".join(" ".join(words).split()).replace(" ,", ",")
 
 
-def _sections(markdown: str) -> Iterator[Cells]:
-    """The text under each heading, down to the next one; the title is no section."""
+def _iterate_sections(markdown: str) -> Iterator[CellRow]:
+    """Yield the text under each heading, up to the next heading; the title is not a section."""
     level, part, base, heading = 1, "lead", 1, ""
     lines: list[str] = []
     fenced = False
@@ -191,44 +211,47 @@ def _sections(markdown: str) -> Iterator[Cells]:
             continue
         text = "\n".join(lines).strip()
         if level > 1 or text:
-            yield cells(level, part, heading, len(text.split()), text)
+            yield to_cells(level, part, heading, len(text.split()), text)
         if found:
             level, heading, lines = len(found[1]), found[2], []
-            # What stands deeper belongs to the part above: the Methods of an abstract are abstract.
+            # A subsection belongs to its parent's part: the Methods of an abstract are abstract.
             if level <= base or part in {"lead", "body"}:
                 part, base = part_of(heading) if level > 1 else "lead", level
 
 
-def _captions(article: _Element) -> Iterator[Cells]:
-    for element in article.iter(*_KINDS):
+def _iterate_captions(article: _Element) -> Iterator[CellRow]:
+    for element in article.iter(*_CAPTION_KINDS):
         caption = first(element, "caption")
-        title = "" if caption is None else _text(caption, "title")
+        title = "" if caption is None else _read_child_text(caption, "title")
         whole_text = readable_text(caption)
-        label = _text(element, "label")
+        label = _read_child_text(element, "label")
         if label or whole_text:
             text = whole_text.removeprefix(title).strip()
-            yield cells(_KINDS[str(element.tag)], label, title, text)
+            yield to_cells(_CAPTION_KINDS[str(element.tag)], label, title, text)
 
 
-def _cited(article: _Element) -> Iterator[Cells]:
+def _iterate_cited_works(article: _Element) -> Iterator[CellRow]:
     for reference in article.iterfind("back//ref-list/ref"):
-        label = _text(reference, "label")
-        for citation in reference.iter(*_CITATIONS):
+        label = _read_child_text(reference, "label")
+        for citation in reference.iter(*_CITATION_TAGS):
             names = {"pmid": "", "doi": "", "pmcid": ""}
             for number in citation.iter("pub-id", "ext-link"):
                 kind = number.get("pub-id-type") or number.get("ext-link-type") or ""
                 if kind in names and not names[kind]:
                     names[kind] = getattr(Ids.maybe(readable_text(number)), kind)
-            title = next((text for tag in _TITLES if (text := _deep(citation, tag))), "")
-            year = re.search(r"\b(1[5-9]|20)\d\d\b", _deep(citation, "year"))
-            yield cells(
-                label, whole(names["pmid"]), names["doi"], names["pmcid"], title,
-                _deep(citation, "source"), int(year[0]) if year else None, _printed(citation),
+            title = next(
+                (text for tag in _TITLE_TAGS if (text := _read_descendant_text(citation, tag))), ""
+            )
+            year = re.search(r"\b(1[5-9]|20)\d\d\b", _read_descendant_text(citation, "year"))
+            yield to_cells(
+                label, parse_whole(names["pmid"]), names["doi"], names["pmcid"], title,
+                _read_descendant_text(citation, "source"), int(year[0]) if year else None,
+                _format_citation(citation),
             )  # fmt: skip
 
 
-def _printed(citation: _Element) -> str:
-    """A citation as it is printed, without identifiers; where it is only data, between blanks."""
+def _format_citation(citation: _Element) -> str:
+    """Return a citation as printed, without identifiers; data-only parts are joined by blanks."""
     children = children_of(citation)
     tails = [citation.text, *(child.tail for child in children)]
     between = "" if any(text and not text.isspace() for text in tails) else " "
@@ -239,30 +262,30 @@ def _printed(citation: _Element) -> str:
     return " ".join(between.join(words).split())
 
 
-def _grants(article: _Element) -> Iterator[Cells]:
+def _iterate_grants(article: _Element) -> Iterator[CellRow]:
     for award in article.iterfind("front//funding-group/award-group"):
         source = first(award, "funding-source")
-        agency = _deep(source, "institution") or readable_text(source)
+        agency = _read_descendant_text(source, "institution") or readable_text(source)
         numbers = [readable_text(number) for number in award.iterchildren("award-id")]
         for number in numbers or [""]:
             if number or agency:
-                yield cells(number, agency)
+                yield to_cells(number, agency)
 
 
-def _date(date: _Element) -> str:
-    year, month, day = (_text(date, tag) for tag in ("year", "month", "day"))
+def _parse_date(date: _Element) -> str:
+    year, month, day = (_read_child_text(date, tag) for tag in ("year", "month", "day"))
     if not re.fullmatch(r"[12]\d{3}", year, re.A):
         return ""
-    numbers = [whole(part) or 0 for part in (month, day)]
+    numbers = [parse_whole(part) or 0 for part in (month, day)]
     if not 1 <= numbers[0] <= 12:
         return year
     text = f"{year}-{numbers[0]:02}"
     return f"{text}-{numbers[1]:02}" if 1 <= numbers[1] <= 31 else text
 
 
-def _text(parent: _Element, tag: str) -> str:
+def _read_child_text(parent: _Element, tag: str) -> str:
     return readable_text(first(parent, tag))
 
 
-def _deep(parent: _Element | None, tag: str) -> str:
+def _read_descendant_text(parent: _Element | None, tag: str) -> str:
     return "" if parent is None else readable_text(next(parent.iter(tag), None))

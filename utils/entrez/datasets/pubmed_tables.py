@@ -1,9 +1,9 @@
-"""PubMed's tables, laid out by hand: articles and what belongs to them.
+"""PubMed's tables with a fixed layout: articles and their related rows.
 
-What a paper *is* comes from the project's own reader; what it does not keep (identifiers of MeSH
-headings, chemicals, grants, references, data banks) is read here from the same elements, each by
-its own path, since references and comments carry identifiers, too. Dates are ISO 8601, as precise
-as PubMed has them. Facts: ``pubmed_250101.dtd``.
+The project's own reader supplies the paper. The fields that the reader does not keep (identifiers
+of MeSH headings, chemicals, grants, references, data banks) are read here from the same elements,
+each by its own path, because references and comments have identifiers, too. Dates are ISO 8601, as
+precise as PubMed gives them. Facts: ``pubmed_250101.dtd``.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from ...model.identifiers import Ids
 from ...model.paper import Paper
 from ...readers.pubmed import Deleted, read_with_elements
 from ...readers.safe_xml import children_of, first, readable_text
-from .tables import Notes, Table, Tables, fit
+from .tables import Notes, Table, Tables, clean_cell_text
 from .trees import Page
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-Cells: TypeAlias = "tuple[str | int | None, ...]"
+CellRow: TypeAlias = "tuple[str | int | None, ...]"
 
 ARTICLES = Table(
     "articles",
@@ -38,29 +38,29 @@ ARTICLES = Table(
 )  # fmt: skip
 
 
-def _table(name: str, *columns: str, indexes: tuple[str, ...] = ()) -> Table:
+def _define_table(name: str, *columns: str, indexes: tuple[str, ...] = ()) -> Table:
     numbers = {"is_major", "cited_pmid", "notice_pmid"}
     typed = [(column, "INTEGER" if column in numbers else "TEXT") for column in columns]
     return Table(name, typed, ARTICLES, indexes=indexes)
 
 
-AUTHORS = _table(
+AUTHORS = _define_table(
     "authors", "last_name", "fore_name", "initials", "suffix", "collective_name", "orcid",
     "affiliation", indexes=("last_name",),
 )  # fmt: skip
-MESH = _table(
+MESH = _define_table(
     "mesh", "descriptor", "ui", "qualifier", "qualifier_ui", "is_major", indexes=("descriptor",)
 )
-TYPES = _table("publication_types", "publication_type", indexes=("publication_type",))
-KEYWORDS = _table("keywords", "keyword")
-GRANTS = _table("grants", "grant_number", "acronym", "agency", "country")
-CHEMICALS = _table("chemicals", "name", "ui", "registry_number", indexes=("name",))
-CITED = _table(
+TYPES = _define_table("publication_types", "publication_type", indexes=("publication_type",))
+KEYWORDS = _define_table("keywords", "keyword")
+GRANTS = _define_table("grants", "grant_number", "acronym", "agency", "country")
+CHEMICALS = _define_table("chemicals", "name", "ui", "registry_number", indexes=("name",))
+CITED = _define_table(
     "cited_works", "cited_pmid", "cited_doi", "cited_pmcid", "citation", indexes=("cited_pmid",)
 )
-DATABANKS = _table("databank_accessions", "databank", "accession")
-OTHER_ABSTRACTS = _table("other_abstracts", "kind", "abstract")
-NOTICES = _table("notices", "kind", "reference", "notice_pmid")
+DATABANKS = _define_table("databank_accessions", "databank", "accession")
+OTHER_ABSTRACTS = _define_table("other_abstracts", "kind", "abstract")
+NOTICES = _define_table("notices", "kind", "reference", "notice_pmid")
 LAYOUT = (
     ARTICLES, AUTHORS, MESH, TYPES, KEYWORDS, GRANTS, CHEMICALS, CITED, DATABANKS,
     OTHER_ABSTRACTS, NOTICES,
@@ -68,7 +68,7 @@ LAYOUT = (
 
 
 class PubmedTables:
-    """Reads pages of PubMed's XML into tables."""
+    """Read pages of PubMed's XML into tables."""
 
     def __init__(self, database: sqlite3.Connection, notes: Notes) -> None:
         self._tables = Tables(database, LAYOUT)
@@ -80,9 +80,9 @@ class PubmedTables:
         for record, element in read_with_elements(page.body):
             if isinstance(record, Deleted):
                 for pmid in record.pmids:
-                    self._forget(whole(pmid))
+                    self._delete_article(parse_whole(pmid))
                     self._notes.add_missing(pmid)
-            elif uid := whole(record.ids.pmid):
+            elif uid := parse_whole(record.ids.pmid):
                 self._add_article(uid, record, element)
             else:
                 self._notes.nameless += 1
@@ -90,27 +90,27 @@ class PubmedTables:
     def _add_article(self, uid: int, paper: Paper, element: _Element) -> None:
         if uid in self._seen:
             self._notes.add_repeated(uid)
-            self._tables.forget(uid)
+            self._tables.delete_record(uid)
         self._seen.add(uid)
         citation = first(element, "MedlineCitation")
-        self._tables.add(ARTICLES, (uid, *_article(uid, paper, citation)))
-        found = {**_rows_of_paper(paper), **_rows_of_xml(element, citation)}
+        self._tables.add(ARTICLES, (uid, *_to_article_row(uid, paper, citation)))
+        found = {**_collect_paper_rows(paper), **_collect_xml_rows(element, citation)}
         for table in LAYOUT[1:]:
             for position, cells in enumerate(found.get(table.name, ()), 1):
                 self._tables.add(table, (uid, position, *cells))
         self._notes.next_number()
 
-    def _forget(self, uid: int | None) -> None:
+    def _delete_article(self, uid: int | None) -> None:
         if uid in self._seen:
             self._seen.discard(uid)
-            self._tables.forget(uid)
+            self._tables.delete_record(uid)
 
     def finish(self) -> dict[str, int]:
-        """Write the rows still buffered; returns the number of rows by table."""
+        """Write the buffered rows and return the number of rows by table."""
         return self._tables.finish()
 
 
-def _article(uid: int, paper: Paper, citation: _Element | None) -> Cells:
+def _to_article_row(uid: int, paper: Paper, citation: _Element | None) -> CellRow:
     status = country = ""
     if citation is not None:
         status = citation.get("Status", "")
@@ -119,57 +119,64 @@ def _article(uid: int, paper: Paper, citation: _Element | None) -> Cells:
         paper.title, paper.abstract, paper.journal, paper.journal_abbreviation, paper.issn, country,
         paper.volume, paper.issue, paper.pages,
     )  # fmt: skip
-    dates = (whole(paper.year), paper.published, paper.entered, paper.revised)
+    dates = (parse_whole(paper.year), paper.published, paper.entered, paper.revised)
     names = (paper.ids.doi, paper.ids.pmcid, "; ".join(paper.languages), paper.vernacular_title)
-    return (uid, *cells(*texts), *cells(*dates), *cells(*names, status), int(paper.retracted))
+    return (
+        uid,
+        *to_cells(*texts),
+        *to_cells(*dates),
+        *to_cells(*names, status),
+        int(paper.retracted),
+    )
 
 
-def _rows_of_paper(paper: Paper) -> dict[str, list[Cells]]:
-    """Rows by table, from the fields of the paper."""
+def _collect_paper_rows(paper: Paper) -> dict[str, list[CellRow]]:
+    """Return rows by table, from the fields of the paper."""
     return {
         AUTHORS.name: [
-            cells(
+            to_cells(
                 who.family, who.given, who.initials, who.suffix, who.collective, who.orcid,
                 "; ".join(who.affiliations),
             )
             for who in paper.authors
         ],
-        TYPES.name: [cells(name) for name in paper.publication_types],
-        KEYWORDS.name: [cells(word) for word in paper.keywords],
-        OTHER_ABSTRACTS.name: [cells(kind, text) for kind, text in paper.other_abstracts],
+        TYPES.name: [to_cells(name) for name in paper.publication_types],
+        KEYWORDS.name: [to_cells(word) for word in paper.keywords],
+        OTHER_ABSTRACTS.name: [to_cells(kind, text) for kind, text in paper.other_abstracts],
         NOTICES.name: [
-            cells(notice.kind, notice.reference, whole(notice.pmid)) for notice in paper.notices
+            to_cells(notice.kind, notice.reference, parse_whole(notice.pmid))
+            for notice in paper.notices
         ],
     }  # fmt: skip
 
 
-def _rows_of_xml(record: _Element, citation: _Element | None) -> dict[str, list[Cells]]:
-    """Rows by table, from what only the XML has."""
-    found: dict[str, list[Cells]] = {CITED.name: list(_cited(record))}
+def _collect_xml_rows(record: _Element, citation: _Element | None) -> dict[str, list[CellRow]]:
+    """Return rows by table, from fields that only the XML has."""
+    found: dict[str, list[CellRow]] = {CITED.name: list(_iterate_cited_works(record))}
     article = None if citation is None else first(citation, "Article")
     if citation is None or article is None:
         return found
-    found[MESH.name] = list(_headings(first(citation, "MeshHeadingList")))
-    found[CHEMICALS.name] = list(_chemicals(first(citation, "ChemicalList")))
+    found[MESH.name] = list(_iterate_mesh(first(citation, "MeshHeadingList")))
+    found[CHEMICALS.name] = list(_iterate_chemicals(first(citation, "ChemicalList")))
     found[GRANTS.name] = [
-        cells(*(readable_text(first(grant, tag)) for tag in _GRANT))
-        for grant in _each(first(article, "GrantList"), "Grant")
+        to_cells(*(readable_text(first(grant, tag)) for tag in _GRANT_TAGS))
+        for grant in _list_children(first(article, "GrantList"), "Grant")
     ]
-    found[DATABANKS.name] = list(_accessions(first(article, "DataBankList")))
+    found[DATABANKS.name] = list(_iterate_accessions(first(article, "DataBankList")))
     return found
 
 
-_GRANT = ("GrantID", "Acronym", "Agency", "Country")
+_GRANT_TAGS = ("GrantID", "Acronym", "Agency", "Country")
 _CITED_IDS = {"pubmed": 0, "doi": 1, "pmc": 2, "pmcid": 2}
 
 
-def _each(parent: _Element | None, tag: str) -> list[_Element]:
+def _list_children(parent: _Element | None, tag: str) -> list[_Element]:
     return [] if parent is None else [child for child in children_of(parent) if child.tag == tag]
 
 
-def _headings(mesh: _Element | None) -> Iterator[Cells]:
-    """A row for each qualifier of a heading; it is major if it or its descriptor is."""
-    for heading in _each(mesh, "MeshHeading"):
+def _iterate_mesh(mesh: _Element | None) -> Iterator[CellRow]:
+    """Yield a row for each qualifier; it is major if the qualifier or its descriptor is major."""
+    for heading in _list_children(mesh, "MeshHeading"):
         term, *qualifiers = [*children_of(heading), None]
         if term is None or term.tag != "DescriptorName":
             continue
@@ -177,52 +184,54 @@ def _headings(mesh: _Element | None) -> Iterator[Cells]:
         for part in qualifiers[:-1] or [None]:
             own = (None, None) if part is None else (readable_text(part), part.get("UI"))
             is_major = major or (part is not None and part.get("MajorTopicYN") == "Y")
-            yield (*cells(name, ui, *own), int(is_major))
+            yield (*to_cells(name, ui, *own), int(is_major))
 
 
-def _chemicals(listed: _Element | None) -> Iterator[Cells]:
-    for chemical in _each(listed, "Chemical"):
+def _iterate_chemicals(listed: _Element | None) -> Iterator[CellRow]:
+    for chemical in _list_children(listed, "Chemical"):
         number, name = first(chemical, "RegistryNumber"), first(chemical, "NameOfSubstance")
         if name is not None:
             registered = readable_text(number)
-            # "0" stands for a substance without a number.
-            yield cells(
+            # "0" means a substance without a number.
+            yield to_cells(
                 readable_text(name), name.get("UI"), "" if registered == "0" else registered
             )
 
 
-def _accessions(banks: _Element | None) -> Iterator[Cells]:
-    for bank in _each(banks, "DataBank"):
+def _iterate_accessions(banks: _Element | None) -> Iterator[CellRow]:
+    for bank in _list_children(banks, "DataBank"):
         name = readable_text(first(bank, "DataBankName"))
-        for number in _each(first(bank, "AccessionNumberList"), "AccessionNumber"):
-            yield cells(name, readable_text(number))
+        for number in _list_children(first(bank, "AccessionNumberList"), "AccessionNumber"):
+            yield to_cells(name, readable_text(number))
 
 
-def _cited(record: _Element) -> Iterator[Cells]:
-    """The references of the paper, those in sections of the list, too."""
+def _iterate_cited_works(record: _Element) -> Iterator[CellRow]:
+    """Yield the paper's references, including those in sections of the list."""
     for data in ("PubmedData", "PubmedBookData", "BookDocument"):
         if (part := first(record, data)) is None:
             continue
-        for listed in _each(part, "ReferenceList"):
+        for listed in _list_children(part, "ReferenceList"):
             for reference in listed.iter("Reference"):
-                yield _reference(reference)
+                yield _to_cited_row(reference)
 
 
-def _reference(reference: _Element) -> Cells:
+def _to_cited_row(reference: _Element) -> CellRow:
     names = ["", "", ""]
-    for number in _each(first(reference, "ArticleIdList"), "ArticleId"):
+    for number in _list_children(first(reference, "ArticleIdList"), "ArticleId"):
         if (place := _CITED_IDS.get(number.get("IdType", ""))) is not None and number.text:
             names[place] = names[place] or number.text.strip()
     pmid, doi, pmcid = names
     doi = doi and (Ids.maybe(doi).doi or doi).lower()
-    return cells(whole(pmid), doi, pmcid, readable_text(first(reference, "Citation")))
+    return to_cells(parse_whole(pmid), doi, pmcid, readable_text(first(reference, "Citation")))
 
 
-def whole(digits: str) -> int | None:
-    """A number of at most 15 digits, else None."""
+def parse_whole(digits: str) -> int | None:
+    """Return a number of at most 15 digits, or None."""
     return int(digits) if len(digits) < 16 and digits.isascii() and digits.isdigit() else None
 
 
-def cells(*values: str | int | None) -> Cells:
-    """Values as they are kept: an empty one is NULL."""
-    return tuple([(fit(value) or None) if isinstance(value, str) else value for value in values])
+def to_cells(*values: str | int | None) -> CellRow:
+    """Return values as stored: an empty value is NULL."""
+    return tuple(
+        [(clean_cell_text(value) or None) if isinstance(value, str) else value for value in values]
+    )

@@ -13,20 +13,22 @@ from typing import Any
 
 from ...errors import BadRequest
 from ...system.plain_text import one_line, shorten
-from .sql_query import MOST_CHARS, MOST_ROWS, ask
-from .tables import ABOUT, quoted
+from .sql_query import MAX_PAGE_CHARS, MAX_PAGE_ROWS, run_query
+from .tables import ABOUT, quote_name
 
-_SHOWN = 40  # columns of one table
-SECONDS = 20.0  # for all rows of a table to be counted
-_COUNTED = 100  # tables in one statement
-_OURS = f"m.type = 'table' AND m.name NOT LIKE 'sqlite~_%' ESCAPE '~' AND m.name <> '{ABOUT}'"
-_COLUMNS = f"""
+_MAX_LISTED_COLUMNS = 40  # columns of one table
+COUNT_MAX_S = 20.0  # for all rows of a table to be counted
+_TABLES_PER_COUNT = 100  # tables in one statement
+_DATA_TABLES_FILTER = (
+    f"m.type = 'table' AND m.name NOT LIKE 'sqlite~_%' ESCAPE '~' AND m.name <> '{ABOUT}'"
+)
+_COLUMNS_SQL = f"""
     SELECT m.name, c.name, c.type, c.pk FROM sqlite_schema AS m JOIN pragma_table_info(m.name) AS c
-    WHERE {_OURS} ORDER BY m.rowid, c.cid
+    WHERE {_DATA_TABLES_FILTER} ORDER BY m.rowid, c.cid
 """  # noqa: S608 - names of ours
-_LINKS = f"""
+_LINKS_SQL = f"""
     SELECT m.name, f."from", f."table", f."to"
-    FROM sqlite_schema AS m JOIN pragma_foreign_key_list(m.name) AS f WHERE {_OURS}
+    FROM sqlite_schema AS m JOIN pragma_foreign_key_list(m.name) AS f WHERE {_DATA_TABLES_FILTER}
 """  # noqa: S608
 
 
@@ -41,7 +43,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TableInfo:
     """A table and the number of its rows."""
 
     name: str
@@ -49,16 +51,16 @@ class Table:
     columns: tuple[Column, ...]
 
     def describe(self) -> str:
-        """Its columns in a line; those without a type are text."""
-        shown = ", ".join(_describe_columns(self.columns[:_SHOWN]))
-        more = len(self.columns) - _SHOWN
+        """Return the columns in one line; columns without a type are text."""
+        shown = ", ".join(_describe_columns(self.columns[:_MAX_LISTED_COLUMNS]))
+        more = len(self.columns) - _MAX_LISTED_COLUMNS
         return f"{shown}, and {more} more" if more > 0 else shown
 
 
 def _describe_columns(columns: Iterable[Column]) -> Iterator[str]:
     for column in columns:
         kind = column.type.lower()
-        words = [shorten(quoted(column.name), 60), "" if kind == "text" else kind]
+        words = [shorten(quote_name(column.name), 60), "" if kind == "text" else kind]
         if column.refers_to:
             words.append(f"-> {column.refers_to}")
         elif column.key:
@@ -68,24 +70,24 @@ def _describe_columns(columns: Iterable[Column]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """What a dataset holds.
+    """The tables and relations of a dataset.
 
     Parameters
     ----------
     about : dict of str
-        Its own table ``_dataset``: id, database, title, form, created, records, warnings, ….
+        The table ``_dataset``: id, database, title, form, created, records, warnings, ….
     tables : tuple of Table
         The table of the records first.
     relations : tuple of str
-        ``table.column -> table.column``, from the table that refers.
+        ``table.column -> table.column``, from the referring table.
     """
 
     about: dict[str, str]
-    tables: tuple[Table, ...]
+    tables: tuple[TableInfo, ...]
     relations: tuple[str, ...]
 
-    def text(self) -> str:
-        """All of it as a short text, for a model to read."""
+    def to_text(self) -> str:
+        """Return the schema as a short text for a model to read."""
         title = one_line(self.about.get("title", ""))
         lines = [title] if title else []
         lines.append("Columns without a type are text.")
@@ -95,64 +97,70 @@ class Schema:
         return "\n".join(lines)
 
 
-def schema(file: Path) -> Schema:
-    """What the dataset in *file* holds.
+def read_schema(file: Path) -> Schema:
+    """Return the schema of the dataset in *file*.
 
     Raises
     ------
     StoreFailed
-        The file is no dataset, or broken.
+        The file is not a dataset, or is broken.
     BadRequest
-        It is so large that counting its rows takes more than 20 s.
+        Counting the rows takes more than 20 s.
     """
-    tables = tuple(_tables(file))
+    tables = tuple(_read_tables(file))
     relations = tuple(
         f"{table.name}.{column.name} -> {column.refers_to}"
         for table in tables
         for column in table.columns
         if column.refers_to
     )
-    return Schema(about(file), tables, relations)
+    return Schema(read_about(file), tables, relations)
 
 
-def about(file: Path) -> dict[str, str]:
-    """The description of the dataset in *file*; empty where it has none.
+def read_about(file: Path) -> dict[str, str]:
+    """Return the description of the dataset in *file*; empty if there is none.
 
     Raises
     ------
     StoreFailed
-        The file is no dataset, or broken.
+        The file is not a dataset, or is broken.
     """
     try:
-        answer = ask(file, f"SELECT name, value FROM {ABOUT}", max_rows=1000, max_chars=MOST_CHARS)  # noqa: S608
+        sql = f"SELECT name, value FROM {ABOUT}"  # noqa: S608 - a name of ours
+        answer = run_query(file, sql, max_rows=1000, max_chars=MAX_PAGE_CHARS)
     except BadRequest:
         return {}
     return {str(name): str(value) for name, value in answer.rows}
 
 
-def _tables(file: Path) -> Iterator[Table]:
+def _read_tables(file: Path) -> Iterator[TableInfo]:
     links = {
         (table, name): f"{above}.{target or 'uid'}"
-        for table, name, above, target in _all_rows(file, _LINKS)
+        for table, name, above, target in _fetch_all_rows(file, _LINKS_SQL)
     }
     columns: dict[str, dict[str, Column]] = {}
-    for table, name, kind, key in _all_rows(file, _COLUMNS):
+    for table, name, kind, key in _fetch_all_rows(file, _COLUMNS_SQL):
         link = links.get((table, name), "")
         columns.setdefault(table, {})[name] = Column(name, kind, bool(key), link)
     names = list(columns)
-    for start in range(0, len(names), _COUNTED):
-        some = names[start : start + _COUNTED]
-        counts = ", ".join(f"(SELECT count(*) FROM {quoted(name)})" for name in some)  # noqa: S608
-        [row] = ask(file, f"SELECT {counts}", seconds=SECONDS).rows
+    for start in range(0, len(names), _TABLES_PER_COUNT):
+        some = names[start : start + _TABLES_PER_COUNT]
+        counts = ", ".join(f"(SELECT count(*) FROM {quote_name(name)})" for name in some)  # noqa: S608
+        [row] = run_query(file, f"SELECT {counts}", seconds=COUNT_MAX_S).rows
         for name, rows in zip(some, row, strict=True):
-            yield Table(name, rows, tuple(columns[name].values()))
+            yield TableInfo(name, rows, tuple(columns[name].values()))
 
 
-def _all_rows(file: Path, sql: str) -> Iterator[tuple[Any, ...]]:
+def _fetch_all_rows(file: Path, sql: str) -> Iterator[tuple[Any, ...]]:
     start: int | None = 0
     while start is not None:
-        page = ask(
-            file, sql, start=start, max_rows=MOST_ROWS, max_chars=MOST_CHARS, seconds=SECONDS
+        page = run_query(
+            file,
+            sql,
+            start=start,
+            max_rows=MAX_PAGE_ROWS,
+            max_chars=MAX_PAGE_CHARS,
+            seconds=COUNT_MAX_S,
         )
         yield from page.rows
         start = page.next_start

@@ -1,14 +1,19 @@
-"""The process in which untrusted SQL runs: it can read one file, and nothing else.
+"""Run untrusted SQL in a process that can read one file and nothing else.
 
-A statement written by a model, after it read text from the web, is hostile input. Its words are not
-inspected. SQLite itself is restricted: the file is opened read-only and immutable, an authorizer
-allows the few actions and functions a query needs, limits bound its length, depth and memory, and
-the system lets this process write no file at all. What takes too long is interrupted; what cannot
-be interrupted (a single slow function) is killed by the parent, or by an alarm of the kernel where
-the parent is gone. See https://www.sqlite.org/security.html.
+A statement that a model wrote after reading text from the web is hostile input. Its words are not
+inspected; instead SQLite itself is restricted:
 
-It starts without our packages (`Children`, bare), since a killed one must be replaced at once:
-standard library only.
+- the file is opened read-only and immutable;
+- an authorizer allows only the actions and functions that a query needs;
+- limits bound the statement's length, depth and memory;
+- the operating system forbids this process to write files.
+
+A statement that takes too long is interrupted. If it cannot be interrupted (a single slow
+function), the parent kills the process, or a kernel alarm does so if the parent is gone. See
+https://www.sqlite.org/security.html.
+
+The process starts without our packages (`Children`, bare) and uses only the standard library,
+because a killed process must be replaced at once.
 """
 
 from __future__ import annotations
@@ -26,11 +31,11 @@ from typing import Any
 
 from ...readers.child_processes import serve_with
 
-MEMORY = 512 << 20  # bytes of address space, Python included
-_HEAP = 192 << 20  # bytes of SQLite's own memory; sorting does not go to the disk
-_STEPS = 2_000  # virtual instructions between two looks at the clock: about 50 µs
-_GRACE = 1.0  # seconds the kernel waits longer than the parent
-_UNREADABLE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CANTOPEN}
+MEMORY_MAX_BYTES = 512 << 20  # bytes of address space, Python included
+_HEAP_MAX_BYTES = 192 << 20  # bytes of SQLite's own memory; sorting does not go to the disk
+_STEPS_PER_CHECK = 2_000  # virtual instructions between two looks at the clock: about 50 µs
+_GRACE_S = 1.0  # seconds the kernel waits longer than the parent
+_UNREADABLE_CODES = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CANTOPEN}
 _LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: 32 << 20,  # bytes of one value, and of one row
     sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000,
@@ -43,10 +48,10 @@ _LIMITS = {
     sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 0,
     sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
-_ACTIONS = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE}
+_ALLOWED_ACTIONS = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE}
 # Pragmas that describe tables. They are run once before the authorizer is set: at its first use
 # SQLite declares such a table function, which is a write to the schema in memory.
-_PRAGMAS = {
+_ALLOWED_PRAGMAS = {
     "table_info",
     "table_xinfo",
     "table_list",
@@ -54,11 +59,11 @@ _PRAGMAS = {
     "index_list",
     "index_info",
 }
-_TABLE_FUNCTIONS = {"json_each", "json_tree", *(f"pragma_{pragma}" for pragma in _PRAGMAS)}
+_TABLE_FUNCTIONS = {"json_each", "json_tree", *(f"pragma_{pragma}" for pragma in _ALLOWED_PRAGMAS)}
 _OWN_TABLES = {"sqlite_master", "sqlite_schema", *_TABLE_FUNCTIONS}
-# What SQLite brings that computes and touches nothing: no extensions, no tokenizers, no log, and
-# no blobs out of thin air.
-_COMPUTING = """
+# SQLite's built-in functions without side effects: no extensions, no tokenizers, no log, and no
+# functions that create large blobs.
+_ALLOWED_FUNCTIONS = """
     -> ->> abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling char coalesce concat
     concat_ws cos cosh count cume_dist current_date current_time current_timestamp date datetime
     degrees dense_rank exp first_value floor format glob group_concat hex if ifnull iif instr json
@@ -70,10 +75,10 @@ _COMPUTING = """
     sqlite_version sqrt strftime string_agg substr substring sum tan tanh time timediff total trim
     trunc typeof unicode unistr unixepoch unlikely upper
 """
-FUNCTIONS = frozenset(_COMPUTING.split())
+FUNCTIONS = frozenset(_ALLOWED_FUNCTIONS.split())
 _encoded = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-# Texts, quoted names and comments, in which nothing else begins; also unclosed ones.
-_QUOTED = re.compile(
+# Strings, quoted names and comments, closed or not; no other token starts within them.
+_QUOTED_TOKEN = re.compile(
     r"""'[^']*(?:'|\Z) | "(?:[^"]|"")*" | `[^`]*(?:`|\Z) | \[[^]]*(?:]|\Z)
     | --[^\n]* | /\*.*?(?:\*/|\Z)""",
     re.DOTALL | re.VERBOSE,
@@ -95,40 +100,40 @@ class Statement:
         self.until = math.inf
         self.denied = False
         self.database = _open_database(file)
-        self._tables = {*_OWN_TABLES, *_names(self.database)}
-        self.database.set_progress_handler(self._is_late, _STEPS)
+        self._tables = {*_OWN_TABLES, *_list_tables(self.database)}
+        self.database.set_progress_handler(self._is_late, _STEPS_PER_CHECK)
         self.database.set_authorizer(self._authorize)
-        self._sql = _strict(sql)
+        self._sql = _use_backticks(sql)
         self.rows: Iterator[tuple[Any, ...]] = iter(())
 
     def begin(self, start: int) -> list[str]:
-        """Run it up to row *start*; returns the names of its columns."""
+        """Run the statement up to row *start*, and return its column names."""
         cursor = self.database.execute(self._sql)
         self.rows = islice(cursor, start, None)
         return [column[0] for column in cursor.description or ()]
 
-    def page(self, max_rows: int, max_chars: int, *, whole: bool) -> dict[str, Any]:
-        """The next rows, as many as fit; ``more`` says whether there are others.
+    def read_page(self, max_rows: int, max_chars: int, *, whole: bool) -> dict[str, Any]:
+        """Return the next rows that fit; ``more`` is true if rows remain.
 
-        A row that is too long by itself has its long texts cut, unless *whole*.
+        A single row that is too long has its long texts cut, unless *whole*.
         """
         rows: list[list[Any]] = []
         cut, spent = False, 2
         for row in self.rows:
-            cells = [_cell(value) for value in row]
-            length = _length(cells) + 1
+            cells = [_to_json_value(value) for value in row]
+            length = _measure_json(cells) + 1
             if len(rows) == max_rows or (rows and spent + length > max_chars):
                 self.rows = chain([row], self.rows)
                 return {"rows": rows, "more": True, "cut": cut}
             if spent + length > max_chars and not whole:
-                cells, cut = _shortened(cells, max_chars - spent - 1), True
-                if spent + _length(cells) + 1 > max_chars:
+                cells, cut = _shorten_row(cells, max_chars - spent - 1), True
+                if spent + _measure_json(cells) + 1 > max_chars:
                     return {"wide": True}
             rows.append(cells)
             spent += length
         return {"rows": rows, "more": False, "cut": cut}
 
-    def known(self) -> dict[str, list[str]]:
+    def list_columns(self) -> dict[str, list[str]]:
         """Return the columns of every table."""
         self.database.set_authorizer(None)
         known: dict[str, list[str]] = {}
@@ -147,11 +152,11 @@ class Statement:
     ) -> int:
         function = (second or "").lower() if action == sqlite3.SQLITE_FUNCTION else ""
         if (
-            action in _ACTIONS
+            action in _ALLOWED_ACTIONS
             or function in FUNCTIONS
-            or (action == sqlite3.SQLITE_PRAGMA and first in _PRAGMAS)
+            or (action == sqlite3.SQLITE_PRAGMA and first in _ALLOWED_PRAGMAS)
             or (action == sqlite3.SQLITE_READ and schema == "main" and first in self._tables)
-            # Rows that are counted and not read, also of what a statement itself calls a table.
+            # Rows that are counted and not read, also of a table that the statement defines.
             or (action == sqlite3.SQLITE_READ and not second)
         ):
             return sqlite3.SQLITE_OK
@@ -165,35 +170,35 @@ def serve() -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    serve_with(answer, MEMORY)
+    serve_with(answer_request, MEMORY_MAX_BYTES)
 
 
-def answer(body: bytes) -> dict[str, Any]:
-    """One page of rows, or why there is none; see `.sql_query` for the parent's side.
+def answer_request(body: bytes) -> dict[str, Any]:
+    """Return one page of rows or an error; see `.sql_query` for the parent's side.
 
-    ``keep`` leaves the statement open, and a body without ``sql`` goes on with it; its rows are
-    whole, however long.
+    ``keep`` leaves the statement open, and a body without ``sql`` continues it; rows are then
+    complete, however long.
     """
     job = json.loads(body)
-    with _alarm(job["seconds"] + _GRACE):
-        return _answer(job)
+    with _set_alarm(job["seconds"] + _GRACE_S):
+        return _run_job(job)
 
 
 _open_statements: list[Statement] = []  # at most one: an export's, which is read page by page
 
 
-def _answer(job: dict[str, Any]) -> dict[str, Any]:
+def _run_job(job: dict[str, Any]) -> dict[str, Any]:
     began = time.monotonic()
     statement = None
     try:
         if going_on := "sql" not in job:
             statement = _open_statements.pop()
         else:
-            _close(*_open_statements)
+            _close_statements(*_open_statements)
             statement = Statement(job["file"], job["sql"])
         statement.until = began + 0.9 * job["seconds"]  # the rest is for the reply
         reply: dict[str, Any] = {} if going_on else {"columns": statement.begin(job["start"])}
-        reply |= statement.page(job["max_rows"], job["max_chars"], whole="keep" in job)
+        reply |= statement.read_page(job["max_rows"], job["max_chars"], whole="keep" in job)
         reply["seconds"] = time.monotonic() - began
         if reply.get("more") and "keep" in job:
             _open_statements.append(statement)
@@ -201,20 +206,20 @@ def _answer(job: dict[str, Any]) -> dict[str, Any]:
         return _describe_error(error, statement)
     finally:
         if statement and statement not in _open_statements:
-            _close(statement)
+            _close_statements(statement)
     return reply
 
 
-def _strict(sql: str) -> str:
-    """*sql* with every "name" as `name`.
+def _use_backticks(sql: str) -> str:
+    """Return *sql* with every "name" as `name`.
 
-    The two mean the same, but to SQLite the first is also a text, in silence, where there is no
-    such column: a misspelt one would give a wrong answer instead of an error.
+    Both mean the same, but SQLite silently treats the first as a string if no such column exists: a
+    misspelt column would give a wrong answer instead of an error.
     """
-    return _QUOTED.sub(_backticked, sql)
+    return _QUOTED_TOKEN.sub(_quote_with_backticks, sql)
 
 
-def _backticked(found: re.Match[str]) -> str:
+def _quote_with_backticks(found: re.Match[str]) -> str:
     token = found[0]
     if token[0] != '"':
         return token
@@ -224,23 +229,23 @@ def _backticked(found: re.Match[str]) -> str:
 
 def _describe_error(error: Exception, statement: Statement | None) -> dict[str, Any]:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code in _UNREADABLE or statement is None:
+    if code in _UNREADABLE_CODES or statement is None:
         return {"unreadable": str(error)}
     if code == sqlite3.SQLITE_INTERRUPT:
         return {"late": True}
     if code in {sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}:
-        return {"error": "broken"}  # like a MemoryError: it swelled
+        return {"error": "broken"}  # treated like a MemoryError
     reply: dict[str, Any] = {"mistake": str(error), "denied": statement.denied, "known": {}}
-    with suppress(sqlite3.Error):  # the clock runs on
-        reply["known"] = statement.known()
+    with suppress(sqlite3.Error):  # the time limit still applies
+        reply["known"] = statement.list_columns()
     return reply
 
 
 def _open_database(file: str) -> sqlite3.Connection:
     database = sqlite3.connect(file, uri=True, isolation_level=None, cached_statements=0)
-    database.text_factory = _text
+    database.text_factory = _decode_text
     for pragma in (
-        f"hard_heap_limit={_HEAP}",
+        f"hard_heap_limit={_HEAP_MAX_BYTES}",
         "temp_store=MEMORY",
         "query_only=ON",
         "trusted_schema=OFF",
@@ -254,11 +259,11 @@ def _open_database(file: str) -> sqlite3.Connection:
     return database
 
 
-def _names(database: sqlite3.Connection) -> list[str]:
+def _list_tables(database: sqlite3.Connection) -> list[str]:
     return [name for (name,) in database.execute("SELECT name FROM sqlite_schema")]
 
 
-def _close(*statements: Statement) -> None:
+def _close_statements(*statements: Statement) -> None:
     for statement in statements:
         statement.rows = iter(())
         statement.database.close()
@@ -266,12 +271,12 @@ def _close(*statements: Statement) -> None:
             _open_statements.remove(statement)
 
 
-def _text(stored: bytes) -> str:
+def _decode_text(stored: bytes) -> str:
     return stored.decode("utf-8", "replace")
 
 
-def _cell(value: Any) -> Any:
-    """*value* as JSON has it."""
+def _to_json_value(value: Any) -> Any:
+    """Return *value* as JSON can hold it."""
     if isinstance(value, bytes):
         return f"x'{value.hex()}'"
     if isinstance(value, float) and not math.isfinite(value):
@@ -279,30 +284,30 @@ def _cell(value: Any) -> Any:
     return value
 
 
-def _length(cells: list[Any]) -> int:
+def _measure_json(cells: list[Any]) -> int:
     return len(_encoded(cells))
 
 
-def _shortened(cells: list[Any], max_chars: int) -> list[Any]:
-    """*cells* with long texts cut, so that a row of its own fits where it can."""
+def _shorten_row(cells: list[Any], max_chars: int) -> list[Any]:
+    """Return *cells* with long texts cut, so that a single long row fits."""
     most = max_chars // max(1, len(cells))
     while most > 20:
-        short = [_cut(cell, most) for cell in cells]
-        if _length(short) <= max_chars:
+        short = [_cut_cell(cell, most) for cell in cells]
+        if _measure_json(short) <= max_chars:
             return short
         most //= 2
-    return [_cut(cell, 20) for cell in cells]
+    return [_cut_cell(cell, 20) for cell in cells]
 
 
-def _cut(cell: Any, most: int) -> Any:
+def _cut_cell(cell: Any, most: int) -> Any:
     if not isinstance(cell, str) or len(cell) <= most:
         return cell
     return f"{cell[:most]}… [cut: {len(cell):,} characters]"
 
 
 @contextmanager
-def _alarm(seconds: float) -> Iterator[None]:
-    """End this process after *seconds* whatever it does, even when nobody is left to kill it."""
+def _set_alarm(seconds: float) -> Iterator[None]:
+    """End this process after *seconds*, even if the parent process is gone."""
     if not hasattr(signal, "setitimer"):  # Windows
         yield
         return

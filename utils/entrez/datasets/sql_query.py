@@ -1,9 +1,9 @@
-"""Query a dataset in SQL: one statement, read only, a page of its rows.
+"""Query a dataset in SQL: one read-only statement, returned one page of rows at a time.
 
-The author of the statement (a model, a person, a page a model has read) is not trusted. It runs
-in a process of its own, which can read this file and do nothing else; see `.sql_child`.
-Rows come in pages that are bounded in number and in characters. The next page runs the statement
-again, so it should be put in order: without ORDER BY, SQLite promises none.
+The author of the statement (a model, a person, a page a model has read) is not trusted. The
+statement runs in a process of its own, which can read this file and do nothing else; see
+`.sql_child`. Rows come in pages that are bounded in number and in characters. The next page runs
+the statement again, so the statement should use ORDER BY: without it, SQLite promises no order.
 
 A refused statement is answered with SQLite's own message and the columns of the tables.
 """
@@ -23,16 +23,16 @@ from ...model.tabular import Table, Tabular
 from ...readers.child_processes import Child, ChildCrashed, ChildFailed, Children
 from ...system.plain_text import one_line, shorten
 
-_MESSAGE = 200  # characters of SQLite's message
-_LISTED = 300  # characters of a list of names
-_TABLES = 3  # tables whose columns are listed
+_MESSAGE_MAX_CHARS = 200  # characters of SQLite's message
+_LIST_MAX_CHARS = 300  # characters of a list of names
+_MAX_LISTED_TABLES = 3  # tables whose columns are listed
 _FROM = re.compile(r'(?:\bfrom|\bjoin|,)\s*["`]?(\w+)', re.IGNORECASE)
-SECONDS = 2.0
+DEFAULT_TIMEOUT_S = 2.0
 MAX_ROWS, MAX_CHARS = 100, 20_000
-MOST_ROWS, MOST_CHARS, MOST_SECONDS = 10_000, 1_000_000, 60.0
-LONGEST = 100_000  # characters of a statement
-_LAST_ROW = 10**9
-_PAGE_ROWS, _PAGE_CHARS = 5_000, 4_000_000  # of `all_rows`
+MAX_PAGE_ROWS, MAX_PAGE_CHARS, MAX_TIMEOUT_S = 10_000, 1_000_000, 60.0
+STATEMENT_MAX_CHARS = 100_000  # characters of a statement
+_MAX_START = 10**9
+_PAGE_ROWS, _PAGE_CHARS = 5_000, 4_000_000  # of `iterate_rows`
 _CHILDREN = 2  # each may hold as much memory as its limit says
 
 
@@ -43,16 +43,16 @@ class ResultPage(Tabular):
     Parameters
     ----------
     columns : tuple of str
-        Their names as SQLite gives them; two may be the same.
+        The columns' names from SQLite; two may be equal.
     rows : tuple of tuple
         None, int, float or str in the order of the columns. A blob is the text ``x'…'``, an
         infinite number the text ``inf``: JSON has neither.
     next_start : int or None
-        The ``start`` of the rows that follow; None where there are none.
+        The ``start`` of the next rows; None at the end.
     cut : bool
-        A row was longer than the whole page, and its long texts are cut (they say so).
+        A row was longer than the whole page, and its long texts are cut and marked.
     seconds : float
-        How long it took.
+        The duration.
     """
 
     columns: tuple[str, ...]
@@ -66,14 +66,14 @@ class ResultPage(Tabular):
         return Table(self.columns, self.rows)
 
 
-def ask(
+def run_query(
     file: Path,
     sql: str,
     *,
     start: int = 0,
     max_rows: int = MAX_ROWS,
     max_chars: int = MAX_CHARS,
-    seconds: float = SECONDS,
+    seconds: float = DEFAULT_TIMEOUT_S,
 ) -> ResultPage:
     """Run one reading statement on the dataset in *file*.
 
@@ -87,47 +87,47 @@ def ask(
         Skip *start* rows, then return at most *max_rows*, in all at most *max_chars* characters
         of JSON.
     seconds : float
-        It is stopped after so long.
+        The time limit.
 
     Raises
     ------
     BadRequest
         The statement is wrong, does more than read, or takes too long or too much memory.
     StoreFailed
-        The file is no dataset, or broken.
+        The file is not a dataset, or is broken.
     """
-    _check(sql, seconds)
-    _require_within("start", start, 0, _LAST_ROW)
-    _require_within("max_rows", max_rows, 1, MOST_ROWS)
-    _require_within("max_chars", max_chars, 1, MOST_CHARS)
-    job = _job(file, sql, seconds, start=start, max_rows=max_rows, max_chars=max_chars)
+    _check_statement(sql, seconds)
+    _require_within("start", start, 0, _MAX_START)
+    _require_within("max_rows", max_rows, 1, MAX_PAGE_ROWS)
+    _require_within("max_chars", max_chars, 1, MAX_PAGE_CHARS)
+    job = _build_job(file, sql, seconds, start=start, max_rows=max_rows, max_chars=max_chars)
     try:
-        reply = _processes().ask(job, seconds)
+        reply = _get_processes().ask(job, seconds)
     except ChildFailed as failure:
-        raise _stopped_error(seconds, failure) from failure
+        raise _build_stopped_error(seconds, failure) from failure
     _require_rows(reply, file, sql, seconds)
     rows = tuple(map(tuple, reply["rows"]))
     next_start = start + len(rows) if reply["more"] else None
     return ResultPage(tuple(reply["columns"]), rows, next_start, reply["cut"], reply["seconds"])
 
 
-def all_rows(
+def iterate_rows(
     file: Path, sql: str, seconds: float
 ) -> Generator[tuple[list[str], list[list[Any]]], None, None]:
-    """Every row of one statement, which runs once: pages of (columns, rows), at least one.
+    """Yield every row of a statement that runs once, as pages of (columns, rows), at least one.
 
     No cell is cut. A page may take *seconds*; to stop earlier, close the iterator.
 
     Raises
     ------
     BadRequest, StoreFailed
-        As `ask`.
+        As `run_query`.
     """
-    _check(sql, seconds)
+    _check_statement(sql, seconds)
     page = {"max_rows": _PAGE_ROWS, "max_chars": _PAGE_CHARS, "keep": True}
-    child = Child(_processes().start)  # of our own: the statement stays open in it
+    child = Child(_get_processes().start)  # a separate process, in which the statement stays open
     try:
-        reply = child.ask(_job(file, sql, seconds, start=0, **page), seconds)
+        reply = child.ask(_build_job(file, sql, seconds, start=0, **page), seconds)
         _require_rows(reply, file, sql, seconds)
         columns = reply["columns"]
         yield columns, reply["rows"]
@@ -137,28 +137,28 @@ def all_rows(
             _require_rows(reply, file, sql, seconds)
             yield columns, reply["rows"]
     except ChildFailed as failure:
-        raise _stopped_error(seconds, failure) from failure
+        raise _build_stopped_error(seconds, failure) from failure
     finally:
         child.kill()
 
 
-def dismiss() -> int:
-    """End the idle processes; returns how many there were."""
-    return _processes().stop_idle()
+def stop_idle_processes() -> int:
+    """End the idle processes, and return their number."""
+    return _get_processes().stop_idle()
 
 
 @cache
-def _processes() -> Children:
+def _get_processes() -> Children:
     return Children(f"{__package__}.sql_child", most=_CHILDREN, bare=True)
 
 
-def _check(sql: str, seconds: float) -> None:
+def _check_statement(sql: str, seconds: float) -> None:
     if not sql.strip():
-        raise empty_statement()
-    if len(sql) > LONGEST:
-        msg = f"The statement has {len(sql):,} characters; {LONGEST:,} is the most."
+        raise build_empty_error()
+    if len(sql) > STATEMENT_MAX_CHARS:
+        msg = f"The statement has {len(sql):,} characters; {STATEMENT_MAX_CHARS:,} is the most."
         raise BadRequest(msg, "Shorten it: a long list of values is better joined from a table.")
-    _require_within("seconds", seconds, 0.05, MOST_SECONDS)
+    _require_within("seconds", seconds, 0.05, MAX_TIMEOUT_S)
 
 
 def _require_within(name: str, value: float, least: float, most: float) -> None:
@@ -167,8 +167,8 @@ def _require_within(name: str, value: float, least: float, most: float) -> None:
         raise BadRequest(msg, f"Give another {name}.")
 
 
-def _job(file: Path, sql: str, seconds: float, **page: Any) -> bytes:
-    # Immutable: nobody writes to a dataset, so SQLite needs no lock and leaves no file beside it.
+def _build_job(file: Path, sql: str, seconds: float, **page: Any) -> bytes:
+    # Immutable: datasets are never written to, so SQLite needs no lock and no other file.
     uri = f"{file.absolute().as_uri()}?mode=ro&immutable=1"
     return json.dumps({"file": uri, "sql": sql, "seconds": seconds, **page}).encode()
 
@@ -182,25 +182,27 @@ def _require_rows(reply: dict[str, Any], file: Path, sql: str, seconds: float) -
         msg = f"The dataset {file.stem} cannot be read: {why}."
         raise StoreFailed(msg, "Forget it, and stage the records again.", dataset=file.stem)
     if "late" in reply:
-        raise timed_out(seconds)
+        raise build_timeout_error(seconds)
     if "error" in reply:
-        raise out_of_memory()
+        raise build_memory_error()
     if "mistake" in reply:
-        raise explain(sql, reply["mistake"], denied=reply["denied"], columns=reply["known"])
+        raise build_refusal_error(
+            sql, reply["mistake"], denied=reply["denied"], columns=reply["known"]
+        )
     if not reply.get("columns", True):
-        raise empty_statement()
+        raise build_empty_error()
     if "wide" in reply:
-        raise too_wide(len(reply["columns"]))
+        raise build_too_wide_error(len(reply["columns"]))
 
 
-def _stopped_error(seconds: float, failure: ChildFailed) -> BadRequest:
-    # One that was not late died of its memory, or of the kernel's alarm.
+def _build_stopped_error(seconds: float, failure: ChildFailed) -> BadRequest:
+    # A process that did not time out ran out of memory, or the kernel's alarm ended it.
     if isinstance(failure, ChildCrashed):
-        return out_of_memory()
-    return timed_out(seconds)
+        return build_memory_error()
+    return build_timeout_error(seconds)
 
 
-def explain(
+def build_refusal_error(
     sql: str, message: str, *, denied: bool, columns: Mapping[str, Sequence[str]]
 ) -> BadRequest:
     """Return the error for a statement that SQLite refused.
@@ -209,14 +211,14 @@ def explain(
     ----------
     sql : str
     message : str
-        SQLite's own.
+        SQLite's own message.
     denied : bool
         The statement does more than read, or calls a function that is not allowed.
     columns : mapping
         The columns of every table of the dataset.
     """
-    said = shorten(one_line(message), _MESSAGE).rstrip(".")
-    hints = list(_column_hints(sql, columns))
+    said = shorten(one_line(message), _MESSAGE_MAX_CHARS).rstrip(".")
+    hints = list(_suggest_columns(sql, columns))
     if denied:
         read_only = "A dataset is read-only: use SELECT, or WITH … SELECT. Export it to change it."
         hints = [read_only, *hints]
@@ -224,22 +226,22 @@ def explain(
     return BadRequest(f"SQLite refuses the statement: {said}.", *hints)
 
 
-def _column_hints(sql: str, columns: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """List the columns of the tables that a statement names, else the tables."""
+def _suggest_columns(sql: str, columns: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield the columns of the tables that a statement names, or else the tables."""
     named = {name.casefold() for name in _FROM.findall(sql)}
     tables = [table for table in columns if table.casefold() in named]
-    for table in tables[:_TABLES]:
-        yield f"{table} has the columns {_joined(columns[table])}."
+    for table in tables[:_MAX_LISTED_TABLES]:
+        yield f"{table} has the columns {_join_names(columns[table])}."
     if columns and not tables:
-        yield f"The tables are {_joined(columns)}."
+        yield f"The tables are {_join_names(columns)}."
 
 
-def empty_statement() -> BadRequest:
+def build_empty_error() -> BadRequest:
     """Return the error for an empty statement, or a comment."""
     return BadRequest("There is no statement to run.", "Begin with SELECT.")
 
 
-def timed_out(seconds: float) -> BadRequest:
+def build_timeout_error(seconds: float) -> BadRequest:
     """Return the error for a statement that was stopped."""
     return BadRequest(
         f"The statement took longer than {seconds:g} s and was stopped.",
@@ -247,7 +249,7 @@ def timed_out(seconds: float) -> BadRequest:
     )
 
 
-def out_of_memory() -> BadRequest:
+def build_memory_error() -> BadRequest:
     """Return the error for a statement that met the limit of memory."""
     return BadRequest(
         "The statement takes more memory than it may have, and was stopped.",
@@ -255,11 +257,11 @@ def out_of_memory() -> BadRequest:
     )
 
 
-def too_wide(columns: int) -> BadRequest:
-    """Return the error for a row that does not fit, even with its texts cut."""
+def build_too_wide_error(columns: int) -> BadRequest:
+    """Return the error for a row that does not fit even with its texts cut."""
     msg = f"A row of {columns:,} columns has more characters than max_chars."
     return BadRequest(msg, "Name the columns you need in place of *.", "Raise max_chars.")
 
 
-def _joined(names: Iterable[str]) -> str:
-    return shorten(", ".join(map(one_line, names)), _LISTED)
+def _join_names(names: Iterable[str]) -> str:
+    return shorten(", ".join(map(one_line, names)), _LIST_MAX_CHARS)

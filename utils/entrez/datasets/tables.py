@@ -1,15 +1,15 @@
-"""The tables of a dataset in SQLite: their names, their values, notes beside them, and their file.
+"""SQLite tables of a dataset: their names, values, notes and file.
 
 The main table has one row for each record and ``uid`` as its key. Every other table has ``uid``
-too, so that it joins the main one, and ``position``, the place in its list, from 1. A table with
-tables of its own below it has a key ``<table>_id``, to which those refer. Names are words that need
-no quotes in a query. Notes hold missing and repeated records and warnings. The file is written
-whole or not at all.
+too, to join the main table, and ``position``, the place in its list, from 1. A table with child
+tables has a key ``<table>_id``, to which the child tables refer. Names are words that need no
+quotes in a query. Notes hold missing and repeated records and warnings. The file is written
+completely or not at all.
 
-A column's type is what *all* its values allow. Text that is a number without loss becomes one
-(identifiers with leading zeros, versions such as ``1.10`` and words stay text); dates as NCBI
-writes them (``2012/11/22 00:00``, ``1968 Aug``, ``22-NOV-2012``) become ISO 8601 where a column
-holds nothing else. NCBI's date of the year 1 means that there is none.
+A column has the type that *all* its values allow. Text that is a number without loss becomes a
+number (identifiers with leading zeros, versions such as ``1.10`` and words stay text). Dates as
+NCBI writes them (``2012/11/22 00:00``, ``1968 Aug``, ``22-NOV-2012``) become ISO 8601 if a column
+has nothing else. NCBI's date in the year 1 means that the date is missing.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ from ...system.safe_files import (
 
 ABOUT = "_dataset"
 """The table in which a dataset is described."""
-_LONGEST = 60
-_PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-# Words people write with capitals inside.
-_ODD = re.compile(
+_NAME_MAX_CHARS = 60
+_PLAIN_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+# Words with capitals inside.
+_MIXED_CASE_WORDS = re.compile(
     r"InChI|HomoloGene|EPub|XLogP|MeSH|PubMed|PubChem|ClinVar|GenBank|RefSeq|BioSample|BioProject|dbSNP|dbVar"
     r"|dbGaP|mRNA|cDNA|tRNA|rRNA|DOIs|PMIDs|PMCID|IDs"
 )
-_BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_OTHER = re.compile(r"[^a-z0-9]+")
-# https://www.sqlite.org/lang_keywords.html, but those that are good names and never misread (key).
+_WORD_BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_NON_NAME_CHARS = re.compile(r"[^a-z0-9]+")
+# https://www.sqlite.org/lang_keywords.html, except good names that are never ambiguous (key).
 _RESERVED = """
     add all alter always analyze and as asc attach autoincrement begin between by cascade case
     cast check collate commit conflict constraint create cross current_date current_time
@@ -66,12 +66,12 @@ _RESERVED = """
 KEYWORDS = frozenset(_RESERVED.split())
 Row: TypeAlias = "Sequence[Any]"
 UID, POSITION = "uid", "position"
-_BATCH = 200  # rows that wait; a text may have megabytes
-_CACHE = 64_000  # KiB
-_NAMED = 10
+_BATCH_ROWS = 200  # rows that wait; a text may have megabytes
+_CACHE_KIB = 64_000  # KiB
+_MAX_NAMED = 10
 Scalar: TypeAlias = "str | int | float | bool"
-Kind = Literal["whole", "year", "fraction", "decimal", "date", "no date", "word"]
-Type = Literal["INTEGER", "REAL", "DATE", "TEXT"]
+ValueKind = Literal["whole", "year", "fraction", "decimal", "date", "no date", "word"]
+ColumnType = Literal["INTEGER", "REAL", "DATE", "TEXT"]
 _WHOLE = re.compile(r"0|-?[1-9]\d{0,17}", re.A)
 _YEAR = re.compile(r"1[5-9]\d\d|20\d\d", re.A)
 _DECIMAL = re.compile(r"-?\d{1,20}\.\d{1,20}(?:[eE][+-]?\d{1,3})?|-?\d{1,3}[eE]-\d{1,3}", re.A)
@@ -79,7 +79,7 @@ _NO_DATE = re.compile(r"0{0,3}1/01/01(?: 00:00(?::00)?)?|0001-01-01(?:[ T]00:00:
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH = rf"(?P<name>{'|'.join(_MONTHS)})"
 _TIME = r"(?:[ T](?P<time>\d\d:\d\d(?::\d\d)?)(?P<rest>(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?))?"
-_DATES = tuple(
+_DATE_PATTERNS = tuple(
     re.compile(form, re.A | re.I)
     for form in (
         rf"(?P<year>\d{{4}})[/-](?P<month>\d\d?)[/-](?P<day>\d\d?){_TIME}",
@@ -87,35 +87,35 @@ _DATES = tuple(
         rf"(?P<day>\d\d?)-{_MONTH}-(?P<year>\d{{4}})",
     )
 )
-_UNSORTED = re.compile(r"(?:^|_)(?:version|build|release|id|acc|accession|accver|name)$")
-_WHOLE_KINDS, _NUMBERS, _DATED = (
+_TEXT_NAME_ENDING = re.compile(r"(?:^|_)(?:version|build|release|id|acc|accession|accver|name)$")
+_WHOLE_KINDS, _NUMBER_KINDS, _DATE_KINDS = (
     {"whole", "year"},
     {"whole", "year", "fraction", "decimal"},
     {"date", "no date", "year"},
 )
 
 
-def plain(name: str) -> str:
-    """A site's name for a field in small letters, digits and underscores.
+def to_column_name(name: str) -> str:
+    """Return a site's name for a field in lower-case letters, digits and underscores.
 
-    >>> plain("PubDate"), plain("GBSeq_feature-table"), plain("InChIKey"), plain("DS_MeSHTerms")
-    ('pub_date', 'gbseq_feature_table', 'inchi_key', 'ds_mesh_terms')
+    >>> [to_column_name(name) for name in ("PubDate", "GBSeq_feature-table", "DS_MeSHTerms")]
+    ['pub_date', 'gbseq_feature_table', 'ds_mesh_terms']
     """
     text = unicodedata.normalize("NFKD", name[:200]).encode("ascii", "ignore").decode()
-    text = _ODD.sub(lambda found: found[0].capitalize(), text)
+    text = _MIXED_CASE_WORDS.sub(lambda found: found[0].capitalize(), text)
     if not text.isupper():
-        text = _BORDER.sub("_", text)
-    return _OTHER.sub("_", text.lower()).strip("_").replace("gb_seq", "gbseq")
+        text = _WORD_BORDER.sub("_", text)
+    return _NON_NAME_CHARS.sub("_", text.lower()).strip("_").replace("gb_seq", "gbseq")
 
 
-def joined(path: Iterable[str]) -> str:
-    """The name of a field within fields; what a name repeats of the one before is left out.
+def join_path(path: Iterable[str]) -> str:
+    """Return the name of a nested field; a repeated part of the name before is left out.
 
-    >>> joined(["organism", "taxId"]), joined(["SourceDb", "SourceDbData", "SrcDb"])
+    >>> join_path(["organism", "taxId"]), join_path(["SourceDb", "SourceDbData", "SrcDb"])
     ('organism_tax_id', 'source_db_data_src_db')
     """
     words: list[str] = []
-    for name in map(plain, path):
+    for name in map(to_column_name, path):
         if words and (name == words[-1] or name.startswith(f"{words[-1]}_")):
             words.pop()
         if name:
@@ -123,16 +123,16 @@ def joined(path: Iterable[str]) -> str:
     return "_".join(words)
 
 
-def unique(name: str, taken: set[str]) -> str:
-    """*name* as an identifier that is no keyword and not in *taken*, to which it is added.
+def to_unique_identifier(name: str, taken: set[str]) -> str:
+    """Return *name* as an identifier that is not a keyword nor in *taken*, and add it to *taken*.
 
     >>> taken = {"uid"}
-    >>> unique("uid", taken), unique("order", taken), unique("3_utr", taken), unique("", taken)
-    ('uid_2', 'order_', 'n_3_utr', 'field')
+    >>> [to_unique_identifier(name, taken) for name in ("uid", "order", "3_utr", "")]
+    ['uid_2', 'order_', 'n_3_utr', 'field']
     """
-    while len(name) > _LONGEST and "_" in name:
-        name = name.partition("_")[2]  # the last words tell most
-    made = name[:_LONGEST].strip("_") or "field"
+    while len(name) > _NAME_MAX_CHARS and "_" in name:
+        name = name.partition("_")[2]  # the last words say most
+    made = name[:_NAME_MAX_CHARS].strip("_") or "field"
     if made[0].isdigit():
         made = f"n_{made}"
     if made in KEYWORDS or made.startswith("sqlite_"):
@@ -145,13 +145,13 @@ def unique(name: str, taken: set[str]) -> str:
     return made
 
 
-def quoted(name: str) -> str:
-    """*name* as a statement can hold it: in quotation marks only where it needs them.
+def quote_name(name: str) -> str:
+    """Return *name* as SQL needs it, in quotation marks only if required.
 
-    >>> quoted("uid"), quoted("order"), quoted('a"b')
+    >>> quote_name("uid"), quote_name("order"), quote_name('a"b')
     ('uid', '"order"', '"a""b"')
     """
-    if _PLAIN.fullmatch(name) and name.lower() not in KEYWORDS:
+    if _PLAIN_NAME.fullmatch(name) and name.lower() not in KEYWORDS:
         return name
     return '"' + name.replace('"', '""') + '"'
 
@@ -160,7 +160,7 @@ def quoted(name: str) -> str:
 class Table:
     """A table: its own columns with their types, and its relations to others.
 
-    ``columns`` come after the keys in every row; ``keyed`` tells that other tables refer to it;
+    ``columns`` come after the keys in every row; ``keyed``: other tables refer to this table;
     ``indexes`` are columns that queries search by.
     """
 
@@ -183,15 +183,15 @@ class Table:
 
     @property
     def keys(self) -> list[str]:
-        """The columns before its own: key, parent's key, uid, position, as far as it has them."""
+        """The key columns that precede the table's own: key, parent's key, uid, position."""
         if self.parent is None:
             return [UID]
         own = [self.key] if self.keyed else []
         link = [] if self.parent.parent is None else [self.parent.key]
         return [*own, *link, UID, POSITION]
 
-    def definition(self) -> str:
-        """The statement that creates it."""
+    def to_create_sql(self) -> str:
+        """Return the statement that creates the table."""
         if self.parent is None:
             lines = [f"{UID} {self.uid} PRIMARY KEY NOT NULL"]
         else:
@@ -207,16 +207,16 @@ class Table:
             lines.append(f"{constraint} ({self.parent.key}, {POSITION})")
         return f"CREATE TABLE {self.name} (\n  " + ",\n  ".join(lines) + "\n)"
 
-    def index_definitions(self) -> list[str]:
-        """The statements that create its indexes, those of its key apart."""
+    def to_index_sql(self) -> list[str]:
+        """Return the statements that create the table's indexes, except those of its key."""
         links = [UID] if self.parent and self.parent.parent else []
         return [
             f"CREATE INDEX {self.name}__{column} ON {self.name}({column})"
             for column in (*links, *self.indexes)
         ]
 
-    def insertion(self) -> str:
-        """The statement that adds a row."""
+    def to_insert_sql(self) -> str:
+        """Return the statement that inserts a row."""
         marks = ", ".join("?" * (len(self.keys) + len(self.columns)))
         return f"INSERT INTO {self.name} VALUES ({marks})"  # noqa: S608  # a name of ours
 
@@ -228,15 +228,15 @@ class Tables:
         self.database = database
         self.tables = tables
         self._waiting: dict[str, list[Row]] = {table.name: [] for table in tables}
-        self._statements = {table.name: table.insertion() for table in tables}
+        self._statements = {table.name: table.to_insert_sql() for table in tables}
         for table in tables:
-            database.execute(table.definition())
+            database.execute(table.to_create_sql())
 
     def add(self, table: Table, row: Row) -> None:
         """Add a row, keys first."""
         waiting = self._waiting[table.name]
         waiting.append(row)
-        if len(waiting) >= _BATCH:
+        if len(waiting) >= _BATCH_ROWS:
             self._flush(table.name)
 
     def _flush(self, *names: str) -> None:
@@ -245,7 +245,7 @@ class Tables:
                 self.database.executemany(self._statements[name], waiting)
                 waiting.clear()
 
-    def forget(self, uid: object) -> None:
+    def delete_record(self, uid: object) -> None:
         """Delete a record from every table."""
         self._flush()
         for table in reversed(self.tables):
@@ -253,11 +253,11 @@ class Tables:
             self.database.execute(deletion, (uid,))
 
     def finish(self) -> dict[str, int]:
-        """Write the rows still buffered and the indexes; returns the number of rows by table."""
+        """Write the buffered rows and the indexes, and return the number of rows by table."""
         self._flush()
         counts: dict[str, int] = {}
         for table in self.tables:
-            for statement in table.index_definitions():
+            for statement in table.to_index_sql():
                 self.database.execute(statement)
             count = f"SELECT count(*) FROM {table.name}"  # noqa: S608  # a name of ours
             [(counts[table.name],)] = self.database.execute(count)
@@ -265,21 +265,21 @@ class Tables:
 
 
 @contextlib.contextmanager
-def whole_database(file: Path) -> Iterator[sqlite3.Connection]:
-    """A database that takes the place of *file* when the block ends, checked and on the disk.
+def create_database(file: Path) -> Iterator[sqlite3.Connection]:
+    """Open a database that replaces *file* when the block ends, checked and synced to disk.
 
-    When the block fails, nothing is left behind and *file* stays as it was.
+    If the block fails, nothing is left behind and *file* stays unchanged.
 
     Raises
     ------
     StoreFailed
         The disk refuses.
     InvariantFailed
-        A row refers to one that is not there.
+        A row refers to a missing row.
     """
     part = build_part_path(file)
     try:
-        with _disk_errors(file), contextlib.closing(_open(part)) as database:
+        with _disk_errors(file), contextlib.closing(_open_draft(part)) as database:
             yield database
             _require_references(database, file)
             database.execute("ANALYZE")
@@ -295,15 +295,15 @@ def whole_database(file: Path) -> Iterator[sqlite3.Connection]:
                 leftover.unlink(missing_ok=True)
 
 
-def _open(part: Path) -> sqlite3.Connection:
+def _open_draft(part: Path) -> sqlite3.Connection:
     with disk_errors(part):
         part.touch(exist_ok=False)
         inherit_group(part)
     database = sqlite3.connect(part)
-    # Nobody else knows the file yet, and when anything fails it is deleted: no journal is needed.
+    # No other process uses the file yet, and it is deleted on any failure: no journal is needed.
     for pragma in ("journal_mode=OFF", "synchronous=OFF", "locking_mode=EXCLUSIVE"):
         database.execute(f"PRAGMA {pragma}")
-    database.execute(f"PRAGMA cache_size=-{_CACHE}")
+    database.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
     database.execute("BEGIN")
     return database
 
@@ -316,7 +316,7 @@ def _require_references(database: sqlite3.Connection, file: Path) -> None:
 
 @contextlib.contextmanager
 def _disk_errors(file: Path) -> Iterator[None]:
-    """Turn a full disk into `StoreFailed`; SQLite's other errors are bugs of ours."""
+    """Turn a full disk into `StoreFailed`; SQLite's other errors are our bugs."""
     try:
         yield
     except sqlite3.OperationalError as error:
@@ -327,10 +327,10 @@ def _disk_errors(file: Path) -> Iterator[None]:
 
 
 class Notes:
-    """What happened while the pages were read.
+    """Notes collected while the pages are read.
 
-    ``empty_fields`` are those the database has and no record fills: they are no columns;
-    ``nameless`` counts records that were left out, since nothing tells them apart.
+    ``empty_fields`` are fields of the database that no record fills; they do not become columns.
+    ``nameless`` counts records that were left out because they have no identifier.
     """
 
     def __init__(self) -> None:
@@ -342,47 +342,48 @@ class Notes:
         self._numbers = 0
 
     def next_number(self) -> int:
-        """The number of the next record, from 1."""
+        """Return the number of the next record, from 1."""
         self._numbers += 1
         return self._numbers
 
     def add_missing(self, uid: str) -> None:
-        """Note that the database has no record of that name."""
+        """Note that the database has no record with that identifier."""
         self.missing[uid] = None
 
     def add_repeated(self, uid: object) -> None:
-        """Note that a record came again; the last one counts."""
+        """Note that a record came again; the last version counts."""
         self._again[str(uid)] = self._again.get(str(uid), 0) + 1
 
     def add_warning(self, words: str) -> None:
-        """Add a warning, in a sentence."""
+        """Add a warning that is a whole sentence."""
         self._words.append(words)
 
     def warnings(self) -> Iterator[str]:
-        """All notes, in sentences."""
+        """Yield all notes as sentences."""
         yield from self._words
         if self._again:
             count = f"{len(self._again):,} record{'s' if len(self._again) > 1 else ''}"
-            yield f"{count} came more than once, the last one counts: {_named(self._again)}."
+            first = _list_first_ids(self._again)
+            yield f"{count} came more than once, the last one counts: {first}."
         if self.nameless:
             yield f"Records without an identifier were left out: {self.nameless:,}."
         if self.missing:
-            yield f"Not found: {_named(self.missing)} ({len(self.missing):,} in all)."
+            yield f"Not found: {_list_first_ids(self.missing)} ({len(self.missing):,} in all)."
 
 
-def _named(uids: Collection[str]) -> str:
-    """The first ten of some identifiers."""
-    return ", ".join(islice(uids, _NAMED)) + (", …" if len(uids) > _NAMED else "")
+def _list_first_ids(uids: Collection[str]) -> str:
+    """Return the first ten identifiers as text."""
+    return ", ".join(islice(uids, _MAX_NAMED)) + (", …" if len(uids) > _MAX_NAMED else "")
 
 
-def kind_of(value: Scalar) -> Kind:
-    """The kind of a value, from which the type of its column follows.
+def classify_value(value: Scalar) -> ValueKind:
+    """Return the kind of a value, which determines its column's type.
 
-    >>> kind_of("0042"), kind_of("42"), kind_of("1.5"), kind_of("1968 Aug"), kind_of(True)
-    ('word', 'whole', 'decimal', 'date', 'whole')
+    >>> [classify_value(value) for value in ("0042", "42", "1.5", "1968 Aug", True)]
+    ['word', 'whole', 'decimal', 'date', 'whole']
     """
     if isinstance(value, str):
-        return _kind_of_text(value) if value[:1] in "-0123456789" else "word"
+        return _classify_text(value) if value[:1] in "-0123456789" else "word"
     if isinstance(value, float):
         return "fraction" if math.isfinite(value) else "word"
     if not -(2**63) <= value < 2**63:
@@ -390,7 +391,7 @@ def kind_of(value: Scalar) -> Kind:
     return "year" if 1500 <= value < 2100 else "whole"
 
 
-def _kind_of_text(text: str) -> Kind:
+def _classify_text(text: str) -> ValueKind:
     if _WHOLE.fullmatch(text):
         return "year" if _YEAR.fullmatch(text) else "whole"
     if _DECIMAL.fullmatch(text):
@@ -399,50 +400,50 @@ def _kind_of_text(text: str) -> Kind:
         return "word"
     if _NO_DATE.fullmatch(text):
         return "no date"
-    return "date" if iso(text) else "word"
+    return "date" if to_iso_date(text) else "word"
 
 
-def type_of(kinds: Collection[Kind], name: str) -> Type:
-    """The type of a column that holds values of these *kinds*.
+def choose_type(kinds: Collection[ValueKind], name: str) -> ColumnType:
+    """Return the type of a column that holds values of these *kinds*.
 
-    >>> type_of({"whole", "fraction"}, "score"), type_of({"year", "date"}, "pub_date")
+    >>> choose_type({"whole", "fraction"}, "score"), choose_type({"year", "date"}, "pub_date")
     ('REAL', 'DATE')
     """
     seen = set(kinds)
     if seen <= _WHOLE_KINDS:
         return "INTEGER"
-    if seen <= _NUMBERS and not ("decimal" in seen and _UNSORTED.search(name)):
+    if seen <= _NUMBER_KINDS and not ("decimal" in seen and _TEXT_NAME_ENDING.search(name)):
         return "REAL"
-    return "DATE" if "date" in seen and seen <= _DATED else "TEXT"
+    return "DATE" if "date" in seen and seen <= _DATE_KINDS else "TEXT"
 
 
-def converted(value: Scalar, kind: Type) -> Scalar | None:
-    """A value in the type of its column.
+def convert_value(value: Scalar, kind: ColumnType) -> Scalar | None:
+    """Return a value in the type of its column.
 
-    >>> converted("2012/11/22 00:00", "DATE"), converted("7", "INTEGER"), converted(True, "TEXT")
-    ('2012-11-22', 7, 'true')
+    >>> convert_value("2012/11/22 00:00", "DATE"), convert_value(True, "TEXT")
+    ('2012-11-22', 'true')
     """
     if kind == "TEXT":
-        return fit(value) if isinstance(value, str) else str(value).lower()
+        return clean_cell_text(value) if isinstance(value, str) else str(value).lower()
     if kind == "DATE":
         text = str(value)
-        return iso(text) or (None if _NO_DATE.fullmatch(text) else text)
+        return to_iso_date(text) or (None if _NO_DATE.fullmatch(text) else text)
     return int(value) if kind == "INTEGER" else float(value)
 
 
-def fit(text: str) -> str:
-    """Text that can be shown: no character in it acts or hides."""
+def clean_cell_text(text: str) -> str:
+    """Return text without control characters and hidden characters."""
     return text if text.isprintable() else clean_text(text)
 
 
 @lru_cache(4096)
-def iso(text: str) -> str:
-    """A date of one of NCBI's forms as ISO 8601, empty for anything else.
+def to_iso_date(text: str) -> str:
+    """Return a date in one of NCBI's formats as ISO 8601, or "" for anything else.
 
-    >>> iso("2012/11/22 13:05"), iso("1968 Aug"), iso("22-NOV-2012"), iso("2012/13/22")
-    ('2012-11-22 13:05', '1968-08', '2012-11-22', '')
+    >>> dates = ("2012/11/22 13:05", "1968 Aug", "22-NOV-2012", "2012/13/22")
+    >>> [to_iso_date(text) for text in dates]
     """
-    match = next((found for form in _DATES if (found := form.fullmatch(text))), None)
+    match = next((found for form in _DATE_PATTERNS if (found := form.fullmatch(text))), None)
     if not match:
         return ""
     parts = match.groupdict()

@@ -1,11 +1,11 @@
-"""Read a page of an Entrez answer into records, each a tree of plain values, whatever its form.
+"""Parse a page of an Entrez answer, in any format, into records that are trees of plain values.
 
-A tree consists of dicts, lists and scalars; the value of an XML element beside its attributes and
-children stands under the empty name. Differences between the forms are removed: lists in a wrapper
+A tree consists of dicts, lists and scalars; an XML element's own text, next to its attributes and
+children, has the empty name. Differences between the formats are removed: lists in a wrapper
 (``<Authors><Author/></Authors>``, ``<string>``), the type names NCBI's ASN.1 puts around every
 value (``<Gene-track_geneid>``), and XML inside a text member (``expxml``).
 
-The forms are those NCBI documents for EFetch and ESummary
+The formats are those that NCBI documents for EFetch and ESummary
 (https://www.ncbi.nlm.nih.gov/books/NBK25499/, chapter 4), and ``rows`` for sites that answer in
 plain objects (PubChem, a list of identifiers). Further sources: recorded answers and NCBI's
 ``datatool``.
@@ -27,26 +27,26 @@ from ...system.plain_text import one_line, shorten
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-Form = Literal["pubmed_xml", "pmc_xml", "docsum_json", "docsum_xml", "xml", "rows"]
-FORMS: tuple[Form, ...] = get_args(Form)
+PageForm = Literal["pubmed_xml", "pmc_xml", "docsum_json", "docsum_xml", "xml", "rows"]
+FORMS: tuple[PageForm, ...] = get_args(PageForm)
 Tree: TypeAlias = Any
-OWN = ""
-"""The name under which an element's own text stands beside its attributes and children."""
-INNER = "values"
-"""The name under which a list within a list stands."""
-_DEEPEST = 40  # levels; below, XML is given up and its text is kept, and JSON stays JSON
-_LONGEST_FRAGMENT = 4 << 20  # characters of a text member that are looked into for XML
+OWN_TEXT = ""
+"""The key of an element's own text, next to its attributes and children."""
+INNER_LIST = "values"
+"""The key of a list within a list."""
+_MAX_DEPTH = 40  # levels; below, only the text of XML is kept, and JSON stays JSON
+_FRAGMENT_MAX_CHARS = 4 << 20  # longer text members are not parsed as XML
 _XSI = "{http://www.w3.org/2001/XMLSchema-instance}"
 _MARKUP_NAMES = """
     a abbr b bold br code em font i inf italic li ol p pre sc small span strong styled-content
     sub sup tt u ul
 """
-_INLINE = frozenset(_MARKUP_NAMES.split())
-_MARKUP = re.compile(r"</?(?:i|b|u|em|strong|sub|sup|p|br)\s*/?>", re.I)
+_INLINE_TAGS = frozenset(_MARKUP_NAMES.split())
+_TITLE_MARKUP = re.compile(r"</?(?:i|b|u|em|strong|sub|sup|p|br)\s*/?>", re.I)
 _REFERENCE = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>")
 _INVALID_UID = re.compile(r"uid\s+(\w{1,30})", re.I | re.A)
-_PLAIN = re.compile(r"[^a-z0-9]+")
+_NON_ALPHANUMERIC = re.compile(r"[^a-z0-9]+")
 # Fields that identify a record, the surest first; spelled without case and signs.
 _UID_NAMES = (
     "uid", "variationid", "taxid", "nlmuniqueid", "accessionversion", "accver", "id", "cid", "sid",
@@ -57,7 +57,7 @@ _UID_PATHS = (("track-info", "geneid"), ("EXPERIMENT", "accession"))
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One answer, untouched.
+    """One unmodified answer.
 
     ``database`` is the Entrez name (``gene``). ``form`` says how ``body`` is read:
 
@@ -70,40 +70,44 @@ class Page:
     """
 
     database: str
-    form: Form
+    form: PageForm
     body: bytes
 
 
 class Record(NamedTuple):
-    """A record: its identifier (None where it has none), and its fields; None: not found."""
+    """A record's identifier (None if missing) and fields (None if not found)."""
 
     uid: str | None
     fields: dict[str, Tree] | None
 
 
-def records(page: Page) -> Iterator[Record]:
-    """The records of a page of the forms that are read by inference.
+def iterate_records(page: Page) -> Iterator[Record]:
+    """Yield the records of a page whose tables are inferred.
 
     Raises
     ------
     EntrezFailed
-        It holds an error of the whole request instead.
+        The page has an error for the whole request instead.
     BadContent
-        It is not in its form, or deeper nested than any answer.
+        The page is not in its format, or nested deeper than any answer.
     """
-    reader = {"docsum_json": _summaries, "docsum_xml": _docsums, "rows": _rows}.get(page.form)
+    reader = {
+        "docsum_json": _iterate_summaries,
+        "docsum_xml": _iterate_docsums,
+        "rows": _iterate_json_rows,
+    }.get(page.form)
     try:
-        yield from (reader or _elements)(page)
+        yield from (reader or _iterate_elements)(page)
     except RecursionError:
-        raise _unreadable(page, "it is nested deeper than any answer") from None
+        raise _build_unreadable_error(page, "it is nested deeper than any answer") from None
 
 
-def _unreadable(page: Page, reason: str) -> BadContent:
+def _build_unreadable_error(page: Page, reason: str) -> BadContent:
     msg = f"The answer of {page.database} is not {page.form}: {reason}."
     return BadContent(msg, "Ask for it again.", verdict="error_page")
 
 
-def _error_answer(page: Page, reason: str) -> EntrezFailed:
+def _build_service_error(page: Page, reason: str) -> EntrezFailed:
     msg = f"{page.database} answered with an error: {shorten(one_line(reason), 300)}."
     return EntrezFailed(msg, "Search again, and stage the new result.")
 
@@ -111,171 +115,187 @@ def _error_answer(page: Page, reason: str) -> EntrezFailed:
 # --- JSON -----------------------------------------------------------------------------------------
 
 
-def _json(page: Page) -> Tree:
+def _load_json(page: Page) -> Tree:
     try:
         return json.loads(
-            page.body, strict=False, parse_int=_number, parse_float=_fraction, parse_constant=str
+            page.body,
+            strict=False,
+            parse_int=_parse_int,
+            parse_float=_parse_float,
+            parse_constant=str,
         )
     except ValueError as error:
-        raise _unreadable(page, shorten(str(error), 200)) from None
+        raise _build_unreadable_error(page, shorten(str(error), 200)) from None
 
 
-def _number(digits: str) -> int | str:
+def _parse_int(digits: str) -> int | str:
     return int(digits) if len(digits) < 20 else digits
 
 
-def _fraction(digits: str) -> float | str:
+def _parse_float(digits: str) -> float | str:
     return float(digits) if len(digits) < 40 else digits
 
 
-def _summaries(page: Page) -> Iterator[Record]:
-    reply = _json(page)
+def _iterate_summaries(page: Page) -> Iterator[Record]:
+    reply = _load_json(page)
     result = reply.get("result") if isinstance(reply, dict) else None
     if not isinstance(result, dict) or not isinstance(result.get("uids"), list):
         reason = ""
         if isinstance(reply, dict):
             reason = reply.get("error") or reply.get("esummaryresult") or ""
-        raise _error_answer(page, str(reason)) if reason else _unreadable(page, "it has no result")
+        raise (
+            _build_service_error(page, str(reason))
+            if reason
+            else _build_unreadable_error(page, "it has no result")
+        )
     for listed in map(str, result["uids"]):
-        row, uid = result.get(listed), _shown(listed)
+        row, uid = result.get(listed), _to_shown_uid(listed)
         if not isinstance(row, dict):
-            raise _unreadable(page, f"it lists {uid} and does not show it")
-        yield Record(uid, None if "error" in row and len(row) <= 2 else _tidy(row))
+            raise _build_unreadable_error(page, f"it lists {uid} and does not show it")
+        yield Record(uid, None if "error" in row and len(row) <= 2 else _clean_value(row))
 
 
-def _rows(page: Page) -> Iterator[Record]:
-    rows = _json(page)
+def _iterate_json_rows(page: Page) -> Iterator[Record]:
+    rows = _load_json(page)
     if not isinstance(rows, list):
-        raise _unreadable(page, "it is no list")
+        raise _build_unreadable_error(page, "it is no list")
     for row in rows:
-        fields = _tidy(row) if isinstance(row, dict) else {OWN: _tidy(row)}
-        yield Record(uid_of(fields), fields)
+        fields = _clean_value(row) if isinstance(row, dict) else {OWN_TEXT: _clean_value(row)}
+        yield Record(find_uid(fields), fields)
 
 
-def _tidy(value: Tree, name: str = "", depth: int = 0) -> Tree:
-    """*value* with the XML in its texts read, and with the markup of titles taken away."""
+def _clean_value(value: Tree, name: str = "", depth: int = 0) -> Tree:
+    """Return *value* with XML in its texts parsed and title markup removed."""
     if isinstance(value, str):
-        return _read_text(value, name, depth)
-    if depth > _DEEPEST:
+        return _parse_text(value, name, depth)
+    if depth > _MAX_DEPTH:
         return json.dumps(value) if isinstance(value, dict | list) else value
     if isinstance(value, dict):
-        return {key: _tidy(member, key, depth + 1) for key, member in value.items()}
+        return {key: _clean_value(member, key, depth + 1) for key, member in value.items()}
     if isinstance(value, list):
-        return [_tidy(member, name, depth + 1) for member in value]
+        return [_clean_value(member, name, depth + 1) for member in value]
     return value
 
 
-def _read_text(text: str, name: str, depth: int) -> Tree:
+def _parse_text(text: str, name: str, depth: int) -> Tree:
     text = text.strip()
     if "<" not in text and "&" not in text:
         return text
     if text.startswith("&lt;") and text.endswith("&gt;"):
         text = html.unescape(text).strip()
-    whole = text.startswith("<") and text.endswith(">") and len(text) < _LONGEST_FRAGMENT
-    if whole and (fragment := _fragment(text, name, depth)):
+    whole = text.startswith("<") and text.endswith(">") and len(text) < _FRAGMENT_MAX_CHARS
+    if whole and (fragment := _parse_fragment(text, name, depth)):
         return fragment
     text = _REFERENCE.sub(lambda found: html.unescape(found[0]), text)
-    return _MARKUP.sub("", text)
+    return _TITLE_MARKUP.sub("", text)
 
 
-def _fragment(text: str, name: str, depth: int) -> Tree:
-    """The tree of a text that is XML, one element or several; None for markup and anything else."""
+def _parse_fragment(text: str, name: str, depth: int) -> Tree:
+    """Return the tree of a text that is XML; None for markup and anything else."""
     bare = _DECLARATION.sub("", text, count=1)
     try:
         root = parse(f"<x>{bare}</x>".encode("utf-8", "replace"))
     except BadContent:
         return None
-    children = _elements_in(root)
-    if any(_local(child).lower() in _INLINE for child in children) or _own_text(root):
+    children = _list_elements(root)
+    if any(_get_local_name(child).lower() in _INLINE_TAGS for child in children) or _join_own_text(
+        root
+    ):
         return None
-    if len(children) == 1 and _local(children[0]).lower() in {"xml", name.lower()}:
+    if len(children) == 1 and _get_local_name(children[0]).lower() in {"xml", name.lower()}:
         root = children[0]
-    return _value(root, name or "x", depth + 1)
+    return _to_value(root, name or "x", depth + 1)
 
 
 # --- XML ------------------------------------------------------------------------------------------
 
 
-def _root(page: Page) -> _Element:
+def _parse_root(page: Page) -> _Element:
     try:
         root: _Element = parse(page.body.lstrip())
     except BadContent as error:
-        raise _unreadable(page, error.message) from None
-    errors = [element for element in (root, *root) if _local(element).upper() == "ERROR"]
-    if errors and not any(_local(child) in {"DocSum", "DocumentSummarySet"} for child in root):
-        raise _error_answer(page, readable_text(errors[0]) or "no reason given")
+        raise _build_unreadable_error(page, error.message) from None
+    errors = [element for element in (root, *root) if _get_local_name(element).upper() == "ERROR"]
+    if errors and not any(
+        _get_local_name(child) in {"DocSum", "DocumentSummarySet"} for child in root
+    ):
+        raise _build_service_error(page, readable_text(errors[0]) or "no reason given")
     return root
 
 
-def _docsums(page: Page) -> Iterator[Record]:
-    root = _root(page)
-    if "summary" not in _local(root).lower():
-        raise _unreadable(page, f"its root is <{_local(root)}>")
-    for error in root.iterchildren("ERROR"):  # of one record; others are there
+def _iterate_docsums(page: Page) -> Iterator[Record]:
+    root = _parse_root(page)
+    if "summary" not in _get_local_name(root).lower():
+        raise _build_unreadable_error(page, f"its root is <{_get_local_name(root)}>")
+    for error in root.iterchildren("ERROR"):  # of one record; the others are complete
         if match := _INVALID_UID.search(readable_text(error)):
             yield Record(match[1], None)
     for element in root.iter("DocSum", "DocumentSummary"):
         if element.tag == "DocSum":
-            uid, fields = element.findtext("Id") or "", _items(element)
+            uid, fields = element.findtext("Id") or "", _collect_items(element)
         else:
-            uid, fields = element.get("uid", ""), _members(element, 0)
+            uid, fields = element.get("uid", ""), _collect_members(element, 0)
             fields.pop("uid", None)
         failed = "error" in fields and len(fields) <= 2
-        yield Record(_shown(uid) or uid_of(fields), None if failed else fields)
+        yield Record(_to_shown_uid(uid) or find_uid(fields), None if failed else fields)
 
 
-def _items(element: _Element, depth: int = 0) -> dict[str, Tree]:
-    """The fields of a summary of the first version, whose elements are all called Item."""
+def _collect_items(element: _Element, depth: int = 0) -> dict[str, Tree]:
+    """Return the fields of a version 1 summary, whose elements are all called Item."""
     fields: dict[str, list[Tree]] = {}
     for child in children_of(element):
         if child.tag == "Item":
-            nested = len(child) and depth < _DEEPEST
-            value = _items(child, depth + 1) if nested else readable_text(child)
+            nested = len(child) and depth < _MAX_DEPTH
+            value = _collect_items(child, depth + 1) if nested else readable_text(child)
             fields.setdefault(child.get("Name") or "Item", []).append(value)
     container = element.get("Name", "") if len(fields) == 1 else ""
     return {name: _one_or_many(values, container, name) for name, values in fields.items()}
 
 
-def _elements(page: Page) -> Iterator[Record]:
-    root = _root(page)
-    children = _elements_in(root)
-    # ASN.1: Bioseq-set holds one Bioseq-set_seq-set, and that the records.
-    while len(children) == 1 and _local(children[0]).startswith(f"{_local(root)}_"):
-        root, children = children[0], _elements_in(children[0])
+def _iterate_elements(page: Page) -> Iterator[Record]:
+    root = _parse_root(page)
+    children = _list_elements(root)
+    # ASN.1: Bioseq-set has one Bioseq-set_seq-set, which has the records.
+    while len(children) == 1 and _get_local_name(children[0]).startswith(
+        f"{_get_local_name(root)}_"
+    ):
+        root, children = children[0], _list_elements(children[0])
     for element in children:
-        fields = _value(element, "", 0)
+        fields = _to_value(element, "", 0)
         if not isinstance(fields, dict):
-            fields = {OWN: fields}
-        yield Record(uid_of(fields), fields)
+            fields = {OWN_TEXT: fields}
+        yield Record(find_uid(fields), fields)
 
 
-def _value(element: _Element, name: str, depth: int) -> Tree:
-    """The value of an element: its text, or its members where it has attributes or children."""
-    children = _elements_in(element)
-    if depth > _DEEPEST:
+def _to_value(element: _Element, name: str, depth: int) -> Tree:
+    """Return an element's text, or its members if it has attributes or children."""
+    children = _list_elements(element)
+    if depth > _MAX_DEPTH:
         return " ".join(" ".join(map(str, element.itertext())).split())
-    if children and all(_local(inner) in _INLINE for inner in element.iterdescendants("*")):
+    if children and all(
+        _get_local_name(inner) in _INLINE_TAGS for inner in element.iterdescendants("*")
+    ):
         children = []
     if not children and not element.attrib:
         text = readable_text(element)
-        return _read_text(text, name, depth) if "<" in text else text
-    return _members(element, depth, name)
+        return _parse_text(text, name, depth) if "<" in text else text
+    return _collect_members(element, depth, name)
 
 
-def _members(element: _Element, depth: int, name: str = "") -> Tree:
-    """The attributes and children of an element by name; what comes several times is a list."""
-    own, children = _local(element), _elements_in(element)
+def _collect_members(element: _Element, depth: int, name: str = "") -> Tree:
+    """Return an element's attributes and children by name; repeated names become a list."""
+    own, children = _get_local_name(element), _list_elements(element)
     inner: dict[str, list[Tree]] = {}
     for child in children:
-        key = _local(child).removeprefix(f"{own}_") or _local(child)
-        inner.setdefault(key, []).append(_value(child, key, depth + 1))
-    text = _own_text(element) if children else readable_text(element)
-    if len(inner) == 1 and not text and _is_typed(element, children[0]):
-        return _one_or_many(next(iter(inner.values())), name, _local(children[0]))
+        key = _get_local_name(child).removeprefix(f"{own}_") or _get_local_name(child)
+        inner.setdefault(key, []).append(_to_value(child, key, depth + 1))
+    text = _join_own_text(element) if children else readable_text(element)
+    if len(inner) == 1 and not text and _is_type_name(element, children[0]):
+        return _one_or_many(next(iter(inner.values())), name, _get_local_name(children[0]))
     container = name if len(inner) == 1 else ""
     fields: dict[str, Tree] = {}
     if text:
-        fields[OWN] = _read_text(text, name, depth) if "<" in text else text
+        fields[OWN_TEXT] = _parse_text(text, name, depth) if "<" in text else text
     for attribute, value in element.attrib.items():
         if not str(attribute).startswith(_XSI):
             fields[str(attribute).rpartition("}")[2]] = value
@@ -285,14 +305,14 @@ def _members(element: _Element, depth: int, name: str = "") -> Tree:
     return fields
 
 
-def _is_typed(element: _Element, child: _Element) -> bool:
-    """Whether the element is a member in ASN.1, in which stands nothing but values of its type."""
+def _is_type_name(element: _Element, child: _Element) -> bool:
+    """Return whether an ASN.1 member contains only values of the type that *child* names."""
     parent = element.getparent()
     if parent is None or element.attrib:
         return False
-    own, outer = _local(element), _local(parent)
-    is_member = own.startswith(f"{outer}_") and not outer.isupper()  # SAMPLE_NAME is no member
-    return is_member and not _local(child).startswith(f"{own}_")
+    own, outer = _get_local_name(element), _get_local_name(parent)
+    is_member = own.startswith(f"{outer}_") and not outer.isupper()  # SAMPLE_NAME is not a member
+    return is_member and not _get_local_name(child).startswith(f"{own}_")
 
 
 def _one_or_many(values: list[Tree], container: str, name: str) -> Tree:
@@ -300,7 +320,7 @@ def _one_or_many(values: list[Tree], container: str, name: str) -> Tree:
 
 
 def _is_wrapper(container: str, name: str) -> bool:
-    """Whether a list is meant though one member came.
+    """Return whether the container is a list even though it has only one member.
 
     >>> _is_wrapper("Authors", "Author"), _is_wrapper("IdList", "Id"), _is_wrapper("Lang", "string")
     (True, True, True)
@@ -319,15 +339,15 @@ def _is_wrapper(container: str, name: str) -> bool:
     return plural and len(singular) > 1 and singular in inner
 
 
-def _elements_in(element: _Element) -> list[_Element]:
+def _list_elements(element: _Element) -> list[_Element]:
     return [child for child in children_of(element) if isinstance(child.tag, str)]
 
 
-def _local(element: _Element) -> str:
+def _get_local_name(element: _Element) -> str:
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
-def _own_text(element: _Element) -> str:
+def _join_own_text(element: _Element) -> str:
     texts = (element.text, *(child.tail for child in children_of(element)))
     return " ".join(" ".join(text for text in texts if text).split())
 
@@ -335,33 +355,33 @@ def _own_text(element: _Element) -> str:
 # --- identifiers ----------------------------------------------------------------------------------
 
 
-def uid_of(fields: dict[str, Tree]) -> str | None:
-    """The identifier of a record, read from its fields; None where there is none.
+def find_uid(fields: dict[str, Tree]) -> str | None:
+    """Return a record's identifier, read from its fields, or None.
 
-    >>> uid_of({"TaxId": "9606", "Rank": "species"}), uid_of({"a": 1})
+    >>> find_uid({"TaxId": "9606", "Rank": "species"}), find_uid({"a": 1})
     ('9606', None)
     """
     texts: dict[str, str] = {}
     for name, value in fields.items():
-        if text := _short(value):
-            texts.setdefault(_PLAIN.sub("", name.lower()), text)
+        if text := _to_short_scalar(value):
+            texts.setdefault(_NON_ALPHANUMERIC.sub("", name.lower()), text)
     for path in _UID_PATHS:
         inner: Tree = fields
         for name in path:
             inner = inner.get(name) if isinstance(inner, dict) else None
-        if text := _short(inner):
+        if text := _to_short_scalar(inner):
             return text
     return next((texts[name] for name in _UID_NAMES if name in texts), None)
 
 
-def _shown(uid: str) -> str:
+def _to_shown_uid(uid: str) -> str:
     return shorten(one_line(uid), 100)
 
 
-def _short(value: Tree) -> str:
-    """A scalar that may be an identifier."""
+def _to_short_scalar(value: Tree) -> str:
+    """Return a scalar that may be an identifier, or ""."""
     if isinstance(value, dict):
-        value = value.get(OWN)
+        value = value.get(OWN_TEXT)
     if isinstance(value, bool | float) or not isinstance(value, str | int):
         return ""
     text = str(value).strip()
