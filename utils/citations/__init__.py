@@ -108,7 +108,7 @@ def name_version(paper: Paper, version: str) -> Paper:
     """Return an arXiv paper whose identifier names one version, for citing only, not for look-ups.
 
     >>> from ..model.identifiers import Ids
-    >>> csl_item(in_version(Paper(Ids(arxiv="2601.00001")), "2"))["URL"]
+    >>> to_csl_item(name_version(Paper(Ids(arxiv="2601.00001")), "2"))["URL"]
     'https://arxiv.org/abs/2601.00001v2'
     """
     return replace(paper, ids=replace(paper.ids, arxiv=f"{paper.ids.arxiv}v{version}"))

@@ -156,7 +156,8 @@ def build_citation_key(paper: Paper) -> str:
     """Return author, year and first significant word as a key; only the paper determines it.
 
     >>> from utils.model.identifiers import Ids
-    >>> citation_key(Paper(Ids(), "The Role of mRNA", authors=(Author("Łoś"),), published="2019"))
+    >>> paper = Paper(Ids(), "The Role of mRNA", authors=(Author("Łoś"),), published="2019")
+    >>> build_citation_key(paper)
     'los2019role'
     """
     first = paper.authors[0] if paper.authors else Author()
@@ -171,7 +172,7 @@ def build_citation_key(paper: Paper) -> str:
 def strip_markup(text: str) -> str:
     """Return one line without markup: ``<i>`` and ``&amp;`` are removed, ``p < 0.05`` stays.
 
-    >>> plain("10<sup>3</sup> <i>E.&nbsp;coli</i>")
+    >>> strip_markup("10<sup>3</sup> <i>E.&nbsp;coli</i>")
     '10³ E. coli'
     """
     if "&" in text:
@@ -189,7 +190,7 @@ def _raise_or_lower(found: re.Match[str]) -> str:
 def clean_title(text: str) -> str:
     """Return a title without markup, PubMed's final full stop and a translation's brackets.
 
-    >>> plain_title("[On <i>C. elegans</i> &amp; CO<sub>2</sub>].")
+    >>> clean_title("[On <i>C. elegans</i> &amp; CO<sub>2</sub>].")
     'On C. elegans & CO₂'
     """
     title = _drop_final_dot(text)
@@ -258,8 +259,8 @@ def _to_language_code(paper: Paper) -> str:
 def _expand_page_range(pages: str) -> str:
     """Return page ranges in full; PubMed shortens the last page.
 
-    >>> _pages("1123-9"), _pages("S12-S18"), _pages("e123"), _pages("115-9, 121-4")
-    ('1123-1129', 'S12-S18', 'e123', '115-119, 121-124')
+    >>> [_expand_page_range(pages) for pages in ("1123-9", "S12-S18", "e123", "115-9, 121-4")]
+    ['1123-1129', 'S12-S18', 'e123', '115-119, 121-124']
     """
     return format_page_ranges(pages).replace("–", "-")
 
@@ -314,7 +315,7 @@ def _keep_ascii_letters(text: str) -> str:
 def curl_quotes(text: str, inner: bool = False) -> str:
     r"""Return text with typographic quotes: double outside and single inside, reversed if *inner*.
 
-    >>> curled("On 'x' and Crohn's"), curled('On "x \'y\'"', inner=True)
+    >>> curl_quotes("On 'x' and Crohn's"), curl_quotes('On "x \'y\'"', inner=True)
     ('On “x” and Crohn’s', 'On ‘x “y”’')
     """
     if not _QUOTES.search(text):
@@ -341,7 +342,7 @@ def _closes_quote(marks: list[str], at: int, opened: list[int]) -> bool:
 def use_en_dashes(numbers: str) -> str:
     """Return volumes or issues with an en dash in each range.
 
-    >>> dashed("5-6"), dashed("Pt B-1")
+    >>> use_en_dashes("5-6"), use_en_dashes("Pt B-1")
     ('5–6', 'Pt B-1')
     """
     return re.sub(r"(?<=\d)-(?=\d)", "–", numbers)
@@ -350,11 +351,11 @@ def use_en_dashes(numbers: str) -> str:
 def format_page_ranges(pages: str, form: PageRangeFormat = "expanded") -> str:
     """Return page ranges with en dashes, shortened as the CSL *page-range-format* says.
 
-    >>> page_ranges("321-328", "minimal"), page_ranges("1-199", "minimal")
+    >>> format_page_ranges("321-328", "minimal"), format_page_ranges("1-199", "minimal")
     ('321–8', '1–199')
-    >>> page_ranges("101-8, S3-7"), page_ranges("1103-4", "minimal-two")
+    >>> format_page_ranges("101-8, S3-7"), format_page_ranges("1103-4", "minimal-two")
     ('101–108, S3–S7', '1103–04')
-    >>> page_ranges("15S-18S", "minimal"), page_ranges("605.e1-605.e13", "minimal")
+    >>> format_page_ranges("15S-18S", "minimal"), format_page_ranges("605.e1-605.e13", "minimal")
     ('15S–18S', '605.e1–605.e13')
     """
 
@@ -376,7 +377,7 @@ def format_page_ranges(pages: str, form: PageRangeFormat = "expanded") -> str:
 def to_title_case(title: str) -> str:
     """Return an English title in title case; a word with capitals or digits stays as it is.
 
-    >>> title_case("Out-of-hospital care: a study of p53 and mRNA versus β-lactam in follow-up")
+    >>> to_title_case("Out-of-hospital care: a study of p53 and mRNA versus β-lactam in follow-up")
     'Out-of-Hospital Care: A Study of p53 and mRNA versus β-Lactam in Follow-Up'
     """
     if title.isupper() and title.count(" ") > 2:

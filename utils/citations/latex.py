@@ -35,7 +35,7 @@ _COMMAND_OVERRIDES = {
 def to_latex(text: str) -> str:
     r"""Return *text* escaped for a BibTeX field.
 
-    >>> latex("R&D at 5% of β₂ in $\\alpha_s$ for $5")
+    >>> to_latex("R&D at 5% of β₂ in $\\alpha_s$ for $5")
     'R\\&D at 5\\% of {\\ensuremath{\\beta}}{\\ensuremath{_2}} in {$\\alpha_s$} for \\$5'
     """
     pieces, end = [], 0
@@ -51,9 +51,9 @@ def escape_literal(text: str) -> str:
 
 
 def restore_signs(text: str) -> str:
-    r"""Return *text* of a BibTeX field with the characters that `latex` turned into commands.
+    r"""Return *text* of a BibTeX field with the characters that `to_latex` turned into commands.
 
-    >>> signs_again(r"{\ensuremath{\beta}}-cells make CO{\ensuremath{_2}}")
+    >>> restore_signs(r"{\ensuremath{\beta}}-cells make CO{\ensuremath{_2}}")
     'β-cells make CO₂'
     """
     return _ENSUREMATH_COMMAND.sub(
@@ -64,7 +64,7 @@ def restore_signs(text: str) -> str:
 def protect_capitals(title: str) -> str:
     r"""Return a title whose acronyms and proper names keep their capitals in every BibTeX style.
 
-    >>> with_capitals("Role of mRNA & the T cell in Brazil: A study of DNA_1")
+    >>> protect_capitals("Role of mRNA & the T cell in Brazil: A study of DNA_1")
     'Role of {mRNA} \\& the {T} cell in {Brazil}: A study of {DNA\\_1}'
     """
     formulas = [at.span() for at in _find_formulas(title)]

@@ -89,7 +89,7 @@ def _format_author(author: Author) -> Iterator[tuple[str, str]]:
 def _format_date(published: str) -> str:
     """Return an ISO date as PubMed writes it.
 
-    >>> _date("2019-05-03"), _date("2019-05"), _date("2019")
+    >>> _format_date("2019-05-03"), _format_date("2019-05"), _format_date("2019")
     ('2019 May 3', '2019 May', '2019')
     """
     year, *rest = published.split("-")

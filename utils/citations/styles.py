@@ -188,7 +188,7 @@ def _prepare_name(name: dict[str, str], style: Style) -> dict[str, str]:
 def _prepare_given_names(given: str) -> str:
     """Return given names from which citeproc-py makes correct initials; it needs capitals.
 
-    >>> _with_initials("jun-ichi (Bob)"), _with_initials("Maria de Lourdes")
+    >>> _prepare_given_names("jun-ichi (Bob)"), _prepare_given_names("Maria de Lourdes")
     ('Jun-Ichi', 'Maria de Lourdes')
     """
     called = re.sub(r"\([^()]*\)|[\"“][^\"”]*[\"”]|\.", " ", given)  # without nicknames
@@ -204,7 +204,7 @@ def _prepare_given_names(given: str) -> str:
 def _dot_initials(given: str) -> str:
     """Return full given names with a full stop after each initial.
 
-    >>> _dotted("John P A")
+    >>> _dot_initials("John P A")
     'John P. A.'
     """
     return re.sub(r"\b([^\W\d_])(?=\s|$)", r"\1.", curl_quotes(given))

@@ -407,7 +407,7 @@ class Library:
         fetch: bool = True,
         most_bytes: int = 500_000_000,
     ) -> PaperObjects:
-        """Fetch a paper's figures, tables and supplementary files; see `..media.gather`."""
+        """Fetch a paper's figures, tables and supplementary files; see `..media.gather_objects`."""
         from ..media import gather_objects
 
         stored = self.find(paper)

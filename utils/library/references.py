@@ -56,7 +56,7 @@ class References(Namespace):
             return absent
 
     def citations(self, papers: Iterable[Paper], styles: Iterable[str]) -> list[dict[str, Any]]:
-        """Return each paper's reference in each of *styles*; see `..citations.citations`."""
+        """Return each paper's reference in each of *styles*; see `..citations.format_citations`."""
         from ..citations import format_citations
 
         return format_citations(list(papers), list(styles))

@@ -138,7 +138,7 @@ class FoundFiles:
 def allows_copying(license_: str) -> bool:
     """Return whether a licence lets anyone copy the work unchanged; all Creative Commons ones do.
 
-    >>> may_be_copied("CC BY-NC-ND 4.0"), may_be_copied("© Elsevier"), may_be_copied("")
+    >>> allows_copying("CC BY-NC-ND 4.0"), allows_copying("© Elsevier"), allows_copying("")
     (True, False, False)
     """
     return bool(_FREE_LICENSE.match(find_license(license_)))
@@ -147,7 +147,7 @@ def allows_copying(license_: str) -> bool:
 def pick_best_formats(names: Iterable[str]) -> list[str]:
     """Return each image among *names* once, in its most widely supported format.
 
-    >>> best_forms(["g1.tif", "data.csv", "g1.jpg", "g2.gif"])
+    >>> pick_best_formats(["g1.tif", "data.csv", "g1.jpg", "g2.gif"])
     ['g1.jpg', 'g2.gif']
     """
     by_stem: dict[str, str] = {}
@@ -168,7 +168,7 @@ def _limit_bytes(data: bytes, most: int) -> bytes:
 def _choose_file_name(url: str) -> str:
     """Return a picture's file name; some addresses give its format elsewhere than at the end.
 
-    >>> _file_name("https://a.test/info:doi/1.g001?form=PNG_I"), _file_name("https://a.test/a.gif")
+    >>> _choose_file_name("https://a.test/info:doi/1.g001?form=PNG_I"), _choose_file_name("https://a.test/a.gif")
     ('1.png', 'a.gif')
     """
     name = unquote(PurePosixPath(urlsplit(url).path).name)

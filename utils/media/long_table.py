@@ -178,7 +178,7 @@ def _to_csv_cell(name: str, value: Any) -> str:
 def parse_unit(name: str) -> str:
     """Return the unit at the end of a heading, or "" if it names no known unit.
 
-    >>> unit_of("Weight (kg)"), unit_of("Dose, mg/kg"), unit_of("Group (control)")
+    >>> parse_unit("Weight (kg)"), parse_unit("Dose, mg/kg"), parse_unit("Group (control)")
     ('kg', 'mg/kg', '')
     """
     for pattern in (_IN_BRACKETS, _BEHIND_COMMA):
@@ -190,8 +190,8 @@ def parse_unit(name: str) -> str:
 def parse_number(value: str) -> float | None:
     """Return a cell's number; None for words, ranges and numbers with an error term.
 
-    >>> number_of("−1,234.5*"), number_of("12 %"), number_of("3.1 (0.2)"), number_of("<0.05")
-    (-1234.5, 12.0, None, None)
+    >>> [parse_number(cell) for cell in ("−1,234.5*", "12 %", "3.1 (0.2)", "<0.05")]
+    [-1234.5, 12.0, None, None]
     """
     found = _NUMBER.fullmatch(value.strip())
     if not found:

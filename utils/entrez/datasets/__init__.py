@@ -124,7 +124,7 @@ class Datasets:
         )  # fmt: skip
 
     def schema(self, dataset: str) -> Schema:
-        """Return tables, columns, relations and example statements; see `.schema.schema`."""
+        """Return tables, columns, relations and example statements; see `.schema.read_schema`."""
         from .schema import read_schema
 
         return read_schema(self._find_file(dataset))
@@ -139,7 +139,7 @@ class Datasets:
         max_chars: int = 20_000,
         seconds: float = 2.0,
     ) -> ResultPage:
-        """Return one page of rows of a reading statement; see `.sql_query.ask`."""
+        """Return one page of rows of a reading statement; see `.sql_query.run_query`."""
         from .sql_query import run_query
 
         return run_query(
@@ -158,7 +158,7 @@ class Datasets:
         return ResultList(list_datasets(self.folder), columns, asdict)
 
     def export(self, dataset: str, sql: str, target: str | Path) -> ExportedFile:
-        """Write all rows of a statement to a CSV or Parquet file; see `.export.export`.
+        """Write all rows of a statement to a CSV or Parquet file; see `.export.export_rows`.
 
         If *target* is text, it is a bare name in the folder of exports, where no file is replaced.
 

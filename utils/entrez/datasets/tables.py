@@ -442,6 +442,7 @@ def to_iso_date(text: str) -> str:
 
     >>> dates = ("2012/11/22 13:05", "1968 Aug", "22-NOV-2012", "2012/13/22")
     >>> [to_iso_date(text) for text in dates]
+    ['2012-11-22 13:05', '1968-08', '2012-11-22', '']
     """
     match = next((found for form in _DATE_PATTERNS if (found := form.fullmatch(text))), None)
     if not match:
