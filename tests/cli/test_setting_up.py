@@ -154,3 +154,8 @@ def test_a_host_whose_file_holds_comments_is_left_alone(home, capsys):
 def test_update_names_the_command_of_this_installation(capsys):
     assert main(["setup", "update"]) == 0
     assert "git -C" in capsys.readouterr().out
+
+
+def test_the_folder_has_the_option_of_all_other_commands_too(home, tmp_path):
+    assert main(["setup", "--papers-dir", str(tmp_path / "literature"), "--yes"]) == 0
+    assert _settings(home) == f"PAPERS_DIR='{tmp_path / 'literature'}'\n"

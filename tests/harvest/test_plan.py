@@ -109,7 +109,7 @@ def test_unknown_silent_and_nameless_papers_are_told_apart(library, world):
     plan = library.harvests.plan([*wanted, Entry("10.1000/nowhere", Ids(doi="10.1000/nowhere"))])
     assert plan.papers == 2
     assert "Of 2 papers looked up, 1 are not known to PubMed." in plan.notes
-    assert any("without an identifier, which are looked for first: 1." in n for n in plan.notes)
+    assert any("without an identifier: 1." in n for n in plan.notes)
     world.mood("down")
     with pytest.raises(Unreachable):
         library.harvests.plan(entries([world.paper("paywall")]))

@@ -111,8 +111,8 @@ def _values_given(args: argparse.Namespace) -> dict[str, str]:
         values[name.strip().upper()] = value
     if args.email is not None:
         values["PUBMED_EMAIL"] = args.email
-    if args.folder is not None:
-        values["PAPERS_DIR"] = str(Path(args.folder).expanduser().absolute())
+    if folder := args.folder or args.papers_dir:
+        values["PAPERS_DIR"] = str(Path(folder).expanduser().absolute())
     _check_values(values)
     return values
 

@@ -245,9 +245,7 @@ def check_access(web: Web, urls: Sequence[str]) -> Iterator[Check]:
     yield _check_proxies(web, urls)
     from ..http import network
 
-    yield Check(
-        "certificates", "ok", f"believed: {', '.join(network.describe_trust(web.settings))}"
-    )
+    yield Check("certificates", "ok", f"trusted: {', '.join(network.describe_trust(web.settings))}")
 
 
 def summarize(asked: Sequence[ServiceCheck], web: Web) -> list[Check]:

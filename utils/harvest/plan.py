@@ -193,8 +193,8 @@ def _notes(missing: int, asked: int, known: int, silent: int, nameless: int) -> 
         notes.append(f"Of {asked} papers looked up, nobody answered about {silent}.")
     if nameless:
         notes.append(
-            f"Records without an identifier, which are looked for first: {nameless:,}. What they "
-            f"bring is not counted here ({command_line('harvest resolve LIST')} tells)."
+            f"Records without an identifier: {nameless:,}. They are searched for first and are not "
+            f"counted here. To see their matches: {command_line('harvest resolve LIST')}"
         )
     return notes
 
