@@ -12,7 +12,7 @@ from tests.mcp.calling import call
 from utils import Library
 from utils.errors import PaperError
 from utils.mcp import build
-from utils.reports.board import view
+from utils.reports.board import render_board_view
 
 pytestmark = pytest.mark.anyio
 TOOLSETS = ("core", "review")
@@ -109,7 +109,7 @@ async def board(library, harvest):
 async def test_a_browser_shows_the_board_and_no_markup_of_others(board, tmp_path: Path):
     hostile = "<img src=x onerror=alert(1)>"
     board["missing"][0] |= {"title": hostile, "link": "javascript:alert(1)"}
-    seen = app_host.seen(app_host.page(view(), result_of(board)), tmp_path)
+    seen = app_host.seen(app_host.page(render_board_view(), result_of(board)), tmp_path)
     assert seen["trouble"] == []
     for words in ("Corals <b>and</b> heat", board["headline"], "n = 2", hostile, "PRISMA 2020"):
         assert words.lower() in seen["shown"].lower()
@@ -122,7 +122,7 @@ async def test_what_is_missing_is_asked_for_page_by_page(board, tmp_path: Path):
     first = board | {"next_start": 20}
     page = board | {"missing": [board["missing"][0] | {"title": "The last one"}]}
     html = app_host.page(
-        view(),
+        render_board_view(),
         result_of(first),
         {"review_board": [result_of(page)]},
         [("button", {"text": "More"})],
@@ -136,7 +136,7 @@ async def test_what_is_missing_is_asked_for_page_by_page(board, tmp_path: Path):
 async def test_an_interrupted_harvest_goes_on_from_the_board(board, tmp_path: Path):
     stopped = board | {"state": "interrupted"}
     html = app_host.page(
-        view(),
+        render_board_view(),
         result_of(stopped),
         {"harvest_papers": [result_of({})], "review_board": [result_of(board)]},
         [("button", {"text": "Go on with this harvest"})],
@@ -150,12 +150,12 @@ async def test_an_interrupted_harvest_goes_on_from_the_board(board, tmp_path: Pa
 async def test_an_error_is_shown_with_what_to_do(tmp_path: Path):
     refused = {"error": {"message": "There is no harvest.", "suggestions": ["Begin one."]}}
     first = {"isError": True, "content": [{"type": "text", "text": json.dumps(refused)}]}
-    seen = app_host.seen(app_host.page(view(), first), tmp_path)
+    seen = app_host.seen(app_host.page(render_board_view(), first), tmp_path)
     assert seen["shown"] == "There is no harvest. Begin one."
 
 
 @in_a_browser
 async def test_without_structure_the_text_is_shown(tmp_path: Path):
     first = {"content": [{"type": "text", "text": "Corals: full text for 1 of 3."}]}
-    seen = app_host.seen(app_host.page(view(), first), tmp_path)
+    seen = app_host.seen(app_host.page(render_board_view(), first), tmp_path)
     assert seen["shown"] == "Corals: full text for 1 of 3."

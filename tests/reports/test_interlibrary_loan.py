@@ -9,7 +9,7 @@ from utils.model.identifiers import Ids
 from utils.model.job import Harvested
 from utils.model.paper import Author, Paper
 from utils.reports import write_report
-from utils.reports.tables import LOANS
+from utils.reports.tables import LOANS_FILE
 
 PAPER = Paper(
     Ids(pmid="7", doi="10.1000/a"),
@@ -42,7 +42,9 @@ def fetchable(row: Harvested) -> bool:
 
 def loans(folder: Path, *rows: Harvested) -> str:
     write_report(invented.job(), lambda: iter(rows), folder)
-    return (folder / LOANS).read_text(encoding="utf-8") if (folder / LOANS).exists() else ""
+    return (
+        (folder / LOANS_FILE).read_text(encoding="utf-8") if (folder / LOANS_FILE).exists() else ""
+    )
 
 
 def test_every_field_that_a_library_needs_is_there_and_no_more(tmp_path: Path) -> None:
@@ -60,7 +62,7 @@ def test_every_field_that_a_library_needs_is_there_and_no_more(tmp_path: Path) -
 def test_it_names_what_a_person_can_fetch_and_nothing_else(tmp_path: Path) -> None:
     rows = [*invented.rows(200, pending=0.1)]
     missing = [row.paper.ids.doi for row in rows if fetchable(row)]
-    listed = read_file_entries(loans(tmp_path, *rows).encode(), LOANS)
+    listed = read_file_entries(loans(tmp_path, *rows).encode(), LOANS_FILE)
     assert [entry.ids.doi for entry in listed] == missing
     assert len([row for row in rows if row.state in ("abstract", "failed")]) > len(missing) > 30
 

@@ -7,7 +7,7 @@ import pytest
 from utils.errors import BadRequest
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
-from utils.reports.library_links import ReadersLibrary, open_url, proxied
+from utils.reports.library_links import ReadersLibrary, build_openurl, build_proxy_url
 from utils.settings import Settings
 
 PAPER = Paper(
@@ -29,7 +29,7 @@ def asked(url):
 
 
 def test_a_resolver_is_told_all_that_is_known():
-    said = asked(open_url("https://sfx.lib.edu/sfx", PAPER))
+    said = asked(build_openurl("https://sfx.lib.edu/sfx", PAPER))
     assert said["url_ver"] == ["Z39.88-2004"]
     assert said["rft_id"] == ["info:doi/10.1000/a<b>", "info:pmid/31452104"]
     assert said["rft.atitle"] == ["Moss & frost: ½ a tale"]
@@ -47,7 +47,7 @@ def test_a_resolver_is_told_all_that_is_known():
     ],
 )
 def test_a_resolvers_own_words_stay(resolver, joint):
-    assert joint in open_url(resolver, PAPER)
+    assert joint in build_openurl(resolver, PAPER)
 
 
 @pytest.mark.parametrize(
@@ -62,24 +62,24 @@ def test_a_resolvers_own_words_stay(resolver, joint):
     ],
 )  # fmt: skip
 def test_proxies_of_every_kind(proxy, link):
-    assert proxied(proxy, "https://doi.org/10.1000/a%3Cb%3E", PAPER.ids) == link
+    assert build_proxy_url(proxy, "https://doi.org/10.1000/a%3Cb%3E", PAPER.ids) == link
 
 
 def test_the_door_that_knows_most_is_taken():
     doors = {"resolver": "https://l.edu/sfx", "proxy": "https://ez.edu/login?url="}
     assert (
         ReadersLibrary(**doors, libkey="12")
-        .link(PAPER)
+        .build_link(PAPER)
         .startswith("https://libkey.io/libraries/12/10.")
     )
-    assert ReadersLibrary(**doors).link(PAPER).startswith("https://l.edu/sfx?url_ver")
+    assert ReadersLibrary(**doors).build_link(PAPER).startswith("https://l.edu/sfx?url_ver")
     assert (
         ReadersLibrary(proxy=doors["proxy"])
-        .link(PAPER)
+        .build_link(PAPER)
         .startswith("https://ez.edu/login?url=https://")
     )
-    assert not ReadersLibrary().link(PAPER)
-    assert not ReadersLibrary(**doors, libkey="12").link(Paper(Ids()))
+    assert not ReadersLibrary().build_link(PAPER)
+    assert not ReadersLibrary(**doors, libkey="12").build_link(Paper(Ids()))
 
 
 @pytest.mark.parametrize(
@@ -93,4 +93,4 @@ def test_the_door_that_knows_most_is_taken():
 def test_what_is_no_address_is_refused_by_the_settings_name(given):
     [name] = given
     with pytest.raises(BadRequest, match=name.upper()):
-        ReadersLibrary.of(Settings(**given))
+        ReadersLibrary.from_settings(Settings(**given))

@@ -13,7 +13,7 @@ from utils.errors import BadRequest, StoreFailed
 from utils.model.identifiers import Ids
 from utils.model.job import Harvested, Job
 from utils.model.paper import Notice, Paper
-from utils.reports import Locked, compare, lock_file, read_lock, write_report
+from utils.reports import LockedPaper, compare_lock, lock_file, read_lock, write_report
 
 NAME = "papers.lock.json"
 
@@ -87,12 +87,12 @@ ENTRY = {"pmid": "1", "kind": "full_text", "sha256": "0" * 64, "retracted": Fals
         ({"query": None}, "query"),
         ({"query": "x" * 30_000}, "query"),
         ({"papers": {}}, "no list"),
-        ({"papers": ["1"]}, "paper 1: it is no object"),
-        ({"papers": [ENTRY, {**ENTRY, "pmid": 7}]}, "paper 2: 7 is no pmid"),
+        ({"papers": ["1"]}, "paper 1: it is not an object"),
+        ({"papers": [ENTRY, {**ENTRY, "pmid": 7}]}, "paper 2: 7 is not a valid pmid"),
         ({"papers": [{**ENTRY, "pmid": ""}]}, "no identifier"),
-        ({"papers": [{**ENTRY, "doi": "http://evil.example/"}]}, "no doi"),
-        ({"papers": [{**ENTRY, "doi": "10.1000/a\u202eb"}]}, "no doi"),
-        ({"papers": [{**ENTRY, "doi": "10.1000/" + "a" * 2000}]}, "no doi"),
+        ({"papers": [{**ENTRY, "doi": "http://evil.example/"}]}, "not a valid doi"),
+        ({"papers": [{**ENTRY, "doi": "10.1000/a\u202eb"}]}, "not a valid doi"),
+        ({"papers": [{**ENTRY, "doi": "10.1000/" + "a" * 2000}]}, "not a valid doi"),
         ({"papers": [{**ENTRY, "kind": "failed"}]}, "kind"),
         ({"papers": [{**ENTRY, "kind": ["full_text"]}]}, "kind"),
         ({"papers": [{**ENTRY, "sha256": "../../x"}]}, "sha256"),
@@ -122,10 +122,10 @@ def test_what_is_no_lock_at_all_is_refused(tmp_path: Path, data: bytes) -> None:
 
 def test_a_lock_is_not_read_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path, list(invented.rows(20)))
-    monkeypatch.setattr(lock_file, "MOST_PAPERS", 19)
+    monkeypatch.setattr(lock_file, "MAX_LOCK_PAPERS", 19)
     with pytest.raises(BadRequest, match="at most 19"):
         read_lock(path)
-    monkeypatch.setattr(lock_file, "MOST_BYTES", 1000)
+    monkeypatch.setattr(lock_file, "MAX_LOCK_BYTES", 1000)
     with pytest.raises(BadRequest, match="larger"):
         read_lock(path)
 
@@ -137,7 +137,7 @@ def test_a_lock_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
 
 def test_an_unchanged_corpus_has_no_differences(tmp_path: Path) -> None:
     rows = list(invented.rows(100))
-    found = compare(read_lock(written(tmp_path, rows)), rows)
+    found = compare_lock(read_lock(written(tmp_path, rows)), rows)
     assert not found
     assert found.same == 100
 
@@ -147,7 +147,7 @@ def test_every_kind_of_change_is_named(tmp_path: Path) -> None:
     before = [paper(n) for n in range(1, 6)] + [paper(6, **abstract), paper(7)]
     lock = read_lock(written(tmp_path, before))
     withdrawn = Paper(Ids(pmid="3"), notices=(Notice("retraction"),))
-    found = compare(
+    found = compare_lock(
         lock,
         [
             paper(1), paper(2, sha256="b" * 64), paper(3, paper=withdrawn, sha256="c" * 64),
@@ -172,7 +172,7 @@ def test_every_kind_of_change_is_named(tmp_path: Path) -> None:
 
 def test_differences_are_told_in_sentences(tmp_path: Path) -> None:
     lock = read_lock(written(tmp_path, [paper(n) for n in range(1, 10)]))
-    found = compare(lock, [paper(1), paper(2, state="pending"), paper(10)])
+    found = compare_lock(lock, [paper(1), paper(2, state="pending"), paper(10)])
     assert found.sentences == [
         "7 papers are no longer there: PMID 3, PMID 4, PMID 5, PMID 6, PMID 7 and 2 more.",
         "1 paper is new: PMID 10.",
@@ -183,7 +183,7 @@ def test_differences_are_told_in_sentences(tmp_path: Path) -> None:
 
 def test_papers_not_yet_tried_are_no_loss(tmp_path: Path) -> None:
     lock = read_lock(written(tmp_path, [paper(1)]))
-    found = compare(lock, [paper(1, state="pending", sha256="")])
+    found = compare_lock(lock, [paper(1, state="pending", sha256="")])
     assert not found
     assert found.pending == 1
 
@@ -191,19 +191,19 @@ def test_papers_not_yet_tried_are_no_loss(tmp_path: Path) -> None:
 def test_a_paper_is_known_by_any_of_its_names(tmp_path: Path) -> None:
     lock = read_lock(written(tmp_path, [paper(1)]))
     other = Paper(Ids(doi="10.1000/a", pmid="1"))
-    assert not compare(lock, [paper(1, paper=other)])
+    assert not compare_lock(lock, [paper(1, paper=other)])
 
 
 def test_two_papers_that_share_a_doi_are_not_compared_crosswise(tmp_path: Path) -> None:
     rows = [paper(n, paper=Paper(Ids(pmid=str(n), doi="10.1000/a"))) for n in (1, 2)]
-    found = compare(read_lock(written(tmp_path, rows)), rows)
+    found = compare_lock(read_lock(written(tmp_path, rows)), rows)
     assert not found
     assert found.same == 2
 
 
 def test_what_nobody_answered_about_is_no_loss(tmp_path: Path) -> None:
     lock = read_lock(written(tmp_path, [paper(n) for n in range(1, 4)]))
-    found = compare(
+    found = compare_lock(
         lock,
         [
             paper(1, state="abstract", reason="unreachable"),
@@ -223,6 +223,6 @@ def test_comparing_does_not_keep_the_rows(tmp_path: Path) -> None:
         for _ in range(3):
             yield paper(1)
 
-    found = compare(lock, rows())
-    assert all(isinstance(side, Locked) for side in lock.papers)
+    found = compare_lock(lock, rows())
+    assert all(isinstance(side, LockedPaper) for side in lock.papers)
     assert found.same == 3

@@ -18,8 +18,8 @@ from utils.model.job import Harvested, Job
 from utils.model.paper import Attempt, Notice, Paper
 from utils.reports import write_report
 from utils.reports.figures import Figures
-from utils.reports.labels import reason_for
-from utils.reports.page import next_steps
+from utils.reports.labels import get_reason
+from utils.reports.page import suggest_steps
 
 ATTACK = "</style></title><script>alert(1)</script><img src=https://evil.example/x onerror='a()'>\""
 
@@ -253,11 +253,11 @@ def test_what_may_pass_is_tried_again_by_the_reasons_there_are() -> None:
     for number, reason in enumerate(("error_page", "paywall", "unreachable"), 1):
         row = Harvested(number, "", "abstract", Paper(Ids(pmid=str(number))), reason=reason)
         figures.add(row)
-    [step] = [one for one in next_steps(invented.job(), figures) if "bad luck" in one.title]
+    [step] = [one for one in suggest_steps(invented.job(), figures) if "bad luck" in one.title]
     assert step.words.startswith("2 papers ")
     assert step.command.endswith(" --retry unreachable,error_page")
 
 
 @pytest.mark.parametrize("reason", sorted(OUTCOMES - {"abstract", "record"}))
 def test_whatever_a_paper_ends_as_has_words(reason: str) -> None:
-    assert reason_for(reason).meaning != reason_for("unforeseen").meaning
+    assert get_reason(reason).meaning != get_reason("unforeseen").meaning

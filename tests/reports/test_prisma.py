@@ -17,8 +17,17 @@ from tests.reports.r_prisma import read_as_r_does
 from utils.model.job import Counts, Job, Search
 from utils.reports import write_report
 from utils.reports.figures import Figures
-from utils.reports.prisma import TO_FILL, Flow, Numbers, flow, numbers_of, r_table, svg, with_told
-from utils.reports.prisma.layout import laid_out, text_width
+from utils.reports.prisma import (
+    TO_FILL,
+    Flow,
+    Numbers,
+    build_flow,
+    count_harvest,
+    merge_reviewers_numbers,
+    render_r_table,
+    render_svg,
+)
+from utils.reports.prisma.layout import lay_out_flow, measure_text
 
 SVG = "{http://www.w3.org/2000/svg}"
 KINDS = [(False, False), (False, True), (True, False), (True, True)]
@@ -83,16 +92,16 @@ def counted(n: int, pending: float = 0.0) -> Figures:
 
 
 def made(figures: Figures | None = None, **changes: Any) -> Flow:
-    return flow(numbers_of(invented.job(**changes), figures or counted(1000)))
+    return build_flow(count_harvest(invented.job(**changes), figures or counted(1000)))
 
 
 def n(flow: Flow) -> dict[str, int | None]:
-    return {count.name: count.n for count in flow.counts()}
+    return {count.name: count.n for count in flow.all_counts()}
 
 
 @pytest.mark.parametrize(("updated", "other"), KINDS)
 def test_each_template_has_the_official_words(updated: bool, other: bool) -> None:
-    empty = flow(Numbers(), updated=updated, other=other)
+    empty = build_flow(Numbers(), updated=updated, other=other)
     words = [
         tuple(filter(None, (box.heading, *(count.words for count in box.counts))))
         for box in empty.boxes
@@ -104,7 +113,7 @@ def test_each_template_has_the_official_words(updated: bool, other: bool) -> Non
     titles = ["Previous studies", *titles] if updated else titles
     titles += [f"Identification of {new}studies via other methods"] if other else []
     assert list(empty.titles.values()) == titles
-    drawn = etree.fromstring(svg(empty).encode())
+    drawn = etree.fromstring(render_svg(empty).encode())
     bars = [text.text for text in drawn.iter(f"{SVG}text") if text.get("class") == "on-bar"]
     assert bars == [*titles, "Identification", "Screening", "Included"]
     notes = " ".join(t.text or "" for t in drawn.iter(f"{SVG}text") if t.get("class") == "note")
@@ -116,7 +125,8 @@ def test_each_template_has_the_official_words(updated: bool, other: bool) -> Non
 @pytest.mark.parametrize(("updated", "other"), KINDS)
 def test_arrows_lead_where_the_templates_have_them(updated: bool, other: bool) -> None:
     arrows = {
-        (one.start, one.end) for one in laid_out(flow(FULL, updated=updated, other=other)).arrows
+        (one.start, one.end)
+        for one in lay_out_flow(build_flow(FULL, updated=updated, other=other)).arrows
     }
     wanted = {("box2", "box3"), ("box2", "box4"), ("box4", "box5"), ("box4", "box6")}
     wanted |= {("box6", "box7"), ("box6", "box8"), ("box8", "box9"), ("box8", "box10")}
@@ -129,17 +139,17 @@ def test_arrows_lead_where_the_templates_have_them(updated: bool, other: bool) -
 
 
 def test_the_numbers_choose_the_template() -> None:
-    assert flow(FULL).template.endswith("databases, registers and other sources")
-    assert "updated" in flow(FULL).template
-    alone = flow(Numbers(databases=(("PubMed", 1),)))
+    assert build_flow(FULL).template.endswith("databases, registers and other sources")
+    assert "updated" in build_flow(FULL).template
+    alone = build_flow(Numbers(databases=(("PubMed", 1),)))
     assert "new systematic reviews" in alone.template
     assert alone.template.endswith("databases and registers only")
 
 
 def test_an_updated_review_is_summed_up() -> None:
-    totals = n(flow(FULL))
+    totals = n(build_flow(FULL))
     assert (totals["total_studies"], totals["total_reports"]) == (70, 79)
-    assert not flow(FULL).remarks
+    assert not build_flow(FULL).remarks
 
 
 def test_a_harvest_counts_what_it_knows_and_leaves_the_rest_open() -> None:
@@ -154,7 +164,7 @@ def test_a_harvest_counts_what_it_knows_and_leaves_the_rest_open() -> None:
         *("records_screened", "records_excluded", "dbr_assessed", "dbr_excluded"),
         *("new_studies", "new_reports"),
     ]
-    drawn = svg(made(hits=1047, searches=(search,)))
+    drawn = render_svg(made(hits=1047, searches=(search,)))
     assert drawn.count('class="empty"') == 5
     assert drawn.count(f">{TO_FILL}<") == 5
 
@@ -208,18 +218,18 @@ def test_lists_are_not_called_pubmed() -> None:
     ],
 )
 def test_contradictions_are_shown_not_forced(changes: dict[str, int], words: str) -> None:
-    wrong = flow(with_told(FULL, changes, "x"))
+    wrong = build_flow(merge_reviewers_numbers(FULL, changes, "x"))
     assert any(words in remark for remark in wrong.remarks)
-    assert "Note:" in svg(wrong)
-    assert "Note:" not in svg(flow(FULL))
+    assert "Note:" in render_svg(wrong)
+    assert "Note:" not in render_svg(build_flow(FULL))
 
 
 @pytest.mark.parametrize(("updated", "other"), KINDS)
 def test_the_r_package_reads_the_same_numbers(updated: bool, other: bool) -> None:
-    shown = flow(FULL, updated=updated, other=other)
-    read = read_as_r_does(r_table(shown))
+    shown = build_flow(FULL, updated=updated, other=other)
+    read = read_as_r_does(render_r_table(shown))
     lists = {"dbr_excluded", "other_excluded"}
-    for count in shown.counts():
+    for count in shown.all_counts():
         if count.name not in lists:
             assert read[count.name] == count.n, count.name
             assert read[f"{count.name}_text"] == count.words.rstrip("*")
@@ -233,23 +243,23 @@ def test_the_r_package_reads_the_same_numbers(updated: bool, other: bool) -> Non
 
 
 def test_what_nobody_told_is_an_empty_cell_and_no_nought() -> None:
-    read = read_as_r_does(r_table(made()))
+    read = read_as_r_does(render_r_table(made()))
     assert read["records_screened"] is read["new_reports"] is None
     assert read["dbr_excluded"] == [("", None)]
     assert read["excluded_automatic"] == 0
-    assert TO_FILL in r_table(made())
+    assert TO_FILL in render_r_table(made())
 
 
 def test_names_that_would_split_the_cell_do_not() -> None:
     odd = Numbers(databases=(("Embase, Ovid; 1974 to date", 7),), dbr_excluded=(("a,b;c\nd", 1),))
-    read = read_as_r_does(r_table(flow(odd)))
+    read = read_as_r_does(render_r_table(build_flow(odd)))
     assert read["database_specific_results"] == [("Embase / Ovid / 1974 to date", 7)]
     assert read["dbr_excluded"] == [("a / b / c d", 1)]
 
 
 @pytest.mark.parametrize("title", ["", "<a & b>\x00\ufffe\ud800", "研究" * 300])
 def test_the_drawing_is_valid_xml_that_loads_nothing(title: str) -> None:
-    root = etree.fromstring(svg(flow(FULL), title).encode())
+    root = etree.fromstring(render_svg(build_flow(FULL), title).encode())
     assert root.tag == f"{SVG}svg"
     assert {etree.QName(node).localname for node in root.iter()} <= {
         *("svg", "title", "desc", "rect", "text", "tspan", "path"),
@@ -261,7 +271,7 @@ def wordy() -> Numbers:
     """Numbers and names as long as they come."""
     reasons = tuple((f"Reason {at}: not the population of the review" * 2, at) for at in range(20))
     told = {"databases": {"x" * 200: 10**7, "研究" * 40: 3}, "duplicates": 10**6}
-    return with_told(FULL, {**told, "dbr_excluded": dict(reasons)}, "x")
+    return merge_reviewers_numbers(FULL, {**told, "dbr_excluded": dict(reasons)}, "x")
 
 
 @pytest.mark.parametrize(("updated", "other"), KINDS)
@@ -269,14 +279,14 @@ def wordy() -> Numbers:
 def test_text_stays_in_its_box_and_boxes_apart(
     updated: bool, other: bool, numbers: Numbers
 ) -> None:
-    drawing = laid_out(flow(numbers, updated=updated, other=other))
+    drawing = lay_out_flow(build_flow(numbers, updated=updated, other=other))
     areas = []
     for box in drawing.boxes:
         areas.append((box.x, box.y, box.width, box.height))
         for line in box.lines:
             size = 13 if line.style == "text" else 11
             assert box.x < line.x
-            assert line.x + text_width(line.text, size) <= box.x + box.width
+            assert line.x + measure_text(line.text, size) <= box.x + box.width
             assert box.y < line.y - 9
             assert line.y + 4 <= box.y + box.height
     areas += [(bar.x, bar.y, bar.width, bar.height) for bar in drawing.bars]
@@ -291,7 +301,7 @@ def test_text_stays_in_its_box_and_boxes_apart(
 
 @pytest.mark.parametrize(("updated", "other"), KINDS)
 def test_arrows_touch_both_their_boxes_and_cross_none(updated: bool, other: bool) -> None:
-    drawing = laid_out(flow(FULL, updated=updated, other=other))
+    drawing = lay_out_flow(build_flow(FULL, updated=updated, other=other))
     boxes = {one.box.name: one for one in drawing.boxes}
     for arrow in drawing.arrows:
         for name, (x, y) in ((arrow.start, arrow.points[0]), (arrow.end, arrow.points[-1])):
@@ -308,7 +318,7 @@ def test_arrows_touch_both_their_boxes_and_cross_none(updated: bool, other: bool
 
 
 def test_an_empty_harvest_has_a_diagram_of_noughts() -> None:
-    numbers = n(flow(numbers_of(Job("j", "t"), Figures())))
+    numbers = n(build_flow(count_harvest(Job("j", "t"), Figures())))
     assert set(numbers.values()) == {0, None}
 
 
@@ -349,12 +359,12 @@ def test_what_only_people_know_is_filled_into_a_file_beside_the_figure(tmp_path:
     ("text", "words"),
     [
         ("records_screend: 9", "there is no number called 'records_screend'"),
-        ("records_screened: many", "'many' is no number for records_screened"),
-        ("records_screened: -1", "-1 is no number for records_screened"),
-        ("dbr_excluded: {a: [1]}", "is no number for dbr_excluded"),
+        ("records_screened: many", "'many' is not a valid number for records_screened"),
+        ("records_screened: -1", "-1 is not a valid number for records_screened"),
+        ("dbr_excluded: {a: [1]}", "is not a valid number for dbr_excluded"),
         ("- 1", "names no numbers"),
-        ("a: {b", "line 3, is no YAML"),
-        ("!!python/object/apply:os.system [echo]", "is no YAML"),
+        ("a: {b", "line 3, is not valid YAML"),
+        ("!!python/object/apply:os.system [echo]", "is not valid YAML"),
         ("&a [*a]", "names no numbers"),
     ],
 )
@@ -371,11 +381,11 @@ def test_an_entry_that_cannot_be_used_is_told_in_the_figure(
 
 
 def test_every_number_there_is_stands_in_the_form() -> None:
-    from utils.reports.prisma import NAMES
-    from utils.reports.prisma.counts import FORM
+    from utils.reports.prisma import NUMBER_NAMES
+    from utils.reports.prisma.counts import NUMBERS_TEMPLATE
 
     sums = {"database_results", "register_results", "total_studies", "total_reports"}
-    assert {name for name in NAMES if f"# {name}:" not in FORM} == sums
+    assert {name for name in NUMBER_NAMES if f"# {name}:" not in NUMBERS_TEMPLATE} == sums
 
 
 @pytest.mark.extras("PIL")
@@ -383,11 +393,11 @@ def test_every_number_there_is_stands_in_the_form() -> None:
 def test_the_picture_shows_what_the_drawing_does(updated: bool, other: bool) -> None:
     from PIL import Image
 
-    from utils.reports.prisma.png import png
+    from utils.reports.prisma.png import render_png
 
-    shown = flow(FULL, updated=updated, other=other)
-    drawing = laid_out(shown)
-    image = Image.open(io.BytesIO(png(shown))).convert("L")
+    shown = build_flow(FULL, updated=updated, other=other)
+    drawing = lay_out_flow(shown)
+    image = Image.open(io.BytesIO(render_png(shown))).convert("L")
     assert image.size == (round(drawing.width * 3), round(drawing.height * 3))
     for box in drawing.boxes:
         for line in box.lines:  # there is ink where the line stands, and none left of it
@@ -406,10 +416,10 @@ def test_the_slide_has_every_box_as_a_shape_and_every_arrow_hung_on_two(
     from pptx import Presentation
 
     from utils.reports.prisma.layout import INDENT
-    from utils.reports.prisma.pptx import pptx
+    from utils.reports.prisma.pptx import render_pptx
 
-    shown = flow(FULL, updated=updated, other=other)
-    [slide] = Presentation(io.BytesIO(pptx(shown, "A review"))).slides
+    shown = build_flow(FULL, updated=updated, other=other)
+    [slide] = Presentation(io.BytesIO(render_pptx(shown, "A review"))).slides
     shapes = {shape.name: shape for shape in slide.shapes}
     for box in shown.boxes:
         lines = shapes[box.name].text_frame.paragraphs
@@ -423,15 +433,15 @@ def test_the_slide_has_every_box_as_a_shape_and_every_arrow_hung_on_two(
         if shape._element.tag.endswith("cxnSp"):
             hung = shape._element.nvCxnSpPr.cNvCxnSpPr
             ends.append((names[hung.stCxn.id], names[hung.endCxn.id]))
-    assert sorted(ends) == sorted((one.start, one.end) for one in laid_out(shown).arrows)
+    assert sorted(ends) == sorted((one.start, one.end) for one in lay_out_flow(shown).arrows)
 
 
 @pytest.mark.extras("pptx")
 def test_an_unknown_number_says_so_on_the_slide_too() -> None:
     from pptx import Presentation
 
-    from utils.reports.prisma.pptx import pptx
+    from utils.reports.prisma.pptx import render_pptx
 
-    [slide] = Presentation(io.BytesIO(pptx(made()))).slides
+    [slide] = Presentation(io.BytesIO(render_pptx(made()))).slides
     open_ = [s.name for s in slide.shapes if s.has_text_frame and TO_FILL in s.text_frame.text]
     assert open_ == ["box4", "box5", "box8", "box9", "box10"]

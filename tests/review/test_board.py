@@ -11,7 +11,7 @@ from tests.mcp.calling import call
 from tests.review.living import a_year_later, retract, seeds_of
 from tests.world import World
 from utils import Library
-from utils.reports.board import view
+from utils.reports.board import render_board_view
 from utils.review import Review
 
 FIELD = 14
@@ -134,7 +134,9 @@ async def test_a_browser_shows_the_review_and_no_markup_of_others(
     board["could_not_tell"] = [HOSTILE]
     first = {"content": [{"type": "text", "text": ""}], "structuredContent": board}
     more = first | {"structuredContent": board | {"next_start": None}}
-    html = app_host.page(view(), first, {"review_board": [more]}, [("button", {"text": "More"})])
+    html = app_host.page(
+        render_board_view(), first, {"review_board": [more]}, [("button", {"text": "More"})]
+    )
     seen = app_host.seen(html, tmp_path)
     assert seen["trouble"] == []
     assert ["review_board", {"review": "fields", "start": 20}] in seen["asked"]

@@ -17,7 +17,7 @@ from ..download.ladder import Ladder
 from ..lists.pasted import Entry
 from ..model.identifiers import Ids
 from ..model.job import Harvested
-from ..reports import ByName, Difference, Differences, Lock, Locked, compare
+from ..reports import Difference, Differences, IdsIndex, Lock, LockedPaper, compare_lock
 from ..shelf.ledger import Ledger
 from ..system.plain_text import one_line, to_cell
 from ..system.process import get_version
@@ -68,7 +68,7 @@ def open_lock_job(lock: Lock, ladder: Ladder) -> Ledger:
     return of_list(entries, f"{about} as of {one_line(lock.made_at)[:10]}", ladder)
 
 
-def _get_asked_identifier(paper: Locked) -> str:
+def _get_asked_identifier(paper: LockedPaper) -> str:
     """Return the identifier to ask for; that of the preprint, where the lock has a preprint."""
     as_preprint = paper.version == "preprint" and paper.ids.arxiv
     return str(Ids(arxiv=paper.ids.arxiv) if as_preprint else paper.ids)
@@ -84,7 +84,7 @@ def compare_with_lock(lock: Lock, harvest: Harvest) -> Rebuilt:
     StoreFailed
         The disk refuses.
     """
-    found = compare(lock, harvest.ledger.rows())
+    found = compare_lock(lock, harvest.ledger.rows())
     rows, still = _find_differences(found, lock, harvest)
     found = _move_vanished(found, rows)
     path = harvest.folder / TABLE
@@ -95,7 +95,7 @@ def compare_with_lock(lock: Lock, harvest: Harvest) -> Rebuilt:
         writer.writerow(COLUMNS)
         for change in CHANGES:
             for difference in getattr(found, change):
-                row = rows.get(difference.ids)
+                row = rows.find(difference.ids)
                 why = _why(change, difference, row, lock)
                 reasons[why] += change == "changed"
                 writer.writerow(map(to_cell, _cells(change, why, difference, row)))
@@ -105,12 +105,12 @@ def compare_with_lock(lock: Lock, harvest: Harvest) -> Rebuilt:
     return Rebuilt(found, still, sentences, path)
 
 
-Rows = ByName[Harvested]
+Rows = IdsIndex[Harvested]
 
 
 def _find_differences(found: Differences, lock: Lock, harvest: Harvest) -> tuple[Rows, int]:
     """Return the papers that differ, and how many were abstracts and still are."""
-    before = ByName((was.ids, was) for was in lock.papers)
+    before = IdsIndex((was.ids, was) for was in lock.papers)
     wanted = {
         name
         for change in CHANGES
@@ -121,18 +121,18 @@ def _find_differences(found: Differences, lock: Lock, harvest: Harvest) -> tuple
     still = 0
     for row in harvest.ledger.rows():
         ids = row.paper.ids
-        was = before.get(ids) if row.state in ("abstract", "record") else None
+        was = before.find(ids) if row.state in ("abstract", "record") else None
         still += was is not None and was.kind in ("abstract", "record")
         if not wanted.isdisjoint(ids.names()):
             rows.append((ids, row))
-    return ByName(rows), still
+    return IdsIndex(rows), still
 
 
 def _move_vanished(found: Differences, rows: Rows) -> Differences:
     """Move papers that no site has any more from lost to gone."""
 
     def vanished(difference: Difference) -> bool:
-        row = rows.get(difference.ids)
+        row = rows.find(difference.ids)
         return row is not None and row.reason == "not_found"
 
     gone = tuple(filter(vanished, found.lost))
@@ -162,7 +162,7 @@ def _why(change: str, difference: Difference, row: Harvested | None, lock: Lock)
 
 
 def _cells(change: str, why: str, difference: Difference, row: Harvested | None) -> Iterator[str]:
-    was, now = difference.before or Locked(Ids()), difference.after or Locked(Ids())
+    was, now = difference.before or LockedPaper(Ids()), difference.after or LockedPaper(Ids())
     ids = difference.ids
     yield from (change, why, ids.pmid, ids.pmcid, ids.doi)
     yield f"arXiv:{ids.arxiv}" if ids.arxiv else ""  # 2511.0410 is no number

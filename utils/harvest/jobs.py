@@ -213,7 +213,7 @@ class Harvest(Tabular):
         if self.ledger.running():
             waits = [f"{wait}. This page is renewed then." for wait in job.waits]
             job = replace(job, notes=(*waits, *job.notes))
-        library = ReadersLibrary.of(self.ladder.web.settings)
+        library = ReadersLibrary.from_settings(self.ladder.web.settings)
         return write_report(job, self.ledger.rows, self.folder, library, drawings)
 
 

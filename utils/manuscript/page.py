@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..reports.page import styled
+from ..reports.page import render_template
 
 _REFERENCES = {
     "wrong_paper": "The identifier is of another paper",
@@ -48,7 +48,7 @@ def render_check_page(row: Mapping[str, Any]) -> str:
     faults = [one for one in claims if one["outcome"] in _CLAIM_FAULTS]
     faulty = [one for one in left if one["status"] in _REFERENCE_FAULTS]
     verified = [one for one in references if one["status"] == "verified"]
-    return styled(
+    return render_template(
         "check.html",
         row=row,
         labels=_REFERENCES | _WARNINGS | _CLAIMS,

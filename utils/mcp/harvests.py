@@ -26,9 +26,9 @@ from ..errors import BadRequest, NothingFound, PaperError
 from ..http.work import raise_if_cancelled
 from ..library import Library
 from ..model.job import Coverage, Harvested, Job, JobStatus, SiteWait
-from ..reports.coverage import Page, page_of, paper_row, reasons, sources
-from ..reports.labels import counted, route_label
-from ..reports.page import PASSING, cut_line
+from ..reports.coverage import Page, count_by_reason, count_by_source, read_page, to_paper_row
+from ..reports.labels import get_route_label, pluralize
+from ..reports.page import PASSING_REASONS, to_short_line
 from .answers import with_blocks
 from .resources import readable, untrusted
 from .tool import (
@@ -322,7 +322,7 @@ class Status:
     Parameters
     ----------
     job : Job
-    standing : Standing
+    standing : JobStatus
     coverage : Coverage
     eta_s : float or None
         The seconds left, where they are known.
@@ -350,7 +350,7 @@ class Status:
     @property
     def notes(self) -> list[str]:
         """What has to be known about the whole harvest, bounded."""
-        return [cut_line(note, _NOTE) for note in self.job.notes[:_NOTES]]
+        return [to_short_line(note, _NOTE) for note in self.job.notes[:_NOTES]]
 
     def row(self) -> dict[str, Any]:
         """All of it."""
@@ -360,8 +360,8 @@ class Status:
             "state": self.standing,
             "counts": self.job.row(),
             "eta_s": None if self.eta_s is None else round(self.eta_s),
-            "sources": sources(self.coverage),
-            "reasons": reasons(self.coverage),
+            "sources": count_by_source(self.coverage),
+            "reasons": count_by_reason(self.coverage),
             "waits": [*map(_wait_row, self.waits)],
             **({"notes": self.notes} if self.notes else {}),
             **(shown if self.show else {}),
@@ -387,12 +387,12 @@ class Status:
     def _afterwards(self, this: str) -> list[str]:
         """What helps when all is through."""
         lacking, steps = self.coverage.reasons, []
-        if passing := [reason for reason in PASSING if reason in lacking]:
-            papers = counted(sum(lacking[reason] for reason in passing), "paper")
+        if passing := [reason for reason in PASSING_REASONS if reason in lacking]:
+            papers = pluralize(sum(lacking[reason] for reason in passing), "paper")
             retry = f'harvest_papers({this}, retry="{",".join(passing)}")'
             steps.append(f"{retry}: asks again for {papers} that may be had by now")
         if lacking and not self.show:
-            papers = counted(sum(lacking.values()), "paper")
+            papers = pluralize(sum(lacking.values()), "paper")
             steps.append(f'harvest_status({this}, show="not_retrieved"): names the {papers}')
         return steps
 
@@ -435,27 +435,27 @@ def _page(harvest: Harvest, coverage: Coverage, show: str, start: int, most: int
         return Page([], None)
     rows = harvest.ledger.rows
     if show == "retrieved":
-        return page_of(rows, "retrieved", start=start, most=most)
+        return read_page(rows, "retrieved", start=start, most=most)
     if show == "not_retrieved":
-        return page_of(rows, "not_retrieved", start=start, most=most)
+        return read_page(rows, "not_retrieved", start=start, most=most)
     if show in coverage.reasons:
-        return page_of(rows, "not_retrieved", start=start, most=most, reason=show)
+        return read_page(rows, "not_retrieved", start=start, most=most, reason=show)
     if show in OUTCOMES:
         return Page([], None)  # papers can end so, and none of these did
     msg = f"No paper of this harvest is {show!r}."
-    choices = ", ".join(("retrieved", "not_retrieved", *reasons(coverage)))
+    choices = ", ".join(("retrieved", "not_retrieved", *count_by_reason(coverage)))
     raise BadRequest(msg, f"Choose among {choices}.")
 
 
 def _paper(row: Harvested) -> dict[str, Any]:
     """A paper of a page: where its text is from, or why there is none."""
-    made = paper_row(row)
-    made["title"] = cut_line(made["title"], _TITLE)
+    made = to_paper_row(row)
+    made["title"] = to_short_line(made["title"], _TITLE)
     if row.state != "full_text":
         return {**made, "reason": row.reason}
     stand_in = {"version": row.version} if row.version in _STAND_INS else {}
     doubts = {"doubts": row.detail} if row.reason == "doubtful" else {}
-    return {**made, "source": route_label(row.via), **stand_in, **doubts}
+    return {**made, "source": get_route_label(row.via), **stand_in, **doubts}
 
 
 def _wait_row(wait: SiteWait) -> dict[str, Any]:

@@ -41,7 +41,7 @@ _MOST = 300_000  # characters of a manuscript, and of its list
 
 @with_config(extra="allow")
 class Board(TypedDict):
-    """The state of a harvest or a review; `..reports.board.board` names the other members."""
+    """The state of a harvest or a review; `..reports.board.build_board` names the other members."""
 
     job_id: str
     state: str
@@ -101,12 +101,12 @@ def page() -> FunctionResource:
 
     def board() -> ResourceResult:
         """The review board, without any data in it."""
-        from ..reports.board import view
+        from ..reports.board import render_board_view
 
         policy = ResourceCSP(connect_domains=[], resource_domains=[])
         looks = AppConfig(csp=policy, prefers_border=True)
         meta = {"ui": looks.model_dump(by_alias=True, exclude_none=True)}
-        return ResourceResult([ResourceContent(view(), mime_type=_MEDIA, meta=meta)])
+        return ResourceResult([ResourceContent(render_board_view(), mime_type=_MEDIA, meta=meta)])
 
     return FunctionResource.from_function(
         readable(board), PAGE, title="Review board", mime_type=_MEDIA
@@ -171,7 +171,7 @@ def _board(library: Library, job_id: str, start: int) -> Board:
     NotFound
         There is no such harvest, or none at all.
     """
-    from ..reports.board import board
+    from ..reports.board import build_board
     from ..reports.library_links import ReadersLibrary
 
     if not job_id:
@@ -183,8 +183,8 @@ def _board(library: Library, job_id: str, start: int) -> Board:
     try:
         job = harvest.job()
         running = harvest.ledger.running()
-        links = ReadersLibrary.of(library.settings)
-        made = board(job, harvest.ledger.rows, links, start=start)
+        links = ReadersLibrary.from_settings(library.settings)
+        made = build_board(job, harvest.ledger.rows, links, start=start)
     finally:
         harvest.ledger.close()
     row = {"job_id": job.job_id, "state": job.get_status(running=running), **made}

@@ -1,7 +1,7 @@
-"""The figures of a harvest, turned into files people look at.
+"""Write the files of a harvest's report.
 
-Belongs here: what draws, words or tabulates a `Job` and its papers. Nothing in this room asks a
-site, opens a database or reads an argument: it is handed rows and a folder.
+This package draws, describes and tabulates a `Job` and its papers. It makes no requests, opens no
+database and parses no arguments: callers pass rows and a folder.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from ..model.job import Harvested, Job
 from ..model.paper import utc_now
 from ..system.safe_files import disk_errors, make_folder, replace_text_file
 from .library_links import ReadersLibrary
-from .lock_file import ByName, Difference, Differences, Lock, Locked, compare, read_lock
+from .lock_file import Difference, Differences, IdsIndex, Lock, LockedPaper, compare_lock, read_lock
 
 __all__ = [
-    "ByName",
     "Difference",
     "Differences",
+    "IdsIndex",
     "Lock",
-    "Locked",
-    "compare",
+    "LockedPaper",
+    "compare_lock",
     "read_lock",
     "write_report",
 ]
 
-PAGE = "report.html"
-BESIDE = ("references.ris", "references.bib", "worklist.html", "not_retrieved.ris")
-"""What the page links to where it is there."""
+REPORT_PAGE = "report.html"
+OPTIONAL_FILES = ("references.ris", "references.bib", "worklist.html", "not_retrieved.ris")
+"""Files that the page links to if they exist."""
 
 
 def write_report(
@@ -43,34 +43,39 @@ def write_report(
 ) -> Path:
     """Write the report of a harvest (page, tables, lock, diagram); return the page.
 
-    Files that would be the same stay as they are.
+    Files whose content would not change are left alone.
 
     Parameters
     ----------
     job : Job
     rows : callable
-        Its papers, in the order of their numbers. They are read once, so that all files show the
-        same moment, also while the harvest goes on.
+        Iterates the job's papers in the order of their numbers. They are read once, so that all
+        files show the same moment even while the harvest continues.
     folder : Path
-        The folder of this job (``reports/<job>``); made when absent. The shelf's files are taken
-        to lie two folders up. Reference lists already in it are linked.
+        The folder of this job (``reports/<job>``), created if missing. Links assume that the
+        shelf's files are two folders up. Reference lists already in the folder are linked.
     library : ReadersLibrary, optional
-        The reader's library, for links to what could not be had.
+        The reader's library, for links to papers that were not retrieved.
     drawings : iterable of str, optional
-        Kinds of `.prisma.DRAWINGS` in which the flow is drawn besides.
+        Additional formats of the flow diagram, from `.prisma.DRAWINGS`.
 
     Raises
     ------
     NotConfigured
-        What draws a kind is not installed.
+        The package that draws a format is not installed.
     StoreFailed
-        The disk refuses; each file is then the old one or the new one, never a part.
+        A file cannot be written; each file is then the old or the new version, never partial.
     """
     from . import page, prisma
     from .figures import Figures
-    from .lock_file import lock_file
-    from .tables import loan_requests, not_retrieved_table, papers_table, write_searches
-    from .worklist import worklist
+    from .lock_file import write_lock
+    from .tables import (
+        write_loan_requests,
+        write_missing_table,
+        write_papers_table,
+        write_searches_table,
+    )
+    from .worklist import write_worklist
 
     library = library or ReadersLibrary()
     make_folder(folder)
@@ -78,38 +83,38 @@ def write_report(
     with ExitStack() as files:
         sinks = [
             figures.add,
-            files.enter_context(papers_table(folder)),
-            files.enter_context(not_retrieved_table(folder, library)),
-            files.enter_context(loan_requests(folder)),
-            files.enter_context(worklist(folder, job, library)),
-            files.enter_context(lock_file(folder, job)),
+            files.enter_context(write_papers_table(folder)),
+            files.enter_context(write_missing_table(folder, library)),
+            files.enter_context(write_loan_requests(folder)),
+            files.enter_context(write_worklist(folder, job, library)),
+            files.enter_context(write_lock(folder, job)),
         ]
         for row in rows():
             for add in sinks:
                 add(row)
-    write_searches(folder, job)
-    # Papers are merged while we read: what is no row of that moment was a duplicate by then.
+    write_searches_table(folder, job)
+    # Papers may be merged during the loop; a paper without a row was a duplicate by then.
     merged = max(0, job.counts.requested + job.duplicates - figures.total)
     job = replace(job, duplicates=merged)
-    flow = prisma.flow(prisma.with_file(prisma.numbers_of(job, figures), folder))
-    prisma.write(flow, folder, job.title, drawings)
-    # The page comes last: it links to the others.
-    beside = [name for name in BESIDE if (folder / name).exists()]
-    old_page = _read_text(folder / PAGE)
-    # A page that differs only in the moment it was made stays as it is.
-    made = partial(page.page, job, figures, flow, library, beside)
-    new_page = made(page.made_at(old_page))
-    _write(folder / PAGE, new_page if new_page == old_page else made(utc_now()))
-    return folder / PAGE
+    flow = prisma.build_flow(prisma.merge_numbers_file(prisma.count_harvest(job, figures), folder))
+    prisma.write_flow(flow, folder, job.title, drawings)
+    # The page is written last because it links to the other files.
+    beside = [name for name in OPTIONAL_FILES if (folder / name).exists()]
+    old_page = _read_text_or_empty(folder / REPORT_PAGE)
+    # A page that differs only in its date is left alone.
+    made = partial(page.render_report, job, figures, flow, library, beside)
+    new_page = made(page.parse_made_at(old_page))
+    _write_text(folder / REPORT_PAGE, new_page if new_page == old_page else made(utc_now()))
+    return folder / REPORT_PAGE
 
 
-def _read_text(path: Path) -> str:
+def _read_text_or_empty(path: Path) -> str:
     try:
         return path.read_text("utf-8")
     except (OSError, ValueError):
         return ""
 
 
-def _write(path: Path, text: str) -> None:
+def _write_text(path: Path, text: str) -> None:
     with disk_errors(path), replace_text_file(path) as file:
         file.write(text)

@@ -1,8 +1,9 @@
-"""The review board: a harvest at a glance, for a view inside a chat and for a model.
+"""Build the review board: a harvest at a glance, for a view inside a chat and for a model.
 
-The same figures as the page of the report (`.page`) and the PRISMA diagram (`.prisma`), as rows:
-what was found, where, what is missing and why, what to do next. Reasons and routes are bounded, so
-that a board of thousands of papers costs a model no more than one of hundreds.
+The board has the same figures as the report page (`.page`) and the PRISMA diagram (`.prisma`), as
+rows: papers found per source, missing papers with reasons, and next steps. The number of reasons
+and routes is bounded, so that a board of thousands of papers costs a model no more than one of
+hundreds.
 """
 
 from __future__ import annotations
@@ -13,91 +14,96 @@ from markupsafe import Markup
 
 from ..model.job import Harvested, Job
 from . import prisma
-from .charts import headline
-from .coverage import Rows, page_of, paper_row
+from .charts import describe_coverage
+from .coverage import ReadRows, read_page, to_paper_row
 from .figures import STATES, Figures
-from .labels import best_link, reason_for, route_label
+from .labels import get_best_link, get_reason, get_route_label
 from .library_links import ReadersLibrary
-from .page import TEMPLATES, cut_line, next_steps, styled
+from .page import TEMPLATES, render_template, suggest_steps, to_short_line
 
-_MOST = 12  # routes, and reasons
-_TITLE = 160  # characters of a title
-_DETAIL = 200
-_SCRIPTS = ("bridge.js", "board.js", "review.js", "incoming.js")  # the last one begins
+_MAX_ROWS = 12  # routes, and reasons
+_TITLE_MAX_CHARS = 160  # characters of a title
+_DETAIL_MAX_CHARS = 200
+_SCRIPTS = (
+    "bridge.js",
+    "board.js",
+    "review.js",
+    "incoming.js",
+)  # in order of loading; the last one starts the page
 
 
-def board(
+def build_board(
     job: Job,
-    rows: Rows,
+    rows: ReadRows,
     library: ReadersLibrary,
     *,
     start: int = 0,
     most: int = 20,
 ) -> dict[str, Any]:
-    """The board of a harvest.
+    """Build the board of a harvest.
 
     Parameters
     ----------
     job : Job
     rows : callable
-        Its papers, as its ledger gives them.
+        Iterates the job's papers, as its ledger returns them.
     library : ReadersLibrary
-        For the links to what is missing.
+        For links to the missing papers.
     start, most : int
-        Which of the papers without a text are named as ``missing``: those from number *start* on;
-        ``next_start`` goes on.
+        The page of papers without a text in ``missing``: the first number and the page size.
+        ``next_start`` is the first number of the next page.
     """
     figures = Figures()
     for row in rows():
         figures.add(row)
-    missing = page_of(rows, "not_retrieved", start=start, most=most)
+    missing = read_page(rows, "not_retrieved", start=start, most=most)
     return {
-        "title": cut_line(job.title, _TITLE),
-        "headline": headline(figures),
+        "title": to_short_line(job.title, _TITLE_MAX_CHARS),
+        "headline": describe_coverage(figures),
         "counts": {state: figures.states[state] for state in STATES},
-        "sources": _sources(figures),
-        "reasons": _reasons(figures),
-        "prisma": prisma_rows(prisma.flow(prisma.numbers_of(job, figures))),
-        "missing": [_missing_row(row, library) for row in missing.rows],
+        "sources": _count_routes(figures),
+        "reasons": _count_reasons(figures),
+        "prisma": to_prisma_rows(prisma.build_flow(prisma.count_harvest(job, figures))),
+        "missing": [_to_missing_row(row, library) for row in missing.rows],
         "next_start": missing.next_start,
-        "steps": [step._asdict() for step in next_steps(job, figures)[:3]],
+        "steps": [step._asdict() for step in suggest_steps(job, figures)[:3]],
         "waits": [f"{wait}." for wait in job.waits],
     }
 
 
-def view() -> str:
+def render_board_view() -> str:
     """Return the page that shows a board inside a chat, without any data in it."""
     script = "\n".join((TEMPLATES / name).read_text("utf-8") for name in _SCRIPTS)
-    # Ours, from the files beside the page.
-    return styled("board.html", script=Markup(script))  # noqa: S704
+    # Trusted: the script is from this package's files.
+    return render_template("board.html", script=Markup(script))  # noqa: S704
 
 
-def _sources(figures: Figures) -> list[dict[str, Any]]:
-    """What each route was asked for and brought, the most fruitful first."""
+def _count_routes(figures: Figures) -> list[dict[str, Any]]:
+    """Return papers tried and texts supplied per route, the most productive route first."""
     tried = sorted(
         figures.routes.items(), key=lambda item: (-figures.via[item[0]], -item[1].total(), item[0])
     )
     return [
-        {"source": route_label(name), "asked": ends.total(), "full_text": figures.via[name]}
-        for name, ends in tried[:_MOST]
+        {"source": get_route_label(name), "asked": ends.total(), "full_text": figures.via[name]}
+        for name, ends in tried[:_MAX_ROWS]
     ]
 
 
-def _reasons(figures: Figures) -> list[dict[str, Any]]:
-    """Why papers have no text, the commonest first; what is left over is one row."""
+def _count_reasons(figures: Figures) -> list[dict[str, Any]]:
+    """Return the reasons for missing texts, most frequent first; rare reasons are summed up."""
     ordered = sorted(figures.reasons.items(), key=lambda item: (-item[1].total(), item[0]))
     made = [
         {"reason": reason.name, "papers": split.total(), "advice": reason.advice}
-        for name, split in ordered[:_MOST]
-        for reason in [reason_for(name)]
+        for name, split in ordered[:_MAX_ROWS]
+        for reason in [get_reason(name)]
     ]
-    if rest := sum(split.total() for _, split in ordered[_MOST:]):
+    if rest := sum(split.total() for _, split in ordered[_MAX_ROWS:]):
         made.append({"reason": "Other reasons", "papers": rest, "advice": "See not_retrieved.csv."})
     return made
 
 
-def prisma_rows(flow: prisma.Flow) -> list[dict[str, Any]]:
-    """The numbers in reading order: what remains, and what leaves beside it."""
+def to_prisma_rows(flow: prisma.Flow) -> list[dict[str, Any]]:
+    """Return the diagram's numbers in reading order, with removed records marked ``left_out``."""
     return [
         {
             "title": count.words.rstrip("*"),
@@ -110,10 +116,10 @@ def prisma_rows(flow: prisma.Flow) -> list[dict[str, Any]]:
     ]
 
 
-def _missing_row(row: Harvested, library: ReadersLibrary) -> dict[str, Any]:
+def _to_missing_row(row: Harvested, library: ReadersLibrary) -> dict[str, Any]:
     return {
-        **paper_row(row),
-        "reason": reason_for(row.reason).name,
-        "detail": cut_line(row.detail, _DETAIL),
-        "link": library.link(row.paper) or best_link(row),
+        **to_paper_row(row),
+        "reason": get_reason(row.reason).name,
+        "detail": to_short_line(row.detail, _DETAIL_MAX_CHARS),
+        "link": library.build_link(row.paper) or get_best_link(row),
     }

@@ -1,9 +1,8 @@
-"""The charts of a report: which rectangle goes where, and what each chart shows in a sentence.
+"""Compute the charts of a report: positions of rectangles, and a sentence for each chart.
 
-The template draws, CSS colours. Horizontal places and lengths are per cent of the drawing, vertical
-ones pixels, so that one drawing fits a telephone and a desk without a script and without stretched
-letters. A sentence is written only when enough papers stand behind it; otherwise the chart has a
-plain title.
+The template draws, and CSS sets the colours. Horizontal positions and lengths are per cent of the
+drawing, vertical ones are pixels: one drawing fits phones and desktops without a script or
+stretched letters. A chart's title states a finding if enough papers support it, else its subject.
 """
 
 from __future__ import annotations
@@ -15,21 +14,29 @@ from datetime import UTC, datetime
 
 from ..model.job import PaperState
 from .figures import STATES, Figures, Split
-from .labels import STAND_INS, STATE_LABELS, counted, license_group, reason_for, route_label, share
+from .labels import (
+    STAND_INS,
+    STATE_LABELS,
+    classify_license,
+    format_share,
+    get_reason,
+    get_route_label,
+    pluralize,
+)
 
 COLUMNS_HEIGHT = 220
 SHARES_HEIGHT = 64
 TIMELINE_WIDTH, TIMELINE_HEIGHT = 1000, 180
-_MOST_YEARS = 80
+_MAX_YEARS = 80
 _BINS = 160
-_STEPS = (1, 2, 5, 10, 20, 50, 100, 200)
-_ENOUGH = 20  # papers in a decade before it is compared
-_APART = 0.1  # of coverage, before a difference is worth a sentence
+_YEAR_STEPS = (1, 2, 5, 10, 20, 50, 100, 200)
+_DECADE_MIN_PAPERS = 20  # papers that a decade needs before it is compared
+_MIN_COVERAGE_DIFFERENCE = 0.1  # smallest difference in coverage that is reported
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One coloured part of a bar; ``at`` and ``size`` in per cent or pixels."""
+    """One coloured part of a bar; ``at`` and ``size`` are in per cent or pixels."""
 
     state: PaperState
     at: float
@@ -39,7 +46,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One row of a bar chart, its pieces in per cent of the longest row."""
+    """One row of a bar chart; its pieces are in per cent of the longest row."""
 
     name: str
     split: Split
@@ -47,12 +54,12 @@ class Bar:
 
     @property
     def total(self) -> int:
-        """Papers in the row."""
+        """The number of papers in the row."""
         return self.split.total()
 
 
-def bar(name: str, split: Split, longest: int) -> Bar:
-    """A row whose full width stands for *longest* papers."""
+def build_bar(name: str, split: Split, longest: int) -> Bar:
+    """Build a row whose full width represents *longest* papers."""
     pieces, at = [], 0.0
     for state in STATES:
         if n := split[state]:
@@ -64,9 +71,9 @@ def bar(name: str, split: Split, longest: int) -> Bar:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One year; ``x`` and ``width`` in per cent, pieces in pixels from the top.
+    """One year; ``x`` and ``width`` are in per cent, pieces in pixels from the top.
 
-    ``pieces`` are papers, ``shares`` the same stretched to one height for all years.
+    ``pieces`` show numbers of papers, ``shares`` their proportions at one height for all years.
     """
 
     label: str
@@ -75,19 +82,19 @@ class Column:
     split: Split
     pieces: tuple[Piece, ...]
     shares: tuple[Piece, ...]
-    shown: str  # where its label is written: "all", "wide" or not at all ("")
+    shown: str  # screens on which the label is shown: "all", "wide" or none ("")
 
     @property
     def words(self) -> str:
-        """What the column says, for those who cannot see it."""
+        """A description of the column for screen readers."""
         parts = [f"{STATE_LABELS[s].lower()} {self.split[s]:,}" for s in STATES if self.split[s]]
-        covered = share(self.split["full_text"], self.split.total())
+        covered = format_share(self.split["full_text"], self.split.total())
         return f"{self.label}: {', '.join(parts) or 'none'} ({covered} full text)"
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A line across a chart: its value, and pixels from the top."""
+    """A line across a chart: its value, and its pixels from the top."""
 
     value: int
     y: float
@@ -95,7 +102,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """A column chart of years; ``undated`` papers have no place in it."""
+    """A column chart of years; ``undated`` papers are not drawn."""
 
     columns: tuple[Column, ...]
     ticks: tuple[Tick, ...]
@@ -103,17 +110,17 @@ class Columns:
 
     @property
     def rows(self) -> list[tuple[str, Split]]:
-        """The same as numbers, years without papers left out."""
+        """The chart's numbers as table rows; years without papers are left out."""
         unknown = [("Unknown", self.undated)] if self.undated else []
         return [(c.label, c.split) for c in self.columns if c.split] + unknown
 
 
-def columns(years: Mapping[str, Split], this_year: int) -> Columns:
-    """Years side by side without gaps; very old ones share the first column."""
+def build_columns(years: Mapping[str, Split], this_year: int) -> Columns:
+    """Build columns for all years without gaps; very old years share the first column."""
     undated: Split = Split()
     dated: dict[int, Split] = {}
     for text, split in years.items():
-        # No paper is from the year 9999, whatever a record says.
+        # Records may have impossible years such as 9999.
         if text and 1400 < int(text) <= this_year + 2:
             dated[int(text)] = split
         else:
@@ -121,15 +128,15 @@ def columns(years: Mapping[str, Split], this_year: int) -> Columns:
     if not dated:
         return Columns((), (), undated)
     last, first = max(dated), min(dated)
-    start = max(first, last - _MOST_YEARS + 1)
+    start = max(first, last - _MAX_YEARS + 1)
     splits = {year: dated.get(year, Split()) for year in range(start, last + 1)}
     if first < start:
         splits[start] = sum((s for year, s in dated.items() if year <= start), Split())
     most = max(split.total() for split in splits.values())
-    ticks = ticks_up_to(most, COLUMNS_HEIGHT)
+    ticks = build_ticks(most, COLUMNS_HEIGHT)
     top = ticks[-1].value
     step = 100 / len(splits)
-    wide, narrow = _steps(len(splits))
+    wide, narrow = _choose_label_steps(len(splits))
     made = []
     for place, (year, split) in enumerate(splits.items()):
         label = f"≤ {year}" if year == start and first < start else str(year)
@@ -138,21 +145,21 @@ def columns(years: Mapping[str, Split], this_year: int) -> Columns:
             shown = "" if year > start else "all"
         width = min(step * 0.82, 8.0)
         x = place * step + (step - width) / 2
-        pieces = _stacked_pieces(split, COLUMNS_HEIGHT, top)
-        shares = _stacked_pieces(split, SHARES_HEIGHT, split.total())
+        pieces = _stack_pieces(split, COLUMNS_HEIGHT, top)
+        shares = _stack_pieces(split, SHARES_HEIGHT, split.total())
         made.append(Column(label, round(x, 3), round(width, 3), split, pieces, shares, shown))
     return Columns(tuple(made), ticks, undated)
 
 
-def _steps(n: int) -> tuple[int, int]:
-    """Every how many years a label fits, at a desk and on a telephone."""
-    wide = next(step for step in _STEPS if n / step <= 14)
-    narrow = next(step for step in _STEPS if n / step <= 5 and step % wide == 0)
+def _choose_label_steps(n: int) -> tuple[int, int]:
+    """Return the intervals of years at which labels fit on wide and narrow screens."""
+    wide = next(step for step in _YEAR_STEPS if n / step <= 14)
+    narrow = next(step for step in _YEAR_STEPS if n / step <= 5 and step % wide == 0)
     return wide, narrow
 
 
-def _stacked_pieces(split: Split, height: float, full: int) -> tuple[Piece, ...]:
-    """A column's pieces from the floor up, where *full* papers reach the *height*."""
+def _stack_pieces(split: Split, height: float, full: int) -> tuple[Piece, ...]:
+    """Return a column's pieces from the bottom up, where *full* papers reach the *height*."""
     pieces, at = [], height
     for state in STATES:
         if n := split[state]:
@@ -162,10 +169,10 @@ def _stacked_pieces(split: Split, height: float, full: int) -> tuple[Piece, ...]
     return tuple(pieces)
 
 
-def ticks_up_to(most: int, height: float) -> tuple[Tick, ...]:
-    """Round values from 0 to at least *most*, two to five steps of them.
+def build_ticks(most: int, height: float) -> tuple[Tick, ...]:
+    """Return round values from 0 to at least *most*, in at most five steps.
 
-    >>> [tick.value for tick in ticks_up_to(87, 100)]
+    >>> [tick.value for tick in build_ticks(87, 100)]
     [0, 20, 40, 60, 80, 100]
     """
     size = 1
@@ -180,7 +187,7 @@ def ticks_up_to(most: int, height: float) -> tuple[Tick, ...]:
 
 @dataclass(frozen=True, slots=True)
 class TimeLabel:
-    """A label under the timeline: per cent from the left, and how it hangs there."""
+    """A label under the timeline: per cent from the left, and its text anchor."""
 
     x: float
     text: str
@@ -189,7 +196,7 @@ class TimeLabel:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """Papers ended so far, over time; ``areas`` are SVG paths, one on top of the other."""
+    """Papers ended over time; ``areas`` are stacked SVG paths."""
 
     areas: tuple[tuple[PaperState, str], ...]
     ticks: tuple[Tick, ...]
@@ -198,8 +205,8 @@ class Timeline:
     seconds: float
 
 
-def timeline(times: Mapping[str, Sequence[float]]) -> Timeline | None:
-    """The harvest as it went; None when it was over before it could be drawn."""
+def build_timeline(times: Mapping[str, Sequence[float]]) -> Timeline | None:
+    """Build the timeline of a harvest; None for a harvest of less than a second."""
     ended = sorted((at, state) for state in STATES for at in times.get(state, ()))
     if not ended or ended[-1][0] - ended[0][0] < 1:
         return None
@@ -211,21 +218,21 @@ def timeline(times: Mapping[str, Sequence[float]]) -> Timeline | None:
     for one in bins:
         so_far += one
         sums.append(so_far.copy())
-    ticks = ticks_up_to(len(ended), TIMELINE_HEIGHT)
+    ticks = build_ticks(len(ended), TIMELINE_HEIGHT)
     scale = TIMELINE_HEIGHT / ticks[-1].value
     floor, areas = [0] * len(sums), []
     for state in STATES[:-1]:
         roof = [low + total[state] for low, total in zip(floor, sums, strict=True)]
         if so_far[state]:
-            areas.append((state, _area(floor, roof, scale)))
+            areas.append((state, _area_path(floor, roof, scale)))
         floor = roof
     return Timeline(
         areas=tuple(areas),
         ticks=ticks,
-        moments=_time_labels(first, last),
+        moments=_build_time_labels(first, last),
         rows=tuple(
             (
-                _time_text(first + (last - first) * place / _BINS),
+                _format_time(first + (last - first) * place / _BINS),
                 {s: sums[place][s] for s in STATES},
             )
             for place in range(0, _BINS + 1, _BINS // 8)
@@ -234,7 +241,7 @@ def timeline(times: Mapping[str, Sequence[float]]) -> Timeline | None:
     )
 
 
-def _area(floor: Sequence[int], roof: Sequence[int], scale: float) -> str:
+def _area_path(floor: Sequence[int], roof: Sequence[int], scale: float) -> str:
     def points(values: Sequence[int]) -> list[str]:
         wide = TIMELINE_WIDTH / (len(values) - 1)
         return [f"{i * wide:.1f} {TIMELINE_HEIGHT - n * scale:.1f}" for i, n in enumerate(values)]
@@ -242,7 +249,7 @@ def _area(floor: Sequence[int], roof: Sequence[int], scale: float) -> str:
     return "M" + "L".join([*points(roof), *reversed(points(floor))]) + "z"
 
 
-def _time_labels(first: float, last: float) -> tuple[TimeLabel, ...]:
+def _build_time_labels(first: float, last: float) -> tuple[TimeLabel, ...]:
     days = last - first > 86400
     form = "%-d %b, %H:%M" if days else "%H:%M" if last - first > 600 else "%H:%M:%S"
 
@@ -259,19 +266,19 @@ def _time_labels(first: float, last: float) -> tuple[TimeLabel, ...]:
     )
 
 
-def _time_text(at: float) -> str:
+def _format_time(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
-def headline(figures: Figures) -> str:
-    """The one sentence to remember."""
+def describe_coverage(figures: Figures) -> str:
+    """Return the report's headline: how many papers have full text."""
     total, ended, full = figures.total, figures.ended, figures.states["full_text"]
     if not total:
         return "No papers in this harvest"
     if ended < total:
         if not ended:
-            return f"{counted(total, 'paper')} to come"
-        return f"So far, full text for {full:,} of {counted(ended, 'paper')} tried"
+            return f"{pluralize(total, 'paper')} to come"
+        return f"So far, full text for {full:,} of {pluralize(ended, 'paper')} tried"
     if total == 1:
         return "Full text for the one paper asked for" if full else "No full text for the one paper"
     if full == total:
@@ -282,7 +289,7 @@ def headline(figures: Figures) -> str:
 
 
 def describe_years(figures: Figures) -> str:
-    """The decades covered best and worst."""
+    """Describe the decades with the best and the worst coverage."""
     decades: dict[str, Split] = {}
     for year, split in figures.years.items():
         if year:
@@ -290,11 +297,11 @@ def describe_years(figures: Figures) -> str:
     covered = {
         decade: split["full_text"] / ended
         for decade, split in decades.items()
-        if (ended := split.total() - split["pending"]) >= _ENOUGH
+        if (ended := split.total() - split["pending"]) >= _DECADE_MIN_PAPERS
     }
     if len(covered) > 1:
         best, worst = max(covered, key=covered.__getitem__), min(covered, key=covered.__getitem__)
-        if covered[best] - covered[worst] >= _APART:
+        if covered[best] - covered[worst] >= _MIN_COVERAGE_DIFFERENCE:
             return (
                 f"{100 * covered[best]:.0f} % of papers from the {best} have full text, "
                 f"{100 * covered[worst]:.0f} % of those from the {worst}"
@@ -303,34 +310,34 @@ def describe_years(figures: Figures) -> str:
 
 
 def describe_journals(figures: Figures, shown: int) -> str:
-    """How much of the corpus the largest journals hold."""
+    """Describe how much of the corpus the largest journals hold."""
     sizes = sorted((s.total() for name, s in figures.journals.items() if name), reverse=True)
     if not sizes:
         return "No journals are known"
     if len(sizes) == 1:
         return "All in one journal"
     if len(sizes) <= shown:
-        return f"The papers come from {counted(len(sizes), 'journal')}"
-    largest = share(sum(sizes[:shown]), figures.total)
+        return f"The papers come from {pluralize(len(sizes), 'journal')}"
+    largest = format_share(sum(sizes[:shown]), figures.total)
     return f"The {shown} largest of {len(sizes):,} journals hold {largest} of the papers"
 
 
 def describe_sources(figures: Figures) -> str:
-    """Who supplied most texts."""
+    """Describe which source supplied most texts."""
     total = figures.via.total()
     if not total:
         return "No source had a full text"
     by_label = Counter[str]()
     for via, n in figures.via.items():
-        by_label[route_label(via).split(" (")[0]] += n
+        by_label[get_route_label(via).split(" (")[0]] += n
     [(name, n)] = by_label.most_common(1)
     if n == total:
         return f"All full texts came from one source: {name}"
-    return f"{share(n, total)} of the full texts came from one source: {name}"
+    return f"{format_share(n, total)} of the full texts came from one source: {name}"
 
 
 def describe_versions(figures: Figures) -> str:
-    """How many texts are not the published version; empty when none is known to be another."""
+    """Describe how many texts are known not to be the published version; empty if none."""
     total = figures.versions.total()
     parts = [
         f"{name.lower()}: {n:,}" for key, name in STAND_INS.items() if (n := figures.versions[key])
@@ -341,23 +348,26 @@ def describe_versions(figures: Figures) -> str:
 
 
 def describe_licenses(figures: Figures) -> str:
-    """How much may be passed on."""
+    """Describe how many texts have an open license."""
     total = figures.licenses.total()
-    free = sum(n for text, n in figures.licenses.items() if license_group(text)[0].startswith("CC"))
+    free = sum(
+        n for text, n in figures.licenses.items() if classify_license(text)[0].startswith("CC")
+    )
     if not total:
         return "No full text, hence no licenses"
     if not free:
         return "No full text carries an open license"
-    return f"{share(free, total)} of the full texts carry an open license"
+    return f"{format_share(free, total)} of the full texts carry an open license"
 
 
 def describe_reasons(figures: Figures) -> str:
-    """The reason most texts are missing for."""
+    """Describe the most frequent reason for missing texts."""
     total = figures.missing.total
     if not total:
         return "No full text is missing" if figures.ended else "Nothing is known to be missing yet"
     name, split = max(figures.reasons.items(), key=lambda item: item[1].total())
-    reason = f"“{reason_for(name).name}”"
+    reason = f"“{get_reason(name).name}”"
     if split.total() == total:
-        return f"{counted(total, 'text')} missing, for one reason: {reason}"
-    return f"{reason} explains {share(split.total(), total)} of {counted(total, 'missing text')}"
+        return f"{pluralize(total, 'text')} missing, for one reason: {reason}"
+    part = format_share(split.total(), total)
+    return f"{reason} explains {part} of {pluralize(total, 'missing text')}"

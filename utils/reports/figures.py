@@ -1,7 +1,7 @@
-"""The figures of a harvest, counted in one pass over its papers.
+"""Count the figures of a harvest in one pass over its papers.
 
-Memory grows only by one number for each paper (when it ended) and by the names of journals: a
-hundred thousand papers take some ten megabytes.
+Memory grows only by one number per paper (the time it ended) and by the names of journals: a
+hundred thousand papers take about ten megabytes.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ from datetime import datetime
 from ..model.job import Harvested, PaperState
 from ..system.plain_text import one_line
 
-SHOWN = 200
-"""Papers a table of the page shows; the rest are in the CSV files."""
+MAX_ROWS_SHOWN = 200
+"""Maximum number of papers in a table of the page; the rest are in the CSV files."""
 
 STATES: tuple[PaperState, ...] = ("full_text", "abstract", "record", "failed", "pending")
-# The detail by which a harvest says that it did not ask a source.
-_PASSED_OVER = "the site was out, and was passed over"
-_NAME = 160  # characters of a journal's name, a license or an outcome that are kept
+# The detail that a harvest records for a source that was skipped.
+_SKIPPED_DETAIL = "the site was out, and was passed over"
+_NAME_MAX_CHARS = 160  # characters of a journal's name, a license or an outcome that are kept
 
 Split = Counter[str]
-"""How many papers of a group ended how, by `State`."""
+"""The number of papers of a group in each `State`."""
 
 
 @dataclass(slots=True)
 class FirstRows:
-    """The first papers of a kind, and how many there are."""
+    """The first papers of a kind, and the number of all papers of that kind."""
 
     total: int = 0
     rows: list[Harvested] = field(default_factory=list)
 
     def add(self, row: Harvested) -> None:
-        """Count one, and keep it while there is room."""
+        """Count a paper, and keep its row while there is room."""
         self.total += 1
-        if len(self.rows) < SHOWN:
+        if len(self.rows) < MAX_ROWS_SHOWN:
             self.rows.append(row)
 
 
@@ -49,17 +49,17 @@ class Figures:
     states : Split
         Papers by state.
     years, journals, reasons : dict of str to Split
-        The same for each year of publication (empty: unknown), journal and reason.
+        Papers by state for each publication year (empty: unknown), journal and reason.
     via, licenses, versions : Counter
         Full texts by route, by license and by version of the paper.
-    by_hand : Shown
-        Full texts that somebody accepted, overruling the judges.
-    doubtful : Shown
+    by_hand : FirstRows
+        Full texts that a person accepted against the judges' verdict.
+    doubtful : FirstRows
         Full texts that the judges kept with doubts.
     routes : dict of str to Counter
-        For each route of the ladder, how it ended for the papers it was asked for.
-    times : dict of State to array
-        When papers ended, in seconds since 1970, in no order.
+        The outcomes of each route of the ladder for the papers it was tried for.
+    times : dict of PaperState to array
+        The times at which papers ended, in seconds since 1970, unsorted.
     """
 
     states: Split = field(default_factory=Counter)
@@ -80,12 +80,12 @@ class Figures:
 
     @property
     def total(self) -> int:
-        """Papers, whatever became of them."""
+        """The number of papers, whatever their outcome."""
         return self.states.total()
 
     @property
     def ended(self) -> int:
-        """Papers whose outcome is known."""
+        """The number of papers whose outcome is known."""
         return self.total - self.states["pending"]
 
     def add(self, row: Harvested) -> None:
@@ -93,24 +93,24 @@ class Figures:
         paper, state = row.paper, row.state
         self.states[state] += 1
         self.years[paper.year if _is_year(paper.year) else ""][state] += 1
-        journal = one_line(paper.journal or paper.journal_abbreviation)[:_NAME]
+        journal = one_line(paper.journal or paper.journal_abbreviation)[:_NAME_MAX_CHARS]
         self.journals[journal][state] += 1
         self.papers.add(row)
         if state == "full_text":
-            self.via[row.via[:_NAME]] += 1
-            self.licenses[one_line(row.license)[:_NAME]] += 1
+            self.via[row.via[:_NAME_MAX_CHARS]] += 1
+            self.licenses[one_line(row.license)[:_NAME_MAX_CHARS]] += 1
             self.versions[row.version] += 1
             if row.reason == "by_hand":
                 self.by_hand.add(row)
             elif row.reason == "doubtful":
                 self.doubtful.add(row)
         elif state != "pending":
-            self.reasons[row.reason[:_NAME]][state] += 1
+            self.reasons[row.reason[:_NAME_MAX_CHARS]][state] += 1
             self.missing.add(row)
         for source, outcome in _tried_routes(row).items():
-            self.routes[source[:_NAME]][outcome[:_NAME]] += 1
+            self.routes[source[:_NAME_MAX_CHARS]][outcome[:_NAME_MAX_CHARS]] += 1
         self._count_notices(row)
-        if state != "pending" and (at := _seconds(row.ended_at)):
+        if state != "pending" and (at := _to_timestamp(row.ended_at)):
             self.times[state].append(at)
 
     def _count_notices(self, row: Harvested) -> None:
@@ -125,7 +125,7 @@ def _tried_routes(row: Harvested) -> dict[str, str]:
     return {
         attempt.source: attempt.outcome
         for attempt in row.attempts
-        if attempt.outcome != "skipped" and attempt.detail != _PASSED_OVER
+        if attempt.outcome != "skipped" and attempt.detail != _SKIPPED_DETAIL
     }
 
 
@@ -133,7 +133,7 @@ def _is_year(text: str) -> bool:
     return len(text) == 4 and text.isascii() and text.isdigit()
 
 
-def _seconds(moment: str) -> float:
+def _to_timestamp(moment: str) -> float:
     try:
         return datetime.fromisoformat(moment).timestamp()
     except (ValueError, OverflowError):

@@ -1,10 +1,10 @@
-"""Words and links for people: labels of routes, licenses and states, reasons, addresses.
+"""Provide labels and links for people: routes, licenses, states, reasons, addresses.
 
 Reasons say why a paper has no full text. Their names are those of `Harvested.reason`: outcomes of
-the ladder, verdicts of the judges, and what can be wrong with an identifier.
+the ladder, verdicts of the judges, and problems of identifiers.
 
-Addresses are made from identifiers, never taken from outside: one that a site sent may begin with
-``javascript:`` or lead anywhere. Their forms are from the sites' own documentation (``doi.org``,
+Addresses are built from identifiers and never taken from a site's response, which might contain
+``javascript:`` or a hostile link. Their forms are from the sites' own documentation (``doi.org``,
 ``pubmed.ncbi.nlm.nih.gov``, ``pmc.ncbi.nlm.nih.gov``, ``arxiv.org``).
 """
 
@@ -31,12 +31,12 @@ STATE_LABELS: dict[PaperState, str] = {
 }
 STAND_INS: dict[Version, str] = {"preprint": "Preprints", "accepted": "Accepted manuscripts"}
 """Versions of a paper that are not the published one."""
-_ROUTES = {via: route.label for via, route in ROUTES.items()} | {
+_ROUTE_LABELS = {via: route.label for via, route in ROUTES.items()} | {
     "manual": "Added by hand",
     "mirror": "Your mirror of PMC",
 }
-_CC = re.compile(r"CC (BY(?:-NC)?(?:-SA|-ND)?)\b", re.I)
-_TERMS = {
+_CC_LICENSE = re.compile(r"CC (BY(?:-NC)?(?:-SA|-ND)?)\b", re.I)
+_LICENSE_TERMS = {
     "BY": "share and adapt, with credit",
     "BY-SA": "share and adapt under the same license, with credit",
     "BY-ND": "share unchanged, with credit",
@@ -44,9 +44,9 @@ _TERMS = {
     "BY-NC-SA": "as CC BY-NC, under the same license",
     "BY-NC-ND": "share unchanged for non-commercial ends, with credit",
 }
-PUBLIC = ("CC0 / public domain", "no conditions")
-OTHER = ("Other terms", "the publisher’s own; see the file’s header")
-UNSTATED = ("Not stated", "read, but ask before you redistribute")
+PUBLIC_DOMAIN = ("CC0 / public domain", "no conditions")
+OTHER_TERMS = ("Other terms", "the publisher’s own; see the file’s header")
+NO_LICENSE_STATED = ("Not stated", "read, but ask before you redistribute")
 _REASONS: dict[str, Reason] = {
     **{name: meaning.reason for name, meaning in MEANINGS.items()},
     "unreachable": Reason(
@@ -113,39 +113,41 @@ _SITES = (
     ("arXiv", "arxiv", "https://arxiv.org/abs/{}"),
     ("PubMed", "pmid", "https://pubmed.ncbi.nlm.nih.gov/{}/"),
 )
-_WORDS = 200  # characters of a citation PubMed's search is asked for
+_SEARCH_MAX_CHARS = 200  # characters of a citation in a link to PubMed's search
 
 
-def route_label(via: str) -> str:
-    """A route's name in reports; an unknown one by its own name.
+def get_route_label(via: str) -> str:
+    """Return a route's label; an unknown route is shown by its own name.
 
-    >>> route_label("efetch"), route_label("some_site")
+    >>> get_route_label("efetch"), get_route_label("some_site")
     ('PubMed Central (E-utilities)', 'some site')
     """
-    return _ROUTES.get(via, via.replace("_", " ") or "Not recorded")
+    return _ROUTE_LABELS.get(via, via.replace("_", " ") or "Not recorded")
 
 
-def license_group(text: str) -> tuple[str, str]:
-    """The kind of license, whatever its version, and what it allows.
+def classify_license(text: str) -> tuple[str, str]:
+    """Return the kind of license without its version, and what the license allows.
 
-    >>> license_group("CC BY-NC 4.0")[0], license_group("TDM")[0], license_group("")[0]
+    >>> classify_license("CC BY-NC 4.0")[0], classify_license("TDM")[0], classify_license("")[0]
     ('CC BY-NC', 'Other terms', 'Not stated')
     """
     if not text:
-        return UNSTATED
+        return NO_LICENSE_STATED
     if text.upper().startswith(("CC0", "PUBLIC DOMAIN")):
-        return PUBLIC
-    if match := _CC.match(text):
+        return PUBLIC_DOMAIN
+    if match := _CC_LICENSE.match(text):
         code = match[1].upper()
-        return f"CC {code}", _TERMS[code]
-    return OTHER
+        return f"CC {code}", _LICENSE_TERMS[code]
+    return OTHER_TERMS
 
 
-def share(part: int, whole: int, digits: int = 0) -> str:
-    """A percentage that never rounds something to nothing, nor almost all to all.
+def format_share(part: int, whole: int, digits: int = 0) -> str:
+    """Format a percentage that never rounds a part to nothing or to the whole.
 
-    >>> share(1, 3000), share(2999, 3000), share(1, 3), share(1, 3, 1), share(0, 0)
-    ('<1 %', '>99 %', '33 %', '33.3 %', '–')
+    >>> format_share(1, 3000), format_share(2999, 3000), format_share(0, 0)
+    ('<1 %', '>99 %', '–')
+    >>> format_share(1, 3), format_share(1, 3, 1)
+    ('33 %', '33.3 %')
     """
     if not whole:
         return "–"
@@ -162,19 +164,19 @@ def share(part: int, whole: int, digits: int = 0) -> str:
     return f"{percent:.{digits}f} %"
 
 
-def counted(n: int, one: str, many: str = "") -> str:
-    """A number with its noun.
+def pluralize(n: int, one: str, many: str = "") -> str:
+    """Return a number with its noun.
 
-    >>> counted(1, "paper"), counted(1200, "paper")
+    >>> pluralize(1, "paper"), pluralize(1200, "paper")
     ('1 paper', '1,200 papers')
     """
     return f"{n:,} {one if n == 1 else many or f'{one}s'}"
 
 
-def duration(seconds: float) -> str:
-    """A duration in the two largest units that say something.
+def format_duration(seconds: float) -> str:
+    """Format a duration in its two largest units.
 
-    >>> duration(59), duration(8000), duration(200_000)
+    >>> format_duration(59), format_duration(8000), format_duration(200_000)
     ('59 s', '2 h 13 min', '2 d 7 h')
     """
     whole = max(0, round(seconds))
@@ -189,10 +191,10 @@ def duration(seconds: float) -> str:
     return f"{whole} s"
 
 
-def reason_for(name: str) -> Reason:
-    """Name, meaning and advice of a reason; an unknown one is shown by its own name.
+def get_reason(name: str) -> Reason:
+    """Return name, meaning and advice of a reason; an unknown reason is shown by its own name.
 
-    >>> reason_for("disk_full").name
+    >>> get_reason("disk_full").name
     'Disk full'
     """
     if known := _REASONS.get(name):
@@ -202,44 +204,44 @@ def reason_for(name: str) -> Reason:
 
 
 class Link(NamedTuple):
-    """A site's name and the paper's address there."""
+    """A site's name, and the paper's address on that site."""
 
     site: str
     url: str
 
 
-def links(ids: Ids) -> list[Link]:
-    """The paper's pages, the one most likely to lead to its text first.
+def build_links(ids: Ids) -> list[Link]:
+    """Return links to the paper's pages, the page most likely to lead to its text first.
 
-    >>> links(Ids(doi='10.1000/a"><b>', pmid="7"))[0].url
+    >>> build_links(Ids(doi='10.1000/a"><b>', pmid="7"))[0].url
     'https://doi.org/10.1000/a%22%3E%3Cb%3E'
     """
     return [
-        Link(site, form.format(_quoted(value)))
+        Link(site, form.format(_quote(value)))
         for site, name, form in _SITES
         if (value := getattr(ids, name))
     ]
 
 
-def best_link(row: Harvested) -> str:
-    """Where to look for a text by hand; without any identifier, a search for what was asked."""
-    found = links(row.paper.ids)
+def get_best_link(row: Harvested) -> str:
+    """Return a link for finding a text by hand; without identifiers, a PubMed search."""
+    found = build_links(row.paper.ids)
     if found:
         return found[0].url
-    words = clean_text(row.paper.title or row.asked)[:_WORDS].strip()
-    return f"https://pubmed.ncbi.nlm.nih.gov/?term={_quoted(words)}" if words else ""
+    words = clean_text(row.paper.title or row.asked)[:_SEARCH_MAX_CHARS].strip()
+    return f"https://pubmed.ncbi.nlm.nih.gov/?term={_quote(words)}" if words else ""
 
 
-def shelf_link(file: str) -> str:
-    """A paper's file, seen from the folder of the report (``reports/<job>/``).
+def build_shelf_link(file: str) -> str:
+    """Return the link to a paper's file, relative to the report's folder (``reports/<job>/``).
 
-    >>> shelf_link("10.1002_a#b.txt"), shelf_link("../../etc/passwd")
+    >>> build_shelf_link("10.1002_a#b.txt"), build_shelf_link("../../etc/passwd")
     ('../../10.1002_a%23b.txt', '')
     """
-    # Names come from the shelf, and are never more than a name.
+    # Names on the shelf contain no folders; reject anything else.
     unfit = not file or file.startswith(".") or "/" in file or "\\" in file
     return "" if unfit else f"../../{quote(replace_surrogates(file), safe='')}"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return quote(replace_surrogates(text), safe="/:;().-_")

@@ -1,8 +1,8 @@
-"""The library's door: the address at which a reader's own library resolves a paper.
+"""Build links through which a reader's library provides a paper.
 
-We make a link, a person opens it in their browser: nothing is fetched, no login imitated. Three
-kinds, each of one setting: an OpenURL resolver (ANSI/NISO Z39.88-2004, in key-encoded values), a
-proxy prefix (EZproxy, OpenAthens) and LibKey (Third Iron's linking syntax).
+The program only builds links; a person opens them in a browser. Nothing is fetched and no login is
+imitated. Three settings give three kinds of link: an OpenURL resolver (ANSI/NISO Z39.88-2004, in
+key-encoded values), a proxy prefix (EZproxy, OpenAthens) and LibKey (Third Iron's linking syntax).
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from ..errors import BadRequest
 from ..model.identifiers import Ids
 from ..model.paper import Paper
 from ..system.plain_text import replace_surrogates
-from .labels import links
+from .labels import build_links
 
 if TYPE_CHECKING:
     from ..settings import Settings
 
-_BLANKS = ("{url}", "{url_encoded}", "{doi}", "{pmid}")
+_PLACEHOLDERS = ("{url}", "{url_encoded}", "{doi}", "{pmid}")
 
 
 @dataclass(frozen=True, slots=True)
 class ReadersLibrary:
-    """A library's doors, as the settings name them; empty where there is none.
+    """The reader's library by its link settings; each is empty if not set.
 
     ``resolver`` is the address of an OpenURL resolver, ``proxy`` a prefix or a template with the
     blanks ``{url}``, ``{url_encoded}``, ``{doi}``, ``{pmid}``, ``libkey`` the library's number.
@@ -37,48 +37,50 @@ class ReadersLibrary:
     libkey: str = ""
 
     def __bool__(self) -> bool:
-        """Whether there is any door."""
+        """Return whether any setting is given."""
         return bool(self.resolver or self.proxy or self.libkey)
 
     @classmethod
-    def of(cls, settings: Settings) -> ReadersLibrary:
-        """The reader's library.
+    def from_settings(cls, settings: Settings) -> ReadersLibrary:
+        """Return the reader's library, with its settings validated.
 
         Raises
         ------
         BadRequest
-            An address is none, or not of the web.
+            An address is not a web address.
         """
         for name in ("papers_openurl", "papers_ezproxy"):
             address = getattr(settings, name)
-            if address and not _is_web(address):
-                msg = f"{name.upper()} is no address: {address!r}."
-                raise BadRequest(msg, "Give one that begins with https://, as the library has it.")
+            if address and not _is_web_address(address):
+                msg = f"{name.upper()} is not a web address: {address!r}."
+                raise BadRequest(
+                    msg, "Give an address that begins with https://, as your library states it."
+                )
         if settings.papers_libkey and not settings.papers_libkey.isdigit():
-            msg = f"PAPERS_LIBKEY is no library's number: {settings.papers_libkey!r}."
-            raise BadRequest(msg, "It stands in the addresses of your LibKey: /libraries/NUMBER/.")
+            msg = f"PAPERS_LIBKEY is not a library number: {settings.papers_libkey!r}."
+            raise BadRequest(msg, "Take the number from your LibKey addresses: /libraries/NUMBER/.")
         return cls(settings.papers_openurl, settings.papers_ezproxy, settings.papers_libkey)
 
-    def link(self, paper: Paper) -> str:
-        """Where this library would have the paper; empty without a library or a name of the paper.
+    def build_link(self, paper: Paper) -> str:
+        """Return the library's link to a paper; empty without a library or an identifier.
 
-        LibKey knows what the library holds and leads there at once, a resolver offers what it
-        holds, a proxy opens the publisher's page: asked for in this order.
+        LibKey is preferred because it leads directly to a text that the library holds. A resolver
+        shows a choice of holdings, and a proxy opens the publisher's page.
         """
         ids = paper.ids
         if self.libkey and (ids.doi or ids.pmid):
-            return f"https://libkey.io/libraries/{self.libkey}/{_quoted(ids.doi or ids.pmid)}"
+            return f"https://libkey.io/libraries/{self.libkey}/{_quote_id(ids.doi or ids.pmid)}"
         if self.resolver and (ids or paper.title):
-            return open_url(self.resolver, paper)
-        if self.proxy and (found := links(ids)):
-            return proxied(self.proxy, found[0].url, ids)
+            return build_openurl(self.resolver, paper)
+        if self.proxy and (found := build_links(ids)):
+            return build_proxy_url(self.proxy, found[0].url, ids)
         return ""
 
 
-def open_url(resolver: str, paper: Paper) -> str:
-    """A paper as a question to an OpenURL resolver.
+def build_openurl(resolver: str, paper: Paper) -> str:
+    """Build the OpenURL of a paper for a resolver.
 
-    >>> open_url("https://lib.edu/sfx?", Paper(Ids(doi="10.1000/a"), title="T"))[-58:]
+    >>> build_openurl("https://lib.edu/sfx?", Paper(Ids(doi="10.1000/a"), title="T"))[-58:]
     'genre=article&rft_id=info%3Adoi%2F10.1000%2Fa&rft.atitle=T'
     """
     said = [
@@ -111,26 +113,27 @@ def open_url(resolver: str, paper: Paper) -> str:
     return resolver + joint + urlencode([(name, replace_surrogates(value)) for name, value in said])
 
 
-def proxied(proxy: str, url: str, ids: Ids) -> str:
-    """An address as it is opened through a library's proxy.
+def build_proxy_url(proxy: str, url: str, ids: Ids) -> str:
+    """Return an address as opened through a library's proxy.
 
-    A prefix gets it unencoded (EZproxy's ``login?url=``) unless it ends in ``qurl=`` or is
-    OpenAthens' redirector, which want it encoded.
+    The address is appended unencoded (EZproxy's ``login?url=``) unless the prefix ends in ``qurl=``
+    or is OpenAthens' redirector, which require it encoded.
 
-    >>> proxied("https://ez.lib.edu/login?url=", "https://doi.org/10.1/a", Ids())
+    >>> build_proxy_url("https://ez.lib.edu/login?url=", "https://doi.org/10.1/a", Ids())
     'https://ez.lib.edu/login?url=https://doi.org/10.1/a'
-    >>> proxied("https://go.openathens.net/redirector/l.edu?url=", "https://doi.org/10.1/a", Ids())
+    >>> redirector = "https://go.openathens.net/redirector/l.edu?url="
+    >>> build_proxy_url(redirector, "https://doi.org/10.1/a", Ids())
     'https://go.openathens.net/redirector/l.edu?url=https%3A%2F%2Fdoi.org%2F10.1%2Fa'
     """
     encoded = quote(url, safe="")
-    if any(blank in proxy for blank in _BLANKS):
-        filled = dict(zip(_BLANKS, (url, encoded, _quoted(ids.doi), ids.pmid), strict=True))
+    if any(blank in proxy for blank in _PLACEHOLDERS):
+        filled = dict(zip(_PLACEHOLDERS, (url, encoded, _quote_id(ids.doi), ids.pmid), strict=True))
         return re.sub(r"\{\w+\}", lambda blank: filled.get(blank[0], blank[0]), proxy)
     wants_encoded = proxy.endswith("qurl=") or "openathens.net/redirector/" in proxy
     return proxy + (encoded if wants_encoded else url)
 
 
-def _is_web(address: str) -> bool:
+def _is_web_address(address: str) -> bool:
     try:
         parts = urlsplit(re.sub(r"\{\w+\}", "x", address))
     except ValueError:
@@ -138,5 +141,5 @@ def _is_web(address: str) -> bool:
     return parts.scheme in {"http", "https"} and bool(parts.hostname)
 
 
-def _quoted(name: str) -> str:
+def _quote_id(name: str) -> str:
     return quote(replace_surrogates(name), safe="/:;().-_")

@@ -1,7 +1,8 @@
-"""``papers.lock.json``: what a corpus was made of, so that a colleague can build the same again.
+"""Write and read ``papers.lock.json``: the papers of a corpus, for rebuilding and comparing it.
 
-One JSON object, one line a paper, so that two locks can be compared with ``diff`` as well. It
-holds identifiers and checksums and no text; it is read as what it is, a file from somebody else.
+A lock is one JSON object with one line per paper, so that ``diff`` can compare two locks. It holds
+identifiers and checksums and no text. A lock may come from another person, so every field is
+validated on reading.
 """
 
 from __future__ import annotations
@@ -26,33 +27,33 @@ from ..system.safe_files import disk_errors, replace_text_file
 
 T = TypeVar("T")
 
-NAME = "papers.lock.json"
+LOCK_FILE = "papers.lock.json"
 FORMAT = "papershelf-lock"
 VERSION = 1
-MOST_BYTES = 100_000_000
-MOST_PAPERS = 500_000
-# As `Ids` holds them. A name in another form is neither written nor read.
-_NAMES = {
+MAX_LOCK_BYTES = 100_000_000
+MAX_LOCK_PAPERS = 500_000
+# The forms of identifiers in `Ids`. An identifier in another form is neither written nor read.
+_ID_FORMS = {
     "pmid": re.compile(r"[1-9][0-9]{0,7}"),
     "pmcid": re.compile(r"PMC[1-9][0-9]{0,9}"),
     "doi": re.compile(r"10\.[0-9]{4,9}(?:\.[0-9]+)*/\S{1,900}"),
     "arxiv": re.compile(r"[0-9]{4}\.[0-9]{4,5}|[a-z][a-z-]{1,20}/[0-9]{7}"),
 }
 _KINDS = ("full_text", "abstract", "record", "")
-_HEAD = {"query": 20_000, "effective_query": 200_000, "made_at": 40}
+_HEAD_MAX_CHARS = {"query": 20_000, "effective_query": 200_000, "made_at": 40}
 _VIA = re.compile(r"[a-z0-9_]{0,40}")
 _MADE_BY = re.compile(r"[\w. +-]{0,80}", re.A)
-_LONGEST_REASON = 500
+_REASON_MAX_CHARS = 500
 _HINT = f"Ask for the file again, or make one with {command_line('harvest report')}."
 
 
 @dataclass(frozen=True, slots=True)
-class Locked:
-    """A paper of a lock; the fields about its text are empty if it had none.
+class LockedPaper:
+    """A paper of a lock; the fields about its text are empty if the paper has no text.
 
-    ``via`` is the route it came by, ``version`` which version of the paper it is; older locks do
-    not say. ``by_hand`` is the reason for which somebody accepted the text, overruling the judges;
-    mostly empty.
+    ``via`` is the route that supplied the text and ``version`` the version of the paper; both are
+    empty in older locks. ``by_hand`` is the reason why a person accepted the text against the
+    judges' verdict; usually empty.
     """
 
     ids: Ids
@@ -66,52 +67,52 @@ class Locked:
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """A corpus as it was at ``made_at``; the queries are empty for lists of identifiers.
+    """A corpus at the time ``made_at``; the queries are empty for lists of identifiers.
 
-    ``made_by`` is the program with its version; older locks do not say.
+    ``made_by`` is the program with its version; empty in older locks.
     """
 
     query: str
     effective_query: str
     made_at: str
-    papers: tuple[Locked, ...]
+    papers: tuple[LockedPaper, ...]
     made_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A paper that is not as it was; ``before`` and ``after`` are None where it is absent."""
+    """A paper that changed; ``before`` or ``after`` is None if the paper is on one side only."""
 
-    before: Locked | None
-    after: Locked | None
+    before: LockedPaper | None
+    after: LockedPaper | None
 
     @property
     def ids(self) -> Ids:
-        """The names it goes by, on either side."""
+        """The paper's identifiers from both sides."""
         before, after = (side.ids if side else Ids() for side in (self.before, self.after))
         return before | after
 
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """What two times of a corpus differ in. A paper may be in more than one list.
+    """The differences between two states of a corpus; a paper may be in several lists.
 
     Parameters
     ----------
     changed : tuple of Difference
-        Its text is another one, of the same kind.
+        Papers with a different text of the same kind.
     gained, lost : tuple of Difference
-        It has more of a text than before (an abstract, then the paper), or less.
+        Papers with more text than before (an abstract, then the full text), or with less.
     retracted : tuple of Difference
-        It was retracted since.
+        Papers that were retracted since.
     gone, new : tuple of Difference
-        It is on one side only.
+        Papers on one side only.
     pending : int
-        Papers not yet tried, about which nothing can be said.
+        Papers not yet tried, whose difference is unknown.
     unseen : int
-        Papers with less of a text because a site did not answer: nothing can be said either.
+        Papers with less text because a site did not respond; their difference is unknown too.
     same : int
-        Papers exactly as they were.
+        Unchanged papers.
     """
 
     changed: tuple[Difference, ...] = ()
@@ -125,33 +126,36 @@ class Differences:
     same: int = 0
 
     def __bool__(self) -> bool:
-        return any(getattr(self, name) for name in _CHANGES)
+        return any(getattr(self, name) for name in _CHANGE_WORDS)
 
     @property
     def sentences(self) -> list[str]:
-        """The same for people, the gravest first; one sentence when nothing differs.
+        """The differences in sentences, the most serious first; one sentence if there are none.
 
-        >>> Differences(new=(Difference(None, Locked(Ids(pmid="7"))),), same=3).sentences
+        >>> Differences(new=(Difference(None, LockedPaper(Ids(pmid="7"))),), same=3).sentences
         ['1 paper is new: PMID 7.', '3 papers are unchanged.']
         """
         lines = []
-        for name, words in _CHANGES.items():
+        for name, words in _CHANGE_WORDS.items():
             if found := getattr(self, name):
-                some = ", ".join(str(difference.ids) for difference in found[:_NAMED])
-                more = f" and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
-                lines.append(f"{_papers(len(found))} {words}: {some}{more}.")
+                some = ", ".join(str(difference.ids) for difference in found[:_MAX_NAMED])
+                more = f" and {len(found) - _MAX_NAMED:,} more" if len(found) > _MAX_NAMED else ""
+                lines.append(f"{_count_papers(len(found))} {words}: {some}{more}.")
         if self.pending:
-            lines.append(f"{_papers(self.pending)} not tried yet.")
+            lines.append(f"{_count_papers(self.pending)} not tried yet.")
         if self.unseen:
             papers = "1 paper" if self.unseen == 1 else f"{self.unseen:,} papers"
-            again = f"run it again with --retry {','.join(SILENT)}"
+            again = f"run it again with --retry {','.join(INCONCLUSIVE_REASONS)}"
             lines.append(f"{papers} could not be looked at now: {again}.")
-        return [*lines, f"{_papers(self.same)} unchanged."] if self.same else lines
+        return [*lines, f"{_count_papers(self.same)} unchanged."] if self.same else lines
 
 
-SILENT = ("unreachable", "could_not_tell")  # reasons that say nothing about the paper
-_NAMED = 5  # papers a sentence names
-_CHANGES = {
+INCONCLUSIVE_REASONS = (
+    "unreachable",
+    "could_not_tell",
+)  # reasons that do not concern the paper itself
+_MAX_NAMED = 5  # papers named in a sentence
+_CHANGE_WORDS = {
     "retracted": "retracted since",
     "lost": "with less of a text than before",
     "changed": "with another text than before",
@@ -161,13 +165,13 @@ _CHANGES = {
 }
 
 
-def _papers(n: int) -> str:
+def _count_papers(n: int) -> str:
     return "1 paper is" if n == 1 else f"{n:,} papers are"
 
 
 @contextlib.contextmanager
-def lock_file(folder: Path, job: Job) -> Iterator[Callable[[Harvested], None]]:
-    """Write the lock, paper by paper, in the order they come."""
+def write_lock(folder: Path, job: Job) -> Iterator[Callable[[Harvested], None]]:
+    """Write the lock, one paper at a time, in the order of arrival."""
     head = {
         "format": FORMAT,
         "version": VERSION,
@@ -176,17 +180,17 @@ def lock_file(folder: Path, job: Job) -> Iterator[Callable[[Harvested], None]]:
         "made_at": job.ended_at or utc_now(),
         "made_by": f"Papershelf {get_version()}",
     }
-    with replace_text_file(folder / NAME) as file:
+    with replace_text_file(folder / LOCK_FILE) as file:
         file.write(to_plain_json(head)[:-1] + ', "papers": [')
         between, nameless = "\n", 0
 
         def add(row: Harvested) -> None:
             nonlocal between, nameless
-            names = _names(row.paper.ids)
+            names = _valid_ids(row.paper.ids)
             if not names:
-                nameless += 1  # nobody could ask for it again
+                nameless += 1  # the paper could not be requested again
                 return
-            paper = locked(row)
+            paper = to_locked_paper(row)
             rest: dict[str, str | bool] = {
                 "kind": paper.kind,
                 "sha256": paper.sha256,
@@ -202,41 +206,41 @@ def lock_file(folder: Path, job: Job) -> Iterator[Callable[[Harvested], None]]:
         file.write(f'\n], "without_identifier": {nameless}}}\n')
 
 
-def locked(row: Harvested) -> Locked:
-    """A paper of a harvest as its lock has it."""
+def to_locked_paper(row: Harvested) -> LockedPaper:
+    """Convert a paper of a harvest to its form in a lock."""
     kind = row.state if row.state in _KINDS else ""
     of_text = (row.via, row.version) if kind else ("", "")
     sha256 = row.sha256 if kind else ""
     by_hand = row.detail if kind == "full_text" and row.reason == "by_hand" else ""
-    return Locked(
+    return LockedPaper(
         row.paper.ids, kind, sha256, row.paper.retracted, *of_text, _clean_reason(by_hand)
     )
 
 
-def _names(ids: Ids) -> dict[str, str]:
-    """The well-formed identifiers: those by which somebody else can ask for the paper."""
-    return {name: value for name in _NAMES if _is_name(name, value := getattr(ids, name))}
+def _valid_ids(ids: Ids) -> dict[str, str]:
+    """Return the well-formed identifiers, by which another person can request the paper."""
+    return {name: value for name in _ID_FORMS if _is_valid_id(name, value := getattr(ids, name))}
 
 
-def _is_name(name: str, value: object) -> bool:
-    return isinstance(value, str) and value.isprintable() and bool(_NAMES[name].fullmatch(value))
+def _is_valid_id(name: str, value: object) -> bool:
+    return isinstance(value, str) and value.isprintable() and bool(_ID_FORMS[name].fullmatch(value))
 
 
 def read_lock(path: Path) -> Lock:
-    """Read a lock somebody handed over.
+    """Read and validate a lock.
 
     Raises
     ------
     BadRequest
-        It is no lock, of a later version, too large, or one of its papers is malformed; the
+        The file is not a lock, has a later version, is too large, or has a malformed paper; the
         message says which.
     StoreFailed
         The file could not be read.
     """
     with disk_errors(path, "read"), path.open("rb") as file:
-        data = file.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise _bad_lock(path, f"is larger than {MOST_BYTES // 1_000_000} MB")
+        data = file.read(MAX_LOCK_BYTES + 1)
+    if len(data) > MAX_LOCK_BYTES:
+        raise _bad_lock(path, f"is larger than {MAX_LOCK_BYTES // 1_000_000} MB")
     try:
         made = json.loads(data)
     except (ValueError, RecursionError):
@@ -247,28 +251,28 @@ def read_lock(path: Path) -> Lock:
         raise _bad_lock(
             path, f"is of version {made.get('version')!r:.20}; this program reads {VERSION}"
         )
-    for name, most in _HEAD.items():
+    for name, most in _HEAD_MAX_CHARS.items():
         if not isinstance(made.get(name), str) or len(made[name]) > most:
             raise _bad_lock(path, f'has no usable "{name}"')
     rows = made.get("papers")
-    if not isinstance(rows, list) or len(rows) > MOST_PAPERS:
-        raise _bad_lock(path, f'has no list "papers" of at most {MOST_PAPERS:,}')
+    if not isinstance(rows, list) or len(rows) > MAX_LOCK_PAPERS:
+        raise _bad_lock(path, f'has no list "papers" of at most {MAX_LOCK_PAPERS:,}')
     papers = tuple(_parse_paper(path, number, row) for number, row in enumerate(rows, 1))
-    # What only explains a difference is not worth refusing a lock for.
-    made_by = _matching(made.get("made_by"), _MADE_BY)
+    # An invalid `made_by` is dropped: it only helps to explain a difference.
+    made_by = _match_or_empty(made.get("made_by"), _MADE_BY)
     return Lock(made["query"], made["effective_query"], made["made_at"], papers, made_by)
 
 
-def _parse_paper(path: Path, number: int, row: Any) -> Locked:
+def _parse_paper(path: Path, number: int, row: Any) -> LockedPaper:
     where = f"is malformed at paper {number:,}"
     if not isinstance(row, dict):
-        raise _bad_lock(path, f"{where}: it is no object")
-    names = {name: row[name] for name in _NAMES if row.get(name)}
+        raise _bad_lock(path, f"{where}: it is not an object")
+    names = {name: row[name] for name in _ID_FORMS if row.get(name)}
     if not names:
         raise _bad_lock(path, f"{where}: it has no identifier")
     for name, value in names.items():
-        if not _is_name(name, value):
-            raise _bad_lock(path, f"{where}: {value!r:.80} is no {name}")
+        if not _is_valid_id(name, value):
+            raise _bad_lock(path, f"{where}: {value!r:.80} is not a valid {name}")
     ids = Ids(**names)
     kind, sha256, retracted = row.get("kind"), row.get("sha256"), row.get("retracted")
     if kind not in _KINDS:
@@ -279,19 +283,19 @@ def _parse_paper(path: Path, number: int, row: Any) -> Locked:
         raise _bad_lock(path, f"{where}: its sha256 is not 64 hexadecimal digits")
     if not isinstance(retracted, bool):
         raise _bad_lock(path, f'{where}: "retracted" is neither true nor false')
-    via, version = _matching(row.get("via"), _VIA), row.get("version")
+    via, version = _match_or_empty(row.get("via"), _VIA), row.get("version")
     known_version = version if version in VERSION_NAMES else ""
-    return Locked(
+    return LockedPaper(
         ids, kind, sha256, retracted, via, known_version, _clean_reason(row.get("by_hand"))
     )
 
 
 def _clean_reason(text: object) -> str:
-    """The reason for which somebody accepted a text, as one bounded line."""
-    return one_line(text)[:_LONGEST_REASON] if isinstance(text, str) else ""
+    """Return the reason for accepting a text by hand, as one line of limited length."""
+    return one_line(text)[:_REASON_MAX_CHARS] if isinstance(text, str) else ""
 
 
-def _matching(value: object, form: re.Pattern[str]) -> str:
+def _match_or_empty(value: object, form: re.Pattern[str]) -> str:
     return value if isinstance(value, str) and form.fullmatch(value) else ""
 
 
@@ -299,13 +303,13 @@ def _bad_lock(path: Path, what: str) -> BadRequest:
     return BadRequest(f"{one_line(path.name)} {what}.", _HINT)
 
 
-class ByName(Generic[T]):
-    """Values looked up by any identifier of a paper; two papers with own PMIDs may share a DOI.
+class IdsIndex(Generic[T]):
+    """An index of values by any identifier of a paper; papers with different PMIDs may share a DOI.
 
-    ``version`` tells the texts of one paper apart, where there are several.
+    ``version`` distinguishes several texts of one paper.
 
-    >>> things = ByName([(Ids(pmid="1", doi="10.1000/a"), "one"), (Ids(pmid="2"), "two")])
-    >>> things.get(Ids(doi="10.1000/a"))
+    >>> things = IdsIndex([(Ids(pmid="1", doi="10.1000/a"), "one"), (Ids(pmid="2"), "two")])
+    >>> things.find(Ids(doi="10.1000/a"))
     'one'
     """
 
@@ -318,10 +322,10 @@ class ByName(Generic[T]):
             for name in ids.names():
                 self._by_name.setdefault(name, []).append((ids, thing))
 
-    def get(self, ids: Ids, version: str = "") -> T | None:
-        """The value of a paper: one whose identifiers do not contradict, where there is one.
+    def find(self, ids: Ids, version: str = "") -> T | None:
+        """Return a paper's value, preferring values whose identifiers do not contradict *ids*.
 
-        Of several texts the one in this *version*, where there is one.
+        Among several texts, the text in this *version* is preferred.
         """
 
         def mismatch(found: tuple[Ids, T]) -> tuple[bool, bool]:
@@ -332,30 +336,30 @@ class ByName(Generic[T]):
         return best[1] if best else None
 
 
-def compare(lock: Lock, rows: Iterable[Harvested]) -> Differences:
-    """What became of a lock's papers since; papers are the same when they share a name."""
+def compare_lock(lock: Lock, rows: Iterable[Harvested]) -> Differences:
+    """Compare a lock with a harvest's papers; papers with a common identifier are the same."""
     papers = lock.papers
-    places = ByName(
+    places = IdsIndex(
         ((was.ids, place) for place, was in enumerate(papers)), lambda at: papers[at].version
     )
-    found: dict[str, list[Difference]] = {name: [] for name in _CHANGES}
+    found: dict[str, list[Difference]] = {name: [] for name in _CHANGE_WORDS}
     seen: set[int] = set()
     pending = unseen = same = 0
     for row in rows:
-        place = places.get(row.paper.ids, row.version)
+        place = places.find(row.paper.ids, row.version)
         if place is not None:
             seen.add(place)
         if row.state == "pending":
             pending += 1
             continue
-        after = locked(row)
+        after = to_locked_paper(row)
         if place is None:
             found["new"].append(Difference(None, after))
             continue
         before = lock.papers[place]
-        names = _changes(before, after)
+        names = _find_changes(before, after)
         same += not names
-        if "lost" in names and row.reason in SILENT:
+        if "lost" in names and row.reason in INCONCLUSIVE_REASONS:
             names.remove("lost")
             unseen += 1
         for name in names:
@@ -367,11 +371,11 @@ def compare(lock: Lock, rows: Iterable[Harvested]) -> Differences:
     return Differences(**lists, pending=pending, unseen=unseen, same=same)
 
 
-def _changes(before: Locked, after: Locked) -> list[str]:
+def _find_changes(before: LockedPaper, after: LockedPaper) -> list[str]:
     names = []
     worth = ("", "record", "abstract", "full_text").index
     if (before.kind, after.kind) == ("abstract", "record"):
-        pass  # older locks called it an abstract where there was none
+        pass  # older locks say "abstract" for papers that have only a record
     elif worth(after.kind) != worth(before.kind):
         names.append("gained" if worth(after.kind) > worth(before.kind) else "lost")
     elif before.sha256 and after.sha256 and before.sha256 != after.sha256:

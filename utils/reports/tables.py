@@ -1,10 +1,10 @@
-"""The harvest as rows: tables for Excel, R and pandas, and a list for a library.
+"""Write a harvest as CSV tables, and as a RIS request list for a library.
 
-``papers.csv``, ``not_retrieved.csv`` and ``searches.csv`` are tables. ``not_retrieved.ris`` is what
-a library is asked to get from another, in its system's own format: systems for interlibrary loan
-and document delivery read kind, authors, title, journal with its ISSN, volume, issue, pages, year,
-DOI, and PubMed's number as accession number. That number stands in a note too, for the systems that
-show people only notes. Abstracts and keywords are left out.
+``papers.csv``, ``not_retrieved.csv`` and ``searches.csv`` are tables. ``not_retrieved.ris`` is a
+request list for a library's interlibrary loan or document delivery system. Such systems read kind,
+authors, title, journal with its ISSN, volume, issue, pages, year, DOI, and the PMID as accession
+number. The PMID is also in a note, for systems that show only notes. Abstracts and keywords are
+left out.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from ..citations import to_ris
 from ..model.job import Harvested, Job
 from ..system.plain_text import to_cell
 from ..system.safe_files import disk_errors, replace_text_file
-from .labels import best_link, links, reason_for
+from .labels import build_links, get_best_link, get_reason
 from .library_links import ReadersLibrary
-from .worklist import to_fetch
+from .worklist import is_fetchable
 
-PAPERS = "papers.csv"
-NOT_RETRIEVED = "not_retrieved.csv"
+PAPERS_FILE = "papers.csv"
+NOT_RETRIEVED_FILE = "not_retrieved.csv"
 COLUMNS = (
     *("number", "asked", "state", "pmid", "pmcid", "doi", "arxiv", "title", "year", "journal"),
     *("license", "source", "via", "retracted", "reason", "detail", "file", "sha256", "ended_at"),
@@ -36,23 +36,23 @@ MISSING_COLUMNS = (
     "library_link",
 )
 
-SEARCHES = "searches.csv"
+SEARCHES_FILE = "searches.csv"
 SEARCH_COLUMNS = ("where", "query", "effective_query", "searched_at", "hits", "taken")
 
-Add = Callable[[Harvested], None]
-LOANS = "not_retrieved.ris"
-_KIND, _UNKNOWN_KIND, _END = "TY  - JOUR\n", "TY  - GEN\n", "ER  - \n\n"
+AddPaper = Callable[[Harvested], None]
+LOANS_FILE = "not_retrieved.ris"
+_ARTICLE_LINE, _UNKNOWN_LINE, _RECORD_END = "TY  - JOUR\n", "TY  - GEN\n", "ER  - \n\n"
 
 
 @contextlib.contextmanager
-def papers_table(folder: Path) -> Iterator[Add]:
-    """``papers.csv``, one row for each paper handed over."""
-    with _open_table(folder / PAPERS, COLUMNS) as write:
+def write_papers_table(folder: Path) -> Iterator[AddPaper]:
+    """Write ``papers.csv``, with one row per paper added."""
+    with _open_table(folder / PAPERS_FILE, COLUMNS) as write:
 
         def add(row: Harvested) -> None:
             write(
                 {
-                    **_common_cells(row),
+                    **_to_common_cells(row),
                     "license": row.license,
                     "source": row.source,
                     "via": row.via,
@@ -71,38 +71,38 @@ def papers_table(folder: Path) -> Iterator[Add]:
 
 
 @contextlib.contextmanager
-def not_retrieved_table(folder: Path, library: ReadersLibrary) -> Iterator[Add]:
-    """``not_retrieved.csv``: papers without full text, why, and where to look by hand."""
-    with _open_table(folder / NOT_RETRIEVED, MISSING_COLUMNS) as write:
+def write_missing_table(folder: Path, library: ReadersLibrary) -> Iterator[AddPaper]:
+    """Write ``not_retrieved.csv``: papers without full text, the reasons, and links."""
+    with _open_table(folder / NOT_RETRIEVED_FILE, MISSING_COLUMNS) as write:
 
         def add(row: Harvested) -> None:
             if row.state not in ("abstract", "record", "failed"):
                 return
-            at = {link.site: link.url for link in links(row.paper.ids)}
+            at = {link.site: link.url for link in build_links(row.paper.ids)}
             write(
                 {
-                    **_common_cells(row),
+                    **_to_common_cells(row),
                     "reason": row.reason,
-                    "sentence": row.detail or reason_for(row.reason).meaning,
-                    "link": best_link(row),
+                    "sentence": row.detail or get_reason(row.reason).meaning,
+                    "link": get_best_link(row),
                     "doi_link": at.get("DOI", ""),
                     "pubmed_link": at.get("PubMed", ""),
                     "pmc_link": at.get("PMC", ""),
-                    "library_link": library.link(row.paper),
+                    "library_link": library.build_link(row.paper),
                 }
             )
 
         yield add
 
 
-def write_searches(folder: Path, job: Job) -> None:
-    """``searches.csv``: each search as PRISMA-S wants it reported, and each list."""
-    with _open_table(folder / SEARCHES, SEARCH_COLUMNS) as write:
+def write_searches_table(folder: Path, job: Job) -> None:
+    """Write ``searches.csv``: each search as PRISMA-S requires, and each list."""
+    with _open_table(folder / SEARCHES_FILE, SEARCH_COLUMNS) as write:
         for search in job.searches:
             write({"where": search.name, **asdict(search)})
 
 
-def _common_cells(row: Harvested) -> dict[str, object]:
+def _to_common_cells(row: Harvested) -> dict[str, object]:
     paper, ids = row.paper, row.paper.ids
     return {
         "number": row.number,
@@ -111,7 +111,9 @@ def _common_cells(row: Harvested) -> dict[str, object]:
         "pmid": ids.pmid,
         "pmcid": ids.pmcid,
         "doi": ids.doi,
-        "arxiv": f"arXiv:{ids.arxiv}" if ids.arxiv else "",  # 2511.0410 is no number
+        "arxiv": f"arXiv:{ids.arxiv}"
+        if ids.arxiv
+        else "",  # a bare 2511.0410 would become a number in Excel
         "title": paper.title,
         "year": paper.year,
         "journal": paper.journal or paper.journal_abbreviation,
@@ -129,15 +131,15 @@ def _open_table(
 
 
 @contextlib.contextmanager
-def loan_requests(folder: Path) -> Iterator[Add]:
-    """Write the file of the papers handed over; where none is to be fetched, there is no file."""
-    path, written = folder / LOANS, 0
+def write_loan_requests(folder: Path) -> Iterator[AddPaper]:
+    """Write the loan requests of the papers added; delete the file if there are none."""
+    path, written = folder / LOANS_FILE, 0
     with replace_text_file(path) as file:
 
         def add(row: Harvested) -> None:
             nonlocal written
-            if to_fetch(row):
-                file.write(loan_request(row))
+            if is_fetchable(row):
+                file.write(to_loan_request(row))
                 written += 1
 
         yield add
@@ -146,12 +148,12 @@ def loan_requests(folder: Path) -> Iterator[Add]:
             path.unlink(missing_ok=True)
 
 
-def loan_request(row: Harvested) -> str:
-    """One paper as a RIS record.
+def to_loan_request(row: Harvested) -> str:
+    """Return one paper as a RIS record.
 
     >>> from ..model.identifiers import Ids
     >>> from ..model.paper import Paper
-    >>> print(loan_request(Harvested(1, "7", "abstract", Paper(Ids(pmid="7"), "Moss"))).strip())
+    >>> print(to_loan_request(Harvested(1, "7", "abstract", Paper(Ids(pmid="7"), "Moss"))).strip())
     TY  - JOUR
     TI  - Moss
     AN  - 7
@@ -163,9 +165,9 @@ def loan_request(row: Harvested) -> str:
     paper = row.paper
     journal = paper.journal or paper.journal_abbreviation
     brief = replace(paper, journal=journal, abstract="", keywords=(), mesh=())
-    record = to_ris(brief).removesuffix(_END)
-    # Of what nothing but an identifier is known, an article in a journal is the best guess.
-    if record.startswith(_UNKNOWN_KIND):
-        record = _KIND + record.removeprefix(_UNKNOWN_KIND)
+    record = to_ris(brief).removesuffix(_RECORD_END)
+    # A paper known only by its identifier is most likely a journal article.
+    if record.startswith(_UNKNOWN_LINE):
+        record = _ARTICLE_LINE + record.removeprefix(_UNKNOWN_LINE)
     note = f"N1  - PMID: {paper.ids.pmid}\n" if paper.ids.pmid else ""
-    return f"{record}{note}{_END}"
+    return f"{record}{note}{_RECORD_END}"

@@ -1,12 +1,12 @@
-"""``worklist.html``: the papers no program could have, one page to click through in a browser.
+"""Write ``worklist.html``: links to the papers that a person must fetch in a browser.
 
-Ordered by publisher, so that one visit to a site serves all its papers. Each link is the one the
-reader's library would resolve, where the settings name a library; nothing is opened by us. What
-a person saves, ``inbox --watch`` files, and writes the page anew; an open page loads itself again
-now and then, which needs neither a server nor a script.
+The papers are grouped by publisher, so that one visit to a site serves all its papers. Each link
+leads through the reader's library if the settings name one; the program opens no link itself.
+``inbox --watch`` files each PDF that a person saves and rewrites the page. An open page reloads
+itself periodically, which needs neither a server nor a script.
 
-A paper's publisher is told from its DOI, by the prefixes under which publishers register with
-Crossref, from memory of their DOIs; a prefix that is not here stands for itself.
+A paper's publisher is derived from the prefix of its DOI, under which publishers register with
+Crossref. The list is from memory of their DOIs; an unlisted prefix is shown as it is.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from pathlib import Path
 
 from ..model.job import Harvested, Job
 from ..system.safe_files import disk_errors, replace_text_file
-from .labels import best_link, reason_for, shelf_link
+from .labels import build_shelf_link, get_best_link, get_reason
 from .library_links import ReadersLibrary
-from .page import styled
+from .page import render_template
 
-_BY_PREFIX = {
+_PUBLISHERS = {
     "10.1016": "Elsevier",
     "10.1053": "Elsevier",
     "10.1067": "Elsevier",
@@ -62,29 +62,33 @@ _BY_PREFIX = {
     "10.1371": "PLOS",
     "10.1101": "Cold Spring Harbor Laboratory",
 }
-OTHERS = "Without a DOI"
-WORKLIST = "worklist.html"
-VIA = "manual"
-MISSING = ("abstract", "record", "failed")
-_UNTELLING = ("bad_request", "not_found", "no_identifier")  # nobody can fetch what is not known
-_RENEWED_S = 30
+NO_DOI = "Without a DOI"
+WORKLIST_FILE = "worklist.html"
+MANUAL_ROUTE = "manual"
+MISSING_STATES = ("abstract", "record", "failed")
+_UNFETCHABLE_REASONS = (
+    "bad_request",
+    "not_found",
+    "no_identifier",
+)  # an unidentified paper cannot be fetched by hand
+_RELOAD_AFTER_S = 30
 
-Add = Callable[[Harvested], None]
+AddPaper = Callable[[Harvested], None]
 
 
-def publisher_of(doi: str) -> str:
-    """The publisher's name, else the prefix of the DOI.
+def get_publisher(doi: str) -> str:
+    """Return the publisher's name, else the prefix of the DOI.
 
-    >>> publisher_of("10.1016/j.x.2024.1"), publisher_of("10.99999/a"), publisher_of("")
+    >>> get_publisher("10.1016/j.x.2024.1"), get_publisher("10.99999/a"), get_publisher("")
     ('Elsevier', 'DOI prefix 10.99999', 'Without a DOI')
     """
     prefix = doi.partition("/")[0]
-    return _BY_PREFIX.get(prefix, f"DOI prefix {prefix}") if prefix else OTHERS
+    return _PUBLISHERS.get(prefix, f"DOI prefix {prefix}") if prefix else NO_DOI
 
 
 @dataclass(frozen=True, slots=True)
 class ToFetch:
-    """One paper for a person: as little of it as the page shows, for there may be thousands."""
+    """One paper on the worklist, with only the fields that the page shows."""
 
     publisher: str
     title: str
@@ -94,22 +98,24 @@ class ToFetch:
     arrived: bool
 
     @classmethod
-    def of(cls, row: Harvested, library: ReadersLibrary, *, arrived: bool) -> ToFetch:
-        """What the page says of a paper, and where the reader's library would have it."""
+    def from_row(cls, row: Harvested, library: ReadersLibrary, *, arrived: bool) -> ToFetch:
+        """Build a worklist entry, with a link to the shelf or through the library."""
         paper = row.paper
         journal = paper.journal or paper.journal_abbreviation
         return cls(
-            publisher_of(paper.ids.doi),
+            get_publisher(paper.ids.doi),
             paper.title or row.asked,
             " · ".join(filter(None, (f"{journal} {paper.year}".strip(), str(paper.ids)))),
-            reason_for(row.reason).name,
-            shelf_link(row.file) if arrived else library.link(paper) or best_link(row),
+            get_reason(row.reason).name,
+            build_shelf_link(row.file)
+            if arrived
+            else library.build_link(paper) or get_best_link(row),
             arrived,
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class PublisherPapers:
     """The papers of one publisher."""
 
     name: str
@@ -117,40 +123,43 @@ class Site:
 
     @property
     def open(self) -> int:
-        """How many have not arrived."""
+        """The number of papers that have not arrived."""
         return sum(not one.arrived for one in self.papers)
 
 
-def to_fetch(row: Harvested) -> bool:
-    """Whether a paper has no full text, and is known well enough for a person to get it."""
-    return row.state in MISSING and row.reason not in _UNTELLING
+def is_fetchable(row: Harvested) -> bool:
+    """Return whether a paper lacks its full text and is identified well enough to fetch by hand."""
+    return row.state in MISSING_STATES and row.reason not in _UNFETCHABLE_REASONS
 
 
 @contextlib.contextmanager
-def worklist(folder: Path, job: Job, library: ReadersLibrary) -> Iterator[Add]:
-    """Write the page of the papers handed over; where none is to be fetched, there is no page."""
+def write_worklist(folder: Path, job: Job, library: ReadersLibrary) -> Iterator[AddPaper]:
+    """Write the worklist of the papers added; delete the page if none is left to fetch."""
     papers: list[ToFetch] = []
 
     def add(row: Harvested) -> None:
-        arrived = row.state == "full_text" and row.via == VIA
-        if arrived or to_fetch(row):
-            papers.append(ToFetch.of(row, library, arrived=arrived))
+        arrived = row.state == "full_text" and row.via == MANUAL_ROUTE
+        if arrived or is_fetchable(row):
+            papers.append(ToFetch.from_row(row, library, arrived=arrived))
 
     yield add
-    path = folder / WORKLIST
+    path = folder / WORKLIST_FILE
     if not papers:
         path.unlink(missing_ok=True)
         return
-    page = _page(job, papers)
+    page = _render_page(job, papers)
     with disk_errors(path), replace_text_file(path) as file:
         file.write(page)
 
 
-def _page(job: Job, papers: list[ToFetch]) -> str:
-    by_name = sorted(papers, key=lambda one: (one.publisher == OTHERS, one.publisher))
-    sites = [Site(name, tuple(some)) for name, some in groupby(by_name, lambda one: one.publisher)]
-    # By what there was, not by what is left: an open page does not shuffle while papers arrive.
-    sites.sort(key=lambda site: (site.name == OTHERS, -len(site.papers), site.name))
+def _render_page(job: Job, papers: list[ToFetch]) -> str:
+    by_name = sorted(papers, key=lambda one: (one.publisher == NO_DOI, one.publisher))
+    sites = [
+        PublisherPapers(name, tuple(some))
+        for name, some in groupby(by_name, lambda one: one.publisher)
+    ]
+    # Sort by all papers, not by the open ones: the order must not change while papers arrive.
+    sites.sort(key=lambda site: (site.name == NO_DOI, -len(site.papers), site.name))
     open_ = sum(site.open for site in sites)
-    filled = {"sites": sites, "open": open_, "total": len(papers), "renewed_s": _RENEWED_S}
-    return styled(WORKLIST, job=job, **filled)
+    filled = {"sites": sites, "open": open_, "total": len(papers), "renewed_s": _RELOAD_AFTER_S}
+    return render_template(WORKLIST_FILE, job=job, **filled)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..command_line import command_line
 from ..reports import prisma
-from ..reports.board import prisma_rows
-from ..reports.page import cut_line
+from ..reports.board import to_prisma_rows
+from ..reports.page import to_short_line
 from .ledger import Event
 from .report import headline
 from .standing import Standing
@@ -31,23 +31,23 @@ _TITLE, _DETAIL = 160, 200  # characters
 def board(review: Review, *, start: int = 0) -> dict[str, Any]:
     """The board of a review; *start* is the first of the candidates, ``next_start`` goes on."""
     protocol, every, events = review.protocol(), review.standings(), review.events()
-    flow = prisma.flow(review.numbers())
+    flow = prisma.build_flow(review.numbers())
     searched = [event.at for event in events if event.what == "update"]
     waiting = _candidates(every, events)
     page = waiting[start : start + _SHOWN]
     silent = silent_in(events)
     made = {
         "review": review.name,
-        "title": cut_line(protocol.title or review.name, _TITLE),
-        "question": cut_line(protocol.question, 2 * _DETAIL),
+        "title": to_short_line(protocol.title or review.name, _TITLE),
+        "question": to_short_line(protocol.question, 2 * _DETAIL),
         "searched_at": searched[-1] if searched else "",
         "counts": [{"name": name, "n": n} for name, n in headline(every)],
         "conflicts": sum("conflict" in (one.first, one.second) for one in every),
         "changes": _changes(every, events),
-        "could_not_tell": [cut_line(told, _DETAIL) for told in silent[:_MOST]],
-        "prisma": prisma_rows(flow),
+        "could_not_tell": [to_short_line(told, _DETAIL) for told in silent[:_MOST]],
+        "prisma": to_prisma_rows(flow),
         "open_numbers": _open_numbers(flow),
-        "remarks": [cut_line(remark, _DETAIL) for remark in flow.remarks[:_MOST]],
+        "remarks": [to_short_line(remark, _DETAIL) for remark in flow.remarks[:_MOST]],
         "candidates": page,
         "waiting": len(waiting),
         "next_start": start + _SHOWN if start + _SHOWN < len(waiting) else None,
@@ -78,9 +78,13 @@ def _changes(every: Sequence[Standing], events: Sequence[Event]) -> dict[str, An
 
     def row(one: Change) -> dict[str, str]:
         paper = records[one.key].paper
-        title = cut_line(paper.title or records[one.key].asked, _TITLE)
+        title = to_short_line(paper.title or records[one.key].asked, _TITLE)
         named = {"paper": str(paper.ids or one.key), "title": title}
-        return {"what": IN_WORDS[one.outcome], **named, "detail": cut_line(one.detail, _DETAIL)}
+        return {
+            "what": IN_WORDS[one.outcome],
+            **named,
+            "detail": to_short_line(one.detail, _DETAIL),
+        }
 
     return {
         "since": f"the state published {day[:10]}" if day else "the last update",
@@ -98,7 +102,7 @@ def _candidates(every: Sequence[Standing], events: Sequence[Event]) -> list[dict
         {
             "key": one.record.key,
             "paper": str(one.record.paper.ids or one.record.key),
-            "title": cut_line(one.record.paper.title or one.record.asked, _TITLE),
+            "title": to_short_line(one.record.paper.title or one.record.asked, _TITLE),
             "year": one.record.paper.year,
             "led_to_by": len(leads[one.record.key]),
         }

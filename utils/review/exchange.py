@@ -16,7 +16,7 @@ from typing import Literal
 
 from ..citations import to_csl_item, to_ris
 from ..lists.decisions import KEY
-from ..reports.labels import links
+from ..reports.labels import build_links
 from ..system.plain_text import one_line, to_cell
 from .standing import Standing
 
@@ -134,7 +134,7 @@ def _asreview_row(one: Standing, file_of: FileOf) -> dict[str, str]:
 
 def _common(one: Standing) -> dict[str, str]:
     paper = one.record.paper
-    found = links(paper.ids)
+    found = build_links(paper.ids)
     return {
         "title": paper.title or one.record.asked,
         "abstract": paper.abstract,

@@ -22,8 +22,8 @@ from dataclasses import asdict, dataclass
 from markupsafe import Markup
 
 from ..model.job import Harvested, Search
-from ..reports.page import styled
-from ..reports.prisma import TO_FILL, Flow, svg
+from ..reports.page import render_template
+from ..reports.prisma import TO_FILL, Flow, render_svg
 from ..system.plain_text import clean_text, one_line, to_cell
 from .ledger import Event, Record, ReviewLedger, Searched
 from .protocol import Protocol
@@ -87,8 +87,9 @@ class Shown:
 
 def review_page(shown: Shown, flow: Flow) -> str:
     """The page."""
-    # Ours, and escaped where it is made.
-    return styled("review.html", review=shown, prisma=Markup(svg(flow, shown.title)))  # noqa: S704
+    # Trusted: `render_svg` escapes every text.
+    drawing = Markup(render_svg(flow, shown.title))  # noqa: S704
+    return render_template("review.html", review=shown, prisma=drawing)
 
 
 def of_review(

@@ -289,8 +289,8 @@ class Review:
         """
         protocol, every, ledger = self.protocol(), self.standings(), self.ledger
         numbers = self.numbers()
-        flow = prisma.flow(numbers)
-        files = prisma.write(flow, self.folder, protocol.title, drawings)
+        flow = prisma.build_flow(numbers)
+        files = prisma.write_flow(flow, self.folder, protocol.title, drawings)
         runs = sum(event.what == "update" for event in ledger.events())
         made = report.of_review(every, ledger, self._texts(), _text_of)
         made["prisma-s.md"] = report.appendix_of(
@@ -324,7 +324,7 @@ class Review:
             "full_text": dict(Counter(one.second for one in every if one.assessed)),
             "conflicts": [one.record.key for one in every if "conflict" in (one.first, one.second)],
             "texts": dict(Counter(row.state for row in _unique(self._texts()))),
-            "remarks": list(prisma.flow(self.numbers()).remarks),
+            "remarks": list(prisma.build_flow(self.numbers()).remarks),
             "events": len(events),
         }
 

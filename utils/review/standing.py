@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from ..lists.decisions import Decision, Stage
 from ..model.job import PaperState
-from ..reports.prisma import Numbers, with_told
+from ..reports.prisma import Numbers, merge_reviewers_numbers
 from .ledger import Record, Searched, stage_of
 from .protocol import NAME, Protocol
 
@@ -160,7 +160,7 @@ def numbers_of(
         remarks=tuple(_remarks(every, searches, taken - len(ours), text_of)),
         **known,  # type: ignore[arg-type]
     )
-    return with_told(counted, protocol.prisma, f"{NAME}, prisma")
+    return merge_reviewers_numbers(counted, protocol.prisma, f"{NAME}, prisma")
 
 
 def _counted(searches: Sequence[Searched], kind: str) -> tuple[tuple[str, int], ...]:

@@ -6,46 +6,51 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ...system.safe_files import write_file
-from .counts import numbers_of, with_file, with_told
-from .flow import NAMES, TO_FILL, Box, Count, Flow, Numbers, flow, mismatches
-from .r_table import r_table
-from .svg import svg
+from .counts import count_harvest, merge_numbers_file, merge_reviewers_numbers
+from .flow import NUMBER_NAMES, TO_FILL, Box, Count, Flow, Numbers, build_flow, find_mismatches
+from .r_table import render_r_table
+from .svg import render_svg
 
 __all__ = [
     "DRAWINGS",
-    "NAMES",
+    "NUMBER_NAMES",
     "TO_FILL",
     "Box",
     "Count",
     "Flow",
     "Numbers",
-    "flow",
-    "mismatches",
-    "numbers_of",
-    "r_table",
-    "svg",
-    "with_file",
-    "with_told",
-    "write",
+    "build_flow",
+    "count_harvest",
+    "find_mismatches",
+    "merge_numbers_file",
+    "merge_reviewers_numbers",
+    "render_r_table",
+    "render_svg",
+    "write_flow",
 ]
 
 DRAWINGS = ("png", "pptx")
-"""Kinds of drawing besides the SVG; their packages are those of the extra ``figures``."""
+"""Drawing formats in addition to SVG; they need the extra ``figures``."""
 
 
-def write(flow: Flow, folder: Path, title: str = "", drawings: Iterable[str] = ()) -> list[Path]:
-    """Write ``prisma.svg`` and ``prisma.csv``, and ``prisma.png`` or ``.pptx`` where asked for.
+def write_flow(
+    flow: Flow, folder: Path, title: str = "", drawings: Iterable[str] = ()
+) -> list[Path]:
+    """Write ``prisma.svg`` and ``prisma.csv``, and ``prisma.png`` or ``.pptx`` if requested.
 
     Raises
     ------
     NotConfigured
-        What draws a kind is not installed.
+        The package that draws a format is not installed.
     StoreFailed
-        The disk refuses.
+        A file cannot be written.
     """
-    made = {"svg": svg(flow, title).encode("utf-8", "replace"), "csv": r_table(flow).encode()}
+    made = {
+        "svg": render_svg(flow, title).encode("utf-8", "replace"),
+        "csv": render_r_table(flow).encode(),
+    }
     for kind in drawings:
-        made[kind] = _drawn(flow, title, kind)
+        made[kind] = _render_drawing(flow, title, kind)
     for kind, content in made.items():
         path = folder / f"prisma.{kind}"
         if not path.exists() or path.read_bytes() != content:
@@ -53,11 +58,11 @@ def write(flow: Flow, folder: Path, title: str = "", drawings: Iterable[str] = (
     return [folder / f"prisma.{kind}" for kind in made]
 
 
-def _drawn(flow: Flow, title: str, kind: str) -> bytes:
+def _render_drawing(flow: Flow, title: str, kind: str) -> bytes:
     if kind == "png":
-        from .png import png
+        from .png import render_png
 
-        return png(flow)
-    from .pptx import pptx
+        return render_png(flow)
+    from .pptx import render_pptx
 
-    return pptx(flow, title)
+    return render_pptx(flow, title)

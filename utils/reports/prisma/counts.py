@@ -1,12 +1,12 @@
-"""The numbers of PRISMA's boxes: those that a harvest knows, and those that only people know.
+"""Collect the numbers of PRISMA's boxes from the harvest and from the reviewers.
 
-A harvest knows what was searched, which records were duplicates, which reports were sought and
-which of them could not be had. A limit of the harvest excludes nothing: what it left out is a
-remark. What only reviewers can know (screening, eligibility, inclusion) stays open.
+A harvest supplies the searches, the duplicate records, the reports sought and the reports not
+retrieved. Records beyond the harvest's limit are not exclusions; a remark counts them. Numbers that
+only reviewers can supply (screening, eligibility, inclusion) stay open.
 
-``prisma.yaml`` beside the figure is for people to fill in. It is written once, with every name as a
-remark, and never overwritten. What stands there goes before what a program counted. An entry that
-cannot be used is left out, and the figure says so.
+The reviewers fill in ``prisma.yaml`` in the figure's folder. The file is written once, with every
+name commented out, and never overwritten. Its numbers override the harvest's. An entry that cannot
+be used is skipped, and a remark below the figure says so.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from ...system.plain_text import one_line
 from ...system.safe_files import disk_errors, replace_text_file
 from ..figures import Figures
 from ..labels import STAND_INS
-from .flow import NAMES, Numbers, Parts
+from .flow import NUMBER_NAMES, Numbers, Parts
 
-_NAME = 80  # characters of a list's name
-NAME = "prisma.yaml"
-_LONGEST = 100_000  # characters of the file
-_BY_NAME = ("databases", "registers", "dbr_excluded", "other_excluded")
-FORM = """\
-# Numbers for the PRISMA 2020 figure that only the reviewers know. Take away the "#" in front of
-# a line and fill it in; `report` draws the figure anew. What stands here goes before what was
-# counted.
+_NAME_MAX_CHARS = 80  # characters of a list's name
+NUMBERS_FILE = "prisma.yaml"
+_FILE_MAX_CHARS = 100_000  # characters of the file
+_NUMBERS_WITH_PARTS = ("databases", "registers", "dbr_excluded", "other_excluded")
+NUMBERS_TEMPLATE = """\
+# Numbers for the PRISMA 2020 figure that only the reviewers know. Remove the "#" in front of a
+# line and fill it in; `report` then redraws the figure. Numbers in this file override the
+# harvest's own.
 
 # databases:                      # records identified, as searched
 #   Embase (Ovid): 0
@@ -69,11 +69,11 @@ FORM = """\
 """
 
 
-def numbers_of(job: Job, figures: Figures) -> Numbers:
-    """The numbers of a harvest in the places PRISMA has for them."""
+def count_harvest(job: Job, figures: Figures) -> Numbers:
+    """Return the numbers of a harvest under PRISMA's names."""
     sought, retrieved = figures.total, figures.states["full_text"]
     pending = figures.states["pending"]
-    origins = _origins(job, sought)
+    origins = _count_origins(job, sought)
     return Numbers(
         databases=origins,
         duplicates=job.duplicates,
@@ -81,23 +81,27 @@ def numbers_of(job: Job, figures: Figures) -> Numbers:
         excluded_other=0,
         dbr_sought_reports=sought,
         dbr_notretrieved_reports=sought - retrieved - pending,
-        remarks=(*_left_out(job, origins, sought), *_of_retrieved(figures), *_untried(pending)),
+        remarks=(
+            *_describe_left_out(job, origins, sought),
+            *_describe_retrieved(figures),
+            *_describe_untried(pending),
+        ),
     )
 
 
-def _origins(job: Job, sought: int) -> Parts:
-    """What each database that was searched found, then what each list held."""
+def _count_origins(job: Job, sought: int) -> Parts:
+    """Return the records that each database found, then the entries of each list."""
     if not job.searches:  # a job of an older version
         identified = max(job.hits, sought + job.duplicates)
         return (("PubMed" if job.query else "Lists of identifiers", identified),)
     origins: Counter[str] = Counter()
     for search in sorted(job.searches, key=lambda one: not one.source):
-        origins[search.name[:_NAME]] += search.hits
+        origins[search.name[:_NAME_MAX_CHARS]] += search.hits
     return tuple(origins.items())
 
 
-def _left_out(job: Job, origins: Parts, sought: int) -> tuple[str, ...]:
-    """Records that were identified, and are not in the harvest, though nobody excluded them."""
+def _describe_left_out(job: Job, origins: Parts, sought: int) -> tuple[str, ...]:
+    """Return remarks on records that were identified but are not in the harvest."""
     unseen = sum(max(0, search.hits - search.taken) for search in job.searches)
     beyond = sum(n for _, n in origins) - job.duplicates - sought - unseen
     made = []
@@ -108,8 +112,8 @@ def _left_out(job: Job, origins: Parts, sought: int) -> tuple[str, ...]:
     return tuple(made)
 
 
-def _of_retrieved(figures: Figures) -> tuple[str, ...]:
-    """Retrieved reports that are other versions, were accepted by hand or are doubtful."""
+def _describe_retrieved(figures: Figures) -> tuple[str, ...]:
+    """Return a remark on reports in other versions, accepted by hand, or doubtful."""
     parts = [(words, figures.versions[version]) for version, words in STAND_INS.items()]
     parts.append(("Accepted by hand", figures.by_hand.total))
     parts.append(("Full text with doubts", figures.doubtful.total))
@@ -117,73 +121,77 @@ def _of_retrieved(figures: Figures) -> tuple[str, ...]:
     return (f"Of the reports retrieved: {named}.",) if named else ()
 
 
-def _untried(pending: int) -> tuple[str, ...]:
+def _describe_untried(pending: int) -> tuple[str, ...]:
     return (f"Of the reports sought, not tried yet (n = {pending:,}).",) if pending else ()
 
 
-def with_file(numbers: Numbers, folder: Path) -> Numbers:
-    """*numbers* with those of the file in *folder*; the form is written where there is none.
+def merge_numbers_file(numbers: Numbers, folder: Path) -> Numbers:
+    """Override *numbers* by those of the file in *folder*; write the template if it is missing.
 
     Raises
     ------
     StoreFailed
-        The disk refuses.
+        The file cannot be read or written.
     """
-    path = folder / NAME
+    path = folder / NUMBERS_FILE
     with disk_errors(path):
         if not path.exists():
             with replace_text_file(path) as file:
-                file.write(FORM)
+                file.write(NUMBERS_TEMPLATE)
             return numbers
-        text = path.read_bytes()[:_LONGEST].decode("utf-8", "replace")
+        text = path.read_bytes()[:_FILE_MAX_CHARS].decode("utf-8", "replace")
     try:
         told = yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError) as error:
         place = getattr(error, "problem_mark", None)
-        where = f", line {place.line + 1}," if place else ""  # where the reader gave up
-        return _remarked(numbers, [f"{NAME}{where} is no YAML, and was not used."])
-    return with_told(numbers, told, NAME)
+        where = f", line {place.line + 1}," if place else ""  # where the parser stopped
+        return _add_remarks(
+            numbers, [f"{NUMBERS_FILE}{where} is not valid YAML, and was not used."]
+        )
+    return merge_reviewers_numbers(numbers, told, NUMBERS_FILE)
 
 
-def with_told(numbers: Numbers, told: object, where: str) -> Numbers:
-    """*numbers* with those that people told; *where* names the file in remarks."""
+def merge_reviewers_numbers(numbers: Numbers, told: object, where: str) -> Numbers:
+    """Override *numbers* by those of *told*; *where* names the file in remarks."""
     if told is None:
         return numbers
     if not isinstance(told, Mapping):
-        return _remarked(numbers, [f"{where} names no numbers, and was not used."])
+        return _add_remarks(numbers, [f"{where} names no numbers, and was not used."])
     good: dict[str, Any] = {}
     remarks = []
     for name, value in told.items():
         if value is None:
             continue
-        if name not in NAMES:
-            remarks.append(f"{where}: there is no number called {_shown(name)}.")
-        elif (read := _parts(value) if name in _BY_NAME else _number(value)) is None:
-            remarks.append(f"{where}: {_shown(value)} is no number for {name}.")
+        if name not in NUMBER_NAMES:
+            remarks.append(f"{where}: there is no number called {_quote_value(name)}.")
+        elif (
+            read := _parse_parts(value) if name in _NUMBERS_WITH_PARTS else _parse_number(value)
+        ) is None:
+            remarks.append(f"{where}: {_quote_value(value)} is not a valid number for {name}.")
         else:
             good[name] = read
-    return _remarked(replace(numbers, **good), remarks)
+    return _add_remarks(replace(numbers, **good), remarks)
 
 
-def _number(value: object) -> int | None:
+def _parse_number(value: object) -> int | None:
     fits = isinstance(value, int) and not isinstance(value, bool) and value >= 0
     return value if fits and isinstance(value, int) else None
 
 
-def _parts(value: object) -> Parts | None:
-    """Numbers by name; one without names has the empty one."""
-    if (whole := _number(value)) is not None:
+def _parse_parts(value: object) -> Parts | None:
+    """Parse numbers by name; a single number gets an empty name. None if invalid."""
+    if (whole := _parse_number(value)) is not None:
         return (("", whole),)
     if not isinstance(value, Mapping):
         return None
-    parts = tuple((one_line(str(name)), _number(n)) for name, n in value.items())
+    parts = tuple((one_line(str(name)), _parse_number(n)) for name, n in value.items())
     known = tuple((name, n) for name, n in parts if n is not None)
     return known if len(known) == len(parts) else None
 
 
-def _shown(value: object) -> str:
+def _quote_value(value: object) -> str:
     return one_line(repr(value))[:80]
 
 
-def _remarked(numbers: Numbers, remarks: list[str]) -> Numbers:
+def _add_remarks(numbers: Numbers, remarks: list[str]) -> Numbers:
     return replace(numbers, remarks=(*numbers.remarks, *remarks))

@@ -1,12 +1,12 @@
-"""The PRISMA 2020 flow: its boxes, in the words of the official templates, and their numbers.
+"""Build the PRISMA 2020 flow: the boxes of the official templates, with their numbers.
 
-There are four templates: for new or updated reviews, of databases and registers only or of other
-methods, too. Words, boxes and arrows are theirs (Page MJ et al., BMJ 2021;372:n71,
+There are four templates: for new or updated reviews, each with databases and registers only or also
+with other methods. Words, boxes and arrows are copied from them (Page MJ et al., BMJ 2021;372:n71,
 https://doi.org/10.1136/bmj.n71, CC BY 4.0; ``PRISMA_2020_flow_diagram_new_SRs_v1/v2.docx`` and
-``…_updated_SRs_v1/v2.docx`` at prisma-statement.org). A number is named as in the R package
+``…_updated_SRs_v1/v2.docx`` at prisma-statement.org). The numbers have the names of the R package
 PRISMA2020 (``inst/extdata/PRISMA.csv`` of prisma-flowdiagram/PRISMA2020).
 
-What nobody told is no nought: such a box stays open, and says so.
+An unknown number stays blank, never 0, and its box says that reviewers must fill it in.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ AUTOMATION_NOTE = (
     "**If automation tools were used, indicate how many records were excluded by a human and how "
     "many were excluded by automation tools."
 )
-SOURCE = (
+SOURCE_NOTE = (
     "Source: Page MJ, et al. BMJ 2021;372:n71. doi: 10.1136/bmj.n71. "
     "This work is licensed under CC BY 4.0."
 )
@@ -36,19 +36,19 @@ SOURCE = (
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """What the boxes hold; None where nobody told.
+    """The numbers in the boxes; None if unknown.
 
     Parameters
     ----------
     databases, registers : tuple of (str, int)
-        Records identified from each, as searched. ``database_results`` and ``register_results`` are
-        their sums, given alone where only those are known.
+        Records identified from each. ``database_results`` and ``register_results`` are the totals,
+        for use if only the totals are known.
     excluded_by_tools : int or None
-        How many of ``records_excluded`` automation tools excluded; a person did the others.
+        The part of ``records_excluded`` that automation tools excluded, not a person.
     dbr_excluded, other_excluded : tuple of (str, int) or None
         Reports excluded, by reason; a reason without a name is ``""``.
     remarks : tuple of str
-        What a reader must know of the numbers; they stand below the figure.
+        Notes about the numbers, shown below the figure.
     """
 
     databases: Parts = ()
@@ -82,32 +82,32 @@ class Numbers:
 
     @property
     def identified_in_databases(self) -> int | None:
-        """Records from databases: the sum over them, else the number given."""
+        """The records from databases: the sum over them, else the given total."""
         return sum(n for _, n in self.databases) if self.databases else self.database_results
 
     @property
     def identified_in_registers(self) -> int | None:
-        """Records from registers, likewise; none were searched where only databases are named."""
+        """The records from registers; 0 if only databases are named."""
         if self.registers:
             return sum(n for _, n in self.registers)
         return 0 if self.register_results is None and self.databases else self.register_results
 
     def has(self, *names: str) -> bool:
-        """Whether a number of these names is known."""
+        """Return whether any of these numbers is known."""
         return any(getattr(self, name) is not None for name in names)
 
     @property
-    def of_update(self) -> bool:
-        """Whether the review has an earlier version."""
+    def is_update(self) -> bool:
+        """True if the review has an earlier version."""
         return self.has("previous_studies", "previous_reports")
 
     @property
-    def of_other_methods(self) -> bool:
-        """Whether records were identified otherwise than in databases and registers."""
-        return self.has(*_OTHER)
+    def has_other_methods(self) -> bool:
+        """True if records were identified outside databases and registers."""
+        return self.has(*_OTHER_METHODS)
 
 
-_OTHER = (
+_OTHER_METHODS = (
     *("website_results", "organisation_results", "citations_results", "other_sought_reports"),
     *("other_notretrieved_reports", "other_assessed", "other_excluded"),
 )
@@ -120,11 +120,11 @@ class Count:
     Parameters
     ----------
     name : str
-        As in the R package PRISMA2020.
+        The name in the R package PRISMA2020.
     words : str
-        As in the template.
+        The template's text.
     parts : tuple of (str, int)
-        What *n* is made of.
+        The summands of *n*.
     """
 
     name: str
@@ -135,14 +135,14 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """One box: a heading, where it holds several numbers, and these.
+    """A box with its numbers, and a heading if there are several.
 
     Parameters
     ----------
     place : int
-        The row it stands in, from the top.
+        The row, from the top.
     feeds : tuple of str
-        The boxes its arrows lead to.
+        The boxes that arrows from this box lead to.
     """
 
     name: str
@@ -155,28 +155,28 @@ class Box:
 
     @property
     def known(self) -> bool:
-        """Whether every number of it is known."""
+        """True if every number of the box is known."""
         return all(count.n is not None for count in self.counts)
 
     @property
     def paragraphs(self) -> Iterator[tuple[str, int]]:
-        """The texts in the box, each with how far it is indented."""
+        """The texts in the box, each with its indent level."""
         if self.heading:
             yield self.heading, 0
         for count in self.counts:
             if self.heading:
-                yield f"{count.words} {bracketed(count.n)}".strip(), 1
+                yield f"{count.words} {format_count(count.n)}".strip(), 1
             else:
                 yield count.words, 0
-                yield bracketed(count.n), 0
+                yield format_count(count.n), 0
             for words, n in count.parts if any(words for words, _ in count.parts) else ():
-                yield f"{words} {bracketed(n)}".strip(), 2 if self.heading and count.words else 1
+                yield f"{words} {format_count(n)}".strip(), 2 if self.heading and count.words else 1
 
 
-def bracketed(n: int | None) -> str:
-    """A number as the templates write it.
+def format_count(n: int | None) -> str:
+    """Format a number as the templates do.
 
-    >>> bracketed(1200), bracketed(None)
+    >>> format_count(1200), format_count(None)
     ('(n = 1,200)', '(n = \u2003)')
     """
     return f"(n = {n:,})" if n is not None else "(n = \u2003)"
@@ -184,14 +184,14 @@ def bracketed(n: int | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """One of the four templates, filled in.
+    """A filled-in template.
 
     Parameters
     ----------
     titles : dict of Column to str
-        What stands above the columns.
+        The titles above the columns.
     remarks : tuple of str
-        What must be known of the numbers, contradictions among them first; below the figure.
+        Notes shown below the figure, contradictions between numbers first.
     """
 
     numbers: Numbers
@@ -210,20 +210,20 @@ class Flow:
         head = f"PRISMA 2020 flow diagram for {kind} systematic reviews"
         return f"{head} which included searches of {among}"
 
-    def box(self, name: str) -> Box:
-        """The box of this name."""
+    def get_box(self, name: str) -> Box:
+        """Return the box of this name."""
         return next(box for box in self.boxes if box.name == name)
 
-    def counts(self) -> Iterator[Count]:
-        """Every number, in reading order."""
+    def all_counts(self) -> Iterator[Count]:
+        """Return every number, in reading order."""
         return (count for box in self.boxes for count in box.counts)
 
 
-def flow(numbers: Numbers, *, updated: bool | None = None, other: bool | None = None) -> Flow:
-    """The template that fits the numbers (or the one asked for), filled in."""
-    updated = numbers.of_update if updated is None else updated
-    other = numbers.of_other_methods if other is None else other
-    numbers = _with_totals(numbers) if updated else numbers
+def build_flow(numbers: Numbers, *, updated: bool | None = None, other: bool | None = None) -> Flow:
+    """Fill in the template that fits the numbers, or the requested one."""
+    updated = numbers.is_update if updated is None else updated
+    other = numbers.has_other_methods if other is None else other
+    numbers = _add_totals(numbers) if updated else numbers
     new = "new " * updated
     titles: dict[Column, str] = {}
     if updated:
@@ -232,17 +232,17 @@ def flow(numbers: Numbers, *, updated: bool | None = None, other: bool | None = 
     if other:
         titles["other"] = f"Identification of {new}studies via other methods"
     boxes = [
-        *(_previous(numbers) if updated else ()),
-        *_databases(numbers),
-        *(_other_methods(numbers) if other else ()),
-        *_included(numbers, updated),
+        *(_build_previous(numbers) if updated else ()),
+        *_build_databases(numbers),
+        *(_build_other_methods(numbers) if other else ()),
+        *_build_included(numbers, updated),
     ]
-    remarks = (*mismatches(numbers), *numbers.remarks)
+    remarks = (*find_mismatches(numbers), *numbers.remarks)
     return Flow(numbers, updated, other, titles, tuple(boxes), remarks)
 
 
-def _with_totals(numbers: Numbers) -> Numbers:
-    """The totals of an updated review, where they are not given."""
+def _add_totals(numbers: Numbers) -> Numbers:
+    """Compute the totals of an updated review unless they are given."""
     sums: dict[str, Any] = {}
     for kind in ("studies", "reports"):
         before, new = getattr(numbers, f"previous_{kind}"), getattr(numbers, f"new_{kind}")
@@ -251,12 +251,12 @@ def _with_totals(numbers: Numbers) -> Numbers:
     return replace(numbers, **sums)
 
 
-def _counts(numbers: Numbers, **words: str) -> tuple[Count, ...]:
+def _make_counts(numbers: Numbers, **words: str) -> tuple[Count, ...]:
     return tuple(Count(name, text, getattr(numbers, name)) for name, text in words.items())
 
 
-def _previous(numbers: Numbers) -> Iterator[Box]:
-    counts = _counts(
+def _build_previous(numbers: Numbers) -> Iterator[Box]:
+    counts = _make_counts(
         numbers,
         previous_studies="Studies included in previous version of review",
         previous_reports="Reports of studies included in previous version of review",
@@ -264,29 +264,29 @@ def _previous(numbers: Numbers) -> Iterator[Box]:
     yield Box("box1", "Identification", "previous", 0, counts, feeds=("box16",))
 
 
-def _databases(numbers: Numbers) -> Iterator[Box]:
+def _build_databases(numbers: Numbers) -> Iterator[Box]:
     identified = (
         Count("database_results", "Databases", numbers.identified_in_databases, numbers.databases),
         Count("register_results", "Registers", numbers.identified_in_registers, numbers.registers),
     )
-    removed = _counts(
+    removed = _make_counts(
         numbers,
         duplicates="Duplicate records removed",
         excluded_automatic="Records marked as ineligible by automation tools",
         excluded_other="Records removed for other reasons",
     )
-    screened = _counts(numbers, records_screened="Records screened")
+    screened = _make_counts(numbers, records_screened="Records screened")
     heading = "Records identified from*:"
     feeds = ("box3", "box4")
     yield Box("box2", "Identification", "main", 0, identified, heading, feeds)
     heading = "Records removed before screening:"
     yield Box("box3", "Identification", "removed", 0, removed, heading)
     yield Box("box4", "Screening", "main", 1, screened, feeds=("box5", "box6"))
-    yield Box("box5", "Screening", "removed", 1, (_excluded_records(numbers),))
-    yield from _retrieval(numbers, "dbr", "main", ("box6", "box7", "box8", "box9"))
+    yield Box("box5", "Screening", "removed", 1, (_count_excluded_records(numbers),))
+    yield from _build_retrieval(numbers, "dbr", "main", ("box6", "box7", "box8", "box9"))
 
 
-def _excluded_records(numbers: Numbers) -> Count:
+def _count_excluded_records(numbers: Numbers) -> Count:
     total, tools = numbers.records_excluded, numbers.excluded_by_tools
     parts: Parts = ()
     if total is not None and tools is not None:
@@ -294,10 +294,10 @@ def _excluded_records(numbers: Numbers) -> Count:
     return Count("records_excluded", "Records excluded**", total, parts)
 
 
-def _retrieval(
+def _build_retrieval(
     numbers: Numbers, arm: Literal["dbr", "other"], column: Column, names: tuple[str, ...]
 ) -> Iterator[Box]:
-    """Reports sought, not retrieved, assessed and excluded, of one arm."""
+    """Yield the boxes of reports sought, not retrieved, assessed and excluded in one arm."""
     sought, missing, assessed, excluded = names
     aside: Column = "removed" if column == "main" else "other_removed"
     words = {
@@ -307,13 +307,13 @@ def _retrieval(
     }
     feeds = {sought: (missing, assessed), assessed: (excluded, "box10")}
     for name, (number, text, where, row) in words.items():
-        counts = _counts(numbers, **{number: text})
+        counts = _make_counts(numbers, **{number: text})
         yield Box(name, "Screening", where, row, counts, feeds=feeds.get(name, ()))
-    yield Box(excluded, "Screening", aside, 3, *_reasons(numbers, f"{arm}_excluded"))
+    yield Box(excluded, "Screening", aside, 3, *_count_by_reason(numbers, f"{arm}_excluded"))
 
 
-def _reasons(numbers: Numbers, name: str) -> tuple[tuple[Count, ...], str]:
-    """The box of reports excluded: its numbers, one for each reason, and its heading."""
+def _count_by_reason(numbers: Numbers, name: str) -> tuple[tuple[Count, ...], str]:
+    """Return the numbers and the heading of the box of excluded reports."""
     reasons: Parts | None = getattr(numbers, name)
     if reasons is None or not reasons or [words for words, _ in reasons] == [""]:
         n = None if reasons is None else sum(n for _, n in reasons)
@@ -322,8 +322,8 @@ def _reasons(numbers: Numbers, name: str) -> tuple[tuple[Count, ...], str]:
     return tuple(Count(name, words, n) for words, n in spelled), "Reports excluded:"
 
 
-def _other_methods(numbers: Numbers) -> Iterator[Box]:
-    identified = _counts(
+def _build_other_methods(numbers: Numbers) -> Iterator[Box]:
+    identified = _make_counts(
         numbers,
         website_results="Websites",
         organisation_results="Organisations",
@@ -331,24 +331,24 @@ def _other_methods(numbers: Numbers) -> Iterator[Box]:
     )
     heading = "Records identified from:"
     yield Box("box11", "Identification", "other", 0, identified, heading, ("box12",))
-    yield from _retrieval(numbers, "other", "other", ("box12", "box13", "box14", "box15"))
+    yield from _build_retrieval(numbers, "other", "other", ("box12", "box13", "box14", "box15"))
 
 
-def _included(numbers: Numbers, updated: bool) -> Iterator[Box]:
+def _build_included(numbers: Numbers, updated: bool) -> Iterator[Box]:
     if not updated:
-        counts = _counts(
+        counts = _make_counts(
             numbers,
             new_studies="Studies included in review",
             new_reports="Reports of included studies",
         )
         yield Box("box10", "Included", "main", 4, counts)
         return
-    new = _counts(
+    new = _make_counts(
         numbers,
         new_studies="New studies included in review",
         new_reports="Reports of new included studies",
     )
-    total = _counts(
+    total = _make_counts(
         numbers,
         total_studies="Total studies included in review",
         total_reports="Reports of total included studies",
@@ -357,11 +357,11 @@ def _included(numbers: Numbers, updated: bool) -> Iterator[Box]:
     yield Box("box16", "Included", "main", 5, total)
 
 
-def mismatches(numbers: Numbers) -> tuple[str, ...]:
-    """Where numbers contradict each other, each in a sentence; what is unknown is not compared."""
+def find_mismatches(numbers: Numbers) -> tuple[str, ...]:
+    """Return a sentence for each contradiction between known numbers."""
     n = numbers
-    found_in = _sum(n.identified_in_databases, n.identified_in_registers)
-    removed = _sum(n.duplicates, n.excluded_automatic, n.excluded_other)
+    found_in = _sum_known(n.identified_in_databases, n.identified_in_registers)
+    removed = _sum_known(n.duplicates, n.excluded_automatic, n.excluded_other)
     equal = [
         ("Records identified, less those removed", found_in, removed, "records screened",
          n.records_screened),
@@ -379,11 +379,11 @@ def mismatches(numbers: Numbers) -> tuple[str, ...]:
         for words, before, less, name, after in equal
         if before is not None and less is not None and after is not None and before - less != after
     ]
-    return (*made, *_too_many(n))
+    return (*made, *_find_excesses(n))
 
 
-def _too_many(n: Numbers) -> Iterator[str]:
-    """Where more came out than went in."""
+def _find_excesses(n: Numbers) -> Iterator[str]:
+    """Yield a sentence for each step where more records leave than enter."""
     left = n.dbr_assessed
     if left is not None and n.dbr_excluded is not None and n.new_reports is not None:
         left -= sum(count for _, count in n.dbr_excluded)
@@ -398,9 +398,9 @@ def _too_many(n: Numbers) -> Iterator[str]:
             yield f"There are more {kind} studies ({studies:,}) than reports of them ({reports:,})."
 
 
-def _sum(*numbers: int | None) -> int | None:
+def _sum_known(*numbers: int | None) -> int | None:
     return sum(n or 0 for n in numbers) if None not in numbers else None
 
 
-NAMES = tuple(one.name for one in fields(Numbers) if one.name != "remarks")
-"""What `Numbers` may be told."""
+NUMBER_NAMES = tuple(one.name for one in fields(Numbers) if one.name != "remarks")
+"""The numbers that `prisma.yaml` may set."""

@@ -1,14 +1,14 @@
-"""Where boxes, bars and arrows of the flow stand: made once, drawn as SVG, PNG or PPTX.
+"""Compute the positions of the flow's boxes, bars and arrows, for SVG, PNG and PPTX alike.
 
-As in the official templates: stages at the left edge, previous studies beside them, then databases
-and registers, then other methods; what remains goes down, what leaves goes right. Lengths are
-pixels of the SVG. Lines are broken by the widths of Helvetica's letters, in
-thousandths of the type size (Adobe's metrics, which Arial and Liberation Sans share); a reserve
-allows for a wider substitute font.
+The layout follows the official templates. From left to right: stages, previous studies, databases
+and registers, other methods. Remaining records flow down, removed records to the right. Lengths are
+pixels of the SVG. Text is wrapped by the widths of Helvetica's letters, in thousandths of the type
+size (Adobe's metrics, which Arial and Liberation Sans share); a reserve allows for a wider
+substitute font.
 
-No library saves anything here: drawsvg, which writes tags, takes 49 lines for our 46, and leaves
-the layout to us; Graphviz, which lays out, is no Python package, and breaks no lines. Figures:
-quality/benchmarks/README.md.
+No library would shorten this code. drawsvg, which writes tags, takes 49 lines for our 46 and leaves
+the layout to us. Graphviz, which computes layouts, is not a Python package and does not wrap text.
+Measurements: quality/benchmarks/README.md.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import Literal
 
 from ...system.plain_text import clean_text
-from .flow import AUTOMATION_NOTE, IDENTIFIED_NOTE, SOURCE, STAGES, TO_FILL, Box, Column, Flow
+from .flow import AUTOMATION_NOTE, IDENTIFIED_NOTE, SOURCE_NOTE, STAGES, TO_FILL, Box, Column, Flow
 
 _LETTER_WIDTHS = {
     222: "ijl'",
@@ -39,11 +39,11 @@ _LETTER_WIDTHS = {
     944: "W",
     1015: "@",
 }
-_WIDTH = {letter: width for width, letters in _LETTER_WIDTHS.items() for letter in letters}
-_BOLD = 1.06
-_RESERVE = 1.1
-SIZE, SMALL = 13, 11
-LINE, SMALL_LINE = 18, 15
+_LETTER_WIDTH = {letter: width for width, letters in _LETTER_WIDTHS.items() for letter in letters}
+_BOLD_RATIO = 1.06
+_WIDTH_RESERVE_RATIO = 1.1
+SIZE, SMALL_SIZE = 13, 11
+LINE_HEIGHT, SMALL_LINE_HEIGHT = 18, 15
 PAD = 11
 ITALIC = "before screening"
 """Words that the templates set in italics."""
@@ -52,7 +52,7 @@ _GAP = 28  # between rows: room for an arrow
 _TITLE_BAR = 38
 _STAGE_BAR = 30
 _MARGIN = 12
-_WIDTHS: dict[Column, int] = {
+_COLUMN_WIDTHS: dict[Column, int] = {
     "previous": 208,
     "main": 240,
     "removed": 280,
@@ -60,7 +60,7 @@ _WIDTHS: dict[Column, int] = {
     "other_removed": 228,
 }
 _AISLE = 38  # between columns
-_GREY: frozenset[Column] = frozenset({"previous", "other", "other_removed"})
+_GREY_COLUMNS: frozenset[Column] = frozenset({"previous", "other", "other_removed"})
 Style = Literal["text", "hint", "note"]
 Look = Literal["main", "grey", "stage"]
 Points = tuple[tuple[float, float], ...]
@@ -68,7 +68,7 @@ Points = tuple[tuple[float, float], ...]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of text, ``y`` its base line."""
+    """One line of text; ``y`` is its baseline."""
 
     text: str
     x: float
@@ -78,7 +78,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class PlacedBox:
-    """A box in its place."""
+    """A box with its position and lines."""
 
     box: Box
     x: float
@@ -89,18 +89,18 @@ class PlacedBox:
 
     @property
     def grey(self) -> bool:
-        """Whether the template has it in grey: only to be completed if applicable."""
-        return self.box.column in _GREY
+        """True for boxes that the template shows in grey: to be completed only if applicable."""
+        return self.box.column in _GREY_COLUMNS
 
     @property
     def middle(self) -> tuple[float, float]:
-        """Its centre."""
+        """The centre of the box."""
         return self.x + self.width / 2, self.y + self.height / 2
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A title above columns, or a stage beside rows, then turned."""
+    """A title above columns, or a stage's rotated title next to its rows."""
 
     text: str
     x: float
@@ -121,7 +121,7 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """All there is to draw."""
+    """All positioned parts of the diagram."""
 
     width: float
     height: float
@@ -131,36 +131,38 @@ class Drawing:
     notes: tuple[Line, ...]
 
 
-def laid_out(flow: Flow) -> Drawing:
-    """The flow with everything in its place."""
-    lefts = _lefts(flow)
+def lay_out_flow(flow: Flow) -> Drawing:
+    """Compute the position of every part of the flow."""
+    lefts = _compute_column_lefts(flow)
     top = _MARGIN + _TITLE_BAR + 16.0
     boxes: list[PlacedBox] = []
     spans: dict[str, tuple[float, float]] = {}
     rows = max(box.place for box in flow.boxes) + 1
     for row in range(rows):
         members = [box for box in flow.boxes if box.place == row]
-        height = max(_height(box) for box in members)
+        height = max(_box_height(box) for box in members)
         stage = members[-1].stage
-        if stage == "Included" and row == rows - 1:  # a stage of one low row holds its name
-            height = max(height, text_width(stage, SIZE, bold=True) + 8)
-        boxes += [_placed(box, lefts[box.column], top, height) for box in members]
+        if (
+            stage == "Included" and row == rows - 1
+        ):  # a stage of one low row must have room for its name
+            height = max(height, measure_text(stage, SIZE, bold=True) + 8)
+        boxes += [_place_box(box, lefts[box.column], top, height) for box in members]
         spans[stage] = (spans.get(stage, (top, top))[0], top + height)
         top += height + _GAP
     right = max(box.x + box.width for box in boxes)
-    notes = tuple(_notes(flow, lefts["main"], top, right))
+    notes = tuple(_place_notes(flow, lefts["main"], top, right))
     return Drawing(
         right + _MARGIN,
         notes[-1].y + _MARGIN,
         tuple(boxes),
-        tuple(_bars(flow, lefts, spans)),
-        tuple(_arrows({one.box.name: one for one in boxes})),
+        tuple(_place_bars(flow, lefts, spans)),
+        tuple(_place_arrows({one.box.name: one for one in boxes})),
         notes,
     )
 
 
-def _lefts(flow: Flow) -> dict[Column, float]:
-    """Where the columns begin."""
+def _compute_column_lefts(flow: Flow) -> dict[Column, float]:
+    """Return the left edge of each column."""
     columns: list[Column] = ["previous"] if flow.updated else []
     columns += ["main", "removed"]
     columns += ["other", "other_removed"] if flow.other else []
@@ -168,46 +170,46 @@ def _lefts(flow: Flow) -> dict[Column, float]:
     left = float(_MARGIN + _STAGE_BAR + 14)
     for column in columns:
         lefts[column] = left
-        left += _WIDTHS[column] + _AISLE
+        left += _COLUMN_WIDTHS[column] + _AISLE
     return lefts
 
 
-def _placed(box: Box, x: float, top: float, row_height: float) -> PlacedBox:
-    """A box in its row, in the middle of its height."""
-    height = _height(box)
+def _place_box(box: Box, x: float, top: float, row_height: float) -> PlacedBox:
+    """Place a box in its row, vertically centred."""
+    height = _box_height(box)
     y = top + (row_height - height) / 2
     lines = []
     base = y + PAD + SIZE - 2
-    for text, indent, style in _broken(box):
+    for text, indent, style in _wrap_box(box):
         lines.append(Line(text, x + PAD + indent, base, style))
-        base += LINE
-    return PlacedBox(box, x, y, _WIDTHS[box.column], height, tuple(lines))
+        base += LINE_HEIGHT
+    return PlacedBox(box, x, y, _COLUMN_WIDTHS[box.column], height, tuple(lines))
 
 
-def _height(box: Box) -> float:
-    return 2 * PAD + LINE * len(_broken(box)) - (LINE - SIZE)
+def _box_height(box: Box) -> float:
+    return 2 * PAD + LINE_HEIGHT * len(_wrap_box(box)) - (LINE_HEIGHT - SIZE)
 
 
-def _broken(box: Box) -> list[tuple[str, float, Style]]:
-    """The lines of a box, broken to its width."""
-    room = _WIDTHS[box.column] - 2 * PAD
+def _wrap_box(box: Box) -> list[tuple[str, float, Style]]:
+    """Return the lines of a box, wrapped to its width."""
+    room = _COLUMN_WIDTHS[box.column] - 2 * PAD
     made: list[tuple[str, float, Style]] = []
     for text, level in box.paragraphs:
         indent = INDENT * level
         whole = clean_text(text).replace(ITALIC, ITALIC.replace(" ", "\xa0"))
-        made += [(line, indent, "text") for line in wrapped(whole, room - indent, SIZE)]
+        made += [(line, indent, "text") for line in wrap_text(whole, room - indent, SIZE)]
     if not box.known:
-        made += [(line, 0, "hint") for line in wrapped(TO_FILL, room, SMALL)]
+        made += [(line, 0, "hint") for line in wrap_text(TO_FILL, room, SMALL_SIZE)]
     return made
 
 
-def _bars(
+def _place_bars(
     flow: Flow, lefts: dict[Column, float], spans: dict[str, tuple[float, float]]
 ) -> Iterator[Bar]:
     over: dict[Column, Column] = {"previous": "previous", "main": "removed"}
     for column, title in flow.titles.items():
         last = over.get(column, "other_removed")
-        width = lefts[last] + _WIDTHS[last] - lefts[column]
+        width = lefts[last] + _COLUMN_WIDTHS[last] - lefts[column]
         look: Look = "main" if column == "main" else "grey"
         yield Bar(title, lefts[column], _MARGIN, width, _TITLE_BAR, look)
     for stage in STAGES:
@@ -215,14 +217,14 @@ def _bars(
         yield Bar(stage, _MARGIN, top, _STAGE_BAR, bottom - top, "stage")
 
 
-def _arrows(boxes: dict[str, PlacedBox]) -> Iterator[Arrow]:
+def _place_arrows(boxes: dict[str, PlacedBox]) -> Iterator[Arrow]:
     for name, one in boxes.items():
         for target in one.box.feeds:
-            yield Arrow(name, target, _way(one, boxes[target]))
+            yield Arrow(name, target, _route_arrow(one, boxes[target]))
 
 
-def _way(one: PlacedBox, other: PlacedBox) -> Points:
-    """The points of an arrow: straight on, or down and then to the side."""
+def _route_arrow(one: PlacedBox, other: PlacedBox) -> Points:
+    """Return the points of an arrow: straight, or down and then sideways."""
     (x, y), (x2, y2) = one.middle, other.middle
     if one.box.place == other.box.place:
         return ((one.x + one.width, y), (other.x, y2))
@@ -232,68 +234,68 @@ def _way(one: PlacedBox, other: PlacedBox) -> Points:
     return ((x, one.y + one.height), (x, y2), (side, y2))
 
 
-def _notes(flow: Flow, left: float, top: float, right: float) -> Iterator[Line]:
-    """The template's footnotes, what must be known of the numbers, and the source."""
+def _place_notes(flow: Flow, left: float, top: float, right: float) -> Iterator[Line]:
+    """Yield the template's footnotes, the remarks on the numbers, and the source."""
     y = top - _GAP + 22
     remarks = [f"Note: {clean_text(remark)}" for remark in flow.remarks]
-    for note in (IDENTIFIED_NOTE, AUTOMATION_NOTE, *remarks, SOURCE):
-        for line in wrapped(note, right - left, SMALL):
+    for note in (IDENTIFIED_NOTE, AUTOMATION_NOTE, *remarks, SOURCE_NOTE):
+        for line in wrap_text(note, right - left, SMALL_SIZE):
             yield Line(line, left, y, "note")
-            y += SMALL_LINE
+            y += SMALL_LINE_HEIGHT
         y += 3
 
 
-def text_width(text: str, size: float, *, bold: bool = False) -> float:
-    """The width of *text* in the unit of *size*, rather too much than too little."""
-    return _in_units(_word_width(text), size, bold)
+def measure_text(text: str, size: float, *, bold: bool = False) -> float:
+    """Return the width of *text* in the unit of *size*, rounded up rather than down."""
+    return _scale_width(_measure_word(text), size, bold)
 
 
-def wrapped(text: str, room: float, size: float, *, bold: bool = False) -> list[str]:
-    """*text* in lines of at most *room*; only a word wider than that is broken inside.
+def wrap_text(text: str, room: float, size: float, *, bold: bool = False) -> list[str]:
+    """Wrap *text* to lines of at most *room*; only a word wider than that is split.
 
-    >>> wrapped("Reports not retrieved (n = 12)", 140, 14)
+    >>> wrap_text("Reports not retrieved (n = 12)", 140, 14)
     ['Reports not', 'retrieved (n = 12)']
     """
     lines, width = [""], 0
     # "(n = 12)" belongs together.
     for word in text.replace("(n = ", "(n\xa0=\xa0").split(" "):
-        whole = _in_units(_word_width(word), size, bold) <= room
-        for piece in [word] if whole else _pieces(word, room, size, bold):
-            longer = width + _WIDTH[" "] + _word_width(piece)
+        whole = _scale_width(_measure_word(word), size, bold) <= room
+        for piece in [word] if whole else _split_word(word, room, size, bold):
+            longer = width + _LETTER_WIDTH[" "] + _measure_word(piece)
             if not lines[-1]:
-                lines[-1], width = piece, _word_width(piece)
-            elif _in_units(longer, size, bold) > room:
+                lines[-1], width = piece, _measure_word(piece)
+            elif _scale_width(longer, size, bold) > room:
                 lines.append(piece)
-                width = _word_width(piece)
+                width = _measure_word(piece)
             else:
                 lines[-1], width = f"{lines[-1]} {piece}", longer
     return [line.replace("\xa0", " ") for line in lines]
 
 
-def _pieces(word: str, room: float, size: float, bold: bool) -> list[str]:
+def _split_word(word: str, room: float, size: float, bold: bool) -> list[str]:
     pieces, width = [""], 0
     for letter in word:
-        width += _letter_width(letter)
-        if pieces[-1] and _in_units(width, size, bold) > room:
+        width += _measure_letter(letter)
+        if pieces[-1] and _scale_width(width, size, bold) > room:
             pieces.append("")
-            width = _letter_width(letter)
+            width = _measure_letter(letter)
         pieces[-1] += letter
     return pieces
 
 
-@lru_cache(maxsize=1000)  # a drawing lays the same words out for two widths, and twice for each
-def _word_width(word: str) -> int:
-    """The width of a word in thousandths of the type size."""
-    return sum(map(_letter_width, word))
+@lru_cache(maxsize=1000)  # a drawing measures the same words for two widths, twice each
+def _measure_word(word: str) -> int:
+    """Return the width of a word in thousandths of the type size."""
+    return sum(map(_measure_letter, word))
 
 
-def _in_units(thousandths: int, size: float, bold: bool) -> float:
-    return thousandths / 1000 * size * _RESERVE * (_BOLD if bold else 1)
+def _scale_width(thousandths: int, size: float, bold: bool) -> float:
+    return thousandths / 1000 * size * _WIDTH_RESERVE_RATIO * (_BOLD_RATIO if bold else 1)
 
 
-def _letter_width(letter: str) -> int:
-    if letter in _WIDTH:
-        return _WIDTH[letter]
+def _measure_letter(letter: str) -> int:
+    if letter in _LETTER_WIDTH:
+        return _LETTER_WIDTH[letter]
     if unicodedata.combining(letter):
         return 0
     return 1000 if unicodedata.east_asian_width(letter) in "WF" or letter == "\u2003" else 620

@@ -1,4 +1,4 @@
-"""``prisma.png``: the flow as a picture, for programs that take no SVG (extra ``figures``)."""
+"""Render ``prisma.png``: the flow as an image, for programs without SVG (extra ``figures``)."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from ...errors import NotConfigured
 from .flow import Flow
-from .layout import ITALIC, SIZE, SMALL, Arrow, Bar, Line, PlacedBox, laid_out
-from .svg import COLOURS, GREY_BOX, head_of
+from .layout import ITALIC, SIZE, SMALL_SIZE, Arrow, Bar, Line, PlacedBox, lay_out_flow
+from .svg import COLOURS, GREY_BOX, compute_arrow_head
 
 if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw
     from PIL.ImageFont import FreeTypeFont
 
 _SCALE = 3  # 288 dots per inch
-# The first that is installed; each has the widths of Helvetica, or letters of the whole world.
+# The first installed font is used. Each has Helvetica's widths or covers many scripts.
 _FONTS = ("Arial", "LiberationSans", "Helvetica", "DejaVuSans", "NotoSans")
 _WEIGHTS = {
     "": ("-Regular", ""),
@@ -24,8 +24,8 @@ _WEIGHTS = {
 }
 
 
-def png(flow: Flow) -> bytes:
-    """The picture, three pixels for each of the SVG.
+def render_png(flow: Flow) -> bytes:
+    """Render the flow as a PNG image, with three pixels for each pixel of the SVG.
 
     Raises
     ------
@@ -37,25 +37,25 @@ def png(flow: Flow) -> bytes:
     except ImportError as error:
         raise NotConfigured("A PNG needs Pillow.", "uv sync --extra figures") from error
 
-    drawing = laid_out(flow)
+    drawing = lay_out_flow(flow)
     size = round(drawing.width * _SCALE), round(drawing.height * _SCALE)
     image = Image.new("RGB", size, "white")
     pen = ImageDraw.Draw(image)
     for bar in drawing.bars:
-        _bar(image, pen, bar)
+        _draw_bar(image, pen, bar)
     for box in drawing.boxes:
-        _box(pen, box)
+        _draw_box(pen, box)
     for arrow in drawing.arrows:
-        _arrow(pen, arrow)
+        _draw_arrow(pen, arrow)
     for note in drawing.notes:
-        _text(pen, note)
+        _draw_text(pen, note)
     out = io.BytesIO()
     image.save(out, "PNG", dpi=(96 * _SCALE, 96 * _SCALE), optimize=True)
     return out.getvalue()
 
 
-def _font(size: float, weight: str = "") -> FreeTypeFont:
-    """A font of the system; else the one that Pillow brings along, which knows no weights."""
+def _load_font(size: float, weight: str = "") -> FreeTypeFont:
+    """Load an installed font; else Pillow's own font, which has no bold or italic."""
     from PIL import ImageFont
 
     for family in _FONTS:
@@ -69,17 +69,17 @@ def _font(size: float, weight: str = "") -> FreeTypeFont:
     return font
 
 
-def _scaled(*lengths: float) -> list[float]:
+def _scale(*lengths: float) -> list[float]:
     return [length * _SCALE for length in lengths]
 
 
-def _bar(image: object, pen: ImageDraw, bar: Bar) -> None:
+def _draw_bar(image: object, pen: ImageDraw, bar: Bar) -> None:
     from PIL import Image, ImageDraw
 
-    corners = _scaled(bar.x, bar.y, bar.x + bar.width, bar.y + bar.height)
+    corners = _scale(bar.x, bar.y, bar.x + bar.width, bar.y + bar.height)
     pen.rounded_rectangle(corners, 8 * _SCALE, COLOURS[bar.look], "black", _SCALE)
-    font = _font(SIZE, "bold")
-    x, y = _scaled(bar.x + bar.width / 2, bar.y + bar.height / 2)
+    font = _load_font(SIZE, "bold")
+    x, y = _scale(bar.x + bar.width / 2, bar.y + bar.height / 2)
     if bar.look != "stage":
         pen.text((x, y), bar.text, "black", font, anchor="mm")
         return
@@ -91,8 +91,8 @@ def _bar(image: object, pen: ImageDraw, bar: Bar) -> None:
     image.paste("black", (round(corners[0]), round(corners[1])), upright)
 
 
-def _box(pen: ImageDraw, placed: PlacedBox) -> None:
-    x, y, right, bottom = _scaled(
+def _draw_box(pen: ImageDraw, placed: PlacedBox) -> None:
+    x, y, right, bottom = _scale(
         placed.x, placed.y, placed.x + placed.width, placed.y + placed.height
     )
     fill = GREY_BOX if placed.grey else "white"
@@ -100,12 +100,12 @@ def _box(pen: ImageDraw, placed: PlacedBox) -> None:
     if not placed.box.known:
         for start, end in (((x, y), (right, y)), ((right, y), (right, bottom)),
                            ((x, bottom), (right, bottom)), ((x, y), (x, bottom))):  # fmt: skip
-            _dashed(pen, start, end)
+            _draw_dashed_line(pen, start, end)
     for line in placed.lines:
-        _text(pen, line)
+        _draw_text(pen, line)
 
 
-def _dashed(pen: ImageDraw, start: tuple[float, float], end: tuple[float, float]) -> None:
+def _draw_dashed_line(pen: ImageDraw, start: tuple[float, float], end: tuple[float, float]) -> None:
     (x, y), (x2, y2) = start, end
     length, dash, gap = max(x2 - x, y2 - y), 5 * _SCALE, 4 * _SCALE
     at = 0.0
@@ -118,16 +118,16 @@ def _dashed(pen: ImageDraw, start: tuple[float, float], end: tuple[float, float]
         at += dash + gap
 
 
-def _text(pen: ImageDraw, line: Line) -> None:
-    size = SIZE if line.style == "text" else SMALL
-    at, base = _scaled(line.x, line.y)
+def _draw_text(pen: ImageDraw, line: Line) -> None:
+    size = SIZE if line.style == "text" else SMALL_SIZE
+    at, base = _scale(line.x, line.y)
     before, italic, after = line.text.partition(ITALIC)
     for words, weight in ((before, ""), (italic, "italic"), (after, "")):
-        font = _font(size, "italic" if line.style == "hint" else weight)
+        font = _load_font(size, "italic" if line.style == "hint" else weight)
         pen.text((at, base), words, "black", font, anchor="ls")
         at += font.getlength(words)
 
 
-def _arrow(pen: ImageDraw, arrow: Arrow) -> None:
-    pen.line([tuple(_scaled(*point)) for point in arrow.points], "black", round(1.25 * _SCALE))
-    pen.polygon([tuple(_scaled(*point)) for point in head_of(arrow)], "black")
+def _draw_arrow(pen: ImageDraw, arrow: Arrow) -> None:
+    pen.line([tuple(_scale(*point)) for point in arrow.points], "black", round(1.25 * _SCALE))
+    pen.polygon([tuple(_scale(*point)) for point in compute_arrow_head(arrow)], "black")

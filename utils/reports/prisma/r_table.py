@@ -1,11 +1,14 @@
-"""``prisma.csv``: the flow as the table that the R package PRISMA2020 draws from.
+"""Render ``prisma.csv``: the flow as the table that the R package PRISMA2020 draws from.
 
-Its rows and columns are those of ``inst/extdata/PRISMA.csv`` there (version 1.1.4); how they are
-read, of ``R/PRISMA_data.R`` and ``R/PRISMA_format.R``: a row is found by a part of its name, so
-there may be none besides; a number that is not known is an empty cell, and its line is left out;
-databases and reasons are one cell each, ``Reason, 12; Another, 3``, split at semicolons, the name
-ending at its first comma. The package draws updated reviews; for a new one the words of its boxes
-are told by ``boxtext``::
+The rows and columns are those of the package's ``inst/extdata/PRISMA.csv`` (version 1.1.4). The
+package reads them as follows (``R/PRISMA_data.R``, ``R/PRISMA_format.R``):
+
+- A row is found by a part of its name, so the table must not have additional rows.
+- An empty cell is an unknown number, and its line is left out.
+- Databases and reasons are one cell each, ``Reason, 12; Another, 3``: split at semicolons, with the
+  name ending at the first comma.
+
+The package draws updated reviews; for a new review, ``boxtext`` sets the words of the boxes::
 
     data <- PRISMA2020::PRISMA_data(read.csv("prisma.csv"))
     PRISMA2020::PRISMA_flowdiagram(data, previous = FALSE, other = FALSE, detail_databases = TRUE)
@@ -58,8 +61,8 @@ total_studies_ma node23 box17
 total_reports_ma NA box17
 """
 _TITLES = {"prevstud": "previous", "newstud": "main", "othstud": "other"}
-# Words of boxes that our template has not: the package reads them all the same.
-_WORDS = {
+# Words of boxes that our template lacks but the package reads.
+_BOX_WORDS = {
     "prevstud": "Previous studies",
     "othstud": "Identification of studies via other methods",
     "previous_studies": "Studies included in previous version of review",
@@ -82,18 +85,19 @@ _WORDS = {
     "total_studies_ma": "Total studies included in meta-analysis",
     "total_reports_ma": "Reports of total included studies in meta-analysis",
 }
-_SPLITS = re.compile(r"\s*[,;]+\s*")
+_SEPARATORS = re.compile(r"\s*[,;]+\s*")
 
 
-def r_table(flow: Flow) -> str:
-    """The table, as text."""
+def render_r_table(flow: Flow) -> str:
+    """Render the table as CSV text."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
-    numbers = _numbers(flow)
-    words = _WORDS | {count.name: count.words.rstrip("*") for count in flow.counts()}
-    words |= {name: _WORDS[name] for name in ("dbr_excluded", "other_excluded")}
-    words |= {box: flow.titles.get(column, _WORDS.get(box, "")) for box, column in _TITLES.items()}  # type: ignore[call-overload]
+    numbers = _build_numbers(flow)
+    words = _BOX_WORDS | {count.name: count.words.rstrip("*") for count in flow.all_counts()}
+    words |= {name: _BOX_WORDS[name] for name in ("dbr_excluded", "other_excluded")}
+    for box, column in _TITLES.items():
+        words[box] = flow.titles.get(column, _BOX_WORDS.get(box, ""))  # type: ignore[call-overload]
     for row in _ROWS.split("\n"):
         if row:
             data, node, box = row.split()
@@ -104,25 +108,25 @@ def r_table(flow: Flow) -> str:
     return out.getvalue()
 
 
-def _numbers(flow: Flow) -> dict[str, int | str]:
-    """What stands in the column ``n``, for the boxes of this template."""
+def _build_numbers(flow: Flow) -> dict[str, int | str]:
+    """Return the values of the column ``n`` for the boxes of this template."""
     made: dict[str, int | str] = {}
-    for count in flow.counts():
+    for count in flow.all_counts():
         made[count.name] = "" if count.n is None else count.n
     numbers = flow.numbers
-    made["database_specific_results"] = _listed(numbers.databases)
-    made["register_specific_results"] = _listed(numbers.registers)
+    made["database_specific_results"] = _join_parts(numbers.databases)
+    made["register_specific_results"] = _join_parts(numbers.registers)
     for name in ("dbr_excluded", "other_excluded"):
         reasons: Parts | None = getattr(numbers, name)
         if name in made and reasons:
-            made[name] = _listed(reasons)
+            made[name] = _join_parts(reasons)
     return made
 
 
-def _listed(parts: Parts) -> str:
-    return "; ".join(_pair(words, n) for words, n in parts)
+def _join_parts(parts: Parts) -> str:
+    return "; ".join(_format_part(words, n) for words, n in parts)
 
 
-def _pair(words: str, n: int) -> str:
-    name = _SPLITS.sub(" / ", one_line(words))
+def _format_part(words: str, n: int) -> str:
+    name = _SEPARATORS.sub(" / ", one_line(words))
     return f"{name}, {n}" if name else str(n)
