@@ -7,6 +7,7 @@ ARG EXTRAS="postgres"
 WORKDIR /source
 COPY pyproject.toml README.md LICENSE ./
 COPY utils utils
+COPY docs/papershelf.1 docs/papershelf.1
 # The versions that the tests ran with: uv reads them from pyproject.toml, pip would not.
 RUN python3 -m venv /opt/papershelf /opt/uv \
     && /opt/uv/bin/pip install --no-cache-dir "uv>=0.9" \

@@ -1,6 +1,6 @@
-"""The reference, made from the code: TECHNICAL_REFERENCE.md, and the site's pages of reference.
+"""The reference, made from the code: TECHNICAL_REFERENCE.md, the man page, the site's pages.
 
-``uv run --group dev python -m docs.reference`` writes TECHNICAL_REFERENCE.md and
+``uv run --group dev python -m docs.reference`` writes TECHNICAL_REFERENCE.md, the man page and
 `utils/model/site_list.py`; with ``--check`` it only compares, and fails where one of them is out of
 date. ``mkdocs build`` calls `on_pre_build`, which writes the pages of ``docs/pages/reference/``.
 Each table is one function, used for the one page and for the site.
@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 PAGE = ROOT / "TECHNICAL_REFERENCE.md"
 PAGES = ROOT / "docs" / "pages" / "reference"
+MANUAL = ROOT / "docs" / "papershelf.1"
 SITE_LIST = ROOT / "utils" / "model" / "site_list.py"
 COMMAND = "uv run --group dev python -m docs.reference"
 NONE = "–"
@@ -420,11 +421,14 @@ def main() -> int:
     if SITE_LIST.read_text(encoding="utf-8") != sites and "--check" not in sys.argv:
         SITE_LIST.write_text(sites, encoding="utf-8")
         return subprocess.call([sys.executable, "-m", __spec__.name])  # reads the new list
-    new = {SITE_LIST: sites, PAGE: technical_reference()}
-    stale = [file for file, text in new.items() if file.read_text(encoding="utf-8") != text]
+    from docs.manual import manual_page
+
+    new = {SITE_LIST: sites, PAGE: technical_reference(), MANUAL: manual_page()}
     if "--check" not in sys.argv:
-        PAGE.write_text(new[PAGE], encoding="utf-8")
+        for file in (PAGE, MANUAL):
+            file.write_text(new[file], encoding="utf-8")
         return 0
+    stale = [file for file, text in new.items() if file.read_text(encoding="utf-8") != text]
     for file in stale:
         sys.stderr.write(f"{file.name} is out of date. Type: {COMMAND}\n")
     return int(bool(stale))

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from docs.reference import COMMAND, FILES, PAGE, technical_reference
-from utils.cli.command_list import split_name
+from docs.manual import manual_page
+from docs.reference import COMMAND, FILES, MANUAL, PAGE, technical_reference
+from utils.cli.command_list import all_commands, split_name
 from utils.cli.commands import parse
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -81,3 +82,19 @@ def test_what_a_harvest_leaves_on_the_shelf_is_documented(library):
     texts = (".txt", ".db-wal", ".db-shm")
     named = [one.name for one in [*folder.iterdir(), *private] if one.suffix not in texts]
     assert [name for name in named if name not in text] == []
+
+
+def test_the_man_page_is_up_to_date():
+    assert MANUAL.read_text(encoding="utf-8") == manual_page(), f"Type: {COMMAND}"
+
+
+def test_the_man_page_has_every_command_and_nothing_that_groff_would_misread():
+    page = manual_page()
+    lines = page.splitlines()
+    assert page.isascii()
+    assert {line.removeprefix(".SS ") for line in lines if line.startswith(".SS ")} == {
+        name.replace("-", "\\-") for name in all_commands()
+    }
+    requests = {line.split()[0] for line in lines if line.startswith((".", "'"))}
+    assert requests <= {".TH", ".SH", ".SS", ".TP", ".PP", ".B", ".nf", ".fi", ".RS", ".RE"}
+    assert "server.py" not in page
