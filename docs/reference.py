@@ -289,17 +289,25 @@ def commands() -> str:
 
 
 def members() -> str:
-    """Return the public names of the package, for mkdocstrings to document."""
+    """Return library, namespaces, results and public names, for mkdocstrings to document."""
     import utils
 
+    public = [f"{utils._HOMES[name]}.{name}" for name in utils.__all__ if name in utils._HOMES]
     return "\n\n".join(
-        f"## `{name}`\n\n::: utils.{utils._HOMES[name]}.{name}"
-        for name in utils.__all__
-        if name in utils._HOMES
+        f"## `{place.rpartition('.')[2]}`\n\n::: utils.{place}"
+        for place in dict.fromkeys(("library.Library", *_NAMESPACES, *_RESULTS, *public))
     )
 
 
-WHERE_SETTINGS_ARE = """Where a setting stands in several places, the first of these wins:
+_NAMESPACES = (
+    *("library.harvests.Harvests", "library.reviews.Reviews", "library.references.References"),
+    *("library.texts.Texts", "library.maintenance.Upkeep", "library.services.PubMed"),
+    *("library.services.ArXiv", "library.services.SemanticScholar"),
+)
+_RESULTS = ("harvest.jobs.Harvest", "review.review.Review", "model.tabular.Tabular")
+
+
+WHERE_SETTINGS_ARE = """Where several places have a setting, the first of these wins:
 
 1. the environment;
 2. `.env` next to `server.py`, or in the current folder for an installed package;
@@ -307,7 +315,7 @@ WHERE_SETTINGS_ARE = """Where a setting stands in several places, the first of t
    `~/Library/Application Support/papershelf/settings.env` on macOS,
    `%LOCALAPPDATA%\\papershelf\\settings.env` on Windows.
 
-A key may stand in a file of its own. The variable with `_FILE` at its end names that file, as in
+A key can be kept in a file of its own. The variable with `_FILE` at its end names that file, as in
 `NCBI_API_KEY_FILE=/run/secrets/ncbi`. A blank value counts as unset."""
 ABOUT_DEVIATIONS = (
     "What the reference documents ask for and the product does differently, with the reason. "

@@ -13,7 +13,8 @@ from utils.cli.commands import parse
 
 ROOT = Path(__file__).resolve().parents[1]
 WRITTEN = ("tutorials", "how-to", "explanation")  # others are made when the site is built
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "docs/pages/index.md"]
+PAGES = [ROOT / "docs/pages/index.md", *sorted(ROOT.glob("*.md"))]
+PAGES += sorted((ROOT / "quality").glob("*/README.md"))
 PAGES += sorted(page for part in WRITTEN for page in (ROOT / "docs/pages" / part).glob("*.md"))
 MOST_WORDS = 30
 REJECTED = re.compile(
@@ -52,7 +53,7 @@ def test_the_reference_is_the_one_that_the_code_makes():
     assert len(page.encode()) <= 40_000
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: "/".join(page.parts[-2:]))
 def test_its_commands_are_commands(page):
     for command in commands(page.read_text(encoding="utf-8")):
         words = shlex.split(command)[1:]
@@ -60,7 +61,7 @@ def test_its_commands_are_commands(page):
         assert words[0] in split_name(words)[0], f"a former name: {command}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: "/".join(page.parts[-2:]))
 def test_it_is_written_in_plain_sentences(page):
     said = sentences(page.read_text(encoding="utf-8"))
     assert [one for one in said if len(one.split()) > MOST_WORDS] == []

@@ -1,9 +1,9 @@
 """The one place that reads the environment and the settings files.
 
 Each setting has its default and its meaning here; the reference table in ``TECHNICAL_REFERENCE.md``
-is made from these fields. Where a setting stands in several places, the first of these wins: the
+is made from these fields. Where several places have a setting, the first of these wins: the
 environment; ``.env`` beside ``server.py`` (in the current folder, for an installed package); the
-user's settings file, `user_settings_file`. A secret may stand in a file of its own, whose path is
+user's settings file, `user_settings_file`. A secret can be kept in a file of its own, whose path is
 the value of ``NAME_FILE``, as container platforms hand secrets over. A blank value, or one that a
 desktop host did not fill in (``${user_config.email}``), counts as unset.
 """

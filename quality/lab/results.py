@@ -42,7 +42,7 @@ The interval is Wilson's, of 95 %.
 ## Floors and goals
 
 `quality/lab/test_lab.py` fails where a sample falls below its floor. A floor below its goal is
-what is measured today. The gate that was promised first (99.9 % of the fakes refused, 99.7 % of the
+what is measured today. The first gate (99.9 % of the fakes refused, 99.7 % of the
 whole papers accepted) was never met; the goals are those of the issue that took its place.
 """
 
