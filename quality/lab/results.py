@@ -22,7 +22,7 @@ from quality.lab.table import Outcome
 from quality.measures import interval
 from utils.judges.identity import judge_identity
 from utils.model.verdicts import to_outcome
-from utils.readers import JUDGES
+from utils.readers import JUDGE_VERSION
 
 PAGE = Path(__file__).resolve().parents[1] / "benchmarks" / "judge.md"
 OUTCOMES = ("whole", "doubtful", "not_whole")
@@ -147,5 +147,5 @@ def floors_beside_goals() -> Iterator[str]:
 
 def write(tables: list[str], share: float, number: int) -> None:
     """Write the page."""
-    head = HEAD.format(options=f"--sample {share:g} --pairs {number}", judges=JUDGES)
+    head = HEAD.format(options=f"--sample {share:g} --pairs {number}", judges=JUDGE_VERSION)
     PAGE.write_text("\n".join([head, *floors_beside_goals(), *tables, ""]), "utf-8")

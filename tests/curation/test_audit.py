@@ -158,7 +158,7 @@ def raise_judges(monkeypatch):
         "utils.shelf.record",
         "utils.curation.audit",
     ):
-        monkeypatch.setattr(f"{module}.JUDGES", 99)
+        monkeypatch.setattr(f"{module}.JUDGE_VERSION", 99)
 
 
 def here(library, papers=(), fix=False):

@@ -13,7 +13,7 @@ from tests.shelf.papers import paper, save
 from utils.errors import BadRequest
 from utils.outline.blocks import anchors_of
 from utils.outline.words import folded
-from utils.readers.safe_xml import parse
+from utils.readers.safe_xml import parse_xml
 from utils.readers.source_words import Finder, words_of
 from utils.shelf.pdf_files import get_pdf_path
 
@@ -34,7 +34,7 @@ def pdf(library, world):
 
 def test_paragraphs_of_xml_have_the_paths_of_their_elements(library, jats):
     places = library.texts.places(jats)
-    root = parse(library.shelf.raw(places.stored).fetched.body)
+    root = parse_xml(library.shelf.raw(places.stored).fetched.body)
     exact = 0
     prose = [one for one in places.anchors if one.kind == "paragraph"]
     for anchor in prose:

@@ -38,7 +38,7 @@ def better(monkeypatch):
     """A newer reader of JATS, whose documents differ from today's as told."""
 
     def install(change):
-        monkeypatch.setitem(formats.VERSIONS, "jats", formats.VERSIONS["jats"] + 1)
+        monkeypatch.setitem(formats.READER_VERSIONS, "jats", formats.READER_VERSIONS["jats"] + 1)
         read = jats.read
         monkeypatch.setattr(jats, "read", lambda fetched: change(read(fetched)))
 

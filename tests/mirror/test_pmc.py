@@ -300,7 +300,7 @@ def test_texts_that_older_judges_saw_are_listed_and_judged_again_without_a_reque
     count, before = len(texts(mirror)), len(asked(world))
     assert (mirror.pmc_status()["outdated"], mirror.plan_pmc().again) == (0, 0)
 
-    monkeypatch.setitem(parts.READERS, "pmc", parts.READERS["pmc"] + 100)  # JUDGES is raised
+    monkeypatch.setitem(parts.READERS, "pmc", parts.READERS["pmc"] + 100)  # JUDGE_VERSION is raised
     doubt = Sign("table", DOUBT, "table 3 is missing", only_doubts=True)
     monkeypatch.setattr(check, "FINDERS", (lambda case: [doubt],))
     monkeypatch.setattr(check, "_judge_structured", lambda document, signs: weigh([doubt], "", 1.0))

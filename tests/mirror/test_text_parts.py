@@ -13,9 +13,9 @@ from utils.mirror.texts import read_texts
 from utils.sources.pmc_inventory import ObjectVersion
 
 pytestmark = pytest.mark.extras("pyarrow")
-# What today's reader, judges and cutting rules make of two articles. Whoever changes it raises
-# PMC's number in `READERS` (`JUDGES`, where it is the judges), so that mirrors are read anew, and
-# writes down the new digest.
+# The output of today's reader, judges and cutting rules for two articles. With a change, raise
+# PMC's number in `READERS` (for the judges: `JUDGE_VERSION`), so that mirrors are rebuilt, and
+# write the new digest here.
 AS_READ = (504, "74d6dfb41acd667be7a2ad32e20c026a628ce21768a20cb3fb9685ee43392273")
 _META = """
 <article-id pub-id-type="pmcid">PMC71</article-id><article-id pub-id-type="pmid">71</article-id>

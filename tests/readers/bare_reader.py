@@ -2,8 +2,8 @@
 
 import sys
 
-from utils.readers.child_processes import serve_with
+from utils.readers.child_processes import serve_jobs
 
 
 def serve() -> None:
-    serve_with(lambda _: {"loaded": sorted(name for name in sys.modules if "utils" in name)})
+    serve_jobs(lambda _: {"loaded": sorted(name for name in sys.modules if "utils" in name)})

@@ -5,8 +5,8 @@ def reader(work: str) -> str:
     """How to start a child that evaluates *work* on each ``body`` it is given."""
     return (
         "import sys; sys.path.insert(0, sys.argv[1]); import os, time\n"
-        "from utils.readers.child_processes import serve_with\n"
-        f"serve_with(lambda body: {work})"
+        "from utils.readers.child_processes import serve_jobs\n"
+        f"serve_jobs(lambda body: {work})"
     )
 
 

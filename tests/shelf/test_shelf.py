@@ -25,7 +25,7 @@ from utils.errors import BadRequest
 from utils.model.identifiers import Ids
 from utils.model.paper import Attempt, Author, Media, Notice, Verdict
 from utils.model.verdicts import MEANINGS
-from utils.readers import READERS, VERSIONS
+from utils.readers import READER_MODULES, READER_VERSIONS
 from utils.shelf import Shelf, body_of
 
 NONE: list[Attempt] = []
@@ -234,7 +234,7 @@ def test_bytes_of_any_kind_leave_when_they_are_replaced_and_no_rebuild_brings_th
 
 
 def test_every_kind_of_file_has_a_reader_and_every_verdict_a_meaning() -> None:
-    assert set(READERS) == set(VERSIONS) == set(get_args(Media))
+    assert set(READER_MODULES) == set(READER_VERSIONS) == set(get_args(Media))
     assert set(MEANINGS) == set(get_args(Verdict)) - {"full_text"}
 
 

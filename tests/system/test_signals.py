@@ -150,10 +150,10 @@ def test_a_reading_process_ends_with_its_parent_whatever_it_reads(tmp_path, whil
     }[while_it]
     tell = "open(body.decode(), 'w').close() or "
     parent = (
-        "import sys\nfrom utils.readers.child_processes import Children\n"
-        "children = Children('nothing', most=1)\n"
+        "import sys\nfrom utils.readers.child_processes import ChildPool\n"
+        "children = ChildPool('nothing', most=1)\n"
         f"children.start = {reader(tell + work)!r}\n"
-        "children.ask(sys.argv[1].encode())\n"
+        "children.read(sys.argv[1].encode())\n"
     )
     os.mkfifo(fifo := tmp_path / "reading")
     with Process([sys.executable, "-c", parent, str(fifo)], cwd=ROOT) as process:

@@ -38,7 +38,7 @@ from ..harvest.jobs import Ledgers
 from ..model.identifiers import Ids
 from ..model.paper import Fetched, StoredPaper
 from ..model.verdicts import Comparison
-from ..readers import JUDGES, Read, judge_fetched
+from ..readers import JUDGE_VERSION, Read, judge_fetched
 from ..readers.reader_processes import read_in_child
 from ..shelf import ADOPTED, Shelf, judge_again, with_judgement
 from ..shelf.record import RawAnswer
@@ -207,7 +207,7 @@ class Audit:
         if confirmed:
             stored, judged_text = confirmed
             kept = stored.evidence if judged_text.kind == "rejected" else judged_text.evidence
-            self._confirmed.append(replace(stored, evidence=kept, judges=JUDGES))
+            self._confirmed.append(replace(stored, evidence=kept, judges=JUDGE_VERSION))
         if self._confirmed and (not confirmed or len(self._confirmed) >= _CONFIRMED):
             self.shelf.verdicts.state_all(self._confirmed)
             self._confirmed = []
@@ -263,7 +263,7 @@ def judge_stored(stored: StoredPaper, shelf: Shelf, read: Read = read_in_child) 
     words = shelf.words_in_journal(stored.paper, Path(stored.path).name)
     read = partial(read, comparison=Comparison(journal_words=words))
     raw = _raw_of(stored, shelf)
-    if raw and raw.ours and formats.is_ours(raw.extractor):
+    if raw and raw.ours and formats.is_local_reader(raw.extractor):
         return with_judgement(stored, judge_fetched(raw.fetched, stored.paper, read))
     return judge_again(stored, shelf.read_text(stored), read)
 
@@ -420,7 +420,7 @@ def renew(shelf: Shelf, *, everything: bool = False) -> Iterator[Renewal]:
             continue
         if not everything and raw.extractor == formats.get_extractor(raw.fetched.media):
             continue
-        if not formats.is_ours(raw.extractor):
+        if not formats.is_local_reader(raw.extractor):
             detail = f"{raw.extractor} read it better than we did (download --force asks anew)"
             yield Renewal(str(stored.paper.ids), "kept", detail, stored.path)
         elif raw.ours:

@@ -28,7 +28,7 @@ from ..lists.documents import get_csl_fields, get_csl_ids
 from ..model.identifiers import Ids
 from ..model.paper import Document, Fetched, Paper, Verdict, paper_from_row, to_row
 from ..model.verdicts import Outcome, to_outcome
-from ..readers.child_processes import ChildFailed, Children, serve_with
+from ..readers.child_processes import ChildFailed, ChildPool, serve_jobs
 from ..system.plain_text import one_line
 from . import inbox_files
 
@@ -231,8 +231,8 @@ def _to_refusal(
 
 
 @cache
-def _reading_children() -> Children:
-    return Children(__name__, most=_MOST_CHILDREN)
+def _reading_children() -> ChildPool:
+    return ChildPool(__name__, most=_MOST_CHILDREN)
 
 
 def _verify_in_child(pair: Pair) -> Verification | PaperError:
@@ -243,7 +243,7 @@ def _verify_in_child(pair: Pair) -> Verification | PaperError:
         "url": pair.url,
     }
     try:
-        answer = _reading_children().ask(json.dumps(job).encode())
+        answer = _reading_children().read(json.dumps(job).encode())
     except ChildFailed as error:
         return _to_refusal(pair.file, _unreadable_file(str(error)), "unknown")
     if wrong := answer.get("error"):
@@ -259,7 +259,7 @@ def _unreadable_file(why: str) -> BadContent:
 
 def serve() -> None:
     """Answer the jobs of `verify_all`; what a child process runs."""
-    serve_with(_answer_job)
+    serve_jobs(_answer_job)
 
 
 def _answer_job(job: bytes) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from typing import Any
 
 from ..errors import BadContent, EntrezFailed, NotAvailable, SourceMiss, Unreachable
 from ..http import Answer, Web
-from ..readers.safe_xml import parse
+from ..readers.safe_xml import parse_xml
 from ..sources.eutils import efetch
 from ..sources.eutils_services import SILENT, Summaries, esummary
 from ..sources.loose_json import mapping, text
@@ -379,7 +379,7 @@ def _split_xml(body: bytes, *, counted: bool) -> Records:
     body = _ABSENT_BYTES.sub(b"", body)
     if not body.strip():
         return Records(())
-    root = parse(body)
+    root = parse_xml(body)
     if root.tag in {"eFetchResult", "html", "HTML"}:
         raise BadContent(f"What came is <{root.tag}>, not records.", verdict="error_page")
     head, tail = _split_root_tags(root)

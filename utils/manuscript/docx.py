@@ -33,7 +33,7 @@ from typing import Any
 from ..errors import BadContent, BadRequest
 from ..lists.described import to_paper
 from ..lists.documents import get_endnote_fields, get_endnote_ids
-from ..readers.safe_xml import parse
+from ..readers.safe_xml import parse_xml
 from .parts import Block, Mark, Reference
 from .printed import find_ids
 from .reference_files import index_by_key, parse_csl_reference
@@ -144,7 +144,7 @@ def read_docx(data: bytes) -> tuple[list[Block], list[Reference]]:
 def _parse_part(name: str, data: bytes) -> Any:
     """Parse a part; return None for an add-in's part that is not valid XML."""
     try:
-        return parse(data)
+        return parse_xml(data)
     except BadContent:
         if name.startswith("word/"):
             raise
@@ -316,7 +316,7 @@ def _read_endnote_field(code: str) -> list[Reference]:
     if not found:
         return []
     try:
-        root = parse(found[0].encode())
+        root = parse_xml(found[0].encode())
     except BadContent:
         return []
     made: list[Reference] = []

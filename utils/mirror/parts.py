@@ -24,7 +24,7 @@ from ..errors import BadContent, SourceMiss
 from ..model.paper import Paper
 from ..model.passage import Passage
 from ..outline.cut import cut
-from ..readers import JUDGES
+from ..readers import JUDGE_VERSION
 from ..readers.pubmed import Deleted, cited_pmids, own_pmid, read_with_elements
 from ..system import safe_files
 from .columns import (
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
     from pyarrow import RecordBatch, Schema
 
-READERS = {"pubmed": 2, "pmc": 100 * JUDGES + 4}
+READERS = {"pubmed": 2, "pmc": 100 * JUDGE_VERSION + 4}
 """By source, the version of what reads and cuts, and of PMC's texts judges; after a change of what
 it makes, all parts of that source are made anew."""
 ROWS = 2_000

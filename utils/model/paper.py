@@ -358,7 +358,7 @@ class StoredPaper:
     ``path`` is absolute; ``sha256`` is the checksum of the file; ``source`` is the public label
     (``PMC``, ``DOI``, ``arXiv``, ``PubMed_Abstract``) and ``via`` the route. ``verdict`` is the
     judges' verdict or, as ``by_hand``, a person's decision; ``evidence`` is its reason in words;
-    ``judges`` is the version of the judges (`formats.JUDGES`), 0 if the text was never judged.
+    ``judges`` is the judges' version (`readers.JUDGE_VERSION`), 0 if the text was never judged.
     ``version`` is the version of the paper, ``preprint_version`` the number that a preprint server
     assigned, if known. ``confidence`` has a value for each page of a PDF.
     """

@@ -1,13 +1,12 @@
-"""From what a site sent to markdown we trust: the reader for its media type, then both judges.
+"""Convert what a site sent into trusted markdown: the media type's reader, then both judges.
 
-Texts that are on the shelf already are judged through the same functions, so that a file taken in,
-one changed by hand and one that is audited are judged alike; there a refusal is a result, not an
-error.
+Texts already on the shelf go through the same functions, so that imported, hand-edited and audited
+files are judged alike. For those files a rejection is a result, not an error.
 
 The front of a JATS article or the first page of a PDF says which version of the paper it is.
-Publishers use the words of NISO's Journal Article Versions (RP-8-2008), PMC and preprint servers
-their own. A manuscript number alone says nothing, because publishers give one to every submission;
-only those of the systems that take in accepted manuscripts (NIHMS, Europe PMC) count.
+Publishers use the terms of NISO's Journal Article Versions (RP-8-2008); PMC and preprint servers
+have their own. A manuscript number alone proves nothing, because publishers number every
+submission. Only numbers of systems for accepted manuscripts (NIHMS, Europe PMC) count.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ from ..model.versions import is_only_preprint, version_from_url
 from .licenses import choose_license
 
 __all__ = [
-    "JUDGES",
-    "READERS",
-    "VERSIONS",
+    "JUDGE_VERSION",
+    "READER_MODULES",
+    "READER_VERSIONS",
     "add_provenance",
     "choose_license",
     "extract",
@@ -38,20 +37,20 @@ __all__ = [
     "read",
 ]
 
-_FIRST_ERROR = 400  # HTTP status
+_MIN_ERROR_STATUS = 400  # HTTP status
 _STRUCTURED: tuple[Media, ...] = ("jats", "elsevier")
 # Routes of `..model.sites`, and of the inbox.
-_PUBLISHERS_OWN = {"publisher", "crossref", "elsevier", "springer", "springer_tdm", "wiley"}
-_COPIES = {
+_PUBLISHER_ROUTES = {"publisher", "crossref", "elsevier", "springer", "springer_tdm", "wiley"}
+_COPY_ROUTES = {
     *("core", "openalex", "openalex_content", "semantic_scholar", "unpaywall"),
     *("jina", "jina_search", "manual"),
 }
-# Of a page with an error status, "refused" says more than these; a captcha or login stays.
-_VAGUE = {"error_page", "refused", "not_a_paper", "wrong_paper", "empty"}
-# Raised by whoever changes what the judges say: `audit` then asks them about the shelf again.
-JUDGES = 5
-# Raised by whoever changes what a reader writes: `reextract` then renews the texts on the shelf.
-VERSIONS: dict[Media, int] = {
+# For a page with an error status, "refused" replaces these verdicts; a captcha or login stays.
+_VAGUE_VERDICTS = {"error_page", "refused", "not_a_paper", "wrong_paper", "empty"}
+# Raise with each change of the judges' verdicts: `audit` then judges the shelf again.
+JUDGE_VERSION = 5
+# Raise with each change of a reader's output: `reextract` then renews the texts on the shelf.
+READER_VERSIONS: dict[Media, int] = {
     "jats": 5,
     "elsevier": 1,
     "html": 8,
@@ -59,8 +58,8 @@ VERSIONS: dict[Media, int] = {
     "markdown": 3,
     "latex": 4,
 }
-# Read by name, so that no parser is imported before it is needed.
-READERS: dict[Media, str] = {
+# Imported by name on first use, so that no parser is loaded without need.
+READER_MODULES: dict[Media, str] = {
     "jats": "jats",
     "elsevier": "elsevier",
     "html": "html",
@@ -70,15 +69,15 @@ READERS: dict[Media, str] = {
 }
 Read = Callable[..., Document]
 """`readers.read`, or the same in other processes (`aside.read_in_child`)."""
-_SHORTEST = 200  # characters
-_OTHER_FORMS = {
+_MIN_TEXT_CHARS = 200  # characters
+_FORMATS_BY_START = {
     "<!doctype": "an HTML page",
     "<html": "an HTML page",
     "<?xml": "XML",
     "%pdf": "a PDF",
     "{": "data for programs",
 }
-_FRONT = 400_000  # bytes: a front matter with three thousand authors
+_MAX_FRONT_BYTES = 400_000  # bytes: a front matter with three thousand authors
 _BODY = re.compile(rb"<body[\s>]")
 _ARTICLE = re.compile(rb"<article\s[^<>]{0,2000}")
 _ARTICLE_VERSION = re.compile(rb"<article-version(?=[\s>])([^<>]{0,600})>([^<>]{0,100})")
@@ -87,7 +86,7 @@ _MANUSCRIPT = re.compile(
     rb"""(?:nihms|nihpa|hhmims|ems|ukms|cams|halms)-?\d""",
     re.I,
 )
-_WORDS: tuple[tuple[re.Pattern[bytes], Version], ...] = (
+_VERSION_PATTERNS: tuple[tuple[re.Pattern[bytes], Version], ...] = (
     (re.compile(rb"\b[ec]?vor\b|version[ -]of[ -]record", re.I), "published"),
     (re.compile(rb"\baa?m\b|accepted[ -]manuscript", re.I), "accepted"),
     (re.compile(rb"\b(?:ao|smur)\b|pre-?print|author'?s[ -]original|submitted", re.I), "preprint"),
@@ -101,16 +100,16 @@ def read(
     identified: bool = False,
     comparison: Comparison = NO_COMPARISON,
 ) -> Document:
-    """Convert what was fetched, and make sure that it is this paper, in full.
+    """Convert a fetched response and verify that the text is this paper, in full.
 
-    What is *identified* already (a file by its name, without a record to compare it with) is only
-    checked for being the whole of a paper. *comparison* is what `judges.comparison` compares with.
+    A file that its name *identified* already, without a record for comparison, is only checked for
+    being the whole of a paper. *comparison* is what `judges.comparison` compares with.
 
     Raises
     ------
     BadContent
-        It is something else; ``details["verdict"]`` says what: a login page, a captcha, a stub,
-        another paper. ``details["copy"]`` describes the part of a paper that came, as
+        The response is something else; ``details["verdict"]`` names it: a login page, a captcha,
+        a stub, another paper. ``details["copy"]`` describes the part of a paper that came, as
         `judges.comparison.Copy`.
     """
     from ..judges.check import judge
@@ -128,7 +127,7 @@ def read(
             part = describe_copy(document.markdown, fetched.via, document.version)
             bad.details["copy"] = part._asdict()
         raise _to_refusal(bad, fetched) from bad
-    if not is_ours(document.extractor):
+    if not is_local_reader(document.extractor):
         document = replace(document, evidence=f"{document.evidence}; read by {document.extractor}")
     if by_name:  # the last piece of evidence rests on the ids replaced above
         whole = document.evidence.rpartition("; ")[0] or document.evidence
@@ -137,12 +136,12 @@ def read(
 
 
 def extract(fetched: Fetched, paper: Paper) -> Document:
-    """Convert what was fetched, without judging it.
+    """Convert a fetched response to a document without judging the document.
 
     Raises
     ------
     BadContent
-        No text can be read in it.
+        The response holds no readable text.
     """
     document = get_reader(fetched.media).read(fetched)
     if document.doubts is not None:
@@ -154,7 +153,7 @@ def extract(fetched: Fetched, paper: Paper) -> Document:
 
 def get_reader(media: Media) -> ModuleType:
     """Return the reader of a media type; it is imported here."""
-    return import_module(f".{READERS[media]}", __package__)
+    return import_module(f".{READER_MODULES[media]}", __package__)
 
 
 def add_provenance(document: Document, fetched: Fetched, paper: Paper) -> Document:
@@ -169,17 +168,17 @@ def add_provenance(document: Document, fetched: Fetched, paper: Paper) -> Docume
 
 
 def get_route(fetched: Fetched) -> Route:
-    """Return how a text came, which says how much evidence against the text is needed."""
+    """Return how a text came, which decides how much evidence against the text is needed."""
     if fetched.media in _STRUCTURED:
         return "structured"
-    if fetched.via in _PUBLISHERS_OWN:
+    if fetched.via in _PUBLISHER_ROUTES:
         return "publisher"
-    return "copy" if fetched.via in _COPIES else ""
+    return "copy" if fetched.via in _COPY_ROUTES else ""
 
 
 def _to_refusal(bad: BadContent, fetched: Fetched) -> BadContent:
     """Return the error for a page with an HTTP error status."""
-    if fetched.status < _FIRST_ERROR or bad.outcome not in _VAGUE:
+    if fetched.status < _MIN_ERROR_STATUS or bad.outcome not in _VAGUE_VERDICTS:
         return bad
     site = urlsplit(fetched.url).hostname or fetched.source
     msg = f"{site} refused: HTTP {fetched.status}, and no paper ({bad.message.rstrip('.')})."
@@ -189,16 +188,16 @@ def _to_refusal(bad: BadContent, fetched: Fetched) -> BadContent:
 
 def get_extractor(media: Media) -> str:
     """Return the reader of a media type with its version, such as ``jats 1``."""
-    return f"{media} {VERSIONS[media]}"
+    return f"{media} {READER_VERSIONS[media]}"
 
 
-def is_ours(extractor: str) -> bool:
-    """Return whether a text was made by a reader here, without a server or text recognition.
+def is_local_reader(extractor: str) -> bool:
+    """Return whether a reader of this package made a text, without a server or text recognition.
 
-    >>> is_ours("pdf 3"), is_ours("GROBID 0.8.1, tei 1")
+    >>> is_local_reader("pdf 3"), is_local_reader("GROBID 0.8.1, tei 1")
     (True, False)
     """
-    return not extractor or extractor.partition(" ")[0] in READERS
+    return not extractor or extractor.partition(" ")[0] in READER_MODULES
 
 
 class JudgedText(NamedTuple):
@@ -212,8 +211,8 @@ class JudgedText(NamedTuple):
 def judge_fetched(fetched: Fetched, paper: Paper, read: Read = read) -> JudgedText:
     """Judge whether what a site sent is all of *paper*.
 
-    Without a record of the paper there is nothing to compare it with: the name of the file says
-    which paper it is.
+    Without a record of the paper there is nothing to compare with: the file's name identifies the
+    paper.
     """
     try:
         document = read(fetched, paper, identified=not paper.recorded_by)
@@ -223,35 +222,40 @@ def judge_fetched(fetched: Fetched, paper: Paper, read: Read = read) -> JudgedTe
 
 
 def judge_text(text: str, paper: Paper, read: Read = read) -> JudgedText:
-    """Judge whether *text*, a file without its header, is all of *paper*."""
+    """Judge whether *text*, a file's text without its header, is all of *paper*."""
     return judge_fetched(_to_fetched(text, "markdown"), paper, read)
 
 
 def judge_foreign_text(text: str, paper: Paper, read: Read = read) -> JudgedText:
-    """Judge a file of another program, which may hold anything."""
+    """Judge a file that another program wrote and that may hold anything."""
     stripped = text.strip().removeprefix("\ufeff").strip()
-    if form := next((f for start, f in _OTHER_FORMS.items() if _begins_with(stripped, start)), ""):
+    if form := next(
+        (f for start, f in _FORMATS_BY_START.items() if _begins_with(stripped, start)), ""
+    ):
         seen = judge_fetched(_to_fetched(text, "html"), paper, read) if "HTML" in form else None
         if seen and not seen.document and seen.verdict != "wrong_paper":
             return seen
         return JudgedText("not_a_paper", f"the file is {form}, no text")
     if "\x00" in stripped[:1000]:
         return JudgedText("not_a_paper", "the file is no text")
-    if len(stripped) < _SHORTEST:
+    if len(stripped) < _MIN_TEXT_CHARS:
         return JudgedText("not_a_paper" if stripped else "empty", f"{len(stripped)} characters")
     return judge_text(text, paper, read)
 
 
 def _begins_with(text: str, start: str) -> bool:
+    """Return whether *text* begins with *start*, in any case."""
     return text[: len(start)].lower() == start
 
 
 def _to_fetched(text: str, media: Media) -> Fetched:
+    """Wrap a text from the shelf as if it had been fetched."""
     body = text.encode("utf-8", "replace")
     return Fetched(body, media, "", "the shelf", "shelf", charset="utf-8")
 
 
 def _get_verdict(bad: BadContent) -> Verdict:
+    """Return the verdict that an error carries."""
     found: Verdict = bad.details.get("verdict", "not_a_paper")
     return found
 
@@ -272,11 +276,11 @@ def find_version(fetched: Fetched, document: Document, paper: Paper) -> Version:
 
 def _find_stated_version(jats: bytes) -> Version:
     """Return the version that the front of an article states; empty if it states none."""
-    front = jats[:_FRONT]
+    front = jats[:_MAX_FRONT_BYTES]
     if body := _BODY.search(front):
         front = front[: body.start()]
     for marks in _ARTICLE_VERSION.finditer(front):
-        for words, version in _WORDS:
+        for words, version in _VERSION_PATTERNS:
             if words.search(marks[1]) or words.search(marks[2]):
                 return version
     if _MANUSCRIPT.search(front):

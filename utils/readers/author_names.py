@@ -1,12 +1,12 @@
-"""Take family names out of names and lines of authors."""
+"""Extract family names from names and from lines of authors."""
 
 from __future__ import annotations
 
 import re
 
 _NAME = re.compile(r"(?:[^\W\d_][\w.'\u2019\u2010-]*\s+){1,5}[^\W\d_][\w.'\u2019\u2010-]*")
-_BETWEEN = re.compile(r"[,;\u2022]|\s+and\s+|\s+&\s+")
-_LONGEST_NAME = 60  # characters of a name
+_SEPARATOR = re.compile(r"[,;\u2022]|\s+and\s+|\s+&\s+")
+_MAX_NAME_CHARS = 60  # characters of a name
 
 
 def extract_family_names(line: str) -> list[str]:
@@ -15,11 +15,11 @@ def extract_family_names(line: str) -> list[str]:
     >>> extract_family_names("Ada Roe, Jan van Poe and Wei Zhang, University 5")
     ['Roe', 'Poe', 'Zhang']
     """
-    parts = (part.strip(" .~").removeprefix("and ").strip() for part in _BETWEEN.split(line))
+    parts = (part.strip(" .~").removeprefix("and ").strip() for part in _SEPARATOR.split(line))
     return [
         extract_family_name(name)
         for name in parts
-        if len(name) <= _LONGEST_NAME and _NAME.fullmatch(name)
+        if len(name) <= _MAX_NAME_CHARS and _NAME.fullmatch(name)
     ]
 
 

@@ -1,12 +1,11 @@
-"""Reading processes: hostile files are read where they can do no harm, and on every core.
+"""Child processes that read hostile files where the files can do no harm, on every core.
 
-A child that hangs is killed after a deadline, one that crashes takes nothing with it, and one
-that grows meets a memory limit. A child killed from outside says nothing about the file, so a crash
-is tried again; one that cannot start, or raises, is an error of the program. It answers in JSON, so
-that even a child taken over by a file cannot hand its parent an object to run. What it prints goes
-to the log, since the parent's standard output may be the MCP protocol. Not `multiprocessing`: that
-starts the caller's own script again in the child, which a notebook or a script without a main guard
-does not survive.
+A hanging child is killed after a deadline, a crash stays inside the child, and a memory limit stops
+a child that grows. A kill from outside proves nothing about the file, so a crash is retried once.
+A child that cannot start, or raises, is a bug of the program. Children answer in JSON, so that a
+child taken over by a file cannot hand its parent an object to run. Their prints go to the log,
+because the parent's standard output may be the MCP protocol. `multiprocessing` is not used: it runs
+the caller's script again in the child, which breaks notebooks and scripts without a main guard.
 """
 
 from __future__ import annotations
@@ -25,15 +24,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-DEADLINE = 60.0  # seconds; the longest theses read in five
-_MEMORY = 2 << 30  # bytes of address space
-_SWOLLEN = 200 << 20  # bytes of memory; most papers are read in 60 MB
-# New objects between two searches for cycles; at Python's 700 they take an eighth of the time.
-_GARBAGE_OBJECTS = 50_000
-_LENGTH = struct.Struct("!Q")
-_START = "import sys; sys.path.insert(0, sys.argv[1]); from {} import serve; serve()"
-# The packages on the way stand empty: running them would bring what the child does without.
-_BARE = """import sys, types
+DEADLINE_S = 60.0  # seconds; the longest theses read in five
+_MEMORY_LIMIT_BYTES = 2 << 30  # bytes of address space
+_RETIRE_ABOVE_BYTES = 200 << 20  # bytes of memory; most papers are read in 60 MB
+# New objects between two runs of the cycle collector; Python's 700 costs an eighth of the time.
+_GC_THRESHOLD = 50_000
+_LENGTH_PREFIX = struct.Struct("!Q")
+_START_CODE = "import sys; sys.path.insert(0, sys.argv[1]); from {} import serve; serve()"
+# The parent packages stay empty modules: running them would import what the child does not need.
+_BARE_START_CODE = """import sys, types
 for name in {}:
     sys.modules[name] = package = types.ModuleType(name)
     package.__path__ = [sys.argv[1] + "/" + name.replace(".", "/")]
@@ -41,11 +40,11 @@ from {} import serve; serve()"""
 
 
 class ChildFailed(Exception):
-    """The child gave no answer: it crashed, or was killed after its deadline."""
+    """The child gave no answer: the child crashed, or was killed after its deadline."""
 
 
 class ChildCrashed(ChildFailed):
-    """The child died of what it read, or was killed, *after* so many seconds."""
+    """The child died while reading, or was killed from outside, *after* so many seconds."""
 
     def __init__(self, message: str, after: float) -> None:
         super().__init__(message)
@@ -53,7 +52,7 @@ class ChildCrashed(ChildFailed):
 
 
 class Child:
-    """One process that runs the ``serve`` of a module until we end or hang up."""
+    """A process that runs the ``serve`` of a module until the parent kills or closes it."""
 
     def __init__(self, start: str) -> None:
         root = Path(__file__).resolve().parents[2]
@@ -61,20 +60,20 @@ class Child:
             [sys.executable, "-c", start, str(root)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            # Ctrl-C goes to a whole group; it is ours to answer, and our end is theirs.
+            # Ctrl-C goes to a whole group; the parent handles it, and children end with the parent.
             process_group=0 if os.name == "posix" else None,
         )
         self._ready = False
 
-    def ask(self, body: bytes, deadline: float) -> dict[str, Any]:
-        """Have *body* read.
+    def read(self, body: bytes, deadline: float) -> dict[str, Any]:
+        """Have the child read *body*.
 
         Raises
         ------
         ChildFailed
-            No answer came; the child is dead.
+            The child gave no answer and is dead.
         RuntimeError
-            It could not even start.
+            The child could not start.
         """
         assert self._process.stdin
         assert self._process.stdout
@@ -94,8 +93,9 @@ class Child:
         return answer
 
     def _wait_for_start(self, answers: IO[bytes]) -> None:
+        """Wait for the child's message that it is ready."""
         try:
-            with self._kill_after_deadline(DEADLINE):
+            with self._kill_after_deadline(DEADLINE_S):
                 _receive_message(answers)
         except EOFError as error:
             msg = "A reading process could not start; its output is in the log."
@@ -104,6 +104,7 @@ class Child:
 
     @contextmanager
     def _kill_after_deadline(self, deadline: float) -> Iterator[threading.Event]:
+        """Kill the child unless the block ends within *deadline* seconds."""
         expired = threading.Event()  # a timer is alive while it kills, so it cannot tell
 
         def expire() -> None:
@@ -119,34 +120,36 @@ class Child:
             late.cancel()
 
     def kill(self) -> None:
-        """End the process, whatever it does."""
+        """Kill the process, whatever its state."""
         self._process.kill()
         with suppress(OSError):
             self._process.communicate()
 
 
-class Children:
-    """A pool of at most *most* children that run the ``serve`` of *module*.
+class ChildPool:
+    """A pool of up to *most* children that run the ``serve`` of *module*, each started when needed.
 
-    A *bare* one imports its module without the packages around it, and so starts at once.
+    A *bare* child imports its module without the parent packages, and so starts faster.
     """
 
     def __init__(self, module: str, most: int, *, bare: bool = False) -> None:
         around = {*_list_parent_packages(module), *_list_parent_packages(__name__)}
-        self.start = _BARE.format(sorted(around), module) if bare else _START.format(module)
+        self.start = (
+            _BARE_START_CODE.format(sorted(around), module) if bare else _START_CODE.format(module)
+        )
         self._free = threading.BoundedSemaphore(most)
         self._idle: list[Child] = []
         self._pid = os.getpid()
 
-    def ask(self, body: bytes, deadline: float = DEADLINE) -> dict[str, Any]:
-        """Have *body* read by whichever child is free.
+    def read(self, body: bytes, deadline: float = DEADLINE_S) -> dict[str, Any]:
+        """Have an idle child read *body*.
 
         Raises
         ------
         ChildFailed
-            It crashed, and so did another; or they took longer than *deadline* seconds.
+            Two children crashed in a row, or took longer than *deadline* seconds together.
         RuntimeError
-            No child can start, or the reader raised an error of its own.
+            No child can start, or the reader raised an unexpected error.
         """
         if self._pid != os.getpid():  # after a fork: the children are our parent's
             self._idle, self._pid = [], os.getpid()
@@ -161,13 +164,14 @@ class Children:
         return answer
 
     def _ask_child(self, child: Child | None, body: bytes, deadline: float) -> dict[str, Any]:
+        """Have *child*, or a new one, read *body*; keep the child if its memory stayed small."""
         child = child or Child(self.start)
         try:
-            answer = child.ask(body, deadline)
+            answer = child.read(body, deadline)
         except BaseException:
             child.kill()
             raise
-        if answer.pop("swollen", False):  # what a large file took, the next ones do not need
+        if answer.pop("swollen", False):  # memory for a large file is not needed for the next files
             child.kill()
         else:
             self._idle.append(child)
@@ -183,28 +187,31 @@ class Children:
 
 
 def _list_parent_packages(module: str) -> list[str]:
+    """Return the names of the packages around a module."""
     parts = module.split(".")
     return [".".join(parts[:count]) for count in range(1, len(parts))]
 
 
-def serve_with(
-    read: Callable[[bytes], dict[str, Any]], memory: int = _MEMORY, swollen: int = _SWOLLEN
+def serve_jobs(
+    read: Callable[[bytes], dict[str, Any]],
+    memory: int = _MEMORY_LIMIT_BYTES,
+    swollen: int = _RETIRE_ABOVE_BYTES,
 ) -> None:
-    """Answer until the parent hangs up. Runs in the child.
+    """Answer jobs until the parent hangs up. Runs in the child.
 
-    It may take *memory* bytes of address space, and ends after a job for which it took more than
+    The child may use *memory* bytes of address space, and ends after a job that needed more than
     *swollen* bytes of memory.
     """
     jobs, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # nothing a library prints may be taken for an answer
+    os.dup2(2, 1)  # keep prints of libraries out of the answers
     with suppress(ImportError, ValueError, OSError):
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    gc.set_threshold(_GARBAGE_OBJECTS)
+    gc.set_threshold(_GC_THRESHOLD)
     began = _measure_peak_memory()
-    with suppress(EOFError, BrokenPipeError):  # our parent is gone
+    with suppress(EOFError, BrokenPipeError):  # the parent is gone
         _send_message(answers, b"ready")
         while True:
             job = _receive_message(jobs)
@@ -246,16 +253,17 @@ def _end_with_parent(jobs: IO[bytes]) -> Iterator[None]:
 
     quiet = fcntl.fcntl(jobs, fcntl.F_GETFL)
     fcntl.fcntl(jobs, fcntl.F_SETOWN, os.getpid())
-    fcntl.fcntl(jobs, fcntl.F_SETFL, quiet | os.O_ASYNC)  # unhandled SIGIO ends us
+    fcntl.fcntl(jobs, fcntl.F_SETFL, quiet | os.O_ASYNC)  # unhandled SIGIO ends this process
     try:
         if select.select([jobs], [], [], 0)[0]:
-            raise EOFError  # it was gone before
+            raise EOFError  # the parent was gone before
         yield
     finally:
         fcntl.fcntl(jobs, fcntl.F_SETFL, quiet)
 
 
 def _answer_safely(read: Callable[[bytes], dict[str, Any]], body: bytes) -> dict[str, Any]:
+    """Return the reader's answer, or a description of the error that it raised."""
     try:
         return read(body)
     except (MemoryError, RecursionError):
@@ -267,7 +275,8 @@ def _answer_safely(read: Callable[[bytes], dict[str, Any]], body: bytes) -> dict
 
 
 def _send_message(pipe: IO[bytes], body: bytes) -> None:
-    pipe.write(_LENGTH.pack(len(body)))
+    """Write one message, preceded by its length."""
+    pipe.write(_LENGTH_PREFIX.pack(len(body)))
     pipe.write(body)
     pipe.flush()
 
@@ -278,12 +287,12 @@ def _receive_message(pipe: IO[bytes]) -> bytes:
     Raises
     ------
     EOFError
-        The other side is gone.
+        The other side closed the pipe.
     """
-    head = pipe.read(_LENGTH.size)
-    if len(head) < _LENGTH.size:
+    head = pipe.read(_LENGTH_PREFIX.size)
+    if len(head) < _LENGTH_PREFIX.size:
         raise EOFError
-    size = _LENGTH.unpack(head)[0]
+    size = _LENGTH_PREFIX.unpack(head)[0]
     body = pipe.read(size)
     if len(body) < size:
         raise EOFError

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from ..errors import BadContent
 from ..model.paper import Document, Fetched
 from .jats import parse_article, read_article
-from .safe_xml import children_of
+from .safe_xml import list_children
 
 if TYPE_CHECKING:
     from .jats.walk import Element
@@ -126,7 +126,7 @@ def _find_first(el: Element | None, *names: str) -> Element | None:
 
 
 def _find_children(el: Element | None, *names: str) -> list[Element]:
-    return [] if el is None else [one for one in children_of(el) if _get_local_name(one) in names]
+    return [] if el is None else [one for one in list_children(el) if _get_local_name(one) in names]
 
 
 def _get_text(el: Element | None) -> str:
@@ -217,7 +217,7 @@ class _Article:
     def _write_keywords(self, meta: Element, head: Element | None) -> None:
         for group in _find_children(head, "keywords"):
             words = self._add_element(meta, "kwd-group")
-            for el in children_of(group):
+            for el in list_children(group):
                 if _get_local_name(el) == "section-title":
                     self._copy_content(el, self._add_element(words, "title"))
                 elif (
@@ -261,7 +261,7 @@ class _Article:
             if (kind := el.get("class") or "author") != "author":
                 abstract.set("abstract-type", _ABSTRACTS.get(kind, kind))
             for part in _find_children(el, "abstract-sec"):
-                titled = any(_get_local_name(one) == "section-title" for one in children_of(part))
+                titled = any(_get_local_name(one) == "section-title" for one in list_children(part))
                 self._write_blocks(part, self._add_element(abstract, "sec") if titled else abstract)
         if not found and (description := self._get_core_field("description")):
             plain = re.sub(r"^(?:Abstract|Summary)\s+", "", description)
@@ -271,7 +271,7 @@ class _Article:
         body = next(iter(_find_children(self.item, "body")), None)
         if body is not None:
             target = self._add_element(self.article, "body")
-            for el in children_of(body):
+            for el in list_children(body):
                 if _get_local_name(el) == "sections":
                     self._write_blocks(el, target)
                 elif _get_local_name(el) not in {"acknowledgment", "appendices"}:
@@ -291,7 +291,7 @@ class _Article:
             for section in _find_children(el, "section"):
                 self._write_blocks(section, self._copy_id(section, self._add_element(group, "app")))
         tail = next(iter(_find_children(self.item, "tail", "simple-tail")), None)
-        for el in children_of(tail) if tail is not None else ():
+        for el in list_children(tail) if tail is not None else ():
             if _get_local_name(el) in {"bibliography", "further-reading"}:
                 self._write_references(el, back)
             else:
@@ -348,7 +348,7 @@ class _Article:
 
     def _copy_content(self, el: Element, parent: Element) -> None:
         """Write text and elements in order, without layout whitespace before a subscript."""
-        children = children_of(el)
+        children = list_children(el)
         following = [*map(_get_local_name, children), ""]
         self._append_text(parent, _drop_layout_newline(el.text, following[0]))
         for child, after in zip(children, following[1:], strict=True):
@@ -357,7 +357,7 @@ class _Article:
 
     def _write_blocks(self, el: Element, parent: Element) -> None:
         """Write the children of an element that holds blocks; text between them is layout."""
-        for child in children_of(el):
+        for child in list_children(el):
             self._write_element(child, parent)
             self._append_text(parent, child.tail if (child.tail or "").strip() else "")
 
@@ -411,7 +411,7 @@ class _Article:
             parent = self._add_element(parent, "inline-formula")
         made = self._add_element(parent, _MATH)
         made.text = el.text
-        for child in children_of(el):
+        for child in list_children(el):
             made.append(child)
 
     def _write_inline_figure(self, el: Element, parent: Element) -> None:
@@ -426,7 +426,7 @@ class _Article:
 
     def _write_definitions(self, el: Element, parent: Element) -> None:
         made, item = self._add_element(parent, "def-list"), None
-        for child in children_of(el):
+        for child in list_children(el):
             if _get_local_name(child) == "def-term" or item is None:
                 item = self._add_element(made, "def-item")
             if _get_local_name(child) == "def-description":
@@ -447,7 +447,7 @@ class _Article:
 
     def _write_box(self, el: Element, parent: Element) -> None:
         made = self._copy_id(el, self._add_element(parent, "boxed-text"))
-        for part in children_of(el):
+        for part in list_children(el):
             if _get_local_name(part) in {"label", "caption"}:
                 self._write_element(part, made)
             else:
@@ -513,7 +513,7 @@ class _Article:
             self._copy_content(title, self._add_element(made, "title"))
         for reference in _find_descendants(el, "bib-reference"):
             ref = self._copy_id(reference, self._add_element(made, "ref"))
-            for part in children_of(reference):
+            for part in list_children(reference):
                 match _get_local_name(part):
                     case "label":
                         self._add_element(ref, "label", _get_text(part))
@@ -526,7 +526,7 @@ class _Article:
 
     def _write_citation(self, el: Element, made: Element) -> None:
         made.set("publication-type", "journal")
-        for part in children_of(el):
+        for part in list_children(el):
             match _get_local_name(part):
                 case "contribution":
                     self._write_contribution(part, made)

@@ -1,8 +1,8 @@
-"""Licenses by their short names, however a site spells them.
+"""Normalise the spelling of licenses to their short names.
 
-One license comes as ``CC BY``, ``cc-by``, ``CCBY``, ``CC BY 4.0``, a creativecommons.org address
-or the sentence it stands for, depending on the site. A term that is missed gives away what its
-author kept, so a code is read whole or not at all. https://creativecommons.org/licenses/
+A license comes as ``CC BY``, ``cc-by``, ``CCBY``, ``CC BY 4.0``, a creativecommons.org address or a
+sentence, depending on the site. A missed term would grant rights that the author kept, so a code is
+read whole or not at all. https://creativecommons.org/licenses/
 """
 
 from __future__ import annotations
@@ -57,6 +57,7 @@ def choose_license(*texts: str) -> str:
 
 
 def _parse_url(text: str) -> str:
+    """Return the license of a creativecommons.org address in *text*; empty if there is none."""
     if not (match := _URL.search(text)):
         return ""
     if match[3]:
@@ -66,6 +67,7 @@ def _parse_url(text: str) -> str:
 
 
 def _parse_code(text: str) -> str:
+    """Return the license of a code such as ``CC BY-NC 4.0`` in *text*; empty if there is none."""
     if match := _CODE.search(text):
         terms = re.findall("[A-Z]{2}", match[1].upper())
         return _format_code("-".join(["CC BY", *terms]), match[2])
@@ -73,6 +75,7 @@ def _parse_code(text: str) -> str:
 
 
 def _parse_name(text: str) -> str:
+    """Return the license that *text* spells out; empty if there is none."""
     if not (match := _NAME.search(text)):
         return ""
     terms = re.sub(r"[^a-z]", "", match[1].lower())
@@ -83,4 +86,5 @@ def _parse_name(text: str) -> str:
 
 
 def _format_code(code: str, number: str | None) -> str:
+    """Join a license's code and version number."""
     return " ".join(filter(None, (code.upper(), number)))

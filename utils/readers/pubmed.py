@@ -40,7 +40,7 @@ from ..errors import BadContent, BadRequest, SourceMiss, Unreachable
 from ..model.identifiers import Ids
 from ..model.paper import Author, Notice, NoticeKind, Paper
 from ..system.plain_text import one_line
-from .safe_xml import SAFE_OPTIONS, children_of, readable_text
+from .safe_xml import SAFE_OPTIONS, list_children, readable_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -283,7 +283,7 @@ def record_facts(element: _Element) -> Found:
 
 def _visit(element: _Element, readers: Readers, found: Found) -> None:
     reader_of = readers.get
-    for child in children_of(element):
+    for child in list_children(element):
         if reader := reader_of(child.tag):
             reader(child, found)
 
@@ -313,7 +313,7 @@ def _each(name: str, tag: str, read: Callable[[_Element], Any] = readable_text) 
 
     def reader(element: _Element, found: Found) -> None:
         values = [
-            value for child in children_of(element) if child.tag == tag and (value := read(child))
+            value for child in list_children(element) if child.tag == tag and (value := read(child))
         ]
         found.setdefault(name, []).extend(values)
 
@@ -369,7 +369,7 @@ def _reference_list(element: _Element, found: Found) -> None:
 def _abstract(element: _Element) -> str:
     return "\n\n".join(
         paragraph
-        for child in children_of(element)
+        for child in list_children(element)
         if child.tag == "AbstractText" and (paragraph := _paragraph(child))
     )
 
@@ -396,7 +396,7 @@ def _authors(prefix: str = "") -> Reader:
         who = "editors" if element.get("Type") == "editors" else "authors"
         found.setdefault(prefix + who, []).extend(
             author
-            for child in children_of(element)
+            for child in list_children(element)
             if child.tag == "Author" and child.get("ValidYN") != "N" and (author := _author(child))
         )
 
@@ -406,12 +406,12 @@ def _authors(prefix: str = "") -> Reader:
 def _author(element: _Element) -> Author | None:
     parts: dict[str, str] = {}
     affiliations: list[str] = []
-    for child in children_of(element):
+    for child in list_children(element):
         tag = child.tag
         if tag == "AffiliationInfo":
             affiliations += [
                 text
-                for part in children_of(child)
+                for part in list_children(child)
                 if part.tag == "Affiliation" and (text := readable_text(part))
             ]
         elif tag != "Identifier":
@@ -443,7 +443,7 @@ def _mesh(element: _Element) -> str:
     return "/".join(
         [
             f"*{name}" if child.get("MajorTopicYN") == "Y" else name
-            for child in children_of(element)
+            for child in list_children(element)
             if (name := readable_text(child))
         ]
     )
@@ -459,13 +459,13 @@ def _notice(element: _Element) -> Notice | None:
 
 def _pages(element: _Element) -> str:
     """Pages as PubMed prints them (``11-9`` is 11 to 19), else the first and last."""
-    parts = {child.tag: readable_text(child) for child in children_of(element)}
+    parts = {child.tag: readable_text(child) for child in list_children(element)}
     span = (parts.get("StartPage", ""), parts.get("EndPage", ""))
     return parts.get("MedlinePgn") or "-".join(part for part in span if part)
 
 
 def _history(element: _Element, found: Found) -> None:
-    for child in children_of(element):
+    for child in list_children(element):
         status = child.get("PubStatus")
         if status in ("entrez", "pmc-release") and (day := _date(child)):
             found.setdefault(status, day)
@@ -473,7 +473,7 @@ def _history(element: _Element, found: Found) -> None:
 
 def _date(element: _Element) -> str:
     """A date of any of PubMed's forms as ISO 8601, as precise as it is."""
-    parts = {child.tag: (child.text or "").strip() for child in children_of(element)}
+    parts = {child.tag: (child.text or "").strip() for child in list_children(element)}
     if span := parts.get("MedlineDate"):
         return iso_date(span)
     month = parts.get("Month") or parts.get("Season", "")

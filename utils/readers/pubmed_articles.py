@@ -18,7 +18,7 @@ from typing import Any
 from ..errors import BadContent
 from ..model.paper import Paper
 from .pubmed import read_records
-from .safe_xml import parse, readable_text
+from .safe_xml import parse_xml, readable_text
 
 _TAG = re.compile(r"[A-Z]{2,4} *- ")
 # How efetch names an unknown PMID in text: "id: 1 Error occurred: The following PMID is not …".
@@ -64,7 +64,7 @@ def split_xml(body: bytes) -> dict[str, str]:
     """
     from lxml import etree
 
-    root = parse(body)
+    root = parse_xml(body)
     if root.tag != "PubmedArticleSet":
         msg = "The answer is not PubMed's XML."
         raise BadContent(msg, verdict="not_a_paper")
@@ -113,7 +113,7 @@ def read_article(xml: str) -> Article:
     """Read one record of `split_xml`."""
     wrapped = f"<PubmedArticleSet>{xml}</PubmedArticleSet>".encode()
     paper = next(record for record in read_records(wrapped) if isinstance(record, Paper))
-    root = parse(xml.encode())
+    root = parse_xml(xml.encode())
     date = root.find(".//JournalIssue/PubDate")
     printed = "" if date is None else " ".join(t.strip() for t in date.itertext() if t.strip())
     return Article(paper, tuple(_headings(root)), tuple(_grants(root)), printed)

@@ -17,7 +17,7 @@ from ..model.identifiers import Ids
 from ..model.paper import Document, Fetched, Paper, paper_from_row, to_row
 from ..model.verdicts import NO_COMPARISON, Comparison, Copy, Sign
 from . import read
-from .child_processes import ChildFailed, Children, serve_with
+from .child_processes import ChildFailed, ChildPool, serve_jobs
 
 _MOST_CHILDREN = 4  # each takes about 80 MB; sites allow a dozen papers a second at most
 
@@ -37,7 +37,7 @@ def read_in_child(
     job = {"fetched": sent, "paper": to_row(paper), "identified": identified}
     job["comparison"] = comparison
     try:
-        answer = _children().ask(json.dumps(job).encode() + b"\n" + fetched.body)
+        answer = _children().read(json.dumps(job).encode() + b"\n" + fetched.body)
     except ChildFailed as error:
         msg = f"What {fetched.source} sent could not be read: {error}."
         hint = "It is broken, or made to break readers."
@@ -51,8 +51,8 @@ def read_in_child(
 
 
 @cache
-def _children() -> Children:
-    return Children(__name__, most=min(_MOST_CHILDREN, os.cpu_count() or 1))
+def _children() -> ChildPool:
+    return ChildPool(__name__, most=min(_MOST_CHILDREN, os.cpu_count() or 1))
 
 
 def _document(row: dict[str, Any]) -> Document:
@@ -64,7 +64,7 @@ def _document(row: dict[str, Any]) -> Document:
 
 def serve() -> None:
     """What a child runs."""
-    serve_with(_answer)
+    serve_jobs(_answer)
 
 
 def _answer(job: bytes) -> dict[str, Any]:

@@ -1,11 +1,11 @@
-"""XML from anywhere: parsed without harm, and its inline elements read as a person would type them.
+"""Parse XML from any source safely, and render its inline elements as plain Unicode text.
 
 No DTD is loaded, no entity expanded, no network touched, no tree deeper than the parser's own
 bound: entity bombs, external entities and nesting attacks end as a plain error.
 https://lxml.de/FAQ.html#how-do-i-use-lxml-safely-as-a-web-service-endpoint
 
-lxml makes its Python elements anew whenever a node is reached and nobody holds the one made before.
-Making all children of a node at once is three times as fast as looping over the node.
+lxml creates a new Python element whenever a node is reached without a reference to the old one.
+Creating all children of a node at once is three times as fast as looping over the node.
 
 PubMed's titles and abstracts hold ``<i>``, ``<sub>``, ``<sup>`` and MathML (the entity ``%text;``
 of ``pubmed_250101.dtd``). Dropping the tags changes the meaning (``10<sup>-5</sup>`` would read
@@ -47,8 +47,8 @@ SAFE_OPTIONS: dict[str, Any] = {
 }
 
 
-def parse(body: bytes) -> Any:
-    """The root element; no text in it holds a character that deceives.
+def parse_xml(body: bytes) -> Any:
+    """Parse XML and return the root element, with deceptive characters removed from all texts.
 
     Raises
     ------
@@ -61,15 +61,15 @@ def parse(body: bytes) -> Any:
         msg = f"The answer is not XML: {error.msg}."
         raise BadContent(msg, verdict="not_a_paper") from None
     if not body.isascii() or b"&#" in body or b"\x7f" in body:
-        _clean(root)
+        _clean_texts(root)
     return root
 
 
-def _clean(root: _Element) -> None:
-    """Clean all texts of a tree: only here is every encoding and reference read."""
+def _clean_texts(root: _Element) -> None:
+    """Clean all texts of a tree, after encodings and references have been decoded."""
     for element in root.iter():
         if (text := element.text) and not (text.isascii() and text.isprintable()):
-            with suppress(TypeError):  # an entity that was not read: its text is its name
+            with suppress(TypeError):  # an unexpanded entity: its text is its name
                 element.text = clean_text(str(text))
         if (tail := element.tail) and not (tail.isascii() and tail.isprintable()):
             element.tail = clean_text(str(tail))
@@ -77,28 +77,28 @@ def _clean(root: _Element) -> None:
             element.set(name, clean_text(str(value)))
 
 
-def children_of(element: _Element) -> list[_Element]:
-    """All children, in order."""
+def list_children(element: _Element) -> list[_Element]:
+    """Return all children of an element, in order."""
     children: list[_Element] = element[:]  # type: ignore  # slices: not in the stubs
     return children
 
 
-def first(element: _Element, tag: str) -> _Element | None:
-    """The first child with that tag; ``find`` reads a path and takes twice as long."""
+def first_child(element: _Element, tag: str) -> _Element | None:
+    """Return the first child with that tag; ``find`` parses a path and takes twice as long."""
     return next(element.iterchildren(tag), None)
 
 
-_RAISED = str.maketrans("0123456789+-−–=()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾")
-_LOWERED = str.maketrans("0123456789+-−–=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₋₌₍₎")
-_HAS_TWIN = re.compile(r"(?=.*[\d+=()−–-])[\d+=()−–.,/-]+", re.A)
-_IN_LINE = re.compile(r"th|st|nd|rd|[^\w^]+")
+_SUPERSCRIPTS = str.maketrans("0123456789+-−–=()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾")
+_SUBSCRIPTS = str.maketrans("0123456789+-−–=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₋₌₍₎")
+_HAS_SCRIPT_FORM = re.compile(r"(?=.*[\d+=()−–-])[\d+=()−–.,/-]+", re.A)
+_STAYS_IN_LINE = re.compile(r"th|st|nd|rd|[^\w^]+")
 _WORD = re.compile(r"\w+")
 _REFERENCE = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _BLOCKS = frozenset({"DispFormula", "disp-formula", "p", "br", "break", "list-item"})
 
 
 def readable_text(element: _Element | None) -> str:
-    """All text of an element on one line, markup turned into Unicode (see the module).
+    """Return all text of an element on one line, with markup turned into Unicode (see the module).
 
     >>> from lxml.etree import fromstring
     >>> readable_text(fromstring("<t>CO<sub>2</sub> at 10<sup>-5</sup> <i>M</i></t>"))
@@ -106,7 +106,7 @@ def readable_text(element: _Element | None) -> str:
     """
     if element is None:
         return ""
-    text = _rendered(element) if len(element) else element.text
+    text = _render_content(element) if len(element) else element.text
     if not text:
         return ""
     if text.isalnum():
@@ -116,57 +116,59 @@ def readable_text(element: _Element | None) -> str:
     return one_line(text)
 
 
-def _rendered(element: _Element) -> str:
+def _render_content(element: _Element) -> str:
+    """Return the content of an element as text, with markup turned into Unicode."""
     parts = [element.text or ""]
-    for child in children_of(element):
-        parts += _piece(child), child.tail or ""
+    for child in list_children(element):
+        parts += _render_child(child), child.tail or ""
     return "".join(parts)
 
 
-def _piece(child: _Element) -> str:
-    name = _local(child)
+def _render_child(child: _Element) -> str:
+    """Return a child element as text."""
+    name = _local_name(child)
     if name in ("sub", "inf"):
-        return _script(_rendered(child), lowered=True)
+        return _render_script(_render_content(child), lowered=True)
     if name == "sup":
-        return _script(_rendered(child))
+        return _render_script(_render_content(child))
     if name == "math":
-        return _linear(child) or child.get("alttext") or _rendered(child)
+        return _linearize(child) or child.get("alttext") or _render_content(child)
     if not name:
         # An entity the parser refused to expand is kept as written; comments say nothing.
         text = child.text or ""
         return text if _REFERENCE.fullmatch(text) else ""
-    return f" {_rendered(child)} " if name in _BLOCKS else _rendered(child)
+    return f" {_render_content(child)} " if name in _BLOCKS else _render_content(child)
 
 
-def _local(element: _Element) -> str:
-    """The tag without its namespace; empty for comments, instructions and entities."""
+def _local_name(element: _Element) -> str:
+    """Return the tag without its namespace; empty for comments, instructions and entities."""
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
-def _script(text: str, lowered: bool = False) -> str:
-    """Text as a raised or lowered script, outer white space kept outside."""
+def _render_script(text: str, lowered: bool = False) -> str:
+    """Return text as a superscript or subscript, with outer white space kept outside."""
     script = text.strip()
     if not script:
         return text
-    if _HAS_TWIN.fullmatch(script):
-        written = script.translate(_LOWERED if lowered else _RAISED)
+    if _HAS_SCRIPT_FORM.fullmatch(script):
+        written = script.translate(_SUBSCRIPTS if lowered else _SUPERSCRIPTS)
     elif script == "TM":
         written = "™"
-    elif _IN_LINE.fullmatch(script):
+    elif _STAYS_IN_LINE.fullmatch(script):
         written = script
     else:
-        written = ("_" if lowered else "^") + _grouped(script)
+        written = ("_" if lowered else "^") + _parenthesize(script)
     return text.replace(script, written, 1)
 
 
-def _grouped(text: str) -> str:
-    """Text in parentheses unless it is one word."""
+def _parenthesize(text: str) -> str:
+    """Return text in parentheses unless the text is one word."""
     return text if len(text) == 1 or _WORD.fullmatch(text) else f"({text})"
 
 
 # --- MathML ------------------------------------------------------------------------------------
 
-_SPACED = frozenset("=≠<>≤≥≈≃≅∼~≡∝±→←↔⇒⇔∈∉⊂⊆∪∩×∧∨≪≫≲≳")
+_SPACED_RELATIONS = frozenset("=≠<>≤≥≈≃≅∼~≡∝±→←↔⇒⇔∈∉⊂⊆∪∩×∧∨≪≫≲≳")
 _SIGNS = frozenset("+-−–")
 _INVISIBLE = dict.fromkeys(map(ord, "\u2061\u2062\u2063\u2064\u200b"))
 _ACCENTS = {
@@ -175,29 +177,29 @@ _ACCENTS = {
 }  # fmt: skip
 
 
-def _linear(element: _Element) -> str:
-    """A MathML element on one line."""
-    name = _local(element)
-    if layout := _LAYOUTS.get(name):
-        return layout([child for child in children_of(element) if _local(child)])
+def _linearize(element: _Element) -> str:
+    """Return a MathML element on one line."""
+    name = _local_name(element)
+    if layout := _MATHML_RENDERERS.get(name):
+        return layout([child for child in list_children(element) if _local_name(child)])
     if name in ("mo", "mi", "mn", "mtext", "ms"):
-        text = _rendered(element).translate(_INVISIBLE)
+        text = _render_content(element).translate(_INVISIBLE)
         return text if name == "mtext" else text.strip()
     if name == "mspace":
         return " "
     if name in ("annotation", "annotation-xml", "mphantom", "none", "mprescripts", ""):
         return ""
-    return _row(children_of(element))
+    return _linearize_row(list_children(element))
 
 
-def _row(children: list[_Element]) -> str:
-    """Children side by side; relations stand between spaces, as do signs between two terms."""
+def _linearize_row(children: list[_Element]) -> str:
+    """Join children side by side, with spaces around relations and around signs between terms."""
     written = ""
     for child in children:
-        text = _linear(child)
-        if _local(child) == "mo":
+        text = _linearize(child)
+        if _local_name(child) == "mo":
             binary = child is not children[-1] and written[-1:] not in ("", " ", "(", "[")
-            if text in _SPACED or (text in _SIGNS and binary):
+            if text in _SPACED_RELATIONS or (text in _SIGNS and binary):
                 text = f" {text} "
             elif text in (",", ";"):
                 text += " "
@@ -205,81 +207,91 @@ def _row(children: list[_Element]) -> str:
     return " ".join(written.split())
 
 
-def _at(children: list[_Element], index: int) -> str:
-    return _linear(children[index]).strip() if index < len(children) else ""
+def _linearize_child(children: list[_Element], index: int) -> str:
+    """Return the child at an index on one line; empty if missing."""
+    return _linearize(children[index]).strip() if index < len(children) else ""
 
 
-def _base(children: list[_Element]) -> str:
-    text = _at(children, 0)
+def _linearize_base(children: list[_Element]) -> str:
+    """Return the base of a script, in parentheses if the base holds a space."""
+    text = _linearize_child(children, 0)
     return f"({text})" if " " in text else text
 
 
-def _sub(children: list[_Element]) -> str:
-    return _base(children) + _script(_at(children, 1), lowered=True)
+def _render_sub(children: list[_Element]) -> str:
+    """Return ``msub`` as text."""
+    return _linearize_base(children) + _render_script(_linearize_child(children, 1), lowered=True)
 
 
-def _sup(children: list[_Element]) -> str:
-    return _base(children) + _script(_at(children, 1))
+def _render_sup(children: list[_Element]) -> str:
+    """Return ``msup`` as text."""
+    return _linearize_base(children) + _render_script(_linearize_child(children, 1))
 
 
-def _subsup(children: list[_Element]) -> str:
-    return _sub(children) + _script(_at(children, 2))
+def _render_subsup(children: list[_Element]) -> str:
+    """Return ``msubsup`` as text."""
+    return _render_sub(children) + _render_script(_linearize_child(children, 2))
 
 
-def _over(children: list[_Element]) -> str:
-    base, mark = _base(children), _at(children, 1)
+def _render_over(children: list[_Element]) -> str:
+    """Return ``mover`` as text: an accent, or a superscript."""
+    base, mark = _linearize_base(children), _linearize_child(children, 1)
     if accent := _ACCENTS.get(mark):
         # A combining mark sits on one character; over a longer term it is spelled out.
-        return base + accent if len(base) == 1 else f"{mark}({_at(children, 0)})"
-    return base + _script(mark)
+        return base + accent if len(base) == 1 else f"{mark}({_linearize_child(children, 0)})"
+    return base + _render_script(mark)
 
 
-def _under(children: list[_Element]) -> str:
-    base, mark = _base(children), _at(children, 1)
+def _render_under(children: list[_Element]) -> str:
+    """Return ``munder`` as text: a low line, or a subscript."""
+    base, mark = _linearize_base(children), _linearize_child(children, 1)
     if mark in ("¯", "_", "‾", "―"):
         return base + "\u0332" if len(base) == 1 else base
-    return base + _script(mark, lowered=True)
+    return base + _render_script(mark, lowered=True)
 
 
-def _underover(children: list[_Element]) -> str:
-    return _under(children[:2]) + _script(_at(children, 2))
+def _render_underover(children: list[_Element]) -> str:
+    """Return ``munderover`` as text."""
+    return _render_under(children[:2]) + _render_script(_linearize_child(children, 2))
 
 
-def _fraction(children: list[_Element]) -> str:
-    return "/".join(_grouped(_at(children, index)) for index in (0, 1))
+def _render_fraction(children: list[_Element]) -> str:
+    """Return ``mfrac`` as text."""
+    return "/".join(_parenthesize(_linearize_child(children, index)) for index in (0, 1))
 
 
-def _root(children: list[_Element]) -> str:
-    return f"{_script(_at(children, 1))}√({_at(children, 0)})"
+def _render_root(children: list[_Element]) -> str:
+    """Return ``mroot`` as text."""
+    return f"{_render_script(_linearize_child(children, 1))}√({_linearize_child(children, 0)})"
 
 
-def _multiscripts(children: list[_Element]) -> str:
-    """Scripts around a base: (sub, sup) pairs after it, then, after mprescripts, before it."""
-    names = [_local(child) for child in children]
+def _render_multiscripts(children: list[_Element]) -> str:
+    """Return scripts around a base: (sub, sup) pairs after the base, then those before the base."""
+    names = [_local_name(child) for child in children]
     cut = names.index("mprescripts") if "mprescripts" in names else len(children)
 
     def pairs(members: list[_Element]) -> str:
         return "".join(
-            _script(_linear(member).strip(), lowered=index % 2 == 0)
+            _render_script(_linearize(member).strip(), lowered=index % 2 == 0)
             for index, member in enumerate(members)
         )
 
-    return pairs(children[cut + 1 :]) + _base(children) + pairs(children[1:cut])
+    return pairs(children[cut + 1 :]) + _linearize_base(children) + pairs(children[1:cut])
 
 
-_LAYOUTS: dict[str, Callable[[list[_Element]], str]] = {
-    "msub": _sub,
-    "msup": _sup,
-    "msubsup": _subsup,
-    "mover": _over,
-    "munder": _under,
-    "munderover": _underover,
-    "mfrac": _fraction,
-    "msqrt": lambda children: f"√({_row(children)})",
-    "mroot": _root,
-    "mmultiscripts": _multiscripts,
-    "mfenced": lambda children: f"({', '.join(map(_linear, children))})",
-    "mtable": lambda children: f"[{'; '.join(map(_linear, children))}]",
-    "mtr": lambda children: ", ".join(map(_linear, children)),
-    "semantics": lambda children: _at(children, 0),
+_MATHML_RENDERERS: dict[str, Callable[[list[_Element]], str]] = {
+    "msub": _render_sub,
+    "msup": _render_sup,
+    "msubsup": _render_subsup,
+    "mover": _render_over,
+    "munder": _render_under,
+    "munderover": _render_underover,
+    "mfrac": _render_fraction,
+    "msqrt": lambda children: f"√({_linearize_row(children)})",
+    "mroot": _render_root,
+    "mmultiscripts": _render_multiscripts,
+    "mfenced": lambda children: f"({', '.join(map(_linearize, children))})",
+    "mtable": lambda children: f"[{'; '.join(map(_linearize, children))}]",
+    "mtr": lambda children: ", ".join(map(_linearize, children)),
+    "semantics": lambda children: _linearize_child(children, 0),
 }

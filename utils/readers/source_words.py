@@ -77,7 +77,7 @@ def words_of(fetched: Fetched) -> SourceWords | None:
 def _root(fetched: Fetched) -> Any:
     if fetched.media in ("jats", "elsevier"):
         try:
-            return safe_xml.parse(fetched.body)
+            return safe_xml.parse_xml(fetched.body)
         except BadContent:
             return None
     if fetched.media == "html":

@@ -124,7 +124,7 @@ def with_judgement(stored: StoredPaper, seen: JudgedText) -> StoredPaper:
         kind=kind,
         verdict=seen.verdict,
         evidence=one_line(seen.evidence),
-        judges=formats.JUDGES,
+        judges=formats.JUDGE_VERSION,
     )
 
 

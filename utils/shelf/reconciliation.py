@@ -478,7 +478,11 @@ def _keeps_lines(body: str, whole: str) -> bool:
 def _read_kept_bytes(record: Record, writer: ShelfWriter) -> Document | None:
     """Read what a site sent again; None where that gives no whole text."""
     stored = record.stored
-    if stored.kind != "full_text" or stored.by_hand or not formats.is_ours(record.extractor):
+    if (
+        stored.kind != "full_text"
+        or stored.by_hand
+        or not formats.is_local_reader(record.extractor)
+    ):
         return None
     try:
         fetched = writer.fetched_of(record)

@@ -36,7 +36,7 @@ from ..model.paper import (
 )
 from ..model.versions import get_shelf_version, version_from_route
 from ..outline import outline, section_words
-from ..readers import JUDGES
+from ..readers import JUDGE_VERSION
 from ..system.plain_text import clean_text, one_line, replace_surrogates
 
 T = TypeVar("T")
@@ -256,7 +256,7 @@ def full_text_record(
         version=document.version,
         preprint_version=paper.version if document.version == "preprint" else "",
         evidence=one_line(document.evidence),
-        judges=JUDGES,
+        judges=JUDGE_VERSION,
         confidence=document.confidence,
     )
     record = Record(
@@ -287,7 +287,7 @@ def renewed_record(record: Record, document: Document) -> Record:
     )
     if not stored.by_hand:
         said = one_line(document.evidence)
-        renewed = replace(renewed, verdict=document.verdict, evidence=said, judges=JUDGES)
+        renewed = replace(renewed, verdict=document.verdict, evidence=said, judges=JUDGE_VERSION)
     return writable(
         replace(record, stored=renewed, words=_words(document), extractor=document.extractor)
     )

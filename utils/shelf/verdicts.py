@@ -16,7 +16,7 @@ from pathlib import Path
 from ..errors import NotFound, StoreFailed
 from ..model.identifiers import Ids
 from ..model.paper import Document, StoredPaper
-from ..readers import JUDGES
+from ..readers import JUDGE_VERSION
 from ..system import safe_files
 from ..system.plain_text import clean_text, one_line
 from . import paper_file
@@ -71,12 +71,12 @@ class Verdicts:
     @healing
     def due(self) -> int:
         """Return how many texts today's judges have not seen, without decisions by hand."""
-        if not self._survey() or self._catalogue.note(_JUDGED) == str(JUDGES):
+        if not self._survey() or self._catalogue.note(_JUDGED) == str(JUDGE_VERSION):
             return 0
-        if found := self._catalogue.unjudged(JUDGES):
+        if found := self._catalogue.unjudged(JUDGE_VERSION):
             return found
         try:  # whatever comes is judged as it comes: nobody need look through all again
-            self._catalogue.set_note(_JUDGED, str(JUDGES))
+            self._catalogue.set_note(_JUDGED, str(JUDGE_VERSION))
         except StoreFailed as error:
             log.info("The shelf is only read: %s", error)
         return 0

@@ -386,7 +386,7 @@ def _stated_license(page: bytes) -> str:
 
 def _fetch_license(name: str, web: Web) -> str:
     """The license in arXiv's OAI record; empty where arXiv does not answer."""
-    from ..readers.safe_xml import parse
+    from ..readers.safe_xml import parse_xml
 
     if (kept := web.cache.get("arxiv_license", name)) is not None:
         return str(kept)
@@ -396,7 +396,7 @@ def _fetch_license(name: str, web: Web) -> str:
         "metadataPrefix": "arXiv",
     }
     try:
-        root = parse(ask(web.settings.address("arxiv_oai"), web, params, patient=False).body)
+        root = parse_xml(ask(web.settings.address("arxiv_oai"), web, params, patient=False).body)
     except SourceMiss:
         return ""
     if root.tag != f"{_OAI}OAI-PMH" or root.find(f"{_OAI}error") is not None:
@@ -580,10 +580,10 @@ def read_feed(answer: Answer) -> Any:
     Unreachable
         It is no feed at all.
     """
-    from ..readers.safe_xml import parse
+    from ..readers.safe_xml import parse_xml
 
     try:
-        root = parse(answer.body)
+        root = parse_xml(answer.body)
     except BadContent:
         root = None
     if root is None or root.tag != f"{ATOM}feed":

@@ -385,9 +385,9 @@ def post_ids(database: str, uids: Sequence[str], web: Web) -> tuple[str, str]:
 
 
 def _place(answer: Answer) -> tuple[str, str]:
-    from ..readers.safe_xml import parse
+    from ..readers.safe_xml import parse_xml
 
-    root = parse(answer.body)
+    root = parse_xml(answer.body)
     environment, key = (one_line(root.findtext(tag) or "") for tag in ("WebEnv", "QueryKey"))
     if root.tag != "ePostResult" or not environment or not key.isdecimal():
         raise BadContent("EPost named no place on the history server.", verdict="error_page")

@@ -29,7 +29,7 @@ from typing import Any, Literal
 from ..errors import BadContent, Unreachable
 from ..http import Answer, Web
 from ..readers.pubmed import iso_date
-from ..readers.safe_xml import parse
+from ..readers.safe_xml import parse_xml
 from ..system.plain_text import one_line, shorten, unescape_text
 from .eutils import ask, shown_url, total_of
 from .loose_json import LONGEST_NAME, mapping, mappings, short_text, text, whole
@@ -180,7 +180,7 @@ def _to_summaries(
 
 
 def _read_xml(body: bytes) -> Summaries:
-    root = parse(body)
+    root = parse_xml(body)
     if root.tag != "eSummaryResult":
         raise BadContent("What came is no answer of ESummary.", verdict="error_page")
     rows: dict[str, Any] = dict(_first_version(root))
@@ -511,7 +511,7 @@ def _spelling_root(answer: Answer) -> Any:
 
 
 def _root_of(answer: Answer, tag: str, service: str) -> Any:
-    root = parse(answer.body)
+    root = parse_xml(answer.body)
     if root.tag != tag:
         raise BadContent(f"What came is no answer of {service}.", verdict="error_page")
     return root

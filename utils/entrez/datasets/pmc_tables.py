@@ -18,7 +18,7 @@ from ...model.identifiers import Ids
 from ...model.paper import Document, Fetched
 from ...outline.sections import part_of
 from ...readers.jats import parse_article, read
-from ...readers.safe_xml import children_of, first, readable_text
+from ...readers.safe_xml import first_child, list_children, readable_text
 from ...system.plain_text import one_line, shorten
 from .pubmed_tables import CellRow, parse_whole, to_cells
 from .tables import Notes, Table, Tables
@@ -129,7 +129,7 @@ def _to_article_row(article: _Element, document: Document) -> CellRow:
     meta, ids = article.find("front/article-meta"), document.ids
     if meta is None:
         meta = article
-    journal = first(article, "front")
+    journal = first_child(article, "front")
     day = min(
         filter(None, (_parse_date(date) for date in meta.iterchildren("pub-date"))), default=""
     )
@@ -173,7 +173,10 @@ def _iterate_authors(article: _Element) -> Iterator[CellRow]:
     for contrib in article.iterfind("front/article-meta/contrib-group/contrib"):
         if contrib.get("contrib-type", "author") != "author":
             continue
-        name, group = next(contrib.iter("name", "string-name"), None), first(contrib, "collab")
+        name, group = (
+            next(contrib.iter("name", "string-name"), None),
+            first_child(contrib, "collab"),
+        )
         where = [
             place
             for ref in contrib.iterchildren("xref")
@@ -193,7 +196,7 @@ def _iterate_authors(article: _Element) -> Iterator[CellRow]:
 def _format_affiliation(aff: _Element) -> str:
     """Return an affiliation without its label, which some articles print as a superscript."""
     words = [aff.text or ""]
-    for child in children_of(aff):
+    for child in list_children(aff):
         words += ["" if child.tag in {"label", "sup"} else readable_text(child), child.tail or ""]
     return " ".join(" ".join(words).split()).replace(" ,", ",")
 
@@ -221,7 +224,7 @@ def _iterate_sections(markdown: str) -> Iterator[CellRow]:
 
 def _iterate_captions(article: _Element) -> Iterator[CellRow]:
     for element in article.iter(*_CAPTION_KINDS):
-        caption = first(element, "caption")
+        caption = first_child(element, "caption")
         title = "" if caption is None else _read_child_text(caption, "title")
         whole_text = readable_text(caption)
         label = _read_child_text(element, "label")
@@ -252,7 +255,7 @@ def _iterate_cited_works(article: _Element) -> Iterator[CellRow]:
 
 def _format_citation(citation: _Element) -> str:
     """Return a citation as printed, without identifiers; data-only parts are joined by blanks."""
-    children = children_of(citation)
+    children = list_children(citation)
     tails = [citation.text, *(child.tail for child in children)]
     between = "" if any(text and not text.isspace() for text in tails) else " "
     words = [citation.text or ""]
@@ -264,7 +267,7 @@ def _format_citation(citation: _Element) -> str:
 
 def _iterate_grants(article: _Element) -> Iterator[CellRow]:
     for award in article.iterfind("front//funding-group/award-group"):
-        source = first(award, "funding-source")
+        source = first_child(award, "funding-source")
         agency = _read_descendant_text(source, "institution") or readable_text(source)
         numbers = [readable_text(number) for number in award.iterchildren("award-id")]
         for number in numbers or [""]:
@@ -284,7 +287,7 @@ def _parse_date(date: _Element) -> str:
 
 
 def _read_child_text(parent: _Element, tag: str) -> str:
-    return readable_text(first(parent, tag))
+    return readable_text(first_child(parent, tag))
 
 
 def _read_descendant_text(parent: _Element | None, tag: str) -> str:

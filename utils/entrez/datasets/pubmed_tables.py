@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ...model.identifiers import Ids
 from ...model.paper import Paper
 from ...readers.pubmed import Deleted, read_with_elements
-from ...readers.safe_xml import children_of, first, readable_text
+from ...readers.safe_xml import first_child, list_children, readable_text
 from .tables import Notes, Table, Tables, clean_cell_text
 from .trees import Page
 
@@ -92,7 +92,7 @@ class PubmedTables:
             self._notes.add_repeated(uid)
             self._tables.delete_record(uid)
         self._seen.add(uid)
-        citation = first(element, "MedlineCitation")
+        citation = first_child(element, "MedlineCitation")
         self._tables.add(ARTICLES, (uid, *_to_article_row(uid, paper, citation)))
         found = {**_collect_paper_rows(paper), **_collect_xml_rows(element, citation)}
         for table in LAYOUT[1:]:
@@ -153,16 +153,16 @@ def _collect_paper_rows(paper: Paper) -> dict[str, list[CellRow]]:
 def _collect_xml_rows(record: _Element, citation: _Element | None) -> dict[str, list[CellRow]]:
     """Return rows by table, from fields that only the XML has."""
     found: dict[str, list[CellRow]] = {CITED.name: list(_iterate_cited_works(record))}
-    article = None if citation is None else first(citation, "Article")
+    article = None if citation is None else first_child(citation, "Article")
     if citation is None or article is None:
         return found
-    found[MESH.name] = list(_iterate_mesh(first(citation, "MeshHeadingList")))
-    found[CHEMICALS.name] = list(_iterate_chemicals(first(citation, "ChemicalList")))
+    found[MESH.name] = list(_iterate_mesh(first_child(citation, "MeshHeadingList")))
+    found[CHEMICALS.name] = list(_iterate_chemicals(first_child(citation, "ChemicalList")))
     found[GRANTS.name] = [
-        to_cells(*(readable_text(first(grant, tag)) for tag in _GRANT_TAGS))
-        for grant in _list_children(first(article, "GrantList"), "Grant")
+        to_cells(*(readable_text(first_child(grant, tag)) for tag in _GRANT_TAGS))
+        for grant in _list_children(first_child(article, "GrantList"), "Grant")
     ]
-    found[DATABANKS.name] = list(_iterate_accessions(first(article, "DataBankList")))
+    found[DATABANKS.name] = list(_iterate_accessions(first_child(article, "DataBankList")))
     return found
 
 
@@ -171,13 +171,13 @@ _CITED_IDS = {"pubmed": 0, "doi": 1, "pmc": 2, "pmcid": 2}
 
 
 def _list_children(parent: _Element | None, tag: str) -> list[_Element]:
-    return [] if parent is None else [child for child in children_of(parent) if child.tag == tag]
+    return [] if parent is None else [child for child in list_children(parent) if child.tag == tag]
 
 
 def _iterate_mesh(mesh: _Element | None) -> Iterator[CellRow]:
     """Yield a row for each qualifier; it is major if the qualifier or its descriptor is major."""
     for heading in _list_children(mesh, "MeshHeading"):
-        term, *qualifiers = [*children_of(heading), None]
+        term, *qualifiers = [*list_children(heading), None]
         if term is None or term.tag != "DescriptorName":
             continue
         name, ui, major = readable_text(term), term.get("UI", ""), term.get("MajorTopicYN") == "Y"
@@ -189,7 +189,10 @@ def _iterate_mesh(mesh: _Element | None) -> Iterator[CellRow]:
 
 def _iterate_chemicals(listed: _Element | None) -> Iterator[CellRow]:
     for chemical in _list_children(listed, "Chemical"):
-        number, name = first(chemical, "RegistryNumber"), first(chemical, "NameOfSubstance")
+        number, name = (
+            first_child(chemical, "RegistryNumber"),
+            first_child(chemical, "NameOfSubstance"),
+        )
         if name is not None:
             registered = readable_text(number)
             # "0" means a substance without a number.
@@ -200,15 +203,15 @@ def _iterate_chemicals(listed: _Element | None) -> Iterator[CellRow]:
 
 def _iterate_accessions(banks: _Element | None) -> Iterator[CellRow]:
     for bank in _list_children(banks, "DataBank"):
-        name = readable_text(first(bank, "DataBankName"))
-        for number in _list_children(first(bank, "AccessionNumberList"), "AccessionNumber"):
+        name = readable_text(first_child(bank, "DataBankName"))
+        for number in _list_children(first_child(bank, "AccessionNumberList"), "AccessionNumber"):
             yield to_cells(name, readable_text(number))
 
 
 def _iterate_cited_works(record: _Element) -> Iterator[CellRow]:
     """Yield the paper's references, including those in sections of the list."""
     for data in ("PubmedData", "PubmedBookData", "BookDocument"):
-        if (part := first(record, data)) is None:
+        if (part := first_child(record, data)) is None:
             continue
         for listed in _list_children(part, "ReferenceList"):
             for reference in listed.iter("Reference"):
@@ -217,12 +220,14 @@ def _iterate_cited_works(record: _Element) -> Iterator[CellRow]:
 
 def _to_cited_row(reference: _Element) -> CellRow:
     names = ["", "", ""]
-    for number in _list_children(first(reference, "ArticleIdList"), "ArticleId"):
+    for number in _list_children(first_child(reference, "ArticleIdList"), "ArticleId"):
         if (place := _CITED_IDS.get(number.get("IdType", ""))) is not None and number.text:
             names[place] = names[place] or number.text.strip()
     pmid, doi, pmcid = names
     doi = doi and (Ids.maybe(doi).doi or doi).lower()
-    return to_cells(parse_whole(pmid), doi, pmcid, readable_text(first(reference, "Citation")))
+    return to_cells(
+        parse_whole(pmid), doi, pmcid, readable_text(first_child(reference, "Citation"))
+    )
 
 
 def parse_whole(digits: str) -> int | None:

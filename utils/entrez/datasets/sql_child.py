@@ -12,7 +12,7 @@ A statement that takes too long is interrupted. If it cannot be interrupted (a s
 function), the parent kills the process, or a kernel alarm does so if the parent is gone. See
 https://www.sqlite.org/security.html.
 
-The process starts without our packages (`Children`, bare) and uses only the standard library,
+The process starts without our packages (`ChildPool`, bare) and uses only the standard library,
 because a killed process must be replaced at once.
 """
 
@@ -29,7 +29,7 @@ from contextlib import contextmanager, suppress
 from itertools import chain, islice
 from typing import Any
 
-from ...readers.child_processes import serve_with
+from ...readers.child_processes import serve_jobs
 
 MEMORY_MAX_BYTES = 512 << 20  # bytes of address space, Python included
 _HEAP_MAX_BYTES = 192 << 20  # bytes of SQLite's own memory; sorting does not go to the disk
@@ -170,7 +170,7 @@ def serve() -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    serve_with(answer_request, MEMORY_MAX_BYTES)
+    serve_jobs(answer_request, MEMORY_MAX_BYTES)
 
 
 def answer_request(body: bytes) -> dict[str, Any]:

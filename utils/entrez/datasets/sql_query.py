@@ -20,7 +20,7 @@ from typing import Any
 
 from ...errors import BadRequest, StoreFailed
 from ...model.tabular import Table, Tabular
-from ...readers.child_processes import Child, ChildCrashed, ChildFailed, Children
+from ...readers.child_processes import Child, ChildCrashed, ChildFailed, ChildPool
 from ...system.plain_text import one_line, shorten
 
 _MESSAGE_MAX_CHARS = 200  # characters of SQLite's message
@@ -102,7 +102,7 @@ def run_query(
     _require_within("max_chars", max_chars, 1, MAX_PAGE_CHARS)
     job = _build_job(file, sql, seconds, start=start, max_rows=max_rows, max_chars=max_chars)
     try:
-        reply = _get_processes().ask(job, seconds)
+        reply = _get_processes().read(job, seconds)
     except ChildFailed as failure:
         raise _build_stopped_error(seconds, failure) from failure
     _require_rows(reply, file, sql, seconds)
@@ -127,13 +127,13 @@ def iterate_rows(
     page = {"max_rows": _PAGE_ROWS, "max_chars": _PAGE_CHARS, "keep": True}
     child = Child(_get_processes().start)  # a separate process, in which the statement stays open
     try:
-        reply = child.ask(_build_job(file, sql, seconds, start=0, **page), seconds)
+        reply = child.read(_build_job(file, sql, seconds, start=0, **page), seconds)
         _require_rows(reply, file, sql, seconds)
         columns = reply["columns"]
         yield columns, reply["rows"]
         going_on = json.dumps({**page, "seconds": seconds}).encode()
         while reply["more"]:
-            reply = child.ask(going_on, seconds)
+            reply = child.read(going_on, seconds)
             _require_rows(reply, file, sql, seconds)
             yield columns, reply["rows"]
     except ChildFailed as failure:
@@ -148,8 +148,8 @@ def stop_idle_processes() -> int:
 
 
 @cache
-def _get_processes() -> Children:
-    return Children(f"{__package__}.sql_child", most=_CHILDREN, bare=True)
+def _get_processes() -> ChildPool:
+    return ChildPool(f"{__package__}.sql_child", most=_CHILDREN, bare=True)
 
 
 def _check_statement(sql: str, seconds: float) -> None:

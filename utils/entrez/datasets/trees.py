@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from ...errors import BadContent, EntrezFailed
-from ...readers.safe_xml import children_of, parse, readable_text
+from ...readers.safe_xml import list_children, parse_xml, readable_text
 from ...system.plain_text import one_line, shorten
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def _parse_fragment(text: str, name: str, depth: int) -> Tree:
     """Return the tree of a text that is XML; None for markup and anything else."""
     bare = _DECLARATION.sub("", text, count=1)
     try:
-        root = parse(f"<x>{bare}</x>".encode("utf-8", "replace"))
+        root = parse_xml(f"<x>{bare}</x>".encode("utf-8", "replace"))
     except BadContent:
         return None
     children = _list_elements(root)
@@ -212,7 +212,7 @@ def _parse_fragment(text: str, name: str, depth: int) -> Tree:
 
 def _parse_root(page: Page) -> _Element:
     try:
-        root: _Element = parse(page.body.lstrip())
+        root: _Element = parse_xml(page.body.lstrip())
     except BadContent as error:
         raise _build_unreadable_error(page, error.message) from None
     errors = [element for element in (root, *root) if _get_local_name(element).upper() == "ERROR"]
@@ -243,7 +243,7 @@ def _iterate_docsums(page: Page) -> Iterator[Record]:
 def _collect_items(element: _Element, depth: int = 0) -> dict[str, Tree]:
     """Return the fields of a version 1 summary, whose elements are all called Item."""
     fields: dict[str, list[Tree]] = {}
-    for child in children_of(element):
+    for child in list_children(element):
         if child.tag == "Item":
             nested = len(child) and depth < _MAX_DEPTH
             value = _collect_items(child, depth + 1) if nested else readable_text(child)
@@ -340,7 +340,7 @@ def _is_wrapper(container: str, name: str) -> bool:
 
 
 def _list_elements(element: _Element) -> list[_Element]:
-    return [child for child in children_of(element) if isinstance(child.tag, str)]
+    return [child for child in list_children(element) if isinstance(child.tag, str)]
 
 
 def _get_local_name(element: _Element) -> str:
@@ -348,7 +348,7 @@ def _get_local_name(element: _Element) -> str:
 
 
 def _join_own_text(element: _Element) -> str:
-    texts = (element.text, *(child.tail for child in children_of(element)))
+    texts = (element.text, *(child.tail for child in list_children(element)))
     return " ".join(" ".join(text for text in texts if text).split())
 
 

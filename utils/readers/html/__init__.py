@@ -1,8 +1,8 @@
-"""Publishers' article pages as markdown, what they claim about themselves, and links they declare.
+"""Convert publishers' article pages to markdown, with their claims and the links they declare.
 
-Everything on the page is hostile until shown otherwise: the charset may be wrong, the nesting
-absurd, the links scripts, and the whole of it a wall instead of a paper. Reading never decides
-that; it reports claims, walls and counts, and `...judges.check` judges.
+The whole page is hostile input: the charset may be wrong, the nesting absurd, the links scripts,
+and the page a wall instead of a paper. The reader reports claims, walls and counts; the verdict is
+left to `...judges.check`.
 
 Pages repeat text for their own layout (tabs the abstract, a lightbox the caption, a box its
 heading) and leave empty headings for boxes that a script fills. This is taken out of the markdown,
@@ -22,12 +22,12 @@ from ...judges.walls import find_walls
 from ...model.paper import Document, Fetched
 from ...outline.sections import measure, part_of
 from ...outline.words import count_words, folded, without_long_blanks
-from .article import find_article, prune
+from .article import find_article, prune_page
 from .claims import Claims, read_claims, to_absolute
-from .latexml import complete_claims, drop_mathml, is_broken, is_latexml, make_ordinary
+from .latexml import complete_claims, convert_latexml, drop_mathml, is_conversion_broken, is_latexml
 from .links import PageLinks
-from .loaded import fill_references, fill_tables, find_script_tables, name_missing_tables
-from .markdown import tidy, to_markdown
+from .loaded import fill_references, fill_tables, find_script_tables, note_missing_tables
+from .markdown import tidy_markdown, to_markdown
 from .outline import find_menus, find_signs
 from .parts import (
     HEADINGS,
@@ -36,11 +36,11 @@ from .parts import (
     add_missing_headings,
     find_outside_parts,
     get_heading_name,
-    name_parts,
-    order_headings,
+    insert_part_headings,
+    normalize_headings,
 )
 from .references import tidy_references
-from .tree import Survey, list_elements, remove, survey_tree
+from .tree import PageSurvey, list_elements, remove_nodes, survey_tree
 from .visible import drop_hidden
 
 if TYPE_CHECKING:
@@ -50,15 +50,15 @@ if TYPE_CHECKING:
 
 __all__ = ["find_pdf_links", "find_refresh_target", "find_xml_links", "read"]
 
-_MOST = 16_000_000  # bytes; the longest article pages are 5 MB
+_MAX_PAGE_BYTES = 16_000_000  # bytes; the longest article pages are 5 MB
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 _REFRESH = re.compile(r"^\s*[\d.]*\s*[;,]?\s*(?:url\s*=)?\s*['\"]?(.*?)['\"]?\s*$", re.I | re.S)
 _HEADING = re.compile(r"(#{1,6})(?: (.*))?")
 _CAPTION = re.compile(r"\W*(table|fig(ure)?|scheme|box|video|movie|chart)\b", re.I)
-_SIGNS = re.compile(r"[\s,;:|.\[\]()*]*")  # left of a row of links
-_EDGES = re.compile(r"^\*\*\s*[:.]\s*\*\*\s*|( \|)+$")  # of a bold label, of a row of links
+_ONLY_SIGNS = re.compile(r"[\s,;:|.\[\]()*]*")  # left of a row of links
+_EDGE_SIGNS = re.compile(r"^\*\*\s*[:.]\s*\*\*\s*|( \|)+$")  # of a bold label, of a row of links
 # Headings of the page, not of the paper: what the reader can do with it, or reads next.
-_SITE = re.compile(
+_SITE_HEADING = re.compile(
     r"(article )?(level )?metrics( (and|&) citations)?|download( links| citations?)?s?"
     r"|share( this.*)?|cited by.*|cit(ing|ed) (literature|articles?|by).*|citations?"
     r"|categories( and tags)?|tags|subject areas?|(related|similar|associated|recommended|more)"
@@ -72,8 +72,8 @@ _SITE = re.compile(
     r"|(notes on|about the) (contributors?|authors?)|more on this topic|article tools|quick links",
     re.I,
 )
-# What others wrote about the paper. A journal's letter of decision belongs to the article's record.
-_TALK = re.compile(
+# Headings of what others wrote about the paper. A journal's decision letter belongs to the article.
+_DISCUSSION_HEADING = re.compile(
     r"(open )?peer[- ]review( reports?| status| history| file)?|(current )?(referee|reviewer)s?"
     r"['\u2019]?s? (report|response|status|comment).*|discuss this.*|add (a |your )?comments?"
     r"|(user |reader )?comments?( on this.*| \(\d+\))?"
@@ -81,8 +81,8 @@ _TALK = re.compile(
     r"|share and cite",
     re.I,
 )
-# After the references, only what is known to be the paper's follows something of the site.
-_OWN = re.compile(
+# After the references and a section of the site, only sections with these headings are kept.
+_PAPER_HEADING = re.compile(
     r"append(ix|ices).*|supplement.*|supporting.*|acknowledg.*|funding.*|author.? contrib.*"
     r"|(competing|conflicts?|declarations?).*|data avail.*|abbreviations?|(foot)?notes?"
     r"|figures?( .*)?|tables?( .*)?|(online )?methods.*|extended data.*"
@@ -90,24 +90,24 @@ _OWN = re.compile(
     r"|ethic.*|references.*|additional (files?|information)|(electronic )?suppl.*",
     re.I,
 )
-_LAYOUT = re.compile(r"(main )?(article )?(text|article|full text)|main article text", re.I)
-_SITE_WORDS = 150  # a section of more is no furniture, whatever it is called, but of links
+_LAYOUT_HEADING = re.compile(r"(main )?(article )?(text|article|full text)|main article text", re.I)
+_MAX_SITE_WORDS = 150  # longer sections belong to the paper, unless they are mostly links
 _CITATION_LINE = re.compile(r"citation: [^\n]{0,300}\b10\.\d{4,9}/[^\n]{0,300}\Z", re.I)
-_RIGHTS = re.compile(
+_RIGHTS_LINE = re.compile(
     r"[\W_]{0,6}(copyright\W{0,8})?\u00a9[^\n]{0,80}\b(19|20)\d\d\b[^\n]{0,200}"
     r"(licen[sc]e|rights reserved|open[- ]access)[^\n]{0,900}\Z",
     re.I,
 )
-_REPEATED = 3  # blocks: how far a caption may stand from its copy
-_COPIED_WORDS = 25  # of a paragraph that, said again, is a copy
-_LABEL_WORDS = 3  # "Fig. 2.", without what the figure shows
-# Sections in which a site shows again what the text has.
-_GALLERY = re.compile(
+_REPEAT_DISTANCE_BLOCKS = 3  # blocks: how far a caption may stand from its copy
+_COPY_MIN_WORDS = 25  # a repeated paragraph of this length is a copy
+_LABEL_MAX_WORDS = 3  # "Fig. 2.", without what the figure shows
+# Sections that repeat figures and tables of the text.
+_GALLERY_HEADING = re.compile(
     r"((figures?|tables?|media|multimedia|images?|gallery)( (and|&) \w+)*)( gallery)?", re.I
 )
-_ABSTRACT_CHARS = 20_000
-_LINKED = re.compile(r"\[[^\[\]]{0,500}\]\([^()\s]{0,2000}\)")
-_LINKS_SHARE = 0.4  # of a section's words, that are linked
+_ABSTRACT_MAX_CHARS = 20_000
+_MARKDOWN_LINK = re.compile(r"\[[^\[\]]{0,500}\]\([^()\s]{0,2000}\)")
+_MENU_LINK_RATIO = 0.4  # of a section's words, that are linked
 
 
 def read(fetched: Fetched) -> Document:
@@ -116,7 +116,7 @@ def read(fetched: Fetched) -> Document:
     Raises
     ------
     BadContent
-        The answer is no HTML at all (``not_a_paper``) or has nothing in it (``empty``).
+        The answer is not HTML (``not_a_paper``) or is empty (``empty``).
     """
     soup = parse_page(fetched)
     claims = read_claims(soup, fetched.url)
@@ -130,8 +130,8 @@ def read(fetched: Fetched) -> Document:
     fill_tables(soup, tables)
     if made_by_latexml:
         claims = complete_claims(soup, claims)
-        lost = "the page says that its conversion broke off" if is_broken(soup) else ""
-        make_ordinary(soup)
+        lost = "the page says that its conversion broke off" if is_conversion_broken(soup) else ""
+        convert_latexml(soup)
     page_title = _find_title(soup, claims)
     markdown = _to_markdown(soup, claims, page_title, links)
     found = measure(markdown)
@@ -181,7 +181,7 @@ def parse_page(fetched: Fetched) -> ShallowSoup:
     Raises
     ------
     BadContent
-        It is empty, or no page.
+        The answer is empty, or not a page.
     """
     from .tree import ShallowSoup
 
@@ -192,7 +192,7 @@ def parse_page(fetched: Fetched) -> ShallowSoup:
     if not re.search(
         r"<(!doctype|html|head|body|meta|div|p|article|title|h1)\b", text[:20_000], re.I
     ):
-        msg = f"{fetched.source} called its answer a web page, but it is none."
+        msg = f"{fetched.source} declared its answer a web page, but the answer is not HTML."
         raise BadContent(msg, verdict="not_a_paper")
     # An XML declaration only makes the parser warn; the text is decoded already.
     return ShallowSoup(re.sub(r"^\s*<\?xml[^>]*\?>", "", text))
@@ -202,11 +202,11 @@ def decode_page(fetched: Fetched) -> str:
     """Decode a page by byte order mark, then HTTP header, then its own declaration."""
     from bs4.dammit import EncodingDetector, UnicodeDammit
 
-    body = fetched.body[:_MOST]
+    body = fetched.body[:_MAX_PAGE_BYTES]
     for mark, charset in _BOMS:
         if body.startswith(mark):
             return body[len(mark) :].decode(charset, "replace").replace("\x00", "")
-    # UTF-8 before what a guesser thinks, where one happens to be installed.
+    # UTF-8 precedes the guess of a charset detector, if one happens to be installed.
     declared = EncodingDetector.find_declared_encoding(body, is_html=True)
     candidates = [name for name in (fetched.charset, declared, "utf-8") if name]
     text = UnicodeDammit(body, known_definite_encodings=candidates, is_html=True).unicode_markup
@@ -227,18 +227,18 @@ def _find_title(soup: BeautifulSoup, claims: Claims) -> str:
 def _to_markdown(soup: BeautifulSoup, claims: Claims, title: str, links: PageLinks) -> str:
     """Return the article alone: title, abstract, text, references."""
     drop_hidden(soup)
-    name_missing_tables(soup, links.url)
+    note_missing_tables(soup, links.url)
     fill_references(soup)
-    prune(soup)
+    prune_page(soup)
     tidy_references(soup)
     page = survey_tree(soup)
     root = find_article(soup, page)
     inside = list_elements(root)
     before, after = find_outside_parts(root, inside, page)
-    name_parts(Survey(inside, page.weights))
+    insert_part_headings(PageSurvey(inside, page.weights))
     abstracts = [part.box.get_text(" ") for part in before if part.name == "Abstract"]
     add_missing_headings(root, " ".join([claims.abstract, *abstracts]))
-    order_headings(root, title)
+    normalize_headings(root, title)
     text = to_markdown(root, links)
     has_abstract = any(part.name == "Abstract" for part in before + after) or measure(text).abstract
     pieces = [
@@ -248,19 +248,21 @@ def _to_markdown(soup: BeautifulSoup, claims: Claims, title: str, links: PageLin
         text,
         *(_add_heading(part, links) for part in after),
     ]
-    return drop_leftovers(tidy("\n\n".join(piece for piece in pieces if piece)))
+    return drop_leftovers(tidy_markdown("\n\n".join(piece for piece in pieces if piece)))
 
 
 def _add_heading(part: PagePart, links: PageLinks) -> str:
     """Return a part found outside the article, under its own heading."""
     headings = part.box.find_all(HEADINGS)
-    remove(heading for heading in headings if get_heading_name(heading) == part.name)
+    remove_nodes(heading for heading in headings if get_heading_name(heading) == part.name)
     for heading in headings:
         heading.name = "h3"
     return f"## {part.name}\n\n{to_markdown(part.box, links)}"
 
 
-class _Section(NamedTuple):
+class _MarkdownSection(NamedTuple):
+    """A section of the markdown: its heading and the blocks below the heading."""
+
     level: int
     name: str
     blocks: tuple[str, ...]
@@ -270,9 +272,9 @@ def drop_leftovers(markdown: str) -> str:
     """Return *markdown* without repeated parts, empty headings and the site's own sections."""
     sections = list(_drop_copies(_drop_site_sections(_split_sections(markdown))))
     kept: list[str] = []
-    ended = False  # whether the references were there
+    ended = False  # True after the references
     for section, following in zip_longest(sections, sections[1:]):
-        if not section.blocks and _is_void(section, following, ended):
+        if not section.blocks and _is_empty_section(section, following, ended):
             continue
         ended = ended or part_of(section.name) == "references"
         kept += [f"{'#' * section.level} {section.name}"] if section.level else []
@@ -280,17 +282,20 @@ def drop_leftovers(markdown: str) -> str:
     return "\n\n".join(kept)
 
 
-def _split_sections(markdown: str) -> Iterator[_Section]:
+def _split_sections(markdown: str) -> Iterator[_MarkdownSection]:
+    """Yield the sections of *markdown*, without rights lines, citation lines and bare signs."""
     level, name, blocks = 0, "", list[str]()
     for block in markdown.split("\n\n"):
         if (heading := _HEADING.fullmatch(block)) and not heading[2]:
             continue
         if heading:
-            yield _Section(level, name, tuple(_drop_repeats(blocks)))
+            yield _MarkdownSection(level, name, tuple(_drop_repeats(blocks)))
             level, name, blocks = len(heading[1]), heading[2], []
-        elif not (_SIGNS.fullmatch(block) or _CITATION_LINE.match(block) or _RIGHTS.match(block)):
-            blocks.append(block if block.startswith("|") else _EDGES.sub("", block))
-    yield _Section(level, name, tuple(_drop_repeats(blocks)))
+        elif not (
+            _ONLY_SIGNS.fullmatch(block) or _CITATION_LINE.match(block) or _RIGHTS_LINE.match(block)
+        ):
+            blocks.append(block if block.startswith("|") else _EDGE_SIGNS.sub("", block))
+    yield _MarkdownSection(level, name, tuple(_drop_repeats(blocks)))
 
 
 def _drop_repeats(blocks: list[str]) -> Iterator[str]:
@@ -298,56 +303,63 @@ def _drop_repeats(blocks: list[str]) -> Iterator[str]:
     lately: list[list[str]] = []
     for block, following in zip_longest(blocks, blocks[1:], fillvalue=""):
         caption_words = folded(block) if _CAPTION.match(block) else []
-        is_label = 0 < len(caption_words) <= _LABEL_WORDS
+        is_label = 0 < len(caption_words) <= _LABEL_MAX_WORDS
         if is_label and folded(following)[: len(caption_words)] == caption_words:
             continue
         if not caption_words or caption_words not in lately:
             yield block
-        lately = [*lately[1 - _REPEATED :], caption_words]
+        lately = [*lately[1 - _REPEAT_DISTANCE_BLOCKS :], caption_words]
 
 
-def _drop_site_sections(sections: Iterator[_Section]) -> Iterator[_Section]:
+def _drop_site_sections(sections: Iterator[_MarkdownSection]) -> Iterator[_MarkdownSection]:
     """Yield the sections without those of the site, and what follows them at the end."""
     above = 0  # the level of the section of the site that is being left out
-    ended = False  # whether the references were there
+    ended = False  # True after the references
     for section in sections:
         name = section.name.strip(" :*")
         if above and section.level > above:
             continue
         is_site = section.level > 1 and (
-            _is_site(section, name) or (ended and not _OWN.fullmatch(name) and _is_menu(section))
+            _is_site_section(section, name)
+            or (ended and not _PAPER_HEADING.fullmatch(name) and _is_mostly_links(section))
         )
-        follows = bool(above) and ended and not (_OWN.fullmatch(name) or section.level <= 1)
+        follows = (
+            bool(above) and ended and not (_PAPER_HEADING.fullmatch(name) or section.level <= 1)
+        )
         above = section.level if is_site or follows else 0
         ended = ended or part_of(name) == "references"
         if not above:
             yield section
 
 
-def _is_site(section: _Section, name: str) -> bool:
-    if _TALK.fullmatch(name):
+def _is_site_section(section: _MarkdownSection, name: str) -> bool:
+    """Return whether a section belongs to the site and not to the paper."""
+    if _DISCUSSION_HEADING.fullmatch(name):
         return True
-    if not _SITE.fullmatch(name):
+    if not _SITE_HEADING.fullmatch(name):
         return False
-    return sum(map(count_words, section.blocks)) < _SITE_WORDS or _is_menu(section)
+    return sum(map(count_words, section.blocks)) < _MAX_SITE_WORDS or _is_mostly_links(section)
 
 
-def _is_menu(section: _Section) -> bool:
+def _is_mostly_links(section: _MarkdownSection) -> bool:
     """Return whether the words of a section are mostly links."""
     text = "\n\n".join(section.blocks)
-    linked = sum(count_words(link[0]) for link in _LINKED.finditer(text))
-    return linked > _LINKS_SHARE * count_words(text)
+    linked = sum(count_words(link[0]) for link in _MARKDOWN_LINK.finditer(text))
+    return linked > _MENU_LINK_RATIO * count_words(text)
 
 
-def _drop_copies(sections: Iterator[_Section]) -> Iterator[_Section]:
+def _drop_copies(sections: Iterator[_MarkdownSection]) -> Iterator[_MarkdownSection]:
     """Yield the sections without copies, and without a second abstract before the text."""
     seen: set[tuple[str, tuple[str, ...]]] = set()
     said: set[str] = set()  # the blocks of all sections so far
-    abstract, within = "", 0  # its words; the level of its heading while it goes on
+    abstract, within = (
+        "",
+        0,
+    )  # the abstract's words; the level of its heading while inside the abstract
     for section in map(partial(_drop_gallery, said=said), sections):
         if section.blocks and section.name and (section.name, section.blocks) in seen:
             continue
-        if not section.blocks and _GALLERY.fullmatch(section.name):
+        if not section.blocks and _GALLERY_HEADING.fullmatch(section.name):
             continue
         seen.add((section.name, section.blocks))
         said.update(map(_fold_block, section.blocks))
@@ -355,7 +367,7 @@ def _drop_copies(sections: Iterator[_Section]) -> Iterator[_Section]:
         is_abstract = part_of(section.name) == "abstract"
         if is_abstract and not abstract:
             within = within or section.level
-        if within and len(abstract) < _ABSTRACT_CHARS:
+        if within and len(abstract) < _ABSTRACT_MAX_CHARS:
             abstract += " ".join([" ", *folded(" ".join(section.blocks))])
         elif is_abstract or section.name in ("", MAIN_TEXT):
             kept = tuple(
@@ -367,37 +379,42 @@ def _drop_copies(sections: Iterator[_Section]) -> Iterator[_Section]:
         yield section
 
 
-def _drop_gallery(section: _Section, said: set[str]) -> _Section:
+def _drop_gallery(section: _MarkdownSection, said: set[str]) -> _MarkdownSection:
     """Return *section* without captions that the site shows a second time."""
-    if part_of(section.name) != "references" and not _GALLERY.fullmatch(section.name):
+    if part_of(section.name) != "references" and not _GALLERY_HEADING.fullmatch(section.name):
         return section
     kept = [block for block in section.blocks if _fold_block(block) not in said]
     if len(kept) < len(section.blocks):
-        kept = [block for block in kept if not _is_label(block)]
+        kept = [block for block in kept if not _is_bare_label(block)]
     return section._replace(blocks=tuple(kept))
 
 
-def _is_label(block: str) -> bool:
-    return bool(_CAPTION.match(block)) and len(folded(block)) <= _LABEL_WORDS
+def _is_bare_label(block: str) -> bool:
+    """Return whether a block is a label such as "Fig. 2." without a caption."""
+    return bool(_CAPTION.match(block)) and len(folded(block)) <= _LABEL_MAX_WORDS
 
 
 def _fold_block(block: str) -> str:
+    """Return the words of a block for comparison."""
     return " ".join(folded(block))
 
 
 def _repeats_abstract(block: str, abstract: str) -> bool:
+    """Return whether a block is a long stretch of *abstract*."""
     words = folded(block)
-    return len(words) >= _COPIED_WORDS and " ".join(words) in abstract
+    return len(words) >= _COPY_MIN_WORDS and " ".join(words) in abstract
 
 
-def _is_void(section: _Section, following: _Section | None, ended: bool) -> bool:
-    """Return whether the heading of an empty section is superfluous."""
+def _is_empty_section(
+    section: _MarkdownSection, following: _MarkdownSection | None, ended: bool
+) -> bool:
+    """Return whether the heading of an empty section can be dropped."""
     if section.level <= 1:
         return False
     if following is None:
         return ended or part_of(section.name) != "body"
     if ended and section.level >= following.level:
         return True
-    if section.name == following.name or _LAYOUT.fullmatch(section.name):
+    if section.name == following.name or _LAYOUT_HEADING.fullmatch(section.name):
         return True
     return section.level >= following.level and part_of(section.name) != "body"

@@ -1,9 +1,9 @@
-"""Which part of a publisher's page is the article.
+"""Find the element of a publisher's page that holds the article.
 
-Publishers say it themselves, each in its own way: ``articleBody``, ``<article>``, ``<main>``, or
-only by where the words are. So: site furniture is pruned by what its names and its share of links
-say, then the tightest declared container that still holds nearly all remaining text is taken
-(`.parts` fetches what was left outside). Tried on the recorded pages of eight publishers.
+Publishers mark the article in different ways: ``articleBody``, ``<article>``, ``<main>``, or not at
+all. First site furniture is pruned by its names and its ratio of links. Then the smallest declared
+container that still holds nearly all remaining text is taken (`.parts` adds parts left outside).
+Tested on recorded pages of eight publishers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bs4.element import NavigableString, PageElement, Tag
 
 from ...outline.sections import part_of
 from .tree import (
-    Survey,
+    PageSurvey,
     Weights,
     add_descendants,
     find_tags,
@@ -25,15 +25,15 @@ from .tree import (
     get_line,
     has_name,
     list_elements,
-    remove,
-    replace,
+    remove_nodes,
+    replace_nodes,
     survey_tree,
 )
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
 
-_MACHINERY = frozenset(
+_NON_TEXT_ELEMENTS = frozenset(
     (
         *("script", "style", "noscript", "template", "svg", "iframe", "object", "embed", "applet"),
         *("canvas", "audio", "video", "source", "link", "meta", "button", "input", "select"),
@@ -41,7 +41,7 @@ _MACHINERY = frozenset(
     )
 )
 # Site furniture by a part of its class, id or role. Never removed when it holds much of the page.
-_FURNITURE = frozenset((
+_FURNITURE_WORDS = frozenset((
     "nav", "navbar", "navigation", "breadcrumb", "breadcrumbs", "cookie", "cookies", "consent",
     "onetrust", "gdpr", "share", "sharing", "addthis", "social", "toolbar", "toolbox", "metrics",
     "altmetric", "dimensions", "banner", "modal", "popup", "tooltip", "skip", "skiplink",
@@ -52,22 +52,22 @@ _FURNITURE = frozenset((
     "license", "permissionstatement",
 ))  # fmt: skip
 # These name furniture only when the block is mostly links, or nearly empty.
-_SUSPECT = frozenset((
+_SUSPECT_WORDS = frozenset((
     "related", "download", "downloads", "toc", "contents", "footer", "header", "tools", "actions",
     "options", "links", "buttons", "aside", "comments", "jump", "carousel", "pdf", "export",
     "cite", "citation", "permissions", "more", "view",
 ))  # fmt: skip
-REFERENCES = frozenset((
+REFERENCE_WORDS = frozenset((
     "reference", "references", "reflist", "ref", "refs", "reflinks", "bibliography", "citations",
 ))  # fmt: skip
 # Boxes that publishers without such markup put the article in, by class or id.
-_BOXES = frozenset((
+_ARTICLE_BOXES = frozenset((
     "hlFld-Fulltext", "fulltext-view", "article-body", "article__body", "NLM_body", "maincontent",
     "main-content",
 ))  # fmt: skip
-# What some publishers put on the page again for their own display: captions for a lightbox, the
+# Copies that some publishers put on the page for display: captions for a lightbox, the
 # article's head beside each figure, a reference beside each number that cites it.
-_EXTRAS = re.compile(
+_DISPLAY_COPIES = re.compile(
     r"(?<!\S)(?:html-fig_show|figure-viewer|lightbox"
     r"|(?:figure|table)ViewerArticleInfo|dropDownAlt|html-oa-logo|callout"
     r"|elife-reflinks-sort\S*|elife-reflink-details-cited)(?!\S)"
@@ -89,21 +89,21 @@ NOISE_LINKS = re.compile(
     re.I,
 )
 # How a figure's or table's caption begins.
-LABEL = re.compile(
+CAPTION_LABEL = re.compile(
     r"\W*((supplementary|extended data|appendix) )?"
     r"(table|fig(ure)?|scheme|box|video|movie|chart|plate)\b\.?\s?[A-Z]?\d",
     re.I,
 )
 _HEADINGS = ["h2", "h3", "h4", "h5", "h6"]
 _COPY_BUTTON = re.compile(r"(click to )?copy .{0,40}|.{0,40}\bcopied!", re.I)
-_RUNNING_CHARS = 60  # of a paragraph that a link is a part of
+_RUNNING_TEXT_MIN_CHARS = 60  # of a paragraph that a link is a part of
 _HEAD_CHARS, _HEAD_LINKS = 300, 3  # at most in the head of a section
-_KEEP_SHARE = 0.25  # of the page's text: a "sidebar" with more is the layout, not furniture
-_WHOLE_SHARE = 0.9  # a container with less than this has lost part of the article
-_DECLARED_SHARE = 0.4  # a declared container with less than this is a teaser or a comment
-_ALL_SHARE = 0.98
-_LINKS_SHARE = 0.5  # menus and "related articles" are links; prose seldom passes a tenth
-_NEVER = frozenset((
+_LAYOUT_MIN_RATIO = 0.25  # of the page's text: a "sidebar" with more is the layout, not furniture
+_WHOLE_MIN_RATIO = 0.9  # a container with less than this has lost part of the article
+_DECLARED_MIN_RATIO = 0.4  # a declared container with less than this is a teaser or a comment
+_ALL_TEXT_RATIO = 0.98
+_MENU_LINK_RATIO = 0.5  # menus and "related articles" are links; prose seldom passes a tenth
+_NEVER_FURNITURE = frozenset((
     "html", "body", "main", "article", "table", "tbody", "thead", "tr", "td", "th",
 ))  # fmt: skip
 _PROSE = frozenset(("section", "p", "li", "figure", "h1", "h2", "h3", "h4", "h5", "h6"))
@@ -111,41 +111,42 @@ _CITATION = frozenset(("cite", "citation"))
 _ENTRIES, _FEWEST_ENTRIES = ("li", "tr", "dd"), 3
 _MEDIA = ("img", "table", "math")
 _KEYWORDS = ("keywords", "keywords:", "key words", "key words:")
-_SIDES = frozenset(("aside", "footer", "header"))
-_LEAVES = frozenset(("table", "ul", "ol", "p", "section"))
-_WORDS = frozenset(("span", "sup", "em", "i", "b"))
-_ARTICLES = frozenset(("article", "main"))
-_BUTTON_NODES = 3  # in the box of a button: its text, and signs
+_SIDE_ELEMENTS = frozenset(("aside", "footer", "header"))
+_LEAF_ELEMENTS = frozenset(("table", "ul", "ol", "p", "section"))
+_INLINE_ELEMENTS = frozenset(("span", "sup", "em", "i", "b"))
+_ARTICLE_ELEMENTS = frozenset(("article", "main"))
+_BUTTON_MAX_NODES = 3  # in the box of a button: its text, and signs
 
 
-def prune(soup: BeautifulSoup) -> None:
+def prune_page(soup: BeautifulSoup) -> None:
     """Remove what is not the article from a parsed page, in place."""
     elements = list_elements(soup)
-    replace(
+    replace_nodes(
         (script, f"${' '.join(script.get_text().split())}$")
         for script in elements
         if script.name == "script" and str(script.get("type") or "").lower().startswith("math/tex")
     )
-    remove(
+    remove_nodes(
         tag
         for tag in elements
-        if tag.name in _MACHINERY
+        if tag.name in _NON_TEXT_ELEMENTS
         or (
             tag.name == "span"
-            and len(tag.contents) <= _BUTTON_NODES
+            and len(tag.contents) <= _BUTTON_MAX_NODES
             and _COPY_BUTTON.fullmatch(get_line(tag))
         )
-        or (_is_extra(tag) and tag.name != "math" and tag.find(["table", "math"]) is None)
+        or (_is_display_copy(tag) and tag.name != "math" and tag.find(["table", "math"]) is None)
     )
-    remove(_find_furniture(soup))
+    remove_nodes(_find_furniture(soup))
     noise = [link for link in find_tags(soup, ("a",)) if NOISE_LINKS.fullmatch(get_line(link))]
-    replace(_strip_signs(noise))
-    remove(noise)
+    replace_nodes(_strip_signs(noise))
+    remove_nodes(noise)
 
 
 def _find_furniture(soup: BeautifulSoup) -> Iterator[Tag]:
+    """Yield the menus, banners and boxes that belong to the site and not to the article."""
     elements, weights = survey_tree(soup)
-    # A link is no menu of one: each counts for the boxes around it.
+    # A single link is not a menu: each link counts for the boxes around it.
     links: Weights = Counter()
     for link in [tag for tag in elements if tag.name == "a"]:
         links[id(link.parent)] += weights[id(link)]
@@ -157,11 +158,17 @@ def _find_furniture(soup: BeautifulSoup) -> Iterator[Tag]:
     for tag in elements:
         if id(tag) in references:
             continue
-        furniture = has_name(tag, _FURNITURE)
-        if tag.name in _NEVER or not (furniture or has_name(tag, _SUSPECT) or tag.name in _SIDES):
+        furniture = has_name(tag, _FURNITURE_WORDS)
+        if tag.name in _NEVER_FURNITURE or not (
+            furniture or has_name(tag, _SUSPECT_WORDS) or tag.name in _SIDE_ELEMENTS
+        ):
             continue
         weight = weights[id(tag)]
-        if weight > _KEEP_SHARE * weights[id(soup)] or titles[id(tag)] or _is_keyword_box(tag):
+        if (
+            weight > _LAYOUT_MIN_RATIO * weights[id(soup)]
+            or titles[id(tag)]
+            or _is_keyword_box(tag)
+        ):
             continue
         is_prose = not furniture or tag.name in _PROSE
         is_empty = not weight and not media[id(tag)]
@@ -169,7 +176,7 @@ def _find_furniture(soup: BeautifulSoup) -> Iterator[Tag]:
             yield from (
                 link for link in find_tags(tag, ("a",)) if link.find_parent(_HEADINGS) is None
             )
-        elif is_prose and not is_empty and links[id(tag)] <= _LINKS_SHARE * weight:
+        elif is_prose and not is_empty and links[id(tag)] <= _MENU_LINK_RATIO * weight:
             continue
         elif tag.name != "a" or not _is_running_text(tag, weights, links):
             yield tag
@@ -186,37 +193,38 @@ def _find_reference_elements(elements: list[Tag]) -> set[int]:
             entries.append(tag)
     found = {id(tag) for tag in entries} if len(entries) >= _FEWEST_ENTRIES else set()
     for tag in elements:
-        if id(tag.parent) in found or has_name(tag, REFERENCES):
+        if id(tag.parent) in found or has_name(tag, REFERENCE_WORDS):
             found.add(id(tag))
     return found
 
 
 def _is_keyword_box(box: Tag) -> bool:
+    """Return whether a box begins with the label of the keywords."""
     return next(iter(box.stripped_strings), "").lower() in _KEYWORDS
 
 
 def _is_running_text(link: Tag, weights: Weights, links: Weights) -> bool:
-    """Return whether *link* is part of running text, as the number in "Table 2 shows"."""
+    """Return whether *link* is part of running text, like the number in "Table 2 shows"."""
     around = link.parent
-    while around is not None and around.name in _WORDS:
+    while around is not None and around.name in _INLINE_ELEMENTS:
         around = around.parent
     whole = weights[id(around)]
-    return whole >= _RUNNING_CHARS and links[id(around)] <= _LINKS_SHARE * whole
+    return whole >= _RUNNING_TEXT_MIN_CHARS and links[id(around)] <= _MENU_LINK_RATIO * whole
 
 
 def _is_section_head(box: Tag, weights: Weights, links: Weights) -> bool:
     """Return whether *box* is the head of a section or figure, with a few buttons."""
     around, weight = box.parent, weights[id(box)]
     whole = weights[id(around)]
-    if around is None or weight > _HEAD_CHARS or links[id(around)] > _LINKS_SHARE * whole:
+    if around is None or weight > _HEAD_CHARS or links[id(around)] > _MENU_LINK_RATIO * whole:
         return False
     if box.find_previous_sibling(True) is not None or len(find_tags(box, ("a",))) > _HEAD_LINKS:
         return False
-    if LABEL.match(box.get_text(" ")):
+    if CAPTION_LABEL.match(box.get_text(" ")):
         return whole > weight
     headings = box.find_all(_HEADINGS, limit=2)
     heading = headings[0] if len(headings) == 1 else None
-    unlinked = heading is not None and links[id(heading)] <= _LINKS_SHARE * weights[id(heading)]
+    unlinked = heading is not None and links[id(heading)] <= _MENU_LINK_RATIO * weights[id(heading)]
     return unlinked and whole >= 2 * weight
 
 
@@ -237,31 +245,36 @@ def _strip_signs(links: list[Tag]) -> Iterable[tuple[PageElement, str]]:
     return texts.values()
 
 
-def find_article(soup: BeautifulSoup, page: Survey) -> Tag:
+def find_article(soup: BeautifulSoup, page: PageSurvey) -> Tag:
     """Return the element of a pruned page that is the article."""
     elements, weights = page
     root: Tag = soup.body or soup
-    declared = [tag for tag in elements if _is_declared(tag)]
+    declared = [tag for tag in elements if _is_declared_article(tag)]
     most = max((weights[id(tag)] for tag in declared), default=0)
-    if most and most >= _DECLARED_SHARE * weights[id(root)]:
-        whole = [tag for tag in declared if weights[id(tag)] >= _WHOLE_SHARE * most]
+    if most and most >= _DECLARED_MIN_RATIO * weights[id(root)]:
+        whole = [tag for tag in declared if weights[id(tag)] >= _WHOLE_MIN_RATIO * most]
         root = min(whole, key=lambda tag: weights[id(tag)])
     while True:  # follow the one child that holds everything, also down a tower of nested boxes
-        children = [tag for tag in root.find_all(True, recursive=False) if tag.name not in _LEAVES]
-        heavy = [tag for tag in children if weights[id(tag)] >= _ALL_SHARE * weights[id(root)] > 0]
+        children = [
+            tag for tag in root.find_all(True, recursive=False) if tag.name not in _LEAF_ELEMENTS
+        ]
+        heavy = [
+            tag for tag in children if weights[id(tag)] >= _ALL_TEXT_RATIO * weights[id(root)] > 0
+        ]
         if not heavy:
             return root
         root = heavy[0]
 
 
-def _is_extra(tag: Tag) -> bool:
+def _is_display_copy(tag: Tag) -> bool:
+    """Return whether an element repeats text for display, or is hidden from readers."""
     if not tag.attrs:
         return False
     labels = f"{' '.join(get_classes(tag))} {tag.attrs.get('id', '')}"
-    return tag.attrs.get("aria-hidden") == "true" or _EXTRAS.search(labels) is not None
+    return tag.attrs.get("aria-hidden") == "true" or _DISPLAY_COPIES.search(labels) is not None
 
 
-def is_abstract(tag: Tag) -> bool:
+def is_marked_abstract(tag: Tag) -> bool:
     """Return whether the page marks *tag* as the abstract."""
     if not tag.attrs:
         return False
@@ -269,15 +282,15 @@ def is_abstract(tag: Tag) -> bool:
     return tag.attrs.get("itemprop") == "abstract" or "abstract" in map(str.lower, labels)
 
 
-def _is_declared(tag: Tag) -> bool:
-    """Return whether the page declares *tag* as the article."""
+def _is_declared_article(tag: Tag) -> bool:
+    """Return whether the page declares *tag* to be the article."""
     attrs = tag.attrs
-    return tag.name in _ARTICLES or (
+    return tag.name in _ARTICLE_ELEMENTS or (
         bool(attrs)
         and (
-            attrs.get("role") in _ARTICLES
+            attrs.get("role") in _ARTICLE_ELEMENTS
             or "articleBody" in str(attrs.get("itemprop") or "")
             or "ScholarlyArticle" in str(attrs.get("itemtype") or "")
-            or not _BOXES.isdisjoint((*get_classes(tag), str(attrs.get("id") or "")))
+            or not _ARTICLE_BOXES.isdisjoint((*get_classes(tag), str(attrs.get("id") or "")))
         )
     )

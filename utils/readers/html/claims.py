@@ -1,8 +1,8 @@
-"""The claims in the head of a publisher's page: identifiers, title, authors, licence.
+"""Read the claims in a page's head: identifiers, title, authors, license.
 
-Read in the order publishers care about them: ``citation_*`` (what Google Scholar indexes), then
-PRISM, Dublin Core, and JSON-LD of schema.org. All of it is the page's own claim, to be compared
-with the record by `...judges.check`, never to be believed.
+Sources in order of reliability: ``citation_*`` (what Google Scholar indexes), then
+PRISM, Dublin Core, and JSON-LD of schema.org. All are the page's own
+claims, which `...judges.check` compares with the record.
 """
 
 from __future__ import annotations
@@ -23,8 +23,14 @@ if TYPE_CHECKING:
     from bs4 import BeautifulSoup
 
 _DOI = re.compile(r"10\.\d{4,9}(?:\.\d+)*/[^\s\"<>]+")
-_TITLES = ("citation_title", "prism.title", "dc.title", "dcterms.title", "bepress_citation_title")
-_DOIS = (
+_TITLE_NAMES = (
+    "citation_title",
+    "prism.title",
+    "dc.title",
+    "dcterms.title",
+    "bepress_citation_title",
+)
+_DOI_NAMES = (
     "citation_doi",
     "bepress_citation_doi",
     "prism.doi",
@@ -35,24 +41,32 @@ _DOIS = (
     "evt-doipage",
     "dc.source",
 )
-_AUTHORS = (
+_AUTHOR_NAMES = (
     "citation_author",
     "citation_authors",
     "bepress_citation_author",
     "dc.creator",
     "dc.contributor",
 )
-_ABSTRACTS = ("citation_abstract", "dc.description", "dcterms.abstract", "dcterms.description")
-_RIGHTS = ("dc.rights", "dcterms.rights", "prism.copyright", "dcterms.license", "citation_license")
-_SCHOLARLY = re.compile(r"(scholarly|medicalscholarly|news)?article|report|thesis", re.I)
-_FALSE = re.compile(r"(https?://schema\.org/)?false", re.I)  # a boolean, a word or a name for it
-_MAX_NAME = 2000  # characters of a claimed identifier
-_MAX_JSON = 2_000_000  # characters; a page's own JSON-LD is a few thousand
+_ABSTRACT_NAMES = ("citation_abstract", "dc.description", "dcterms.abstract", "dcterms.description")
+_RIGHTS_NAMES = (
+    "dc.rights",
+    "dcterms.rights",
+    "prism.copyright",
+    "dcterms.license",
+    "citation_license",
+)
+_ARTICLE_TYPE = re.compile(r"(scholarly|medicalscholarly|news)?article|report|thesis", re.I)
+_FALSE_VALUE = re.compile(
+    r"(https?://schema\.org/)?false", re.I
+)  # a boolean, a word or a name for it
+_MAX_ID_CHARS = 2000  # characters of a claimed identifier
+_MAX_JSON_CHARS = 2_000_000  # characters; a page's own JSON-LD is a few thousand
 
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """The claims in a page's head; empty where the page claims nothing."""
+    """The claims of a page's head; fields without a claim are empty."""
 
     title: str = ""
     abstract: str = ""
@@ -65,18 +79,19 @@ class Claims:
 
 
 def read_claims(soup: BeautifulSoup, url: str) -> Claims:
-    """Read the claims of a parsed page; links become absolute against *url*."""
+    """Collect the claims of a parsed page; links become absolute against *url*."""
     meta = _collect_meta(soup)
     linked = next(_find_json_ld(soup), {})
     return Claims(
-        title=_get_first(meta, _TITLES) or _to_text(linked.get("headline") or linked.get("name")),
+        title=_get_first(meta, _TITLE_NAMES)
+        or _to_text(linked.get("headline") or linked.get("name")),
         abstract=_find_abstract(meta, linked),
         authors=_find_authors(meta, linked),
         ids=_find_ids(meta, linked),
         license=_find_license(soup, meta, linked),
         pdf=_find_links(soup, meta, linked, url, "pdf"),
         xml=_find_links(soup, meta, linked, url, "xml"),
-        closed=bool(_FALSE.fullmatch(str(linked.get("isAccessibleForFree", "")))),
+        closed=bool(_FALSE_VALUE.fullmatch(str(linked.get("isAccessibleForFree", "")))),
     )
 
 
@@ -97,6 +112,7 @@ def _to_text(value: object) -> str:
 
 
 def _get_first(meta: dict[str, list[str]], names: tuple[str, ...]) -> str:
+    """Return the first claimed value under one of *names*; empty if there is none."""
     return next((meta[name][0] for name in names if meta.get(name)), "")
 
 
@@ -105,7 +121,7 @@ def _find_json_ld(soup: BeautifulSoup) -> Iterator[dict[str, Any]]:
     for script in soup.find_all("script"):
         is_linked_data = "ld+json" in str(script.get("type")).lower()
         source = script.get_text() if is_linked_data else ""
-        if not source or len(source) > _MAX_JSON:
+        if not source or len(source) > _MAX_JSON_CHARS:
             continue
         try:
             data = json.loads(source)
@@ -118,7 +134,7 @@ def _find_json_ld(soup: BeautifulSoup) -> Iterator[dict[str, Any]]:
             elif isinstance(thing, dict):
                 kinds = thing.get("@type", "")
                 kinds = kinds if isinstance(kinds, list) else [kinds]
-                if any(isinstance(kind, str) and _SCHOLARLY.fullmatch(kind) for kind in kinds):
+                if any(isinstance(kind, str) and _ARTICLE_TYPE.fullmatch(kind) for kind in kinds):
                     yield thing
                 queue.extend(thing[key] for key in ("@graph", "mainEntity") if key in thing)
 
@@ -130,7 +146,7 @@ def _to_list(value: object) -> list[Any]:
 
 def _find_abstract(meta: dict[str, list[str]], linked: dict[str, Any]) -> str:
     """Return the longest claimed abstract: many pages claim a teaser or citation as well."""
-    claimed = [text for name in _ABSTRACTS for text in meta.get(name, ())]
+    claimed = [text for name in _ABSTRACT_NAMES for text in meta.get(name, ())]
     claimed += [_to_text(linked.get("abstract")), _to_text(linked.get("description"))]
     return max(claimed, key=len, default="")
 
@@ -138,7 +154,7 @@ def _find_abstract(meta: dict[str, list[str]], linked: dict[str, Any]) -> str:
 def _find_authors(meta: dict[str, list[str]], linked: dict[str, Any]) -> tuple[str, ...]:
     """Return family names, in order."""
     names: list[str] = []
-    for key in _AUTHORS:
+    for key in _AUTHOR_NAMES:
         if meta.get(key):
             names = [name for text in meta[key] for name in re.split(r"\s*;\s*", text) if name]
             break
@@ -154,15 +170,16 @@ def _find_authors(meta: dict[str, list[str]], linked: dict[str, Any]) -> tuple[s
 
 
 def _find_ids(meta: dict[str, list[str]], linked: dict[str, Any]) -> Ids:
+    """Return the identifiers that the page claims."""
     found = Ids()
-    values = [text for name in _DOIS for text in meta.get(name, ())]
+    values = [text for name in _DOI_NAMES for text in meta.get(name, ())]
     for key in ("identifier", "sameAs", "@id", "url"):
         values += [
             str(item.get("value", "")) if isinstance(item, dict) else _to_text(item)
             for item in _to_list(linked.get(key))
         ]
     for value in values:
-        if match := _DOI.search(value[:_MAX_NAME]):
+        if match := _DOI.search(value[:_MAX_ID_CHARS]):
             found |= Ids.maybe(match[0])
             break
     for name, form in (
@@ -189,7 +206,7 @@ def _find_license(soup: BeautifulSoup, meta: dict[str, list[str]], linked: dict[
     return next(
         (
             text[:300]
-            for name in _RIGHTS
+            for name in _RIGHTS_NAMES
             for text in meta.get(name, ())
             if "creativecommons" in text or re.search(r"\bCC[ -]|Creative Commons", text)
         ),
@@ -207,20 +224,20 @@ def _find_links(
     for link in soup.find_all("link", href=True):
         rel = str(link.get("rel") or "").lower()
         kind = str(link.get("type", "")).split(";")[0].strip().lower()
-        if "alternate" in rel and kind in _MEDIA[form]:
+        if "alternate" in rel and kind in _MEDIA_TYPES[form]:
             hrefs.append(str(link["href"]))
     hrefs += [
         _to_text(copy.get("contentUrl"))
         for key in ("encoding", "associatedMedia")
         for copy in _to_list(linked.get(key))
-        if isinstance(copy, dict) and str(copy.get("encodingFormat")).lower() in _MEDIA[form]
+        if isinstance(copy, dict) and str(copy.get("encodingFormat")).lower() in _MEDIA_TYPES[form]
     ]
     return tuple(
         dict.fromkeys(found for href in hrefs if href and (found := to_absolute(root, href)))
     )
 
 
-_MEDIA = {
+_MEDIA_TYPES = {
     "pdf": {"application/pdf"},
     "xml": {"application/xml", "text/xml", "application/jats+xml"},
 }

@@ -1,9 +1,9 @@
-"""LaTeXML's pages, arXiv's and ar5iv's, made ordinary before they are read.
+"""Convert LaTeXML's pages (arXiv, ar5iv) to ordinary pages before they are read.
 
-LaTeXML says what each element was in the source by its classes (``ltx_theorem``, ``ltx_eqn_row``,
-``ltx_bibitem`` …) and keeps each formula's TeX beside its MathML. Here these become headings,
-lists, tables and formulas that any page has, and what is not the paper goes: from there on the
-page is read like any other. Class names are those of LaTeXML 0.8 and of arXiv's pages of 2026.
+LaTeXML names the source of each element in its classes (``ltx_theorem``, ``ltx_eqn_row``,
+``ltx_bibitem`` …) and keeps each formula's TeX beside its MathML. Here these become ordinary
+headings, lists, tables and formulas, and what is not the paper is removed. From then on the page is
+read like any other. Class names are those of LaTeXML 0.8 and of arXiv's pages of 2026.
 https://math.nist.gov/~BMiller/LaTeXML/, https://info.arxiv.org/about/accessible_HTML.html
 """
 
@@ -19,50 +19,52 @@ from ...model.identifiers import Ids
 from ..author_names import extract_family_names
 from ..jats.formulas import format_display_lines
 from .claims import Claims
-from .tree import remove
+from .tree import remove_nodes
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
 
-_MATH: Final = re.compile(r"<math\b(?:[^<>\"']++|\"[^\"]{0,50000}+\"|'[^']{0,50000}+')*+>")
-_NOT_SHOWN: Final = [
+_MATH_TAG: Final = re.compile(r"<math\b(?:[^<>\"']++|\"[^\"]{0,50000}+\"|'[^']{0,50000}+')*+>")
+_HIDDEN_CLASSES: Final = [
     *("ltx_authors", "ltx_dates", "ltx_ERROR", "ltx_TOC", "ltx_bib_cited", "ltx_rdf"),
     *("ltx_pagination", "ltx_listing_data", "ltx_tag_listingline", "ltx_note_mark"),
     *("ltx_tag_note", "ltx_note_type", "ltx_page_footer"),
 ]
-_MACHINES: Final = ["nav", "button", "form"]
-_NOTES: Final = re.compile(r"ltx_role_(footnote|footnotetext|endnote)")
-_TOP: Final = re.compile(r"ltx_title_(abstract|bibliography|acknowledgements?|keywords|index)")
-_RUN_IN: Final = re.compile(r"ltx_title_(theorem|proof|paragraph|subparagraph)|ltx_runin")
-_BULLETS: Final = re.compile(r"[•·∙◦○▪■–—*∗-]?|\(?\d{1,3}[.):]?\)?")
-_ARXIV: Final = re.compile(
+_INTERACTIVE_ELEMENTS: Final = ["nav", "button", "form"]
+_FOOTNOTE_ROLE: Final = re.compile(r"ltx_role_(footnote|footnotetext|endnote)")
+_TOP_LEVEL_TITLE: Final = re.compile(
+    r"ltx_title_(abstract|bibliography|acknowledgements?|keywords|index)"
+)
+_RUN_IN_TITLE: Final = re.compile(r"ltx_title_(theorem|proof|paragraph|subparagraph)|ltx_runin")
+_BULLET: Final = re.compile(r"[•·∙◦○▪■–—*∗-]?|\(?\d{1,3}[.):]?\)?")
+_ARXIV_ID: Final = re.compile(
     r"(?:arXiv:\s*|/html/|/abs/|^\[)(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(v\d{1,2})?\b"
 )
-_HOSTS: Final = re.compile(r"https?://(?:[\w-]+\.)*arxiv\.org/html/|#")
-_FATAL: Final = re.compile(r"conversion to html had a fatal error", re.I)
-_LONGEST_TEX: Final = 20_000
-_MOST_NOTES: Final = 2000
-_FONTS: Final = {
+_PAGE_LINK: Final = re.compile(r"https?://(?:[\w-]+\.)*arxiv\.org/html/|#")
+_FATAL_ERROR: Final = re.compile(r"conversion to html had a fatal error", re.I)
+_MAX_TEX_CHARS: Final = 20_000
+_MAX_NOTES: Final = 2000
+_FONT_ELEMENTS: Final = {
     "ltx_font_bold": "b",
     "ltx_font_italic": "i",
     "ltx_emph": "i",
     "ltx_font_typewriter": "code",
 }
-_CELLS: Final = {"ltx_tabular": "table", "ltx_tr": "tr", "ltx_td": "td"}
-_SPAN: Final = re.compile(r"ltx_(colspan|rowspan)_(\d{1,3})")
+_TABLE_ELEMENTS: Final = {"ltx_tabular": "table", "ltx_tr": "tr", "ltx_td": "td"}
+_SPAN_CLASS: Final = re.compile(r"ltx_(colspan|rowspan)_(\d{1,3})")
 
 
 def drop_mathml(text: str) -> str:
     """Return a page's source with only the TeX of each formula.
 
-    MathML takes thirty elements for what TeX says in ten characters; a paper of formulas would
-    have more elements than any page may.
+    MathML takes thirty elements for ten characters of TeX; a paper with many formulas would exceed
+    the limit of elements in a page.
     """
     if "ltx_" not in text:
         return text
     parts: list[str] = []
     done = 0
-    for match in _MATH.finditer(text):
+    for match in _MATH_TAG.finditer(text):
         if match.start() < done or " alttext=" not in match[0]:
             continue
         end = text.find("</math>", match.end())
@@ -78,9 +80,9 @@ def is_latexml(soup: BeautifulSoup) -> bool:
     return any("ltx_document" in (tag.get("class") or ()) for tag in soup.find_all(True))
 
 
-def is_broken(soup: BeautifulSoup) -> bool:
-    """Return whether the page itself says that its conversion failed."""
-    return soup.find(string=_FATAL) is not None
+def is_conversion_broken(soup: BeautifulSoup) -> bool:
+    """Return whether the page says that its conversion broke off."""
+    return soup.find(string=_FATAL_ERROR) is not None
 
 
 def complete_claims(soup: BeautifulSoup, claims: Claims) -> Claims:
@@ -117,13 +119,13 @@ def _find_ids(soup: BeautifulSoup) -> Ids:
     places += [str(tag.get("href")) for tag in soup.find_all("link", rel="canonical", href=True)]
     places += [_to_text(head) if head else ""]
     for place in places:
-        if match := _ARXIV.search(place[:500]):
+        if match := _ARXIV_ID.search(place[:500]):
             return Ids.maybe(f"arXiv:{match[1]}{match[2] or ''}")
     return Ids()
 
 
-def make_ordinary(soup: BeautifulSoup) -> None:
-    """Reduce the page to the paper, as an ordinary article page, in place."""
+def convert_latexml(soup: BeautifulSoup) -> None:
+    """Convert the page in place to an ordinary page that holds nothing but the paper."""
     article = soup.find(class_="ltx_document")
     if not isinstance(article, Tag) or soup.body is None:
         return
@@ -131,17 +133,17 @@ def make_ordinary(soup: BeautifulSoup) -> None:
     soup.body.clear()
     soup.body.append(article)
     article.name = "article"
-    _drop_classes(article, [*_NOT_SHOWN, "ltx_title_document"])
+    _drop_classes(article, [*_HIDDEN_CLASSES, "ltx_title_document"])
     _simplify_equations(article)
-    _set_formulas(article)
+    _normalize_formulas(article)
     _move_notes(article)
-    _set_headings(article)
+    _convert_headings(article)
     _simplify_floats(article)
-    _set_listings(article)
-    _set_lists(article)
+    _convert_listings(article)
+    _convert_lists(article)
     simplify_tables(article)
     simplify_fonts(article)
-    for link in article.find_all("a", href=_HOSTS):
+    for link in article.find_all("a", href=_PAGE_LINK):
         del link["href"]
     for tag in article.find_all(True):
         del tag["class"]
@@ -149,11 +151,13 @@ def make_ordinary(soup: BeautifulSoup) -> None:
 
 
 def _find_first(root: Tag, *names: str) -> Tag | None:
+    """Return the first element with one of these classes; None if there is none."""
     return next(iter(find_classed(root, *names)), None)
 
 
 def _drop_classes(root: Tag, names: list[str]) -> None:
-    remove(find_classed(root, *names) + root.find_all(_MACHINES))
+    """Remove the elements with these classes, and all menus, buttons and forms."""
+    remove_nodes(find_classed(root, *names) + root.find_all(_INTERACTIVE_ELEMENTS))
 
 
 def _to_text(tag: PageElement) -> str:
@@ -173,7 +177,7 @@ def _to_text(tag: PageElement) -> str:
 def _get_first_line(name: Tag) -> str:
     """Return an author's name without an address below it."""
     _drop_classes(name, ["ltx_note", "ltx_author_notes"])
-    remove(name.find_all(["sup", "math"]))
+    remove_nodes(name.find_all(["sup", "math"]))
     line = ""
     for node in name.descendants:
         if isinstance(node, Tag) and node.name == "br" and line.strip(" ,"):
@@ -183,15 +187,18 @@ def _get_first_line(name: Tag) -> str:
 
 
 def _get_tex(math: Tag) -> str:
-    tex = str(math.get("alttext") or "")[:_LONGEST_TEX]
+    """Return the TeX of a formula on one line."""
+    tex = str(math.get("alttext") or "")[:_MAX_TEX_CHARS]
     return " ".join(tex.removeprefix("\\displaystyle").replace("\\displaystyle", " ").split())
 
 
 def _make_math(tex: str, display: str) -> Tag:
+    """Build a formula element from TeX."""
     return Tag(name="math", attrs={"alttext": tex, "display": display})
 
 
 def _has_class(tag: Tag, name: str) -> bool:
+    """Return whether an element has a class."""
     return name in (tag.get("class") or [])
 
 
@@ -221,7 +228,7 @@ def _split_lines(table: Tag) -> list[tuple[str, str]]:
             tag.clear()
         cells = [_get_cell_tex(cell) for cell in find_classed(row, "ltx_eqn_cell")]
         tex = " & ".join(cell for cell in cells if cell)
-        continues = len(cells) > 3 and not any(cells[:2])  # nothing left of the relation
+        continues = len(cells) > 3 and not any(cells[:2])  # no term left of the relation
         lines.append((f"& {tex}" if tex and continues and at else tex, numbers.get(at, "")))
     return lines
 
@@ -237,7 +244,8 @@ def _get_cell_tex(cell: Tag) -> str:
     return " ".join(part for part in parts if part)
 
 
-def _set_formulas(article: Tag) -> None:
+def _normalize_formulas(article: Tag) -> None:
+    """Put the TeX of inline formulas on one line."""
     for math in article.find_all("math"):
         tex = str(math.get("alttext") or "")
         if tex:
@@ -245,12 +253,14 @@ def _set_formulas(article: Tag) -> None:
 
 
 def _move_notes(article: Tag) -> None:
-    """Move footnotes behind the paragraph that mentions them, as the other readers do."""
+    """Move footnotes behind the paragraph that cites them, as the other readers do."""
     stray: list[Tag] = []
-    for number, note in enumerate(find_classed(article, "ltx_note")[:_MOST_NOTES], 1):
+    for number, note in enumerate(find_classed(article, "ltx_note")[:_MAX_NOTES], 1):
         content = _find_first(note, "ltx_note_content")
         block = _find_outermost(note, article)
-        if content is None or not any(_NOTES.fullmatch(str(name)) for name in note["class"]):
+        if content is None or not any(
+            _FOOTNOTE_ROLE.fullmatch(str(name)) for name in note["class"]
+        ):
             stray.append(note)
             continue
         definition = Tag(name="p")
@@ -262,7 +272,7 @@ def _move_notes(article: Tag) -> None:
             block.append(definition)
         else:
             block.insert_after(definition)
-    remove(stray)
+    remove_nodes(stray)
 
 
 def _find_outermost(note: Tag, article: Tag) -> Tag:
@@ -279,13 +289,14 @@ def _find_outermost(note: Tag, article: Tag) -> Tag:
 # --- headings, floats, lists ----------------------------------------------------------------------
 
 
-def _set_headings(article: Tag) -> None:
+def _convert_headings(article: Tag) -> None:
+    """Set the level and text of headings, and move run-in heads into their paragraphs."""
     run_in: list[Tag] = []
     for heading in article.find_all(["h1", "h2", "h3", "h4", "h5", "h6"]):
         names = " ".join(map(str, heading.get("class") or []))
-        if _TOP.search(names):
+        if _TOP_LEVEL_TITLE.search(names):
             heading.name = "h2"
-        elif _RUN_IN.search(names):
+        elif _RUN_IN_TITLE.search(names):
             _move_into_line(heading, "em" if "ltx_title_proof" in names else "strong")
             run_in.append(heading)
             continue
@@ -294,11 +305,11 @@ def _set_headings(article: Tag) -> None:
             if number and not number[-1:].isdigit() and not number.startswith("Appendix"):
                 tag.string = f"{number.rstrip('.')}. "
         heading.string = _to_text(heading)
-    remove(run_in)
+    remove_nodes(run_in)
 
 
 def _move_into_line(heading: Tag, mark: str) -> None:
-    """Put the head of a theorem or paragraph into the first line behind it."""
+    """Move the head of a theorem or paragraph into the first line below."""
     following = heading.find_next_sibling()
     first = following if isinstance(following, Tag) else None
     if first is not None and first.name != "p":
@@ -308,6 +319,7 @@ def _move_into_line(heading: Tag, mark: str) -> None:
 
 
 def _insert_lead(box: Tag, text: str, mark: str = "b") -> None:
+    """Insert *text* with *mark* at the beginning of *box*."""
     if text:
         head = Tag(name=mark)
         head.string = text
@@ -333,7 +345,8 @@ def _simplify_floats(article: Tag) -> None:
         caption.name = "p"
 
 
-def _set_listings(article: Tag) -> None:
+def _convert_listings(article: Tag) -> None:
+    """Convert listings to code blocks or lists."""
     for listing in find_classed(article, "ltx_listing"):
         lines = find_classed(listing, "ltx_listingline")
         is_code = _has_class(listing, "ltx_lstlisting")
@@ -346,7 +359,8 @@ def _set_listings(article: Tag) -> None:
         listing.name = "ul" if lines else listing.name
 
 
-def _set_lists(article: Tag) -> None:
+def _convert_lists(article: Tag) -> None:
+    """Convert definition lists, item labels and bibliographies to ordinary lists."""
     terms: list[Tag] = []
     for term in article.find_all("dt"):
         following = term.find_next_sibling()
@@ -354,7 +368,7 @@ def _set_lists(article: Tag) -> None:
             following.name = "li"
             _join_item_label(following, _to_text(term))
             terms.append(term)
-    remove(terms)
+    remove_nodes(terms)
     for box in article.find_all("dl"):
         box.name = "ul"
     marks: list[Tag] = []
@@ -363,11 +377,11 @@ def _set_lists(article: Tag) -> None:
         label = _to_text(mark) if mark is not None else ""
         marks += [mark] if isinstance(mark, Tag) else []
         _join_item_label(
-            item, "" if _BULLETS.fullmatch(label) or _has_class(item, "ltx_bibitem") else label
+            item, "" if _BULLET.fullmatch(label) or _has_class(item, "ltx_bibitem") else label
         )
         for block in find_classed(item, "ltx_bibblock"):
             block.append(" ")
-    remove(marks)
+    remove_nodes(marks)
     for bibliography in find_classed(article, "ltx_biblist"):
         bibliography.name = "ol"
 
@@ -394,14 +408,15 @@ def simplify_tables(article: Tag) -> None:
                 break
             if above.name in ("p", "span"):
                 above.name = "div"
-    for name, element in _CELLS.items():
+    for name, element in _TABLE_ELEMENTS.items():
         for tag in find_classed(article, name):
             tag.name = element if tag.name in ("span", "div") else tag.name
-            for key, number in _SPAN.findall(" ".join(map(str, tag.get("class") or []))):
+            for key, number in _SPAN_CLASS.findall(" ".join(map(str, tag.get("class") or []))):
                 tag[key] = number
 
 
 def _dissolve_table(table: Tag) -> None:
+    """Turn a table inside a cell into plain text."""
     for part in [table, *table.find_all(["table", "tbody", "thead", "tr", "td", "th", "span"])]:
         part.name = "span"
         part["class"] = "ltx_inner"
@@ -410,7 +425,7 @@ def _dissolve_table(table: Tag) -> None:
 
 def simplify_fonts(article: Tag) -> None:
     """Write bold, italic and typewriter as elements; drop the italics of theorems."""
-    for name, element in _FONTS.items():
+    for name, element in _FONT_ELEMENTS.items():
         for tag in find_classed(article, name):
             if tag.name not in ("span", "em"):
                 continue

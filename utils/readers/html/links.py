@@ -1,4 +1,4 @@
-"""Where the links of a page lead: out to the web, or to another place of the same page."""
+"""Resolve the links of a page: out to the web, or to another place of the same page."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from .claims import to_absolute
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
 
-_SEARCHES = re.compile(
+_SEARCH_URL = re.compile(
     r"https?://scholar\.google\.[a-z.]+/"
 )  # for a name or a title, not the thing
 _SCHEMES = ("http", "https", "mailto", "ftp")
-_RESOLVERS = re.compile(r"https?://(?:(?:dx\.)?doi\.org|hdl\.handle\.net)/")
-_OWN_ADDRESSES = ("og:url", "citation_abstract_html_url", "citation_fulltext_html_url")
+_RESOLVER_URL = re.compile(r"https?://(?:(?:dx\.)?doi\.org|hdl\.handle\.net)/")
+_PAGE_URL_NAMES = ("og:url", "citation_abstract_html_url", "citation_fulltext_html_url")
 
 
 class PageLinks:
-    """The links of one page.
+    """The links of a page.
 
     Parameters
     ----------
@@ -35,13 +35,13 @@ class PageLinks:
         own += [
             str(tag.get("content") or "")
             for tag in soup.find_all("meta")
-            if (tag.get("property") or tag.get("name")) in _OWN_ADDRESSES
+            if (tag.get("property") or tag.get("name")) in _PAGE_URL_NAMES
         ]
         stated = [address for text in own if (address := to_absolute(url, text))]
         base = soup.find("base", href=True)
         self.url = to_absolute(url, str(base["href"])) if base is not None else url
-        if stated and _RESOLVERS.match(self.url):
-            self.url = stated[0]  # a resolver's address is the page's in name only
+        if stated and _RESOLVER_URL.match(self.url):
+            self.url = stated[0]  # a resolver's address is not the page's own
         self._own = {_strip_fragment(address) for address in (url, self.url, *stated)}
 
     def resolve(self, href: str) -> str:
@@ -52,6 +52,7 @@ class PageLinks:
 
 
 def _strip_fragment(address: str) -> str:
+    """Return an address without scheme, ``www.`` and fragment, for comparison."""
     return re.sub(r"^https?://(?:www\.)?", "", address.partition("#")[0]).rstrip("/").lower()
 
 
@@ -76,6 +77,6 @@ def to_safe_link(base: str, href: str) -> str:
         return ""
     else:
         target = to_absolute(base, bare)
-    if target.partition("#")[0] == base.partition("#")[0] or _SEARCHES.match(target):
+    if target.partition("#")[0] == base.partition("#")[0] or _SEARCH_URL.match(target):
         return ""
     return target.replace("(", "%28").replace(")", "%29")

@@ -1,9 +1,9 @@
-"""Parts of a paper that its page shows on a click.
+"""Restore parts of a paper that its page loads or shows on a click.
 
-Some pages carry them out of sight: Taylor & Francis keeps tables as HTML in a script's data, and
-many publishers name every reference in the page's head, for Google Scholar. Such parts are put
-where they belong. A table or a reference list that the page announces and does not carry is named
-as missing, with its address where the page links it.
+Some pages hold such parts out of sight: Taylor & Francis keeps tables as HTML in a script's data,
+and many publishers list every reference in the page's head, for Google Scholar. These parts are
+moved to their places. A note names a table or reference list that the page announces and does not
+carry, with its address if the page links it.
 """
 
 from __future__ import annotations
@@ -15,39 +15,39 @@ from typing import TYPE_CHECKING
 from bs4.element import NavigableString, Tag
 
 from ...outline.sections import NO_LIST
-from .article import REFERENCES
+from .article import REFERENCE_WORDS
 from .claims import to_absolute
 from .parts import HEADINGS, get_heading_name
-from .tree import find_tags, get_line, has_name, list_elements, remove
+from .tree import find_tags, get_line, has_name, list_elements, remove_nodes
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
 
-_VIEWER = re.compile(r"\btfviewerdata\s*=\s*(?=\{)")
-_LONGEST_DATA = 4_000_000  # characters of a script
-_MOST_TABLES = 200
+_VIEWER_DATA = re.compile(r"\btfviewerdata\s*=\s*(?=\{)")
+_MAX_SCRIPT_CHARS = 4_000_000  # characters of a script
+_MAX_TABLES = 200
 _SHOWS_TABLE = re.compile(
     r"(view|full|display|open|load|show|see|expand)( full| large)?[ -]*(size )?table( \d+)?", re.I
 )
 _TABLE = re.compile(r"\W*((supplementary|extended data) )?table\b\.?\s?[A-Z]?\d+", re.I)
-_UP = 5  # elements from a link to the box of its table
+_MAX_LEVELS_UP = 5  # elements from a link to the box of its table
 _FEWEST, _MOST_REFERENCES = 3, 5000
-_EMPTY_CHARS = 80  # under the heading of references: a note that they are loading
+_EMPTY_MAX_CHARS = 80  # under the heading of references: a note that they are loading
 _FIELD = re.compile(r"(?:^|;)\s*citation_(\w+)\s*=\s*")
 
 
-def fill_tables(soup: BeautifulSoup, kept: dict[str, object]) -> None:
-    """Put tables that a script keeps for a pop-up where the page names them."""
+def fill_tables(soup: BeautifulSoup, tables_by_name: dict[str, object]) -> None:
+    """Put tables that a script holds for a pop-up at the place where the page names them."""
     from bs4 import BeautifulSoup as Soup
 
-    for box in [tag for tag in list_elements(soup) if tag.get("data-id")] if kept else []:
-        content = kept.get(str(box["data-id"]))
+    for box in [tag for tag in list_elements(soup) if tag.get("data-id")] if tables_by_name else []:
+        content = tables_by_name.get(str(box["data-id"]))
         if not isinstance(content, str) or box.find_parent(["p", "li", "td"]) is not None:
             continue
         table = Soup(content, "lxml").find("table")
         if isinstance(table, Tag):
             box.replace_with(table.extract())
-            del kept[str(box["data-id"])]
+            del tables_by_name[str(box["data-id"])]
 
 
 def find_script_tables(soup: BeautifulSoup) -> dict[str, object]:
@@ -55,7 +55,7 @@ def find_script_tables(soup: BeautifulSoup) -> dict[str, object]:
     found: dict[str, object] = {}
     for script in soup.find_all("script"):
         source = script.get_text()
-        start = _VIEWER.search(source) if len(source) <= _LONGEST_DATA else None
+        start = _VIEWER_DATA.search(source) if len(source) <= _MAX_SCRIPT_CHARS else None
         if start is None:
             continue
         try:
@@ -63,14 +63,14 @@ def find_script_tables(soup: BeautifulSoup) -> dict[str, object]:
         except (ValueError, RecursionError):
             continue
         tables = data.get("tables")
-        for table in tables[:_MOST_TABLES] if isinstance(tables, list) else []:
+        for table in tables[:_MAX_TABLES] if isinstance(tables, list) else []:
             if isinstance(table, dict):
                 found[str(table.get("id"))] = table.get("content")
     return found
 
 
-def name_missing_tables(soup: BeautifulSoup, url: str) -> None:
-    """Replace links to tables that the page does not carry by a note that says so."""
+def note_missing_tables(soup: BeautifulSoup, url: str) -> None:
+    """Replace links to tables that the page does not carry with a note that says so."""
     links = [
         link for link in find_tags(soup, ("a", "button")) if _SHOWS_TABLE.fullmatch(get_line(link))
     ]
@@ -92,31 +92,34 @@ def name_missing_tables(soup: BeautifulSoup, url: str) -> None:
 
 def _find_captioned_box(link: Tag) -> tuple[Tag | None, str]:
     """Return the smallest box around *link* that begins with a table's caption, and the label."""
-    for box, _ in zip(link.parents, range(_UP), strict=False):
+    for box, _ in zip(link.parents, range(_MAX_LEVELS_UP), strict=False):
         if label := _find_label(box.get_text(" ")):
             return box, label
     return None, ""
 
 
 def _find_label(text: str) -> str:
+    """Return the label of a table with which *text* begins; empty if there is none."""
     found = _TABLE.match(" ".join(text[:200].split()))
     return found[0].strip() if found else ""
 
 
 def fill_references(soup: BeautifulSoup) -> None:
-    """List the references of the page's head where their heading has none under it."""
+    """List the references of the page's head if there are none under their heading."""
     elements = list_elements(soup)
     headings = (tag for tag in elements if tag.name in HEADINGS)
     heading = next((tag for tag in headings if get_heading_name(tag) == "References"), None)
-    if heading is None or any(has_name(box, REFERENCES) and box.find("li") for box in elements):
+    if heading is None or any(
+        has_name(box, REFERENCE_WORDS) and box.find("li") for box in elements
+    ):
         return
     notes = _find_notes_below(heading)
     if notes is None:
         return
     stated = soup.find_all("meta", attrs={"name": "citation_reference"})[:_MOST_REFERENCES]
     entries = [entry for meta in stated if (entry := _format_entry(str(meta.get("content") or "")))]
-    remove(notes)
-    heading.insert_after(_list_of(entries) if len(entries) >= _FEWEST else _note_on_references())
+    remove_nodes(notes)
+    heading.insert_after(_build_list(entries) if len(entries) >= _FEWEST else _build_missing_note())
 
 
 def _find_notes_below(heading: Tag) -> list[NavigableString] | None:
@@ -135,12 +138,13 @@ def _find_notes_below(heading: Tag) -> list[NavigableString] | None:
         if type(node) is NavigableString and heading not in node.parents:
             notes.append(node)
             size += len(node.strip())
-        if size > _EMPTY_CHARS:
+        if size > _EMPTY_MAX_CHARS:
             return None
     return notes
 
 
-def _list_of(entries: list[str]) -> Tag:
+def _build_list(entries: list[str]) -> Tag:
+    """Return an ordered list of *entries*."""
     listed = Tag(name="ol")
     for entry in entries:
         item = Tag(name="li")
@@ -149,7 +153,8 @@ def _list_of(entries: list[str]) -> Tag:
     return listed
 
 
-def _note_on_references() -> Tag:
+def _build_missing_note() -> Tag:
+    """Return a note that the page does not carry the reference list."""
     note = Tag(name="p")
     note.append(NavigableString(NO_LIST))
     return note

@@ -1,4 +1,4 @@
-"""An article's HTML as markdown: markdownify with its known holes closed.
+"""Convert an article's HTML to markdown, with the known holes of markdownify closed.
 
 markdownify 1.2 leaves ``|`` in cells unescaped, ignores ``rowspan``, lets ``javascript:`` links
 through, drops sub- and superscripts and runs out of stack at some 400 nested boxes (measured). Text
@@ -20,28 +20,30 @@ from markdownify import ATX, MarkdownConverter
 
 from ...errors import BadContent
 from ..jats.formulas import clean_tex, escape_bars, to_latex
-from ..safe_xml import parse
+from ..safe_xml import parse_xml
 from .links import PageLinks
-from .tree import find_tags, list_elements, remove
+from .tree import find_tags, list_elements, remove_nodes
 
-_DEEPEST = 90  # levels; each costs markdownify three of Python's thousand stack frames
-_BLOCKS = re.compile(r"^(p|div|section|li|h[1-6]|tr|table|ul|ol|dl|figure|article)$")
-_Cell = list[PageElement]
-# Beyond these a span is an attack: no journal prints such a table.
+_MAX_DEPTH = 90  # levels; each costs markdownify three of Python's thousand stack frames
+_BLOCK_ELEMENT = re.compile(r"^(p|div|section|li|h[1-6]|tr|table|ul|ol|dl|figure|article)$")
+_CellNodes = list[PageElement]
+# A span beyond these limits is an attack: no journal prints such a table.
 _WIDEST, _LONGEST, _REPEATED_CHARS = 60, 2000, 200
-_REPEATED_IN_ALL = 100_000  # characters of a table; more is a bomb
-# A text in words for readers who do not see the formula, and no TeX.
-_WORDS = re.compile(r"\s*[A-Za-z]{2,}[ ,]+[A-Za-z]{2,}[ ,]+[A-Za-z]{2,}\b")
-_PLACES = ("p", "div", "h2", "h3", "h4", "h5", "h6")  # of a caption
-_MARKS = frozenset(("a", "abbr", "b", "cite", "em", "i", "span", "strong", "sub", "sup", "u"))
-_HOLDERS = ["p", "div", "table", "section"]
-_CAPTION_CHARS = 20  # "Table 1." alone may stand anywhere
-_NOTES_CHARS = 2000  # below a table; more is text
-_LAYOUT_WORDS = 150  # a cell with this much prose is page layout
+_REPEAT_TABLE_MAX_CHARS = 100_000  # characters of a table; more is a bomb
+# A description in words for readers who do not see the formula; not TeX.
+_SPOKEN_FORMULA = re.compile(r"\s*[A-Za-z]{2,}[ ,]+[A-Za-z]{2,}[ ,]+[A-Za-z]{2,}\b")
+_CAPTION_ELEMENTS = ("p", "div", "h2", "h3", "h4", "h5", "h6")  # of a caption
+_INLINE_ELEMENTS = frozenset(
+    ("a", "abbr", "b", "cite", "em", "i", "span", "strong", "sub", "sup", "u")
+)
+_BOX_ELEMENTS = ["p", "div", "table", "section"]
+_CAPTION_MIN_CHARS = 20  # "Table 1." alone may stand anywhere
+_NOTES_MAX_CHARS = 2000  # below a table; more is text
+_LAYOUT_MIN_WORDS = 150  # a cell with this much prose is page layout
 
 
 class _Converter(MarkdownConverter):
-    """Markdown as the shelf keeps it."""
+    """Converter to markdown as the shelf stores it."""
 
     def __init__(self, links: PageLinks) -> None:
         super().__init__(
@@ -51,17 +53,17 @@ class _Converter(MarkdownConverter):
             sup_symbol="<sup>",
             escape_underscores=False,
             autolinks=False,
-            wrap=True,  # at no width: where the page's source breaks lines says nothing
+            wrap=True,  # at no width: line breaks in the page's source mean nothing
             wrap_width=None,
         )
         self.links = links
         self.caption_above = ""  # the caption of the table that is being converted
 
     def process_tag(self, node: Tag, parent_tags: set[str] | None = None) -> str:
-        """Convert an element; one that only marks words needs none of the care for blocks."""
+        """Convert an element; inline elements with plain text take a faster path than blocks."""
         converter: Any = super()  # which declares no types
         text = node.contents[0] if len(node.contents) == 1 else None
-        if node.name not in _MARKS or not isinstance(text, NavigableString):
+        if node.name not in _INLINE_ELEMENTS or not isinstance(text, NavigableString):
             return str(converter.process_tag(node, parent_tags))
         above = parent_tags or set()
         shown = str(converter.process_text(text, {*above, node.name}))
@@ -69,12 +71,12 @@ class _Converter(MarkdownConverter):
         return str(convert(node, shown, above)) if convert else shown
 
     def escape(self, text: str, parent_tags: set[str]) -> str:
-        """Keep text text: no emphasis, tag or cell border that the page did not mean."""
+        """Escape signs that markdown would read as emphasis, tags or cell borders."""
         escaped = re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text.replace("*", r"\*"))
         return escaped.replace("|", r"\|") if {"td", "th"} & parent_tags else escaped
 
     def convert_a(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """Keep links that lead out to the web; one into the page itself is only its text."""
+        """Convert links that lead out to the web; a link into the page itself becomes its text."""
         target = self.links.resolve(str(el.get("href") or ""))
         shown = text.strip()
         if not target or not shown or "_noformat" in parent_tags:
@@ -83,7 +85,7 @@ class _Converter(MarkdownConverter):
         return f"{before}[{shown}]({target}){after}"
 
     def convert_img(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """Write pictures as nothing, except those of formulas."""
+        """Drop pictures, except the text of formulas."""
         names = " ".join(
             [*(el.get("class") or []), str(el.parent.get("class") or "") if el.parent else ""]
         )
@@ -92,17 +94,19 @@ class _Converter(MarkdownConverter):
         return self.escape(alt, parent_tags) if wanted else ""
 
     def convert_li(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """Write an item with its own number, which markdownify would recount for each."""
+        """Convert an item with its number, which markdownify would count again for each item."""
         bullet = f"{el['data-number']}. " if "data-number" in el.attrs else "- "
         shown = re.sub(r"^(?=.)", " " * len(bullet), text.strip(), flags=re.M)
         return f"{bullet}{shown.lstrip()}\n" if shown else "\n"
 
     def convert_math(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """Write TeX: the page's own beside the MathML, else converted."""
+        """Convert a formula to TeX: the page's own TeX if present, else made from the MathML."""
         notes = find_tags(el, ("annotation",))
         tex = next((tag for tag in notes if "tex" in str(tag.get("encoding")).lower()), None)
         spoken = str(el.get("alttext") or "")
-        stated = tex.get_text() if tex is not None else "" if _WORDS.match(spoken) else spoken
+        stated = (
+            tex.get_text() if tex is not None else "" if _SPOKEN_FORMULA.match(spoken) else spoken
+        )
         source = clean_tex(stated) or _convert_math_to_tex(el)
         if not source:
             return " ".join(text.split())
@@ -111,12 +115,13 @@ class _Converter(MarkdownConverter):
         return f"\n\n$${source}$$\n\n" if el.get("display") == "block" else f"${source}$"
 
     def convert_table(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        """Put the table's caption above the table."""
         caption, self.caption_above = self.caption_above, ""
         above = f"\n\n{caption}\n\n" if caption else "\n\n"
         return above + text.strip() + "\n\n"
 
     def convert_caption(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """Hold a caption back until its table; see `convert_table`."""
+        """Keep a caption for `convert_table`, which writes the caption above the table."""
         caption = " ".join(text.split())
         if el.parent is None or el.parent.name != "table":
             return f"\n\n{caption}\n\n"
@@ -125,8 +130,9 @@ class _Converter(MarkdownConverter):
 
 
 def _convert_math_to_tex(math: Tag) -> str:
+    """Convert MathML to TeX; empty if that is not possible."""
     try:
-        return clean_tex(to_latex(parse(str(math).encode())))
+        return clean_tex(to_latex(parse_xml(str(math).encode())))
     except (BadContent, RecursionError):
         return ""
 
@@ -143,11 +149,11 @@ def to_markdown(root: Tag, links: PageLinks) -> str:
         text = str(_Converter(links).convert_soup(root))
     except RecursionError:
         text = _to_plain_text(root)
-    return tidy(text)
+    return tidy_markdown(text)
 
 
-def tidy(text: str) -> str:
-    """Markdown without trailing blanks, runs of empty lines and control characters."""
+def tidy_markdown(text: str) -> str:
+    """Remove trailing blanks, runs of empty lines and control characters from markdown."""
     text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f\u200b\ufeff\xad]", "", text.replace("\r\n", "\n"))
     text = "\n".join(line.rstrip() for line in text.replace("\xa0", " ").split("\n"))
     text = re.sub(r"^(#{1,6} [^\n]*)\n(?!\n)", r"\1\n\n", text, flags=re.M)
@@ -155,6 +161,7 @@ def tidy(text: str) -> str:
 
 
 def _number_items(listed: Tag) -> None:
+    """Write the number of each item of an ordered list into the item."""
     start = str(listed.get("start") or "1")
     first = int(start) if start.isdecimal() and len(start) < 9 else 1
     for number, item in enumerate(listed.find_all("li", recursive=False), first):
@@ -167,7 +174,7 @@ def _flatten_depth(root: Tag) -> None:
     deep: list[Tag] = []
     for tag in list_elements(root):
         depth = depths[id(tag)] = depths[id(tag.parent)] + 1
-        if depth == _DEEPEST:
+        if depth == _MAX_DEPTH:
             deep.append(tag)
     for tag in deep:
         text = _to_plain_text(tag)
@@ -180,7 +187,7 @@ def _to_plain_text(tag: Tag) -> str:
     pieces: list[str] = []
     for node in tag.descendants:
         if isinstance(node, Tag):
-            pieces.append("\n\n" if _BLOCKS.match(node.name) else "")
+            pieces.append("\n\n" if _BLOCK_ELEMENT.match(node.name) else "")
         else:
             pieces.append(re.sub(r"<(?=[A-Za-z/!?])", "&lt;", str(node)))
     paragraphs = ("".join(pieces)).split("\n\n")
@@ -193,23 +200,25 @@ def move_tables_to_captions(root: Tag) -> None:
     for table in root.find_all("table"):
         caption = table.find("caption") or table.find_previous_sibling(True)
         text = " ".join(caption.get_text().split()) if isinstance(caption, Tag) else ""
-        if isinstance(caption, Tag) and _CAPTION_CHARS <= len(text) <= _NOTES_CHARS:
+        if isinstance(caption, Tag) and _CAPTION_MIN_CHARS <= len(text) <= _NOTES_MAX_CHARS:
             tables.setdefault(text, (table, caption))
     places: list[tuple[Tag, Tag, Tag]] = []
     elements = list_elements(root) if tables else []
-    holders = {id(tag.parent) for tag in elements if tag.name in _HOLDERS}
-    for place in [tag for tag in elements if tag.name in _PLACES and id(tag) not in holders]:
-        text = " ".join(place.get_text().split()) if place.find(_HOLDERS) is None else ""
+    holders = {id(tag.parent) for tag in elements if tag.name in _BOX_ELEMENTS}
+    for place in [
+        tag for tag in elements if tag.name in _CAPTION_ELEMENTS and id(tag) not in holders
+    ]:
+        text = " ".join(place.get_text().split()) if place.find(_BOX_ELEMENTS) is None else ""
         kept = tables.get(text)
         if kept is not None and place is not kept[1] and place.find_parent("table") is None:
             places.append((place, *tables.pop(text)))
     notes = {id(table): _find_table_notes(table) for _, table, _ in places}
-    remove(node for _, table, _ in places for node in (table, *notes[id(table)]))
+    remove_nodes(node for _, table, _ in places for node in (table, *notes[id(table)]))
     for place, table, caption in places:
         if caption.name == "caption":
             place.clear()  # the table has it
         else:
-            remove([caption])
+            remove_nodes([caption])
         place.name = "div"
         for node in (table, *notes[id(table)]):
             place.append(node)
@@ -221,13 +230,13 @@ def _find_table_notes(table: Tag) -> list[PageElement]:
         return []
     below = list(table.next_siblings)
     size = sum(len(node.get_text()) for node in below)
-    return below if 0 < size <= _NOTES_CHARS else []
+    return below if 0 < size <= _NOTES_MAX_CHARS else []
 
 
 def remove_spans(table: Tag) -> None:
     """Make *table* one without spans; a table used for page layout dissolves into boxes."""
     rows = [row for row in table.find_all("tr") if row.find_parent("table") is table][:_LONGEST]
-    if _is_layout(table, rows):
+    if _is_layout_table(table, rows):
         for tag in [table, *table.find_all(["thead", "tbody", "tfoot", "tr", "td", "th"])]:
             if tag is table or tag.find_parent("table") in (table, None):
                 tag.name = "div"
@@ -244,13 +253,15 @@ def remove_spans(table: Tag) -> None:
         table.append(caption)  # at the end: markdownify looks for the header on top
 
 
-def _is_layout(table: Tag, rows: list[Tag]) -> bool:
+def _is_layout_table(table: Tag, rows: list[Tag]) -> bool:
+    """Return whether a table only lays out the page."""
     if table.get("role") == "presentation" or table.find(["table", "h1", "h2", "h3"]) is not None:
         return True
     cells = table.find_all(["td", "th"])
     filled = sum(1 for cell in cells if cell.get_text(strip=True))
     return filled <= 1 or (
-        len(rows) <= 2 and any(len(cell.get_text(" ").split()) > _LAYOUT_WORDS for cell in cells)
+        len(rows) <= 2
+        and any(len(cell.get_text(" ").split()) > _LAYOUT_MIN_WORDS for cell in cells)
     )
 
 
@@ -262,24 +273,24 @@ def _count_head_rows(rows: list[Tag]) -> int:
     return int(all(cell.name == "th" for cell in rows[0].find_all(["td", "th"])))
 
 
-def _fill_grid(rows: list[Tag]) -> list[list[_Cell]]:
+def _fill_grid(rows: list[Tag]) -> list[list[_CellNodes]]:
     """Return every row's cells, with all spans filled in."""
-    grid: list[list[_Cell]] = []
-    hanging: dict[int, tuple[int, _Cell]] = {}  # column: rows still to fill, with what
+    grid: list[list[_CellNodes]] = []
+    hanging: dict[int, tuple[int, _CellNodes]] = {}  # column: rows still to fill, with what
     spent = 0
     for number, row in enumerate(rows, 1):
-        cells: list[_Cell] = []
-        below: dict[int, tuple[int, _Cell]] = {}
+        cells: list[_CellNodes] = []
+        below: dict[int, tuple[int, _CellNodes]] = {}
         for cell in row.find_all(["td", "th"], recursive=False):
             _fill_spans(cells, hanging, below)
             down = _parse_span(cell, "rowspan", _LONGEST)
             for copied in range(min(_parse_span(cell, "colspan", _WIDEST), _WIDEST - len(cells))):
-                # A group's name across the whole width is said once, a header over each column.
+                # A group's name in the body is written once, a header over each column.
                 shown = list(cell.contents) if copied == 0 or cell.name == "th" else []
                 if down > 1:
                     size = len(cell.get_text())
                     spent += size * min(down - 1, len(rows) - number)
-                    short = size <= _REPEATED_CHARS and spent <= _REPEATED_IN_ALL
+                    short = size <= _REPEATED_CHARS and spent <= _REPEAT_TABLE_MAX_CHARS
                     below[len(cells)] = (down - 1, shown if short else [])
                 cells.append(shown)
         _fill_spans(cells, hanging, below)
@@ -289,7 +300,9 @@ def _fill_grid(rows: list[Tag]) -> list[list[_Cell]]:
 
 
 def _fill_spans(
-    cells: list[_Cell], hanging: dict[int, tuple[int, _Cell]], below: dict[int, tuple[int, _Cell]]
+    cells: list[_CellNodes],
+    hanging: dict[int, tuple[int, _CellNodes]],
+    below: dict[int, tuple[int, _CellNodes]],
 ) -> None:
     """Add the cells that span down from the rows above."""
     while len(cells) in hanging:
@@ -300,16 +313,17 @@ def _fill_spans(
 
 
 def _parse_span(cell: Tag, name: str, most: int) -> int:
+    """Return a cell's span, at most *most*."""
     value = str(cell.get(name) or "1").strip()
     return max(1, min(most, int(value))) if value.isdecimal() and len(value) < 9 else 1
 
 
-def _join_header_rows(rows: list[list[_Cell]], width: int) -> list[_Cell]:
+def _join_header_rows(rows: list[list[_CellNodes]], width: int) -> list[_CellNodes]:
     """Join several header rows into one: ``Dose / low``."""
-    merged: list[_Cell] = []
+    merged: list[_CellNodes] = []
     for column in range(width):
         texts: list[str] = []
-        nodes: _Cell = []
+        nodes: _CellNodes = []
         for cells in rows:
             cell = cells[column] if column < len(cells) else []
             text = " ".join("".join(node.get_text() for node in cell).split())
@@ -320,7 +334,8 @@ def _join_header_rows(rows: list[list[_Cell]], width: int) -> list[_Cell]:
     return merged
 
 
-def _make_row(cells: list[_Cell], width: int, name: str) -> Tag:
+def _make_row(cells: list[_CellNodes], width: int, name: str) -> Tag:
+    """Build a table row of *width* cells."""
     row = Tag(name="tr")
     for column in range(width):
         cell = Tag(name=name)

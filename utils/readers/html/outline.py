@@ -15,14 +15,14 @@ from .tree import get_line
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
 
-Menus = list[dict[str, bool]]
+PageMenus = list[dict[str, bool]]
 """The links of each menu, by name, and whether the page has what they lead to."""
 _HEADING: Final = re.compile(r"^#{1,6} (.+)$", re.M)
-_MIN_SECTIONS: Final = 2  # links to sections of the text that make a list its menu
+_MIN_MENU_SECTIONS: Final = 2  # links to sections of the text that make a list its menu
 
 
-def find_menus(soup: BeautifulSoup) -> Menus:
-    """Return the menus of a page, which reading the page takes out."""
+def find_menus(soup: BeautifulSoup) -> PageMenus:
+    """Return the menus of a page, which reading the page removes."""
     menus: dict[int, dict[str, bool]] = defaultdict(dict)
     targets: set[object] = set()
     for link in soup.find_all("a"):
@@ -36,7 +36,7 @@ def find_menus(soup: BeautifulSoup) -> Menus:
     return list(menus.values())
 
 
-def find_signs(menus: Menus, markdown: str) -> Iterator[Sign]:
+def find_signs(menus: PageMenus, markdown: str) -> Iterator[Sign]:
     """Yield the sign that a menu names sections that the text does not have."""
     titles = {_fold_title(title) for title in _HEADING.findall(markdown)} if menus else set()
     for menu in menus:
@@ -46,11 +46,12 @@ def find_signs(menus: Menus, markdown: str) -> Iterator[Sign]:
             for name, there in names.items()
             if not (there or opens(name) or _fold_title(name) in titles)
         ]
-        if lost and sum(_fold_title(name) in titles for name in names) >= _MIN_SECTIONS:
+        if lost and sum(_fold_title(name) in titles for name in names) >= _MIN_MENU_SECTIONS:
             words = f"the page's menu has {len(names)} sections, and {lost[0][:60]!r} is not there"
             yield Sign("menu", DOUBT, words)
             return
 
 
 def _fold_title(title: str) -> str:
+    """Return the words of a title for comparison."""
     return " ".join(folded(title))

@@ -1,4 +1,4 @@
-"""The parts of a paper in its page: which are there, where, and under which heading.
+"""Find the parts of a paper in its page: which parts there are, where, and under which heading.
 
 Pages number headings for looks, put the journal's name and the authors' addresses above the
 abstract, and keep abstract, digest, references or letters in boxes beside the article's own.
@@ -9,78 +9,75 @@ were still abstract or keywords; old platforms print their headings as capitals 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from bs4.element import NavigableString, PageElement, Tag
 
 from ...outline.sections import part_of
 from ...outline.words import count_words, folded
-from .article import LABEL, REFERENCES, is_abstract
+from .article import CAPTION_LABEL, REFERENCE_WORDS, is_marked_abstract
 from .tree import (
-    Survey,
+    PageSurvey,
     Weights,
     find_tags,
     get_classes,
     get_line,
     has_name,
     list_elements,
-    remove,
+    remove_nodes,
     survey_tree,
 )
 
-if TYPE_CHECKING:
-    pass
-
 HEADINGS = ["h1", "h2", "h3", "h4", "h5", "h6"]
-_ABSTRACT = frozenset(("abstract",))
-# Headings of what is the paper's own, though it may stand beside the article's element.
-_OWN = re.compile(
+_ABSTRACT_WORDS = frozenset(("abstract",))
+# Headings of the paper's own parts, which may be outside the article's element.
+_OWN_PART = re.compile(
     r"acknowledge?ments?|(\w+ )?digest"
     r"|((plain|lay)[ -](language )?|author |editor['\u2019]?s )summary"
     r"|significance( statement)?|decision letter|author response|appendix( \w+)?",
     re.I,
 )
-_ABOUT = re.compile(
+_ABOUT_HEADING = re.compile(
     r"authors? (and|&) article information|article (and|&) author information", re.I
 )
-KEYWORDS = re.compile(
+KEYWORDS_HEADING = re.compile(
     r"(author )?(key ?words?( and phrases)?|index terms|mesh( terms)?"
     r"|mots[- ]cl[ée]s|palabras clave"
     r"|palavras[- ]chave|schl(ü|ue)sselw(ö|oe)rter|parole chiave)\W*",
     re.I,
 )
-_CAPTION = re.compile(
+_CAPTION_LINE = re.compile(
     r"\W*(table|fig(ure)?|scheme|box|video|movie)\.?\s?[A-Z]?\d+\b.*", re.I | re.S
 )
-_NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,3})\.?\s")
-_BOXES = ("section", "div", "ol", "ul")
-_INLINE = ("a", "span", "em", "i", "b", "strong")
-_KEYWORDS_CHARS = 1000
-_TEXT_CHARS = 120  # about twenty words: less is a label, not an abstract or a list
-_BYLINE_CHARS = 600  # of ISSN, authors and addresses; more is a text
-_LABEL_CHARS = 20  # beside a heading; less is no text under it
-_HEAD_SHARE = 0.25  # of the article: more above its abstract is no page head
-MAIN_TEXT = "Main text"  # the name that the JATS reader gives it, too
-_PROSE_WORDS = 25  # of a paragraph that is running text, not a date or an address
-_ENOUGH_WORDS = 100  # of such paragraphs before the next heading, to be a part of its own
+_HEADING_NUMBER = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,3})\.?\s")
+_BOX_ELEMENTS = ("section", "div", "ol", "ul")
+_INLINE_ELEMENTS = ("a", "span", "em", "i", "b", "strong")
+_KEYWORDS_MAX_CHARS = 1000
+_TEXT_MIN_CHARS = 120  # about twenty words: less is a label, not an abstract or a list
+_BYLINE_MAX_CHARS = 600  # of ISSN, authors and addresses; more is a text
+_LABEL_MAX_CHARS = 20  # beside a heading; less is no text under it
+_PAGE_HEAD_MAX_RATIO = 0.25  # of the article: more above its abstract is no page head
+MAIN_TEXT = "Main text"  # the JATS reader uses the same name
+_PROSE_MIN_WORDS = 25  # of a paragraph that is running text, not a date or an address
+_OPENING_MIN_WORDS = 100  # of such paragraphs before the next heading, to be a part of its own
 _ABOUT_ARTICLE = re.compile(
     r"\W{0,3}(©|copyright|\(c\)|licen[sc]e|this is an open[- ]access|open access|doi\b|received"
     r"|correspond|to whom|please cite|cite this|how to cite|citation|key ?words|first published"
     r"|e-?mail|published|author|funding|grant|trial registration|supplementary|acknowledge?ment)",
     re.I,
 )
-_PRINTED = re.compile(
+_PRINT_LINE = re.compile(
     r"\W{0,3}(doi\b|https?:|received\b|(first )?published\b|©|copyright\b)[^\d]{0,80}\d", re.I
 )
-_STANDARD = re.compile(
+_STANDARD_HEADING = re.compile(
     r"(\d{1,2}\W{1,2})?(introduction|background|results|discussion|conclusions?|references"
     r"|((patients?|subjects?|materials?|participants) and )?methods?|acknowledge?ments?"
     r"|results and discussion|experimental( section| procedures)?|case (report|presentation))\W?",
     re.I,
 )
-_OPENING_CHARS = 45
-_ABSTRACT_CHARS = 20_000
-_LONGEST_ABSTRACT = 5000  # characters: some 750 words
+_OPENING_MAX_CHARS = 45
+_ABSTRACT_MAX_CHARS = 20_000
+_ABSTRACT_USUAL_MAX_CHARS = 5000  # characters: some 750 words
 
 
 class PagePart(NamedTuple):
@@ -91,7 +88,7 @@ class PagePart(NamedTuple):
 
 
 def find_outside_parts(
-    root: Tag, elements: list[Tag], page: Survey
+    root: Tag, elements: list[Tag], page: PageSurvey
 ) -> tuple[list[PagePart], list[PagePart]]:
     """Return the paper's parts before and after *root*, in page order.
 
@@ -116,14 +113,14 @@ def find_outside_parts(
     return before, after
 
 
-def _name_boxes(elements: list[Tag], page: Survey, inside: set[int]) -> dict[int, str]:
+def _name_boxes(elements: list[Tag], page: PageSurvey, inside: set[int]) -> dict[int, str]:
     """Return the part that each box outside the article holds, by the box's ``id()``."""
     weights = page.weights
     have = {get_heading_name(heading) for heading in elements if heading.name in HEADINGS}
     names: dict[int, str] = {}
-    for tag in [tag for tag in page.elements if tag.name in _BOXES]:
-        for name, words in (("Abstract", _ABSTRACT), ("References", REFERENCES)):
-            if weights[id(tag)] > _TEXT_CHARS and has_name(tag, words):
+    for tag in [tag for tag in page.elements if tag.name in _BOX_ELEMENTS]:
+        for name, words in (("Abstract", _ABSTRACT_WORDS), ("References", REFERENCE_WORDS)):
+            if weights[id(tag)] > _TEXT_MIN_CHARS and has_name(tag, words):
                 if id(tag) in inside:
                     have.add(name)
                 else:
@@ -132,8 +129,8 @@ def _name_boxes(elements: list[Tag], page: Survey, inside: set[int]) -> dict[int
         if id(heading) in inside:
             continue
         name = get_heading_name(heading)
-        if name in ("Abstract", "References") or _OWN.fullmatch(name):
-            box = _find_box(heading, weights[id(heading)] + _LABEL_CHARS, weights)
+        if name in ("Abstract", "References") or _OWN_PART.fullmatch(name):
+            box = _find_box(heading, weights[id(heading)] + _LABEL_MAX_CHARS, weights)
             names.setdefault(id(box), name)
     return {box: name for box, name in names.items() if name not in have}
 
@@ -153,14 +150,14 @@ def _find_box(heading: Tag, least: int, weights: Weights) -> Tag:
     return box
 
 
-def name_parts(article: Survey) -> None:
+def insert_part_headings(article: PageSurvey) -> None:
     """Give parts a heading where the page only marks them by a class or a label."""
     elements, weights = article
-    part = next(filter(is_abstract, elements), None)
+    part = next(filter(is_marked_abstract, elements), None)
     if part is not None:
         before = part.find_previous(HEADINGS)
         headed = before is not None and part_of(before.get_text(" ")) == "abstract"
-        if part.find(HEADINGS) is None and not headed and weights[id(part)] > _TEXT_CHARS:
+        if part.find(HEADINGS) is None and not headed and weights[id(part)] > _TEXT_MIN_CHARS:
             _insert_heading(part, "Abstract", "h2")
     for box in [tag for tag in elements if "articleinfo" in get_classes(tag)]:
         following = box.find_next(HEADINGS)
@@ -170,23 +167,23 @@ def name_parts(article: Survey) -> None:
     for label in elements:
         if (
             label.name in ("p", "div")
-            and 0 < weights[id(label)] <= _LABEL_CHARS
-            and KEYWORDS.fullmatch(label.get_text().strip())
+            and 0 < weights[id(label)] <= _LABEL_MAX_CHARS
+            and KEYWORDS_HEADING.fullmatch(label.get_text().strip())
         ):
             label.name = "h2"
             label.string = "Keywords"
     for heading in [tag for tag in elements if tag.name in HEADINGS]:
-        if KEYWORDS.fullmatch(heading.get_text().strip()):
+        if KEYWORDS_HEADING.fullmatch(heading.get_text().strip()):
             _separate_keywords(heading)
 
 
 def _separate_keywords(heading: Tag) -> None:
-    """Keep the keywords under *heading* apart, which pages do by looks, and free of links."""
+    """Separate the keywords under *heading*, which pages do by looks, and remove their links."""
     first = heading.find_next_sibling(True)
-    if first is None or len(first.get_text()) > _KEYWORDS_CHARS:
+    if first is None or len(first.get_text()) > _KEYWORDS_MAX_CHARS:
         return
-    row = list(heading.next_siblings if first.name in _INLINE else first.children)
-    named = [node for node in row if isinstance(node, Tag) and node.name in _INLINE]
+    row = list(heading.next_siblings if first.name in _INLINE_ELEMENTS else first.children)
+    named = [node for node in row if isinstance(node, Tag) and node.name in _INLINE_ELEMENTS]
     apart = any(type(node) is NavigableString and node.strip() for node in row)
     if not apart and not any(get_line(word).endswith((";", ",")) for word in named):
         for word in named[1:]:
@@ -200,13 +197,14 @@ def _separate_keywords(heading: Tag) -> None:
 
 
 def _insert_heading(box: Tag, title: str, level: str) -> None:
+    """Insert a heading at the beginning of *box*."""
     heading = Tag(name=level)
     heading.string = title
     box.insert(0, heading)
 
 
-def order_headings(root: Tag, title: str) -> None:
-    """Make the headings say what the boxes say: one title, parts below it, captions no headings.
+def normalize_headings(root: Tag, title: str) -> None:
+    """Normalise heading levels: one title, parts below the title, and captions as paragraphs.
 
     Pages number headings for looks: an abstract under ``h2`` before sections under ``h3`` would
     otherwise own the whole paper.
@@ -217,22 +215,22 @@ def order_headings(root: Tag, title: str) -> None:
     for heading in [tag for tag in elements if tag.name in HEADINGS]:
         if letters and "".join(folded(heading.get_text())) == letters:
             titles.append(heading)
-        elif _CAPTION.fullmatch(heading.get_text()) or heading.find_parent(
+        elif _CAPTION_LINE.fullmatch(heading.get_text()) or heading.find_parent(
             ["figure", "figcaption", "caption", "table", "li", "blockquote"]
         ):
             heading.name = "p"
     if titles:
-        _drop_head(titles[0], root, weights, _TEXT_CHARS)
-    remove(titles)
+        _drop_page_head(titles[0], root, weights, _TEXT_MIN_CHARS)
+    remove_nodes(titles)
     headings = find_tags(root, HEADINGS)
     for heading in headings:
         heading.name = "h2" if heading.name == "h1" else heading.name
     abstract = next((tag for tag in headings if get_heading_name(tag) == "Abstract"), None)
     if abstract is not None:
         ahead = headings[: headings.index(abstract)]
-        first = next((tag for tag in ahead if _OWN.fullmatch(get_heading_name(tag))), abstract)
-        if all(map(_is_of_page, headings[: headings.index(first)])):
-            _drop_head(first, root, weights, round(_HEAD_SHARE * weights[id(root)]))
+        first = next((tag for tag in ahead if _OWN_PART.fullmatch(get_heading_name(tag))), abstract)
+        if all(map(_is_page_heading, headings[: headings.index(first)])):
+            _drop_page_head(first, root, weights, round(_PAGE_HEAD_MAX_RATIO * weights[id(root)]))
         headings = find_tags(root, HEADINGS)
         _raise_sections(abstract, headings, root, weights)
         following = filter(get_line, headings[headings.index(abstract) + 1 :])
@@ -241,15 +239,15 @@ def order_headings(root: Tag, title: str) -> None:
         boxes = [box for box in again.parents if id(box) not in above]
         if (
             boxes and get_heading_name(again) == "Abstract"
-        ):  # of the text that begins with it, below ISSN
-            _drop_head(again, boxes[-1], weights, _BYLINE_CHARS)
+        ):  # the abstract that begins the text, below the ISSN
+            _drop_page_head(again, boxes[-1], weights, _BYLINE_MAX_CHARS)
     _rank_headings(headings)
 
 
-def _is_of_page(heading: Tag) -> bool:
-    """Return whether a heading above the abstract belongs to the page, such as a journal's name."""
+def _is_page_heading(heading: Tag) -> bool:
+    """Return whether a heading above the abstract is the page's, such as a journal's name."""
     name = get_heading_name(heading)
-    if _ABOUT.fullmatch(name) or part_of(name) == "back":
+    if _ABOUT_HEADING.fullmatch(name) or part_of(name) == "back":
         return True
     length = -len(name)
     for node in heading.next_elements:
@@ -257,16 +255,18 @@ def _is_of_page(heading: Tag) -> bool:
             return node.name != "li"
         if type(node) is NavigableString:
             length += len(node.strip())
-        if length > 2 * _TEXT_CHARS:
+        if length > 2 * _TEXT_MIN_CHARS:
             return False
     return False
 
 
 def _rank_headings(headings: list[Tag]) -> None:
-    """Give headings levels without gaps, those with numbers as deep as their numbers say."""
+    """Give headings levels without gaps; numbered headings get the depth of their numbers."""
     levels = sorted({heading.name for heading in headings})
     ranks = {level: rank for rank, level in enumerate(levels, 2)}
-    numbers = {id(tag): found[1] for tag in headings if (found := _NUMBERED.match(get_line(tag)))}
+    numbers = {
+        id(tag): found[1] for tag in headings if (found := _HEADING_NUMBER.match(get_line(tag)))
+    }
     tops = {ranks[tag.name] for tag in headings if numbers.get(id(tag), ".").isdecimal()}
     for heading in headings:
         level = ranks[heading.name]
@@ -275,8 +275,8 @@ def _rank_headings(headings: list[Tag]) -> None:
         heading.name = f"h{min(6, level)}"
 
 
-def _drop_head(heading: Tag, root: Tag, weights: Weights, most: int) -> None:
-    """Drop journal, issue, authors and addresses above *heading*, if shorter than *most*."""
+def _drop_page_head(heading: Tag, root: Tag, weights: Weights, most: int) -> None:
+    """Remove journal, issue, authors and addresses above *heading* if shorter than *most*."""
     before: list[PageElement] = []
     for above in (heading, *heading.parents):
         if above is root:
@@ -289,7 +289,7 @@ def _drop_head(heading: Tag, root: Tag, weights: Weights, most: int) -> None:
         )
         < most
     ):
-        remove(before)
+        remove_nodes(before)
 
 
 def _find_abstract_box(
@@ -297,12 +297,14 @@ def _find_abstract_box(
 ) -> Tag:
     """Return the box of the abstract under *heading*, if possible longer than *least*.
 
-    A box that holds the keywords or the references, too, is not the abstract's alone; where no
-    other is, the heading or a box around it is all there is.
+    A box that also holds the keywords or the references is not the abstract's box. Without another
+    box, return the heading or a box around the heading.
     """
     beyond = {id(root)}
     for other in headings:
-        if get_heading_name(other) == "References" or KEYWORDS.fullmatch(other.get_text().strip()):
+        if get_heading_name(other) == "References" or KEYWORDS_HEADING.fullmatch(
+            other.get_text().strip()
+        ):
             beyond |= {id(box) for box in other.parents}
     box = heading
     while box.parent is not None and id(box.parent) not in beyond and weights[id(box)] <= least:
@@ -312,23 +314,23 @@ def _find_abstract_box(
 
 def _raise_sections(abstract: Tag, headings: list[Tag], root: Tag, weights: Weights) -> None:
     """Raise the sections after the abstract to its level when its box does not hold them."""
-    box = _find_abstract_box(abstract, headings, root, weights, _TEXT_CHARS)
+    box = _find_abstract_box(abstract, headings, root, weights, _TEXT_MIN_CHARS)
     within = {id(tag) for tag in find_tags(box, HEADINGS)} - {id(abstract)}
     rest = [tag for tag in headings if id(tag) not in within and tag is not abstract]
     if weights[id(box)] <= weights[id(abstract)] or not rest:
         return
     top = min(int(tag.name[1]) for tag in rest)
     for tag in headings:
-        if id(tag) in within and not KEYWORDS.fullmatch(tag.get_text().strip()):
+        if id(tag) in within and not KEYWORDS_HEADING.fullmatch(tag.get_text().strip()):
             tag.name = f"h{min(6, max(int(tag.name[1]), top + 1))}"
         elif id(tag) in within or tag is abstract:
             tag.name = f"h{top}"
 
 
 def add_missing_headings(root: Tag, abstract: str) -> None:
-    """Give capitals that stand for headings, and a text without a heading, one of their own.
+    """Make headings of lines in capitals, and give a text without a heading one of its own.
 
-    *abstract* is what is known of it from outside *root*; a text that only says it again is none.
+    *abstract* is the abstract's text from outside *root*; a copy of it is not an opening.
     """
     elements, weights = survey_tree(root)
     _capitals_to_headings(elements, weights)
@@ -337,13 +339,13 @@ def add_missing_headings(root: Tag, abstract: str) -> None:
     before = _find_front_end(root, headings, all_headings, weights)
     if before is None and not abstract:
         return
-    known_text = " ".join(folded(abstract[:_ABSTRACT_CHARS]))
+    known_text = " ".join(folded(abstract[:_ABSTRACT_MAX_CHARS]))
     found = [
         tag
         for tag in _find_prose(before, {id(tag) for tag in headings}, elements)
         if " ".join(folded(tag.get_text(" "))) not in known_text
     ]
-    if sum(count_words(tag.get_text(" ")) for tag in found) >= _ENOUGH_WORDS:
+    if sum(count_words(tag.get_text(" ")) for tag in found) >= _OPENING_MIN_WORDS:
         rest = [int(tag.name[1]) for tag in headings if tag.name != "h1"]
         heading = Tag(name=f"h{min(rest, default=2)}")
         heading.string = MAIN_TEXT
@@ -352,7 +354,7 @@ def add_missing_headings(root: Tag, abstract: str) -> None:
 
 def _is_decoration(text: str) -> bool:
     """Return whether a heading is that of keywords, or a large line of print such as a DOI."""
-    return bool(KEYWORDS.fullmatch(text) or _PRINTED.match(text))
+    return bool(KEYWORDS_HEADING.fullmatch(text) or _PRINT_LINE.match(text))
 
 
 def _find_front_end(
@@ -361,11 +363,11 @@ def _find_front_end(
     """Return the abstract with its heading, else the heading of keywords or title, in *root*."""
     heading = next((tag for tag in headings if get_heading_name(tag) == "Abstract"), None)
     if heading is None:
-        fronts = [tag for tag in all_headings if KEYWORDS.fullmatch(get_line(tag))]
+        fronts = [tag for tag in all_headings if KEYWORDS_HEADING.fullmatch(get_line(tag))]
         return next(iter(fronts or root.find_all("h1", limit=1)), None)
     if (keywords := _find_keywords_after(heading)) is not None:
         return keywords
-    box = _find_abstract_box(heading, all_headings, root, weights, 6 * _OPENING_CHARS)
+    box = _find_abstract_box(heading, all_headings, root, weights, 6 * _OPENING_MAX_CHARS)
     is_label = weights[id(box)] <= weights[id(heading)]
     return box.find_next_sibling(True) or heading if is_label else box
 
@@ -374,11 +376,15 @@ def _find_keywords_after(abstract: Tag) -> Tag | None:
     """Return the heading of the keywords directly behind the abstract."""
     length = 0
     for node in abstract.next_elements:
-        if isinstance(node, Tag) and node.name in HEADINGS and KEYWORDS.fullmatch(get_line(node)):
+        if (
+            isinstance(node, Tag)
+            and node.name in HEADINGS
+            and KEYWORDS_HEADING.fullmatch(get_line(node))
+        ):
             return node
         if isinstance(node, NavigableString):
             length += len(node.strip())
-        if length > _LONGEST_ABSTRACT:
+        if length > _ABSTRACT_USUAL_MAX_CHARS:
             return None
     return None
 
@@ -397,9 +403,9 @@ def _find_prose(before: Tag | None, headings: set[int], elements: list[Tag]) -> 
             continue
         text = get_line(tag)
         if (
-            count_words(text) >= _PROSE_WORDS
+            count_words(text) >= _PROSE_MIN_WORDS
             and not _ABOUT_ARTICLE.match(text)
-            and not LABEL.match(text)
+            and not CAPTION_LABEL.match(text)
             and tag.find_parent(["figure", "figcaption", "table", "li"]) is None
         ):
             found.append(tag)
@@ -421,14 +427,14 @@ def _find_largest_box(first: Tag, before: Tag | None, root: Tag) -> Tag:
 
 
 def _capitals_to_headings(elements: list[Tag], weights: Weights) -> None:
-    """Make ``INTRODUCTION`` in a paragraph of its own a heading, and the others like it."""
+    """Convert ``INTRODUCTION`` in a paragraph of its own, and lines like that, to headings."""
     labels: list[Tag] = []
     for tag in elements:
-        is_short = 0 < weights[id(tag)] <= 4 * _OPENING_CHARS
+        is_short = 0 < weights[id(tag)] <= 4 * _OPENING_MAX_CHARS
         text = tag.get_text() if is_short and tag.name in ("p", "div") else ""
         if (
-            0 < len(text) <= 4 * _OPENING_CHARS
-            and _STANDARD.fullmatch(line := " ".join(text.split()))
+            0 < len(text) <= 4 * _OPENING_MAX_CHARS
+            and _STANDARD_HEADING.fullmatch(line := " ".join(text.split()))
             and line == line.upper()
             and tag.find(["p", "div", *HEADINGS]) is None
             and tag.find_parent(["li", "table", *HEADINGS]) is None

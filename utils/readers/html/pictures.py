@@ -1,4 +1,4 @@
-"""The pictures of a page's figures, by the labels in their captions.
+"""Find the pictures of a page's figures, by the labels in their captions.
 
 A picture belongs to the smallest element around it that begins with, or holds, a caption with a
 label ("Fig. 2."): so publishers' own boxes, HTML's ``figure`` and LaTeXML's pages are read alike.
@@ -17,23 +17,23 @@ from ...outline import caption_label
 from .claims import to_absolute
 from .tree import find_tags
 
-_IMAGES: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|svg|tiff?)(?:[?#]|\Z)", re.I)
-# What tells the sizes of one picture apart: "g001-1024.png", "fig-1-2x.jpg".
-_SIZE: Final = re.compile(
+_IMAGE_URL: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|svg|tiff?)(?:[?#]|\Z)", re.I)
+# The part of a file name that states the picture's size: "g001-1024.png", "fig-1-2x.jpg".
+_SIZE_SUFFIX: Final = re.compile(
     r"[-_.](?:\d{3,4}|[23]x|large|medium|small|full|lrg|thumb\w{0,5})\Z", re.I
 )
-_SMALL: Final = re.compile(r"small|medium|thumb", re.I)
-_NOT_OF_FIGURES: Final = re.compile(
+_SMALL_SIZE: Final = re.compile(r"small|medium|thumb", re.I)
+_NOT_FIGURE_CLASS: Final = re.compile(
     r"(?:fig(?:ure)?-?)?caption(?:-?text)?|.{0,40}(?:formula|equation|math).{0,40}", re.I
 )
-_MOST: Final = 500  # pictures of a page
-# A picture right in one of these, or in a caption, is a formula or belongs to the page.
-_NO_FIGURE: Final = frozenset(
+_MAX_PICTURES: Final = 500  # pictures of a page
+# A picture directly in one of these, or in a caption, is a formula or belongs to the page.
+_NON_FIGURE_ELEMENTS: Final = frozenset(
     ("body", "article", "main", "html", "p", "td", "section", "figcaption")
 )
-_UP: Final = 6  # elements from a picture to its figure
-_FIRST_WORDS: Final = 12  # pieces of text in which a caption begins
-_LONGEST: Final = 2000  # characters of an address
+_MAX_LEVELS_UP: Final = 6  # elements from a picture to its figure
+_CAPTION_MAX_PIECES: Final = 12  # pieces of text in which a caption begins
+_MAX_URL_CHARS: Final = 2000  # characters of an address
 
 
 def find_pictures(fetched: Fetched) -> dict[str, tuple[str, ...]]:
@@ -44,7 +44,7 @@ def find_pictures(fetched: Fetched) -> dict[str, tuple[str, ...]]:
     Raises
     ------
     BadContent
-        It is no page.
+        The response is not a page.
     """
     from . import parse_page
 
@@ -52,10 +52,10 @@ def find_pictures(fetched: Fetched) -> dict[str, tuple[str, ...]]:
     base = _find_base(soup, fetched.url)
     found: dict[str, dict[str, str]] = {}
     labels: dict[int, str] = {}
-    for image in find_tags(soup, {"img"})[:_MOST]:
+    for image in find_tags(soup, {"img"})[:_MAX_PICTURES]:
         if (label := _label_around(image, labels)) and (url := _find_address(image, base)):
-            sizes, one = found.setdefault(label, {}), _SIZE.sub("", _get_stem(url))
-            if one not in sizes or (_SMALL.search(sizes[one]) and not _SMALL.search(url)):
+            sizes, one = found.setdefault(label, {}), _SIZE_SUFFIX.sub("", _get_stem(url))
+            if one not in sizes or (_SMALL_SIZE.search(sizes[one]) and not _SMALL_SIZE.search(url)):
                 sizes[one] = url
     return {label: tuple(urls.values()) for label, urls in found.items()}
 
@@ -74,11 +74,12 @@ def _find_base(soup: Tag, url: str) -> str:
 
 
 def _label_around(image: Tag, known: dict[int, str]) -> str:
-    if image.parent is not None and _is_text(image.parent):
+    """Return the label of the figure around a picture; empty if the picture is not a figure."""
+    if image.parent is not None and _holds_text(image.parent):
         return ""  # a formula or a sign among words
-    for element in islice(image.parents, _UP):
-        if element.name in _NO_FIGURE or any(
-            map(_NOT_OF_FIGURES.fullmatch, element.get_attribute_list("class"))
+    for element in islice(image.parents, _MAX_LEVELS_UP):
+        if element.name in _NON_FIGURE_ELEMENTS or any(
+            map(_NOT_FIGURE_CLASS.fullmatch, element.get_attribute_list("class"))
         ):
             return ""
         if id(element) not in known:
@@ -90,19 +91,23 @@ def _label_around(image: Tag, known: dict[int, str]) -> str:
 
 def _find_label(element: Tag) -> str:
     """Return the label of the first caption in an element's first words."""
-    words = list(islice((text for text in element.stripped_strings), _FIRST_WORDS))
+    words = list(islice((text for text in element.stripped_strings), _CAPTION_MAX_PIECES))
     for at in range(len(words)):
         if label := caption_label("\n".join(words[at : at + 3])):
             return label
     return ""
 
 
-def _is_text(element: Tag) -> bool:
-    own = (str(piece) for piece in islice(element.children, _FIRST_WORDS) if not _is_tag(piece))
+def _holds_text(element: Tag) -> bool:
+    """Return whether an element holds words of its own."""
+    own = (
+        str(piece) for piece in islice(element.children, _CAPTION_MAX_PIECES) if not _is_tag(piece)
+    )
     return any(map(str.strip, own))
 
 
 def _is_tag(piece: object) -> bool:
+    """Return whether *piece* is an element."""
     return isinstance(piece, Tag)
 
 
@@ -111,7 +116,7 @@ def _find_address(image: Tag, base: str) -> str:
     around = [parent for parent in islice(image.parents, 2) if parent.name == "a"]
     linked = [str(link.get("href") or "") for link in around]
     shown = [str(image.get(name) or "") for name in ("data-src", "src")]
-    for address in (*filter(_IMAGES.search, linked), *shown):
-        if address and len(address) <= _LONGEST and not address.startswith("data:"):
+    for address in (*filter(_IMAGE_URL.search, linked), *shown):
+        if address and len(address) <= _MAX_URL_CHARS and not address.startswith("data:"):
             return to_absolute(base, address)
     return ""

@@ -1,7 +1,7 @@
-"""Reference lists as plain lists: no buttons, no boxes, no copies beside the citations.
+"""Reduce reference lists to plain lists: no buttons, no boxes, no copies next to the citations.
 
-Buttons are recognised from the list itself, without the name of any service: link texts that come
-back in entry after entry, and the signs between them, at an entry's end.
+Buttons are recognised from the list itself, without names of services: link texts that recur in
+entry after entry, and the signs between them, at an entry's end.
 
 References are counted by items, so a row of boxes, each with more for title, authors and journal,
 becomes a list, and printed numbers become the items' own.
@@ -18,41 +18,64 @@ from typing import TYPE_CHECKING
 from bs4.element import NavigableString, PageElement, Tag
 
 from ...outline.words import folded
-from .article import NOISE_LINKS, REFERENCES
+from .article import NOISE_LINKS, REFERENCE_WORDS
 from .parts import HEADINGS, get_heading_name
-from .tree import Weights, find_tags, has_name, list_elements, remove, survey_tree, yield_texts
+from .tree import (
+    Weights,
+    find_tags,
+    has_name,
+    list_elements,
+    remove_nodes,
+    survey_tree,
+    yield_texts,
+)
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
 
-_FEWEST = 3  # entries that are a list, and that share a button's text
-_SHARE = 0.1  # of the entries that must have a button's text for it to be one
+_MIN_ENTRIES = 3  # entries that are a list, and that share a button's text
+_BUTTON_MIN_RATIO = 0.1  # of the entries that must have a button's text for it to be one
 _BUTTON_WORDS, _KEY_WORDS, _KEY_TEXTS = 6, 8, 60
-_ENTRY_CHARS = 1500  # longer on average, they are no references
-_COPY_CHARS = (40, 3000)  # of an entry repeated beside its citation
-_COUNTED = frozenset(("numeric", "numbered", "decimal"))  # of a list that its style counts
-_REPEATED = 0.8  # of a list's entries that stand in another list
-_COPIERS = ("span", "div", "aside", "small")
-_UNHEADED = 8  # entries that a list without a name or heading must have
+_ENTRY_MAX_MEAN_CHARS = 1500  # longer on average, they are no references
+_COPY_CHARS_RANGE = (40, 3000)  # of an entry repeated beside its citation
+_NUMBERED_LIST_WORDS = frozenset(
+    ("numeric", "numbered", "decimal")
+)  # of a list that its style counts
+_REPEATED_LIST_RATIO = 0.8  # of a list's entries that stand in another list
+_COPY_ELEMENTS = ("span", "div", "aside", "small")
+_MIN_UNHEADED_ENTRIES = 8  # entries that a list without a name or heading must have
 _COPY_OF_TEXT = re.compile(r"[\w ]{1,30} full text( pdf)?\W*", re.I)  # a link's text
-_ADDRESS = re.compile(r"\b10\.\d{4,9}/|https?://[^\s/]+/\S{3}")
+_URL_OR_DOI = re.compile(r"\b10\.\d{4,9}/|https?://[^\s/]+/\S{3}")
 _SIGNS = re.compile(r"[\s,;|·•\[\]()/:\u2013\u2014-]*")
-_JOINED = (" ", "(", "[", "\xa0", "\u2013", "-", "/", "\u201c")  # at the end of a text
-_TAIL = " \t\r\n\xa0,;|·•[("
-_PLACE = re.compile(r"\s*\[?(\d{1,4})[\].)]+\s+(?=\S)")
-_CITED = re.compile(r"\b(1[5-9]|20)\d\d[a-z]?\b")  # a year
+_JOINING_ENDS = (" ", "(", "[", "\xa0", "\u2013", "-", "/", "\u201c")  # at the end of a text
+_TRAILING_SIGNS = " \t\r\n\xa0,;|·•[("
+_LEADING_NUMBER = re.compile(r"\s*\[?(\d{1,4})[\].)]+\s+(?=\S)")
+_YEAR = re.compile(r"\b(1[5-9]|20)\d\d[a-z]?\b")  # a year
 _ABBREVIATED = re.compile(r"\b[A-Z]\.|\b[A-Z]{1,3}\b|\bet al\b|(?<!\d)\d{1,6}\s?[:(,]\s?[a-z]?\d")
-_MOST_OF = 0.8  # of a reference list's characters are in its entries
-BLOCKS = ["div", "p", "section", "article", "cite", "ul", "ol", "li", "h3", "h4", "h5", "h6"]
-_BOXES = ("div", "section", "ol", "ul")
-_NUMBER = re.compile(r"\s*\[?(\d{1,4})[\].)]*\s*")
+_ENTRIES_MIN_RATIO = 0.8  # of a reference list's characters are in its entries
+BLOCK_ELEMENTS = [
+    "div",
+    "p",
+    "section",
+    "article",
+    "cite",
+    "ul",
+    "ol",
+    "li",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+]
+_BOX_ELEMENTS = ("div", "section", "ol", "ul")
+_ONLY_NUMBER = re.compile(r"\s*\[?(\d{1,4})[\].)]*\s*")
 
 
 def tidy_references(soup: BeautifulSoup) -> None:
-    """Reduce every reference list to its entries, and give one without a heading a heading."""
+    """Reduce all reference lists of *soup* to their entries, and add a heading if none has one."""
     elements, weights = survey_tree(soup)
-    _make_lists(elements, weights)
-    _itemize_headed(elements, weights)
+    _convert_boxes_to_lists(elements, weights)
+    _itemize_below_heading(elements, weights)
     elements = list_elements(soup)
     lists = _drop_repeated_lists(list(_find_lists(elements)))
     for listed in lists:
@@ -61,16 +84,16 @@ def tidy_references(soup: BeautifulSoup) -> None:
             _flatten_entry(item)
         _drop_buttons(items)
         _drop_entry_numbers(listed, items)
-        if has_name(listed, _COUNTED):
+        if has_name(listed, _NUMBERED_LIST_WORDS):
             listed.name = "ol"
     headings = find_tags(soup, HEADINGS) if lists else []
     if lists and not any(get_heading_name(tag) == "References" for tag in headings):
         _insert_heading(max(lists, key=lambda listed: weights[id(listed)]), headings)
-    remove(_find_copies(elements, lists, weights))
+    remove_nodes(_find_copies(elements, lists, weights))
 
 
-def _itemize_headed(elements: list[Tag], weights: Weights) -> None:
-    """Make a row of boxes under the heading of the references a list."""
+def _itemize_below_heading(elements: list[Tag], weights: Weights) -> None:
+    """Turn a row of boxes under the references' heading into a list."""
     for heading in [tag for tag in elements if tag.name in HEADINGS]:
         if get_heading_name(heading) != "References":
             continue
@@ -83,17 +106,18 @@ def _itemize_headed(elements: list[Tag], weights: Weights) -> None:
         if any(tag.name == "li" for tag in row):  # the heading stands in the list
             continue
         if len(row) == 1 and row[0].find("li") is None:
-            itemize(row[0], weights)
-        elif len(row) >= _FEWEST and all(tag.find("li") is None for tag in row):
+            itemize_boxes(row[0], weights)
+        elif len(row) >= _MIN_ENTRIES and all(tag.find("li") is None for tag in row):
             listed = Tag(name="div")
             row[0].insert_before(listed)
             for tag in row:
                 listed.append(tag.extract())
             weights[id(listed)] = sum(weights[id(tag)] for tag in row)
-            itemize(listed, weights)
+            itemize_boxes(listed, weights)
 
 
 def _find_boxes_after(heading: Tag) -> Iterator[Tag]:
+    """Yield the boxes after a heading, up to the next heading."""
     for tag in heading.find_next_siblings(True):
         if tag.name in HEADINGS or tag.find(HEADINGS) is not None:
             return
@@ -110,27 +134,29 @@ def _find_lists(elements: list[Tag]) -> Iterator[Tag]:
     for tag in elements:
         if tag.name in HEADINGS:
             headed = get_heading_name(tag) == "References"
-        if id(tag.parent) in within or has_name(tag, REFERENCES):
+        if id(tag.parent) in within or has_name(tag, REFERENCE_WORDS):
             within.add(id(tag))
         if id(tag.parent) in seen:
             seen.add(id(tag))
         elif tag.name in ("ol", "ul"):
             if headed or id(tag) in within:
                 seen.add(id(tag))
-                if _looks_like_references(tag, _FEWEST):
+                if _looks_like_references(tag, _MIN_ENTRIES):
                     found = True
                     yield tag
             elif not found:
                 plain.append(tag)
     if not found:
         candidates = [
-            tag for tag in plain if _looks_like_references(tag, _UNHEADED) and _has_citations(tag)
+            tag
+            for tag in plain
+            if _looks_like_references(tag, _MIN_UNHEADED_ENTRIES) and _has_citations(tag)
         ]
         yield from candidates[-1:]
 
 
 def _drop_repeated_lists(lists: list[Tag]) -> list[Tag]:
-    """Take lists out of the page whose entries stand in another, with the headings over them."""
+    """Remove lists whose entries are in another list, with the headings above them."""
     keys = [
         {key for item in listed.find_all("li", recursive=False) if (key := _to_key(item))}
         for listed in lists
@@ -143,7 +169,7 @@ def _drop_repeated_lists(lists: list[Tag]) -> list[Tag]:
             if number != at
             and (len(other) > len(keys[at]) or (number < at and len(other) >= len(keys[at])))
         ]
-        if any(len(keys[at] & other) > _REPEATED * len(keys[at]) for other in others):
+        if any(len(keys[at] & other) > _REPEATED_LIST_RATIO * len(keys[at]) for other in others):
             _remove_with_heading(listed)
         else:
             kept.append(listed)
@@ -151,6 +177,7 @@ def _drop_repeated_lists(lists: list[Tag]) -> list[Tag]:
 
 
 def _remove_with_heading(listed: Tag) -> None:
+    """Remove a list with the references' heading above the list."""
     box = listed
     while box.parent is not None and box.find_previous_sibling(True) is None:
         box = box.parent
@@ -160,46 +187,49 @@ def _remove_with_heading(listed: Tag) -> None:
         and heading.name in HEADINGS
         and get_heading_name(heading) == "References"
     ):
-        remove([heading])
-    remove([listed])
+        remove_nodes([heading])
+    remove_nodes([listed])
 
 
 def _looks_like_references(listed: Tag, fewest: int) -> bool:
+    """Return whether a list has enough entries, none of them too long, to be a reference list."""
     items = listed.find_all("li", recursive=False)
     size = len(listed.get_text())
-    return len(items) >= fewest and size <= _ENTRY_CHARS * len(items)
+    return len(items) >= fewest and size <= _ENTRY_MAX_MEAN_CHARS * len(items)
 
 
 def _has_citations(listed: Tag) -> bool:
+    """Return whether most entries of a list have a year and abbreviations, as references do."""
     texts = [item.get_text(" ") for item in listed.find_all("li", recursive=False)]
-    signs = [bool(_CITED.search(text) and _ABBREVIATED.search(text)) for text in texts]
+    signs = [bool(_YEAR.search(text) and _ABBREVIATED.search(text)) for text in texts]
     return 4 * sum(signs) >= 3 * len(signs)
 
 
 def _flatten_entry(item: Tag) -> None:
     """Turn an entry into one line, without boxes for names and titles."""
     if item.find(["table", "figure"]) is None:
-        _make_inline(find_tags(item, BLOCKS))
+        _make_inline(find_tags(item, BLOCK_ELEMENTS))
 
 
 def _make_inline(boxes: list[Tag]) -> None:
-    """Make *boxes* words of one line, apart from the words before them."""
+    """Turn *boxes* into inline elements, separated from the words before them."""
     for box in boxes:
         texts = (node for node in box.previous_elements if isinstance(node, NavigableString))
         before = next(filter(str.strip, texts), "")
         box.name = "span"
-        if not before.endswith(_JOINED):
+        if not before.endswith(_JOINING_ENDS):
             box.insert(0, " ")
 
 
 def _drop_buttons(items: list[Tag]) -> None:
+    """Remove link texts that recur in entry after entry, and the signs between them."""
     shared = Counter(
         name
         for item in items
         for name in {_get_button_text(link) for link in find_tags(item, ("a",))}
         if name
     )
-    least = max(_FEWEST, _SHARE * len(items))
+    least = max(_MIN_ENTRIES, _BUTTON_MIN_RATIO * len(items))
     buttons = {name for name, count in shared.items() if count >= least}
     doomed: list[PageElement] = []
     for item in items:
@@ -209,13 +239,13 @@ def _drop_buttons(items: list[Tag]) -> None:
             for link in find_tags(item, ("a",))
             if str(link.get("href")) == "#" and _get_button_text(link) in buttons
         ]
-    remove(doomed)
+    remove_nodes(doomed)
 
 
 def _get_button_text(link: Tag) -> str:
     """Return the words of *link* without numbers; empty for an address or a long text."""
     shown = link.get_text(" ")
-    if _ADDRESS.search(shown):
+    if _URL_OR_DOI.search(shown):
         return ""
     words = [word for word in folded(shown) if not word.isdecimal()]
     return " ".join(words) if len(words) <= _BUTTON_WORDS else ""
@@ -233,7 +263,7 @@ def _find_button_texts(item: Tag, buttons: set[str]) -> list[NavigableString]:
         if is_button or _SIGNS.fullmatch(text) or NOISE_LINKS.fullmatch(" ".join(text.split())):
             doomed.append(text)
         else:
-            if doomed and (kept := text.rstrip(_TAIL)) != text:
+            if doomed and (kept := text.rstrip(_TRAILING_SIGNS)) != text:
                 text.replace_with(NavigableString(kept))
             return doomed
     return []
@@ -244,7 +274,7 @@ def _drop_entry_numbers(listed: Tag, items: list[Tag]) -> None:
     firsts: list[tuple[NavigableString, str]] = []
     for place, item in enumerate(items, 1):
         text = next((node for node in item.find_all(string=True) if node.strip()), None)
-        number = _PLACE.match(text) if text is not None else None
+        number = _LEADING_NUMBER.match(text) if text is not None else None
         if text is None or number is None or int(number[1]) != place:
             return
         firsts.append((text, text[number.end() :]))
@@ -254,6 +284,7 @@ def _drop_entry_numbers(listed: Tag, items: list[Tag]) -> None:
 
 
 def _insert_heading(listed: Tag, headings: list[Tag]) -> None:
+    """Insert the heading "References" above a list."""
     levels = [int(tag.name[1]) for tag in headings if tag.name != "h1"]
     heading = Tag(name=f"h{min(levels, default=2)}")
     heading.string = "References"
@@ -265,8 +296,8 @@ def _find_copies(elements: list[Tag], lists: list[Tag], weights: Weights) -> Ite
     keys = {key for listed in lists for item in listed.find_all("li") if (key := _to_key(item))}
     own = {id(tag) for listed in lists for tag in (*list_elements(listed), *listed.parents)}
     taken: set[int] = set()
-    least, most = _COPY_CHARS
-    for tag in [tag for tag in elements if tag.name in _COPIERS] if keys else []:
+    least, most = _COPY_CHARS_RANGE
+    for tag in [tag for tag in elements if tag.name in _COPY_ELEMENTS] if keys else []:
         if id(tag.parent) in taken:
             taken.add(id(tag))
         elif id(tag) not in own and least <= weights[id(tag)] <= most:
@@ -282,7 +313,7 @@ def _has_citation_mark(box: Tag, key: str) -> bool:
     for node in (first, *first.parents):
         if node is box:
             return False
-        if any(_to_key(other) == key for other in node.find_next_siblings(_COPIERS)):
+        if any(_to_key(other) == key for other in node.find_next_siblings(_COPY_ELEMENTS)):
             return True
     return False
 
@@ -295,32 +326,32 @@ def _to_key(tag: Tag) -> str:
     return " ".join(words[:_KEY_WORDS]) if len(words) >= _KEY_WORDS else ""
 
 
-def _make_lists(elements: list[Tag], weights: Weights) -> None:
-    """Make the boxes of each reference list items, and drop numbers that the list counts itself."""
+def _convert_boxes_to_lists(elements: list[Tag], weights: Weights) -> None:
+    """Turn the boxes of reference lists into list items, and drop numbers that the list counts."""
     within: set[int] = set()
-    for box in [tag for tag in elements if tag.name in _BOXES]:
+    for box in [tag for tag in elements if tag.name in _BOX_ELEMENTS]:
         if id(box.parent) in within:
             within.add(id(box))
-        elif has_name(box, REFERENCES):
+        elif has_name(box, REFERENCE_WORDS):
             within.add(id(box))
             if box.find("li") is None:
-                itemize(box, weights)
+                itemize_boxes(box, weights)
     for listed in [tag for tag in elements if tag.name in ("ol", "ul")]:
-        _drop_numbers(listed)
+        _drop_own_numbers(listed)
 
 
-def itemize(box: Tag, weights: Weights) -> None:
-    """Make a row of like boxes that holds nearly all of *box* a list."""
+def itemize_boxes(box: Tag, weights: Weights) -> None:
+    """Turn a row of similar boxes that holds nearly all of *box* into a list."""
     for parent in [box, *box.find_all(["div", "section"])]:
         children = parent.find_all(True, recursive=False)
         kind, count = Counter(map(_get_kind, children)).most_common(1)[0] if children else ("", 0)
         entries = [child for child in children if _get_kind(child) == kind]
         size = sum(weights[id(entry)] for entry in entries)
-        if count >= _FEWEST and size >= _MOST_OF * weights[id(box)]:
+        if count >= _MIN_ENTRIES and size >= _ENTRIES_MIN_RATIO * weights[id(box)]:
             parent.name = "ul"
             for entry in entries:
                 entry.name = "li"
-                _make_inline(entry.find_all([*BLOCKS, "td", "th"]))
+                _make_inline(entry.find_all([*BLOCK_ELEMENTS, "td", "th"]))
             return
 
 
@@ -329,18 +360,18 @@ def _get_kind(tag: Tag) -> str:
     return " ".join([tag.name, *map(str, tag.get("class") or [])][:2])
 
 
-def _drop_numbers(listed: Tag) -> None:
-    """Let a list count by itself when every item begins with its place in it."""
+def _drop_own_numbers(listed: Tag) -> None:
+    """Remove printed numbers when every item begins with its position in the list."""
     items = listed.find_all("li", recursive=False)
     printed = [_find_printed_number(item, place) for place, item in enumerate(items, 1)]
     numbers = [number for number in printed if number is not None]
-    if len(items) >= _FEWEST and len(numbers) == len(items):
+    if len(items) >= _MIN_ENTRIES and len(numbers) == len(items):
         listed.name = "ol"
-        remove(numbers)
+        remove_nodes(numbers)
 
 
 def _find_printed_number(item: Tag, place: int) -> NavigableString | None:
     """Return the text that is only the item's position, if the item begins with it."""
     first = next((text for text in item.find_all(string=True) if text.strip()), None)
-    number = _NUMBER.fullmatch(first) if first is not None else None
+    number = _ONLY_NUMBER.fullmatch(first) if first is not None else None
     return first if number is not None and int(number[1]) == place else None

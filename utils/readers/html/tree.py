@@ -1,9 +1,9 @@
-"""Parsing a page without letting it nest as deep as it likes.
+"""Parse a page into a tree of bounded depth and size.
 
-libxml2 stops reading a tree at some depth and loses the rest; BeautifulSoup does not, but every
-walk over ten thousand nested boxes takes the square of that. So boxes without meaning are left
-out of the tree beyond a depth no honest page reaches, and everything is, somewhat deeper or beyond
-a number no honest page has; their text stays.
+libxml2 stops at some depth and loses the rest of the tree. BeautifulSoup does not, but walks over
+ten thousand nested boxes take quadratic time. So boxes without meaning are left out of the tree
+below a depth that no honest page reaches. All other elements are left out somewhat deeper, or
+beyond a number that no honest page has. Their text stays.
 """
 
 from __future__ import annotations
@@ -27,19 +27,21 @@ from bs4.element import (
 )
 from bs4.filter import SoupStrainer
 
-_BOXES = frozenset(
+_BOX_ELEMENTS = frozenset(
     ("div", "span", "center", "font", "section", "article", "b", "i", "em", "strong")
 )
 _BOX_DEPTH, _ANY_DEPTH = 100, 300
-_LISTS = frozenset(("class", "rel"))  # attributes that are lists of words
-_STRINGS = HTMLTreeBuilder.DEFAULT_STRING_CONTAINERS  # of scripts and the like
-_KEEP_BLANKS = HTMLTreeBuilder.DEFAULT_PRESERVE_WHITESPACE_TAGS
+_LIST_ATTRIBUTES = frozenset(("class", "rel"))  # attributes that are lists of words
+_STRING_CLASSES = HTMLTreeBuilder.DEFAULT_STRING_CONTAINERS  # of scripts and the like
+_PRESERVE_WHITESPACE = HTMLTreeBuilder.DEFAULT_PRESERVE_WHITESPACE_TAGS
 _VOID_ELEMENTS = frozenset(HTMLTreeBuilder.DEFAULT_EMPTY_ELEMENT_TAGS or ())
 _BLANKS = "".join(BeautifulSoup.ASCII_SPACES)
-_LONGEST_NAMES = 500  # characters of an element's names
-_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_NO_LETTERS = re.compile(r"[^a-z]+")
-_MOST = 50_000  # elements; the longest articles have 20,000, and each costs 0.2 ms to the end
+_MAX_NAMES_CHARS = 500  # characters of an element's names
+_CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_NON_LETTERS = re.compile(r"[^a-z]+")
+_MAX_ELEMENTS = (
+    50_000  # elements; the longest articles have 20,000, and each costs 0.2 ms to the end
+)
 
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ else:
 
 
 class _QuickSearch(_Searched):
-    """Searches by name in a tenth of BeautifulSoup's time, which matches each element by rules.
+    """Searches by name that take a tenth of BeautifulSoup's time, which matches elements by rules.
 
     Searches for attributes ask BeautifulSoup only about the elements of the right name.
     """
@@ -62,6 +64,7 @@ class _QuickSearch(_Searched):
         string: Any = None,
         **kwargs: Any,
     ) -> Any:
+        """Find the first match, as BeautifulSoup does."""
         return next(iter(self.find_all(name, attrs, recursive, string, 1, **kwargs)), None)
 
     def find_all(
@@ -73,6 +76,7 @@ class _QuickSearch(_Searched):
         limit: int | None = None,
         **kwargs: Any,
     ) -> Any:
+        """Find all matches, as BeautifulSoup does."""
         if string is True and recursive and not (name or attrs or kwargs):
             return list(islice(yield_texts(self), limit))
         names = _get_searched_names(name)
@@ -89,6 +93,7 @@ class _QuickSearch(_Searched):
         return _filter_elements(_walk_tree(self), names)
 
     def find_parent(self, name: Any = None, attrs: Any = None, **kwargs: Any) -> Any:
+        """Find the nearest parent that matches, as BeautifulSoup does."""
         names = _get_searched_names(name)
         if names is None or attrs or kwargs:
             return super().find_parent(name, attrs, **kwargs)
@@ -98,6 +103,7 @@ class _QuickSearch(_Searched):
         return tag
 
     def find_previous_sibling(self, name: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """Find the nearest previous sibling that matches, as BeautifulSoup does."""
         if name is not True or args or kwargs:
             return super().find_previous_sibling(name, *args, **kwargs)
         node = self.previous_sibling
@@ -106,7 +112,8 @@ class _QuickSearch(_Searched):
         return node
 
     def get_text(self, separator: str = "", strip: bool = False, types: Any = ()) -> str:
-        if strip or types or self.name in _STRINGS:
+        """Return the text, as BeautifulSoup does."""
+        if strip or types or self.name in _STRING_CLASSES:
             return super().get_text(separator, strip, types or self.default)
         return separator.join([node for node in _walk_tree(self) if type(node) is NavigableString])
 
@@ -122,7 +129,7 @@ def _get_searched_names(asked: Any) -> Collection[str] | None:
 
 
 class PageTag(_QuickSearch, Tag):
-    """An element of a page, made without what BeautifulSoup keeps for writing pages."""
+    """An element of a page, without the data that BeautifulSoup keeps for writing pages."""
 
     parser_class = BeautifulSoup
     namespace = prefix = sourceline = sourcepos = None
@@ -136,15 +143,16 @@ class PageTag(_QuickSearch, Tag):
     words: frozenset[str] | None = None  # of its class, id and role; see `has_name`
 
 
-class _Builder(LXMLTreeBuilder):
-    """Builds the tree from libxml2's balanced events, in a third of BeautifulSoup's time.
+class _TreeBuilder(LXMLTreeBuilder):
+    """Builder of the tree from libxml2's balanced events, in a third of BeautifulSoup's time.
 
     Comments are left out: no reader of a page sees them.
     """
 
     def initialize_soup(self, soup: Any) -> None:
         super().initialize_soup(soup)
-        vars(self).update(start=soup.open, end=soup.close, data=soup.current_data.append)
+        handlers = {"start": soup.open_element, "end": soup.close_element}
+        vars(self).update(handlers, data=soup.current_data.append)
 
     def comment(self, text: Any) -> None:
         pass
@@ -160,7 +168,7 @@ class ShallowSoup(_QuickSearch, BeautifulSoup):
     """A parsed page of bounded depth."""
 
     def __init__(self, markup: str) -> None:
-        super().__init__(markup, builder=_Builder, element_classes={Tag: PageTag})
+        super().__init__(markup, builder=_TreeBuilder, element_classes={Tag: PageTag})
 
     def reset(self) -> None:
         """Start over, as BeautifulSoup does for each encoding it tries."""
@@ -171,11 +179,11 @@ class ShallowSoup(_QuickSearch, BeautifulSoup):
         self._is_as_parsed = True
         self._last: Any = self
 
-    def open(self, name: str, attrs: Mapping[str, str]) -> None:
-        """Open an element, unless it is too deep to matter."""
+    def open_element(self, name: str, attrs: Mapping[str, str]) -> None:
+        """Open an element, unless the element is too deep to matter."""
         depth = len(self.tagStack)
-        deepest = _BOX_DEPTH if name in _BOXES else _ANY_DEPTH
-        skip = depth > deepest or len(self._parsed) >= _MOST
+        deepest = _BOX_DEPTH if name in _BOX_ELEMENTS else _ANY_DEPTH
+        skip = depth > deepest or len(self._parsed) >= _MAX_ELEMENTS
         self._left_out.append(skip)
         if skip:
             self.current_data.append("\n")
@@ -183,12 +191,12 @@ class ShallowSoup(_QuickSearch, BeautifulSoup):
         self.endData()
         tag: Any = PageTag.__new__(PageTag)
         tag.name, tag.attrs, tag.contents = name, dict(attrs), []
-        for key in _LISTS.intersection(attrs):
+        for key in _LIST_ATTRIBUTES.intersection(attrs):
             tag.attrs[key] = attrs[key].split()
-        if name in _STRINGS:
-            tag.interesting_string_types = {_STRINGS[name]}
+        if name in _STRING_CLASSES:
+            tag.interesting_string_types = {_STRING_CLASSES[name]}
             self.string_container_stack.append(tag)
-        elif name in _KEEP_BLANKS:
+        elif name in _PRESERVE_WHITESPACE:
             self.preserve_whitespace_tag_stack.append(tag)
         elif name in _VOID_ELEMENTS:
             tag.can_be_empty_element = True
@@ -197,8 +205,8 @@ class ShallowSoup(_QuickSearch, BeautifulSoup):
         self._by_name[name].append(tag)
         self.tagStack.append(tag)
 
-    def close(self, _name: str) -> None:
-        """Close what was opened last."""
+    def close_element(self, _name: str) -> None:
+        """Close the element opened last."""
         if not self._left_out or self._left_out.pop():
             return
         self.endData()
@@ -216,12 +224,12 @@ class ShallowSoup(_QuickSearch, BeautifulSoup):
         if not (self.preserve_whitespace_tag_stack or data.strip(_BLANKS)):
             data = "\n" if "\n" in data else " "
         stack = self.string_container_stack
-        text = str.__new__(_STRINGS[stack[-1].name] if stack else NavigableString, data)
+        text = str.__new__(_STRING_CLASSES[stack[-1].name] if stack else NavigableString, data)
         text.next_element = text.next_sibling = text.previous_sibling = None
         self._append_node(text)
 
     def _append_node(self, node: Any) -> None:
-        """Add *node* at the end of the element that is open."""
+        """Append *node* to the open element."""
         self._last.next_element = node
         node.previous_element, self._last = self._last, node
         node.parent = parent = self.tagStack[-1]
@@ -258,6 +266,7 @@ def _walk_tree(root: Tag) -> Iterator[Any]:
 
 
 def _filter_elements(nodes: Iterable[Any], names: Collection[str]) -> Iterator[Tag]:
+    """Yield the elements among *nodes* with one of *names*, or all."""
     found = (node for node in nodes if not isinstance(node, NavigableString))
     return (tag for tag in found if tag.name in names) if names else found
 
@@ -306,14 +315,15 @@ def has_name(tag: Tag, words: frozenset[str]) -> bool:
             str(tag.attrs.get("id") or ""),
             str(tag.attrs.get("role") or ""),
         ]
-        own = _split_names(" ".join(names)[:_LONGEST_NAMES])
+        own = _split_names(" ".join(names)[:_MAX_NAMES_CHARS])
         setattr(tag, "words", own)  # noqa: B010 - BeautifulSoup's elements declare none
     return not words.isdisjoint(own)
 
 
 @lru_cache(maxsize=4000)  # the same few names all over a page
 def _split_names(names: str) -> frozenset[str]:
-    return frozenset(_NO_LETTERS.split(_CAPITAL.sub("-", names).lower()))
+    """Return the words of class names, ids and roles."""
+    return frozenset(_NON_LETTERS.split(_CAMEL_CASE.sub("-", names).lower()))
 
 
 Weights = Counter[int]  # a number for each element, by its id()
@@ -327,8 +337,8 @@ def add_descendants(elements: list[Tag], weights: Weights) -> None:
             weights[above] = weights.get(above, 0) + weight
 
 
-class Survey(NamedTuple):
-    """The elements below one, in page order, and the characters of text in each.
+class PageSurvey(NamedTuple):
+    """The elements below a root, in page order, and the characters of text in each.
 
     Characters are script-neutral, unlike words. Blanks do not count.
     """
@@ -337,8 +347,8 @@ class Survey(NamedTuple):
     weights: Weights
 
 
-def survey_tree(root: Tag) -> Survey:
-    """Walk all that is below *root*."""
+def survey_tree(root: Tag) -> PageSurvey:
+    """List all elements below *root* with the characters of text in each."""
     weights: Weights = Counter()
     elements: list[Tag] = []
     for node in _walk_tree(root):
@@ -349,18 +359,18 @@ def survey_tree(root: Tag) -> Survey:
             around = id(node.parent)
             weights[around] = weights.get(around, 0) + size
     add_descendants(elements, weights)
-    return Survey(elements, weights)
+    return PageSurvey(elements, weights)
 
 
-def remove(nodes: Iterable[PageElement]) -> None:
-    """Take *nodes* out of the tree."""
-    replace((node, "") for node in nodes)
+def remove_nodes(nodes: Iterable[PageElement]) -> None:
+    """Remove *nodes* from the tree."""
+    replace_nodes((node, "") for node in nodes)
 
 
-def replace(pairs: Iterable[tuple[PageElement, str]]) -> None:
-    """Put text, or nothing, in the place of nodes, those of one parent in one walk.
+def replace_nodes(pairs: Iterable[tuple[PageElement, str]]) -> None:
+    """Replace nodes with text, or with nothing, in one walk for each parent.
 
-    BeautifulSoup looks for each anew among its siblings, the square of their number in all.
+    BeautifulSoup searches the siblings for each node, which takes quadratic time.
     """
     placed = {id(node): (node, text) for node, text in pairs}
     parents = {

@@ -18,7 +18,7 @@ from typing import Final
 from ...errors import BadContent
 from ...model.identifiers import Ids
 from ...model.paper import Document, Fetched
-from ..safe_xml import children_of, first
+from ..safe_xml import first_child, list_children
 from .claims import (
     OTHER_ABSTRACTS,
     find_main_abstract,
@@ -191,7 +191,7 @@ def _is_jats(el: Element) -> bool:
     """Return whether an element has the parts of an article; HTML has ``article``, too."""
     return any(
         isinstance(child.tag, str) and child.tag.rpartition("}")[2] in _PARTS
-        for child in children_of(el)
+        for child in list_children(el)
     )
 
 
@@ -292,7 +292,7 @@ def _write_byline(meta: Element, walk: Walk) -> str:
 
 def _format_signed_name(name: Element, walk: Walk) -> str:
     """Return a name as signed: ``Jane Q. Roe``."""
-    parts = [walk.to_line(first(name, tag)) for tag in ("given-names", "surname", "suffix")]
+    parts = [walk.to_line(first_child(name, tag)) for tag in ("given-names", "surname", "suffix")]
     return " ".join(filter(None, parts)) or walk.to_element_line(name)
 
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from ...model.identifiers import Ids
 from .. import licenses
-from ..safe_xml import first
+from ..safe_xml import first_child
 from .walk import HREF, Element, Walk, get_text, tidy_line
 
 _NOTICE_TYPES: Final = frozenset(
@@ -73,7 +73,7 @@ def find_main_abstract(meta: Element) -> Element | None:
 
 
 def _is_called_abstract(sec: Element) -> bool:
-    title = first(sec, "title")
+    title = first_child(sec, "title")
     return title is not None and tidy_line(get_text(title)).rstrip(":.").lower() == "abstract"
 
 

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from ..safe_xml import children_of, first
+from ..safe_xml import first_child, list_children
 from .tables import CAPTION, write_caption
 from .walk import (
     BOLD,
@@ -60,7 +60,7 @@ _BEST: Final = (
 
 def write_section(el: Element, walk: Walk, default: str = "") -> None:
     """Write a titled part of the text; its subsections one level down."""
-    label, title = walk.to_line(first(el, "label")), walk.to_line(first(el, "title"))
+    label, title = walk.to_line(first_child(el, "label")), walk.to_line(first_child(el, "title"))
     is_word = len(label) > _QUICK_LABEL and label[0].isalpha() and label[-1].isalnum()
     head = f"{label}{'.' if is_word and title else ''} {title}".strip() or default
     walk.write_heading(head)
@@ -96,13 +96,13 @@ def _skip_block(_el: Element, _walk: Walk) -> None:
 
 
 def _write_list(el: Element, walk: Walk) -> None:
-    walk.write_paragraph(_to_bold(walk.to_line(first(el, "title"))))
+    walk.write_paragraph(_to_bold(walk.to_line(first_child(el, "title"))))
     kind = el.get("list-type") or ""
     kind = "plain" if walk.in_cell and kind in {"simple", "none"} else kind
     prefix = el.get("prefix-word") or ""
     walk.write_paragraph(walk.escape(el.text or ""))
     items: list[list[str]] = []
-    for child in children_of(el):
+    for child in list_children(el):
         if child.tag == "list-item":
             marker, lead = _get_marker(child, walk, kind, len(items) + 1)
             lead = f"{walk.escape(prefix)} {lead}" if prefix else lead
@@ -114,7 +114,7 @@ def _write_list(el: Element, walk: Walk) -> None:
 
 def _get_marker(item: Element, walk: Walk, kind: str, number: int) -> tuple[str, str]:
     """Return the list marker of an item, and the label to print if markdown has no marker."""
-    label = walk.to_line(first(item, "label"))
+    label = walk.to_line(first_child(item, "label"))
     if match := _NUMBERED.fullmatch(label):
         return f"{int(match[1])}.", ""
     if label:
@@ -149,11 +149,11 @@ def _put_list(items: list[list[str]], walk: Walk) -> None:
 
 
 def _write_definitions(el: Element, walk: Walk) -> None:
-    walk.write_paragraph(_to_bold(walk.to_line(first(el, "title"))))
-    heads = [walk.to_line(first(el, tag)) for tag in ("term-head", "def-head")]
+    walk.write_paragraph(_to_bold(walk.to_line(first_child(el, "title"))))
+    heads = [walk.to_line(first_child(el, tag)) for tag in ("term-head", "def-head")]
     walk.write_paragraph(_to_bold(" / ".join(filter(None, heads))))
     items: list[list[str]] = []
-    for child in children_of(el):
+    for child in list_children(el):
         if child.tag == "def-item":
             items.append(_format_definition(child, walk))
         elif child.tag not in {"title", "label", "term-head", "def-head"}:
@@ -165,7 +165,7 @@ def _format_definition(el: Element, walk: Walk) -> list[str]:
     terms = ", ".join(filter(None, (walk.to_line(term) for term in el.iterchildren("term"))))
     stray = walk.escape(tidy_line(el.text or ""))
     blocks = [stray] if stray else []
-    for child in children_of(el):
+    for child in list_children(el):
         if child.tag not in {"term", "label"}:
             blocks += walk.collect(child, itself=child.tag != "def")
     lead = f"{_to_bold(terms)}: " if terms else ""
@@ -190,7 +190,7 @@ def _write_attribution(el: Element, walk: Walk) -> None:
 
 
 def _write_box(el: Element, walk: Walk) -> None:
-    titles = (first(el, "label"), el.find("caption/title"), first(el, "title"))
+    titles = (first_child(el, "label"), el.find("caption/title"), first_child(el, "title"))
     head = " ".join(filter(None, map(walk.to_line, titles)))
     blocks = [_to_bold(head)] if head else []
     for part in el.iterchildren("caption"):
@@ -201,7 +201,7 @@ def _write_box(el: Element, walk: Walk) -> None:
 def _write_verse(el: Element, walk: Walk) -> None:
     """Write verses line by line; groups of verses may nest."""
     lines = []
-    for child in children_of(el):
+    for child in list_children(el):
         if child.tag == "verse-line":
             lines.append(walk.to_line(child))
         else:
@@ -226,7 +226,7 @@ def _format_code(el: Element, walk: Walk) -> str:
 
 
 def _write_speech(el: Element, walk: Walk) -> None:
-    speaker = walk.to_line(first(el, "speaker"))
+    speaker = walk.to_line(first_child(el, "speaker"))
     walk.flush_lead()
     walk.lead = f"**{speaker.rstrip(':')}:** " if speaker else ""
     walk.write_content(el, skip={"speaker"})
@@ -234,7 +234,9 @@ def _write_speech(el: Element, walk: Walk) -> None:
 
 
 def _write_statement(el: Element, walk: Walk) -> None:
-    head = " ".join(filter(None, (walk.to_line(first(el, tag)) for tag in ("label", "title"))))
+    head = " ".join(
+        filter(None, (walk.to_line(first_child(el, tag)) for tag in ("label", "title")))
+    )
     walk.flush_lead()
     walk.lead = f"{_to_bold(head)} " if head else ""
     walk.write_content(el, skip=_TITLE)
@@ -266,23 +268,23 @@ def _write_media(el: Element, walk: Walk) -> None:
 
 
 def _write_footnote(el: Element, walk: Walk) -> None:
-    label = walk.to_line(first(el, "label"))
+    label = walk.to_line(first_child(el, "label"))
     walk.flush_lead()
     if label:
         core = re.sub(r"</?sup>", "", label)
         raised = len(core.replace("\\", "")) <= _QUICK_LABEL
         walk.lead = f"<sup>{core}</sup> " if raised else f"{_to_bold(label)} "
-    walk.write_paragraph(_to_bold(walk.to_line(first(el, "title"))))
+    walk.write_paragraph(_to_bold(walk.to_line(first_child(el, "title"))))
     walk.write_content(el, skip=_TITLE)
     walk.flush_lead()
 
 
 def write_footnotes(el: Element, walk: Walk, default: str = "") -> None:
     """Write a group of footnotes, under its title if it has one."""
-    title = walk.to_line(first(el, "title")) or default
+    title = walk.to_line(first_child(el, "title")) or default
     walk.write_heading(title)
     walk.level += bool(title)
-    for child in children_of(el):
+    for child in list_children(el):
         if child.tag == "fn":
             _write_footnote(child, walk)
         elif child.tag != "title":
@@ -297,7 +299,7 @@ def _write_notes(el: Element, walk: Walk) -> None:
 
 
 def _write_correspondence(el: Element, walk: Walk) -> None:
-    label = walk.to_line(first(el, "label"))
+    label = walk.to_line(first_child(el, "label"))
     walk.write_paragraph(f"{label} {walk.to_inline(el, skip={'label'})}")
 
 
@@ -332,7 +334,7 @@ def _format_best_alternative(el: Element, walk: Walk) -> str:
 
 def _choose_alternative(el: Element) -> Element | None:
     for tag in _BEST:
-        if (found := first(el, tag)) is not None:
+        if (found := first_child(el, tag)) is not None:
             return found
     return el[0] if len(el) else None
 
@@ -502,8 +504,8 @@ def _format_pointer(el: Element, walk: Walk) -> str:
         target = walk.targets.get(rid)
         if target is None:
             continue
-        label = first(target, "label")
-        label = first(target, "title") if label is None else label
+        label = first_child(target, "label")
+        label = first_child(target, "title") if label is None else label
         # Not rendered: a label may hold a reference to itself.
         words = "" if label is None else walk.escape(tidy_line(get_text(label)))
         labels.append(words[:_LONGEST_LABEL].strip("[]. ") or walk.escape(rid))
@@ -538,17 +540,17 @@ def _format_footnote_mark(el: Element, walk: Walk) -> str:
 def _format_abbreviation(el: Element, walk: Walk) -> str:
     """Return an ``abbrev``, which holds its own expansion in ``def``."""
     text = walk.to_inline(el, skip={"def"})
-    meaning = walk.to_line(first(el, "def"))
+    meaning = walk.to_line(first_child(el, "def"))
     return f"{text} ({meaning})" if meaning else text
 
 
 def _format_graphic(el: Element, walk: Walk) -> str:
-    text = walk.to_line(first(el, "alt-text")) or (el.get(HREF) or "").rpartition("/")[2]
+    text = walk.to_line(first_child(el, "alt-text")) or (el.get(HREF) or "").rpartition("/")[2]
     return f"[image: {walk.escape(text)}]" if text else ""
 
 
 def _format_ruby(el: Element, walk: Walk) -> str:
-    base, reading = walk.to_line(first(el, "rb")), walk.to_line(first(el, "rt"))
+    base, reading = walk.to_line(first_child(el, "rb")), walk.to_line(first_child(el, "rt"))
     return f"{base} ({reading})" if reading else base
 
 
@@ -586,7 +588,7 @@ def _make_first_child_writer(*tags: str) -> Callable[[Element, Walk], str]:
 
     def render(el: Element, walk: Walk) -> str:
         for tag in tags:
-            if (found := first(el, tag)) is not None:
+            if (found := first_child(el, tag)) is not None:
                 return walk.to_inline(found)
         return walk.to_inline(el)
 

@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeAlias
 
-from ..safe_xml import children_of, first
+from ..safe_xml import first_child, list_children
 from .walk import HREF, Block, Element, Inline, Walk, get_text, has_own_text, tidy_line
 
 _DEEPEST: Final = 60
@@ -167,13 +167,13 @@ def _join_tokens(parts: list[str]) -> str:
 
 def _convert_children(el: Element, depth: int) -> str:
     own = [_convert_symbols(el.text)] if el.text and el.text.strip() else []
-    parts = own + [_convert_element(child, depth) for child in children_of(el)]
+    parts = own + [_convert_element(child, depth) for child in list_children(el)]
     return _join_tokens(parts)
 
 
 def _convert_arguments(el: Element, depth: int, count: int) -> list[str]:
     """Return the first *count* children converted; missing ones are empty, a surplus goes last."""
-    made = [_convert_element(child, depth) for child in children_of(el)]
+    made = [_convert_element(child, depth) for child in list_children(el)]
     made += [""] * (count - len(made))
     return [*made[: count - 1], _join_tokens(made[count - 1 :])]
 
@@ -323,7 +323,7 @@ def _convert_fenced(el: Element, depth: int) -> str:
 
 
 def _convert_table(el: Element, depth: int) -> str:
-    rows = [" & ".join(_convert_row(row, depth)) for row in children_of(el)]
+    rows = [" & ".join(_convert_row(row, depth)) for row in list_children(el)]
     rows = [row for row in rows if row.replace("&", "").strip()]
     if len(rows) == 1 and "&" not in rows[0]:
         return rows[0]
@@ -334,14 +334,14 @@ def _convert_table(el: Element, depth: int) -> str:
 def _convert_row(el: Element, depth: int) -> list[str]:
     if _get_local_name(el) not in {"mtr", "mlabeledtr"}:
         return [trim_tex(_convert_element(el, depth))]
-    return [trim_tex(_convert_children(cell, depth + 1)) for cell in children_of(el)]
+    return [trim_tex(_convert_children(cell, depth + 1)) for cell in list_children(el)]
 
 
 def _convert_multiscripts(el: Element, depth: int) -> str:
     """Convert ``mmultiscripts``: base, pairs after it, ``mprescripts``, pairs before it."""
-    names = [_get_local_name(child) for child in children_of(el)]
+    names = [_get_local_name(child) for child in list_children(el)]
     cut = names.index("mprescripts") if "mprescripts" in names else len(names)
-    made = [_convert_element(child, depth) for child in children_of(el)]
+    made = [_convert_element(child, depth) for child in list_children(el)]
 
     def pairs(parts: list[str]) -> str:
         signs = ("_", "^")
@@ -360,7 +360,7 @@ def _convert_enclosed(el: Element, depth: int) -> str:
 
 
 def _convert_semantics(el: Element, depth: int) -> str:
-    for child in children_of(el):
+    for child in list_children(el):
         if (
             _get_local_name(child) == "annotation"
             and "tex" in (child.get("encoding") or "").lower()
@@ -432,7 +432,7 @@ def strip_tex_document(source: str) -> str:
 
 def _choose_formula(el: Element) -> str:
     """Return the LaTeX of a formula element from its best form; empty without one."""
-    holder = first(el, "alternatives")
+    holder = first_child(el, "alternatives")
     holder = el if holder is None else holder
     sources = [strip_tex_document(get_text(child)) for child in holder.iterchildren("tex-math")]
     if not any(sources):
@@ -444,14 +444,14 @@ def _format_picture(el: Element, walk: Walk) -> str:
     """Return a mark for a formula that is only a picture, with description or file name."""
     for tag in ("graphic", "inline-graphic", "media"):
         if (graphic := next(el.iter(tag), None)) is not None:
-            words = walk.to_line(first(graphic, "alt-text"))
+            words = walk.to_line(first_child(graphic, "alt-text"))
             name = walk.escape((graphic.get(HREF) or "").rpartition("/")[2])
             return f"[formula: {words or name}]"
     return ""
 
 
 def _format_inline_formula(el: Element, walk: Walk) -> str:
-    if not has_own_text(el, children_of(el)):
+    if not has_own_text(el, list_children(el)):
         if source := _choose_formula(el):
             return f"${source}$"
         if not get_text(el).strip():
@@ -470,8 +470,8 @@ def _format_tex_math(el: Element, _walk: Walk) -> str:
 
 
 def _write_display_formula(el: Element, walk: Walk) -> None:
-    label = walk.to_line(first(el, "label")).strip("()[]. ")
-    if not has_own_text(el, children_of(el)) and (source := _choose_formula(el)):
+    label = walk.to_line(first_child(el, "label")).strip("()[]. ")
+    if not has_own_text(el, list_children(el)) and (source := _choose_formula(el)):
         number = rf" \tag{{{label}}}" if label and "\\tag" not in source else ""
         walk.add(f"$${source}{number}$$")
         return

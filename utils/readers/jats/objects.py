@@ -14,7 +14,7 @@ from typing import Final
 
 from ...model.paper import Fetched, Grid, ObjectKind, PaperObject
 from ...system.plain_text import to_subscript, to_superscript
-from ..safe_xml import first
+from ..safe_xml import first_child
 from . import choose_article, make_plain_walk, parse_article
 from .formulas import MATH_INLINE
 from .tables import to_grid
@@ -76,9 +76,9 @@ def _find_tables(el: Element, kind: ObjectKind) -> list[Element]:
 
 
 def _find_label(el: Element, walk: Walk) -> str:
-    own = first(el, "label")
-    if own is None and (inner := first(el, "media")) is not None:
-        own = first(inner, "label")
+    own = first_child(el, "label")
+    if own is None and (inner := first_child(el, "media")) is not None:
+        own = first_child(inner, "label")
     return walk.to_line(own).rstrip(" .:")
 
 

@@ -12,7 +12,7 @@ import html
 import re
 from typing import Final
 
-from ..safe_xml import children_of, first
+from ..safe_xml import first_child, list_children
 from .walk import MARKS, Block, Element, Inline, Walk, has_own_text, tidy_line, to_print_line
 
 _SYNONYMS: Final = re.compile(
@@ -40,14 +40,14 @@ _PEOPLE: Final = frozenset({"person-group", "name", "string-name", "collab", "et
 
 def write_references(el: Element, walk: Walk, default: str = "") -> None:
     """Write a ``ref-list``: its title, its references as a numbered list, all else in it."""
-    title = walk.to_line(first(el, "title"))
+    title = walk.to_line(first_child(el, "title"))
     if _SYNONYMS.fullmatch(title.strip("*")):
         title = "References"
     title = title or default
     walk.write_heading(title)
     walk.level += bool(title)
     items: list[str] = []
-    for child in children_of(el):
+    for child in list_children(el):
         if child.tag == "ref":
             walk.references += 1
             items.append(_format_reference(child, walk, len(items) + 1))
@@ -62,9 +62,9 @@ def write_references(el: Element, walk: Walk, default: str = "") -> None:
 def _format_reference(el: Element, walk: Walk, number: int) -> str:
     """Return one line of the list; a label that is not a number is put in brackets."""
     parts = []
-    several = sum(child.tag in _CITED for child in children_of(el)) > 1
+    several = sum(child.tag in _CITED for child in list_children(el)) > 1
     letters = iter("abcdefghijklmnopqrstuvwxyz") if several else iter(())
-    for child in children_of(el):
+    for child in list_children(el):
         if child.tag == "label":
             label = walk.to_line(child)
             if match := _NUMBER.fullmatch(label):
@@ -88,7 +88,7 @@ def _add_letter(citation: str, letter: str) -> str:
 
 
 def _format_citation(el: Element, walk: Walk) -> str:
-    children = children_of(el)
+    children = list_children(el)
     tags = {child.tag for child in children}
     if tags.isdisjoint(_COMPOSED) or has_own_text(el, children):
         made = _format_printed(el, children, walk)
@@ -96,7 +96,7 @@ def _format_citation(el: Element, walk: Walk) -> str:
         made = _compose_citation(children, walk)
     if "label" not in tags:
         return made
-    label = walk.to_line(first(el, "label"))
+    label = walk.to_line(first_child(el, "label"))
     return made if _NUMBER.fullmatch(label) else f"{label} {made}"
 
 
@@ -214,7 +214,7 @@ def _end_with_stop(sentence: str) -> str:
 
 def _format_people(el: Element, walk: Walk) -> str:
     """Return the names of a group, with commas where print has none."""
-    people = children_of(el)
+    people = list_children(el)
     if has_own_text(el, people):
         return to_print_line(walk.to_inline(el))
     names = [
@@ -226,7 +226,7 @@ def _format_people(el: Element, walk: Walk) -> str:
 
 def _format_name(el: Element, walk: Walk) -> str:
     """Return ``Smith JA Jr``; names with their own punctuation stay as they are."""
-    parts = children_of(el)
+    parts = list_children(el)
     tags = [part.tag for part in parts if not (tail := part.tail) or tail.isspace()]
     if len(tags) < len(parts):
         return walk.to_inline(el)
@@ -243,14 +243,14 @@ def _format_etal(el: Element, walk: Walk) -> str:
 
 def _choose_printed(el: Element, walk: Walk) -> str:
     """Return the printed one of two forms of a citation."""
-    best = first(el, "mixed-citation")
+    best = first_child(el, "mixed-citation")
     best = el[0] if best is None and len(el) else best
     return walk.to_inline_element(best) if best is not None else ""
 
 
 def _format_date(el: Element, walk: Walk) -> str:
     """Return a date from its fields, which would run together."""
-    parts = children_of(el)
+    parts = list_children(el)
     if not has_own_text(el, parts):
         return " ".join(filter(None, map(walk.to_line, parts)))
     written = [walk.escape(el.text or "")]

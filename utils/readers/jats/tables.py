@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...model.paper import Grid
-from ..safe_xml import children_of, first
+from ..safe_xml import first_child, list_children
 from .walk import HREF, Block, Element, Walk, escape_cell, strip_bold, to_print_line
 
 _WIDEST: Final = 400  # columns; a hostile colspan must not fill the memory
@@ -91,11 +91,11 @@ def _count_head_rows(rows: list[list[_Cell]]) -> int:
 def _collect_rows(el: Element, walk: Walk) -> list[list[list[Element]]]:
     """Return the cells, row by row, of head, body and foot, in any order of the file."""
     found: dict[str, list[list[Element]]] = {name: [] for name in _SECTIONS}
-    for child in children_of(el):
+    for child in list_children(el):
         rows = [child] if child.tag == "tr" else child if child.tag in found else ()
         section = found.get(child.tag, found["tbody"])
         for row in rows:
-            if cells := [cell for cell in children_of(row) if cell.tag in {"td", "th"}]:
+            if cells := [cell for cell in list_children(row) if cell.tag in {"td", "th"}]:
                 section.append(cells)
         if child.tag in {"caption", "title"}:
             walk.write_paragraph(walk.to_inline(child))
@@ -123,7 +123,7 @@ def _parse_span(el: Element, name: str, most: int) -> int:
 
 
 def _write_cell(el: Element, walk: Walk) -> str:
-    if len(el) and not walk.block_of.keys().isdisjoint([child.tag for child in children_of(el)]):
+    if len(el) and not walk.block_of.keys().isdisjoint([child.tag for child in list_children(el)]):
         inside, walk.in_cell = walk.in_cell, True
         lines = "\n".join(walk.collect(el)).replace("$$", "$").split("\n")
         walk.in_cell = inside
@@ -206,7 +206,7 @@ CAPTION: Final = frozenset({"label", "caption", "title"})
 
 def write_caption(el: Element, walk: Walk) -> None:
     """Write ``**Table 1.**`` and the caption: title and first paragraph follow the label."""
-    label = walk.to_line(first(el, "label")).strip("*")
+    label = walk.to_line(first_child(el, "label")).strip("*")
     end = "" if label.endswith((".", ":")) else "."
     walk.flush_lead()
     walk.lead = f"**{label}{end}** " if label else ""
@@ -221,7 +221,7 @@ def write_caption(el: Element, walk: Walk) -> None:
 
 def _has_words(holder: Element) -> bool:
     """Return whether a figure has a label, caption or title of its own."""
-    return holder.tag == "fig" and any(first(holder, tag) is not None for tag in CAPTION)
+    return holder.tag == "fig" and any(first_child(holder, tag) is not None for tag in CAPTION)
 
 
 def write_graphic(el: Element, walk: Walk) -> None:

@@ -24,7 +24,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import quote
 
-from ..safe_xml import children_of
+from ..safe_xml import list_children
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -176,7 +176,7 @@ class Walk:
         self._depth += 1
         clean, inline_of = self.escape, self.inline_of
         parts = [clean(text)] if text else []
-        for child in children_of(el):
+        for child in list_children(el):
             tag = child.tag
             if tag not in skip:
                 handler = inline_of.get(tag)
@@ -218,7 +218,7 @@ class Walk:
         clean, inline_of, block_of = self.escape, self.inline_of, self.block_of
         text = el.text
         parts = [clean(text)] if text else []
-        for child in children_of(el):
+        for child in list_children(el):
             tag = child.tag
             block = block_of.get(tag)
             if tag in skip:

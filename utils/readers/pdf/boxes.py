@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..child_processes import DEADLINE, Children, serve_with
+from ..child_processes import DEADLINE_S, ChildPool, serve_jobs
 from .child import MOST_PAGES
 
-CHILDREN = Children(__name__, most=1)
+CHILDREN = ChildPool(__name__, most=1)
 
 
-def extract(body: bytes, deadline: float = DEADLINE) -> dict[str, Any]:
+def extract(body: bytes, deadline: float = DEADLINE_S) -> dict[str, Any]:
     """Read a PDF in a child process.
 
     Returns
@@ -24,12 +24,12 @@ def extract(body: bytes, deadline: float = DEADLINE) -> dict[str, Any]:
     ChildFailed
         The child crashed or took longer than *deadline* seconds.
     """
-    return CHILDREN.ask(body, deadline)
+    return CHILDREN.read(body, deadline)
 
 
 def serve() -> None:
     """Serve requests in the child process."""
-    serve_with(read_lines)
+    serve_jobs(read_lines)
 
 
 def read_lines(body: bytes) -> dict[str, Any]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..child_processes import DEADLINE, Children, serve_with
+from ..child_processes import DEADLINE_S, ChildPool, serve_jobs
 
 MOST_PAGES = 1500
-CHILDREN = Children(__name__, most=2)  # each holds about 100 MB
+CHILDREN = ChildPool(__name__, most=2)  # each holds about 100 MB
 
 
-def extract(body: bytes, deadline: float = DEADLINE) -> dict[str, Any]:
+def extract(body: bytes, deadline: float = DEADLINE_S) -> dict[str, Any]:
     """Read a PDF in a child process.
 
     Returns
@@ -25,12 +25,12 @@ def extract(body: bytes, deadline: float = DEADLINE) -> dict[str, Any]:
     ChildFailed
         The child crashed or took longer than *deadline* seconds.
     """
-    return CHILDREN.ask(body, deadline)
+    return CHILDREN.read(body, deadline)
 
 
 def serve() -> None:
     """Serve requests in the child process."""
-    serve_with(read_pages)
+    serve_jobs(read_pages)
 
 
 def read_pages(body: bytes) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from ..child_processes import ChildFailed, Children, serve_with
+from ..child_processes import ChildFailed, ChildPool, serve_jobs
 from .lines import Line, Page
 
 __all__ = ["MOST_PAGES", "is_installed", "recognise_text"]
@@ -43,7 +43,7 @@ _COLUMNS = 3  # how often a page is cut in two
 _LOW, _HIGH, _STEP = 0.75, 1.35, 1.2
 _MOST_LEANING = 0.1  # radians; more is a page on its side
 Box = list[tuple[float, float]]
-CHILDREN = Children(__name__, most=1)
+CHILDREN = ChildPool(__name__, most=1)
 
 
 def is_installed() -> bool:
@@ -64,7 +64,7 @@ def recognise_text(body: bytes, pages: int, deadline: float = _PAGE_S) -> dict[s
     try:
         for number in range(pages):
             try:
-                read.append(CHILDREN.ask(_HEADER.pack(number) + body, deadline))
+                read.append(CHILDREN.read(_HEADER.pack(number) + body, deadline))
             except ChildFailed as error:
                 log.warning("Page %d was not recognised: %s.", number + 1, error)
                 read.append({})
@@ -214,7 +214,7 @@ def serve() -> None:
             engine.append(make_engine())
         return read_page(job, engine[0])
 
-    serve_with(read, _MEMORY, _SWOLLEN)
+    serve_jobs(read, _MEMORY, _SWOLLEN)
 
 
 def make_engine() -> Any:
