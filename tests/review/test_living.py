@@ -71,7 +71,7 @@ def test_who_cites_what_is_included_joins_once_and_decisions_stay(
     assert ("citing", new.pmid) in changes(included)
     assert read_as_r_does(figure(included))["citations_results"] == chased + len(first.citing)
     [key] = [record.key for record in first.citing if record.paper.ids.pmid == new.pmid]
-    leads = {one.key: one.detail for one in updating.changes_of(included.events(), first.citing)}
+    leads = {one.key: one.detail for one in updating.list_changes(included.events(), first.citing)}
     record = field.record(seeds_of(included)[0])
     assert record
     assert record.doi in leads[key]
@@ -180,8 +180,8 @@ from tests.killed import Stage
 Stage().sleep(float(sys.argv[1]))
 from utils import Library
 from utils.review import updating
-from utils.review.ledger import Writer
-where = {"_citing_now": updating, "note": Writer}[sys.argv[2]]
+from utils.review.ledger import EventWriter
+where = {"_find_new_citing": updating, "set_detail": EventWriter}[sys.argv[2]]
 setattr(where, sys.argv[2], lambda *_: os.kill(os.getpid(), signal.SIGKILL))
 Library().reviews.open("fields").update()
 """
@@ -195,7 +195,7 @@ def test_an_update_that_was_killed_keeps_whole_steps_and_goes_on(
     included.report(published=True)
     before = included.ledger.decisions()
     ahead = str(time.time() - datetime.now(UTC).timestamp())
-    for step, kept in (("note", {}), ("_citing_now", {"retracted": 1})):
+    for step, kept in (("set_detail", {}), ("_find_new_citing", {"retracted": 1})):
         with Process([sys.executable, "-c", DYING, ahead, step], cwd=ROOT) as process:
             assert process.wait() == -signal.SIGKILL
         assert included.status()["since_published"] == kept

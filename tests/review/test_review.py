@@ -116,17 +116,17 @@ def test_wrong_commands_are_refused_in_a_sentence(shell: Shell, words: tuple[str
     ("text", "words"),
     [
         ("", "names no fields"),
-        ("a: {b", "no YAML at line"),
+        ("a: {b", "not valid YAML at line"),
         ("databses: []", "no field 'databses'"),
-        ("databases: pubmed", "databases is no list"),
+        ("databases: pubmed", "databases is not a list"),
         ("databases: [{source: pubmed}]", "needs a source and a query"),
         ("databases: [{source: medline, query: a}]", "medline cannot be searched"),
         ("lists: [{file: nowhere.ris}]", "nowhere.ris of the protocol cannot be read"),
         ("lists: [{file: a.ris, kind: friend}]", "cannot be of the kind 'friend'"),
-        ("screeners: many", "is no number of people"),
+        ("screeners: many", "is not a number of people"),
         ("stages: [abstract]", "no stage 'abstract'"),
         ("title: nothing to search", "names no database and no list"),
-        ("!!python/object/apply:os.system [echo]", "no YAML"),
+        ("!!python/object/apply:os.system [echo]", "not valid YAML"),
     ],
 )
 def test_a_protocol_that_cannot_be_used_says_where(library: Library, text: str, words: str) -> None:

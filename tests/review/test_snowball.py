@@ -21,7 +21,7 @@ from utils.errors import BadRequest
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
 from utils.review import Review
-from utils.review.snowball import SHELF, Lead, Snowball, _united, identifiers_in
+from utils.review.snowball import SHELF_INDEX, Lead, Snowball, _merge_leads, find_printed_ids
 from utils.search import citation_indexes
 from utils.search.citation_indexes import Index
 from utils.sources.europepmc import Linked
@@ -94,7 +94,7 @@ def test_what_was_screened_is_no_candidate_however_many_lead_to_it() -> None:
                           replace(held, authors=(Author("Roe"),), published="2020"))  # fmt: skip
     leads = [(row, Lead(f"PMID {seed}", "forward", str(at)))
              for seed in range(150) for at, row in enumerate(as_indexes_tell_it)]  # fmt: skip
-    [candidate], met = _united(leads, [held], 1)
+    [candidate], met = _merge_leads(leads, [held], 1)
     assert candidate.paper.ids == new.ids
     assert len(candidate.seeds) == 150
     assert met == 1
@@ -129,8 +129,8 @@ def test_the_reference_list_of_a_text_on_the_shelf_is_read(library: Library, fie
     record = field.field[0]
     assert library.download(record.pmid).stored.kind == "full_text"
     found = library.reviews.snowball(papers(library, [record]), directions=("backward",))
-    assert SHELF in found.indexes
-    read = [one for one in found.candidates if SHELF in one.indexes]
+    assert SHELF_INDEX in found.indexes
+    read = [one for one in found.candidates if SHELF_INDEX in one.indexes]
     assert read
     assert all(one.paper.ids for one in read)
 
@@ -209,8 +209,8 @@ def test_printed_references_without_identifier_are_listed_and_no_candidates(
     ],
 )
 def test_identifiers_of_a_printed_reference(reference: str, ids: str) -> None:
-    assert identifiers_in(reference).doi.startswith(ids)
-    assert bool(identifiers_in(reference)) is bool(ids)
+    assert find_printed_ids(reference).doi.startswith(ids)
+    assert bool(find_printed_ids(reference)) is bool(ids)
 
 
 @pytest.fixture

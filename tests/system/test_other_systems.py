@@ -12,7 +12,7 @@ import pytest
 from tests.shelf.papers import paper, save
 from utils.errors import BadRequest, StoreFailed
 from utils.model.identifiers import Ids
-from utils.review.review import _checked
+from utils.review.review import _validate_name
 from utils.shelf import Shelf
 from utils.shelf.paper_file import stem
 from utils.system import safe_files
@@ -48,7 +48,7 @@ def test_reviews_and_exports_are_not_named_after_devices(name, tmp_path):
     from utils.entrez.datasets import Datasets
 
     with pytest.raises(BadRequest):
-        _checked(name)
+        _validate_name(name)
     with pytest.raises(BadRequest):
         Datasets(tmp_path, tmp_path)._export_path(f"{name}.csv")
 

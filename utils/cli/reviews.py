@@ -145,7 +145,7 @@ def _update(args: argparse.Namespace, library: Library) -> int:
 
 def _update_lines(review: Review, done: Update, *, again: bool, quiet: bool) -> Iterator[str]:
     """What an update brought, as a table; the records of the first one are only counted."""
-    from ..review.updating import IN_WORDS
+    from ..review.updating import CHANGE_LABELS
 
     if not quiet:
         for one in done.searches:
@@ -160,7 +160,7 @@ def _update_lines(review: Review, done: Update, *, again: bool, quiet: bool) -> 
     if again:
         rows += [("new", r.paper.title or r.asked, str(r.paper.ids or "")) for r in done.new]
     for outcome, title, detail in rows[:_MOST_ROWS]:
-        words = IN_WORDS[outcome]
+        words = CHANGE_LABELS[outcome]
         short = textwrap.shorten(one_line(title), 78, placeholder=" …")
         yield f"  {words:<22}  {short:<78}  {one_line(detail)[:60]}".rstrip()
     if (rest := len(rows) - _MOST_ROWS) > 0:
@@ -172,9 +172,9 @@ def _update_lines(review: Review, done: Update, *, again: bool, quiet: bool) -> 
 
 def _since_published(status: dict[str, Any]) -> str:
     """How much came since the published state; empty where none was published."""
-    from ..review.updating import IN_WORDS
+    from ..review.updating import CHANGE_LABELS
 
-    told = (f"{IN_WORDS[one]} {n:,}" for one, n in status["since_published"].items())
+    told = (f"{CHANGE_LABELS[one]} {n:,}" for one, n in status["since_published"].items())
     day = status["published_at"][:10]
     return f"Since the state published {day}: {', '.join(told) or 'nothing'}" if day else ""
 

@@ -52,10 +52,10 @@ class Reviews(Namespace):
         most: int = 50,
     ) -> Snowball:
         """Find what papers cite, and who cites them; see `..review.snowball`."""
-        from ..review.snowball import snowball
+        from ..review.snowball import search_citations
         from ..sources import SOURCES
 
-        return snowball(
+        return search_citations(
             *(list(papers), self._library.shelf, self._library.web, SOURCES),
             known=known,
             directions=directions,

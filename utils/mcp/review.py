@@ -155,11 +155,11 @@ def _named(library: Library, name: str) -> Review:
 
 def _review(library: Library, name: str, start: int) -> Board:
     """A review's board."""
-    from ..review.board import board
+    from ..review.board import build_board
 
     made = _named(library, name)
     state = "searched" if any(event.what == "update" for event in made.events()) else "new"
-    row = {"job_id": made.job_id, "state": state, **board(made, start=start)}
+    row = {"job_id": made.job_id, "state": state, **build_board(made, start=start)}
     return cast("Board", row)
 
 

@@ -1,7 +1,7 @@
-"""A systematic review as a folder: its protocol, its records, and all that was decided of them.
+"""Manage a systematic review as a folder: protocol, records and decisions.
 
-Belongs here: what is done with a review from the question to the figure. How a program's file is
-read is in ``lists``, how a figure is drawn in ``reports``, how texts are fetched in ``harvest``.
+This package covers the steps of a review from the question to the figure. ``lists`` reads the files
+of screening programs, ``reports`` draws the figure, and ``harvest`` fetches the texts.
 """
 
 from .review import Review, every_review, new_review, open_review

@@ -1,8 +1,8 @@
-"""A review at a glance, for a view inside a chat and for a model: where it stands, what is open.
+"""Build the board of a review: progress and open tasks, for a view inside a chat and a model.
 
-The same numbers as the page and figure of `review report`, as rows that are bounded: counts, what
-came since the published state, who could not tell, numbers that only people know, and the records
-of citation searching that nobody screened yet, the most led to first.
+The board has the same numbers as the page and figure of `review report`, as a limited number of
+rows: counts, changes since the published state, sources that did not respond, numbers that only
+people know, and unscreened records of citation searching, most cited first.
 """
 
 from __future__ import annotations
@@ -16,47 +16,58 @@ from ..reports import prisma
 from ..reports.board import to_prisma_rows
 from ..reports.page import to_short_line
 from .ledger import Event
-from .report import headline
+from .report import count_headline
 from .standing import Standing
-from .updating import IN_WORDS, Change, changes_of, silent_in, since_published, urgency
+from .updating import (
+    CHANGE_LABELS,
+    Change,
+    list_changes,
+    list_unanswered,
+    rank_urgency,
+    split_at_publication,
+)
 
 if TYPE_CHECKING:
     from .review import Review
 
-_SHOWN = 20  # changes, and candidates of one page
-_MOST = 12  # remarks, and who could not tell
-_TITLE, _DETAIL = 160, 200  # characters
+_MAX_ROWS = 20  # changes, and candidates of one page
+_MAX_REMARKS = 12  # also of sources without an answer
+_TITLE_MAX_CHARS, _DETAIL_MAX_CHARS = 160, 200  # characters
 
 
-def board(review: Review, *, start: int = 0) -> dict[str, Any]:
-    """The board of a review; *start* is the first of the candidates, ``next_start`` goes on."""
+def build_board(review: Review, *, start: int = 0) -> dict[str, Any]:
+    """Build the board of a review; *start* is the number of the first candidate shown."""
     protocol, every, events = review.protocol(), review.standings(), review.events()
     flow = prisma.build_flow(review.numbers())
     searched = [event.at for event in events if event.what == "update"]
-    waiting = _candidates(every, events)
-    page = waiting[start : start + _SHOWN]
-    silent = silent_in(events)
+    waiting = _list_candidates(every, events)
+    page = waiting[start : start + _MAX_ROWS]
+    silent = list_unanswered(events)
     made = {
         "review": review.name,
-        "title": to_short_line(protocol.title or review.name, _TITLE),
-        "question": to_short_line(protocol.question, 2 * _DETAIL),
+        "title": to_short_line(protocol.title or review.name, _TITLE_MAX_CHARS),
+        "question": to_short_line(protocol.question, 2 * _DETAIL_MAX_CHARS),
         "searched_at": searched[-1] if searched else "",
-        "counts": [{"name": name, "n": n} for name, n in headline(every)],
+        "counts": [{"name": name, "n": n} for name, n in count_headline(every)],
         "conflicts": sum("conflict" in (one.first, one.second) for one in every),
-        "changes": _changes(every, events),
-        "could_not_tell": [to_short_line(told, _DETAIL) for told in silent[:_MOST]],
+        "changes": _list_changes(every, events),
+        "could_not_tell": [
+            to_short_line(told, _DETAIL_MAX_CHARS) for told in silent[:_MAX_REMARKS]
+        ],
         "prisma": to_prisma_rows(flow),
-        "open_numbers": _open_numbers(flow),
-        "remarks": [to_short_line(remark, _DETAIL) for remark in flow.remarks[:_MOST]],
+        "open_numbers": _list_open_numbers(flow),
+        "remarks": [
+            to_short_line(remark, _DETAIL_MAX_CHARS) for remark in flow.remarks[:_MAX_REMARKS]
+        ],
         "candidates": page,
         "waiting": len(waiting),
-        "next_start": start + _SHOWN if start + _SHOWN < len(waiting) else None,
+        "next_start": start + _MAX_ROWS if start + _MAX_ROWS < len(waiting) else None,
     }
-    return made | {"steps": _steps(review.name, made, every)}
+    return made | {"steps": _suggest_steps(review.name, made, every)}
 
 
-def _open_numbers(flow: prisma.Flow) -> list[str]:
-    """The boxes without a number; those of the two columns have the same words."""
+def _list_open_numbers(flow: prisma.Flow) -> list[str]:
+    """Return the boxes without a number, with the column where the words are the same."""
     return [
         f"{count.words.rstrip('*')}{' (other methods)' * box.column.startswith('other')}"
         for box in flow.boxes
@@ -65,36 +76,36 @@ def _open_numbers(flow: prisma.Flow) -> list[str]:
     ]
 
 
-def _changes(every: Sequence[Standing], events: Sequence[Event]) -> dict[str, Any]:
-    """What came since the published state, else at the last update."""
-    day, later = since_published(events)
+def _list_changes(every: Sequence[Standing], events: Sequence[Event]) -> dict[str, Any]:
+    """Return the changes since the published state, else of the last update."""
+    day, later = split_at_publication(events)
     updates = [at for at, event in enumerate(events) if event.what == "update"]
     if not day:
         later = list(events[updates[-1] :]) if updates else []
     records = {one.record.key: one.record for one in every}
-    came = list(changes_of(later, records.values()))
-    came.sort(key=lambda one: urgency(one.outcome))
-    counts = Counter(IN_WORDS[one.outcome] for one in came)
+    came = list(list_changes(later, records.values()))
+    came.sort(key=lambda one: rank_urgency(one.outcome))
+    counts = Counter(CHANGE_LABELS[one.outcome] for one in came)
 
     def row(one: Change) -> dict[str, str]:
         paper = records[one.key].paper
-        title = to_short_line(paper.title or records[one.key].asked, _TITLE)
+        title = to_short_line(paper.title or records[one.key].asked, _TITLE_MAX_CHARS)
         named = {"paper": str(paper.ids or one.key), "title": title}
         return {
-            "what": IN_WORDS[one.outcome],
+            "what": CHANGE_LABELS[one.outcome],
             **named,
-            "detail": to_short_line(one.detail, _DETAIL),
+            "detail": to_short_line(one.detail, _DETAIL_MAX_CHARS),
         }
 
     return {
         "since": f"the state published {day[:10]}" if day else "the last update",
         "counts": [{"what": what, "n": n} for what, n in counts.items()],
-        "rows": [row(one) for one in came[:_SHOWN]],
+        "rows": [row(one) for one in came[:_MAX_ROWS]],
     }
 
 
-def _candidates(every: Sequence[Standing], events: Sequence[Event]) -> list[dict[str, Any]]:
-    """Records of citation searching that nobody screened, the most led to first."""
+def _list_candidates(every: Sequence[Standing], events: Sequence[Event]) -> list[dict[str, Any]]:
+    """Return unscreened records of citation searching, the most cited first."""
     leads: dict[str, list[str]] = {}
     for event in events:
         leads |= event.detail.get("leads", {})
@@ -102,7 +113,7 @@ def _candidates(every: Sequence[Standing], events: Sequence[Event]) -> list[dict
         {
             "key": one.record.key,
             "paper": str(one.record.paper.ids or one.record.key),
-            "title": to_short_line(one.record.paper.title or one.record.asked, _TITLE),
+            "title": to_short_line(one.record.paper.title or one.record.asked, _TITLE_MAX_CHARS),
             "year": one.record.paper.year,
             "led_to_by": len(leads[one.record.key]),
         }
@@ -112,8 +123,8 @@ def _candidates(every: Sequence[Standing], events: Sequence[Event]) -> list[dict
     return sorted(rows, key=lambda row: -row["led_to_by"])
 
 
-def _steps(name: str, made: dict[str, Any], every: Sequence[Standing]) -> list[str]:
-    """What to do next, the most urgent first."""
+def _suggest_steps(name: str, made: dict[str, Any], every: Sequence[Standing]) -> list[str]:
+    """Return the next steps, the most urgent first."""
     steps = []
     if made["could_not_tell"] or not made["searched_at"]:
         steps.append(command_line(f"review update {name}"))

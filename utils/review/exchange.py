@@ -1,9 +1,14 @@
-"""Records of a review for screening programs, with keys that come back and links to full texts.
+"""Export a review's records for screening programs, with keys and links to full texts.
 
-What each program takes: Rayyan its own CSV (the header of its ``articles.csv``); Covidence RIS, one
-file a stage and 15,000 references a file; ASReview CSV with a column of labels; EPPI-Reviewer RIS;
-Zotero RIS with tags and relative attachments, and CSL-JSON. Our key stands in the notes, where all
-of them keep it; ASReview keeps a column of its own.
+Each program imports its own format:
+
+- Rayyan: CSV with the header of its ``articles.csv``;
+- Covidence: RIS, one file per stage and at most 15,000 references per file;
+- ASReview: CSV with a column of labels;
+- EPPI-Reviewer: RIS;
+- Zotero: RIS with tags and relative attachments, and CSL-JSON.
+
+Papershelf's key is in the notes, which all programs preserve; for ASReview it is a column.
 """
 
 from __future__ import annotations
@@ -22,51 +27,57 @@ from .standing import Standing
 
 Program = Literal["rayyan", "covidence", "asreview", "eppi", "zotero"]
 FileOf = Callable[[Standing], str]
-"""The path of a record's full text as seen from the exported file; empty where there is none."""
-_RAYYAN = (
+"""Returns the path of a record's full text relative to the exported file; empty if missing."""
+_RAYYAN_COLUMNS = (
     *("key", "title", "year", "month", "day", "journal", "issn", "volume", "issue", "pages"),
     *("authors", "url", "language", "publisher", "location", "abstract", "notes", "doi"),
     *("keywords", "pubmed_id", "pmc_id"),
 )
-_ASREVIEW = (
+_ASREVIEW_COLUMNS = (
     *("title", "abstract", "authors", "keywords", "year", "doi", "url", "included", KEY),
     *("pmid", "full_text"),
 )
-_COVIDENCE_MOST = 15_000
-_LABELS = {"include": "1", "exclude": "0"}
+_COVIDENCE_MAX_RECORDS = 15_000
+_ASREVIEW_LABELS = {"include": "1", "exclude": "0"}
 
 
-def exported(program: Program, rows: Sequence[Standing], file_of: FileOf) -> dict[str, str]:
-    """The files for a program, by their names."""
+def export_records(program: Program, rows: Sequence[Standing], file_of: FileOf) -> dict[str, str]:
+    """Return the files for a program: file names and contents."""
     if program == "rayyan":
-        return {"rayyan.csv": _table(_RAYYAN, (_rayyan_row(one, file_of) for one in rows))}
+        return {
+            "rayyan.csv": _to_csv(_RAYYAN_COLUMNS, (_to_rayyan_row(one, file_of) for one in rows))
+        }
     if program == "asreview":
-        return {"asreview.csv": _table(_ASREVIEW, (_asreview_row(one, file_of) for one in rows))}
+        return {
+            "asreview.csv": _to_csv(
+                _ASREVIEW_COLUMNS, (_to_asreview_row(one, file_of) for one in rows)
+            )
+        }
     if program == "covidence":
-        return dict(_covidence(rows, file_of))
+        return dict(_covidence_files(rows, file_of))
     if program == "eppi":
-        return {"eppi.ris": "".join(_ris(one, file_of) for one in rows)}
-    items = [_csl(one, file_of) for one in rows]
+        return {"eppi.ris": "".join(_to_ris_record(one, file_of) for one in rows)}
+    items = [_to_csl_item(one, file_of) for one in rows]
     return {
-        "zotero.ris": "".join(_ris(one, file_of, tagged=True) for one in rows),
+        "zotero.ris": "".join(_to_ris_record(one, file_of, tagged=True) for one in rows),
         "zotero.json": json.dumps(items, ensure_ascii=False, indent=1) + "\n",
     }
 
 
-def _covidence(rows: Sequence[Standing], file_of: FileOf) -> Iterator[tuple[str, str]]:
-    """One file for each of the stages that Covidence imports into, cut where it takes no more."""
+def _covidence_files(rows: Sequence[Standing], file_of: FileOf) -> Iterator[tuple[str, str]]:
+    """Yield one file per import stage of Covidence, split at Covidence's limit."""
     stages: dict[str, list[Standing]] = {}
     for one in rows:
-        stages.setdefault(_covidence_stage(one), []).append(one)
+        stages.setdefault(_get_covidence_stage(one), []).append(one)
     for stage, members in stages.items():
-        starts = range(0, len(members), _COVIDENCE_MOST)
-        parts = [members[start : start + _COVIDENCE_MOST] for start in starts]
+        starts = range(0, len(members), _COVIDENCE_MAX_RECORDS)
+        parts = [members[start : start + _COVIDENCE_MAX_RECORDS] for start in starts]
         for number, part in enumerate(parts, 1):
             name = f"covidence_{stage}{f'_{number}' if len(parts) > 1 else ''}.ris"
-            yield name, "".join(_ris(one, file_of) for one in part)
+            yield name, "".join(_to_ris_record(one, file_of) for one in part)
 
 
-def _covidence_stage(one: Standing) -> str:
+def _get_covidence_stage(one: Standing) -> str:
     if one.second == "include":
         return "included"
     if one.second == "exclude":
@@ -76,17 +87,17 @@ def _covidence_stage(one: Standing) -> str:
     return "full_text_review" if one.sought else "screen"
 
 
-def _ris(one: Standing, file_of: FileOf, *, tagged: bool = False) -> str:
-    """A RIS record with our key among its notes; *tagged* with what was decided."""
+def _to_ris_record(one: Standing, file_of: FileOf, *, tagged: bool = False) -> str:
+    """Return a RIS record with Papershelf's key in a note; *tagged* adds the decisions as tags."""
     head, end, _ = to_ris(one.record.paper, file_of(one)).rpartition("ER  - ")
     lines = [f"N1  - {KEY}: {one.record.key}"]
     if tagged:
-        lines += [f"KW  - {tag}" for tag in _tags(one)]
+        lines += [f"KW  - {tag}" for tag in _to_zotero_tags(one)]
     return "".join([head, *(f"{line}\n" for line in lines), end, "\n\n"])
 
 
-def _tags(one: Standing) -> Iterator[str]:
-    """Tags for Zotero, as they are read back."""
+def _to_zotero_tags(one: Standing) -> Iterator[str]:
+    """Yield tags for Zotero, in the form that the import reads."""
     outcome = one.second if one.assessed else one.first
     if outcome in ("include", "exclude"):
         reason = f": {one_line(one.reason)}" if outcome == "exclude" and one.reason else ""
@@ -97,13 +108,13 @@ def _tags(one: Standing) -> Iterator[str]:
         yield "papershelf/other methods"
 
 
-def _rayyan_row(one: Standing, file_of: FileOf) -> dict[str, str]:
+def _to_rayyan_row(one: Standing, file_of: FileOf) -> dict[str, str]:
     paper, ids = one.record.paper, one.record.paper.ids
     year, month, day = [*paper.published.split("-"), "", "", ""][:3]
     file = file_of(one)
     notes = [f"{KEY}: {one.record.key}", f"full text: {file}" if file else ""]
     return {
-        **_common(one),
+        **_to_common_row(one),
         "key": one.record.key,
         "year": year,
         "month": month.lstrip("0"),
@@ -120,19 +131,19 @@ def _rayyan_row(one: Standing, file_of: FileOf) -> dict[str, str]:
     }
 
 
-def _asreview_row(one: Standing, file_of: FileOf) -> dict[str, str]:
+def _to_asreview_row(one: Standing, file_of: FileOf) -> dict[str, str]:
     outcome = one.second if one.assessed else one.first
     return {
-        **_common(one),
+        **_to_common_row(one),
         "year": one.record.paper.year,
-        "included": _LABELS.get(outcome, ""),
+        "included": _ASREVIEW_LABELS.get(outcome, ""),
         KEY: one.record.key,
         "pmid": one.record.paper.ids.pmid,
         "full_text": file_of(one),
     }
 
 
-def _common(one: Standing) -> dict[str, str]:
+def _to_common_row(one: Standing) -> dict[str, str]:
     paper = one.record.paper
     found = build_links(paper.ids)
     return {
@@ -145,15 +156,15 @@ def _common(one: Standing) -> dict[str, str]:
     }
 
 
-def _csl(one: Standing, file_of: FileOf) -> dict[str, object]:
-    """A CSL item whose note holds our key in a line that Zotero keeps."""
+def _to_csl_item(one: Standing, file_of: FileOf) -> dict[str, object]:
+    """Return a CSL item with Papershelf's key in a line of its note, which Zotero preserves."""
     item = to_csl_item(one.record.paper, one.record.key)
     file = file_of(one)
     lines = [item.get("note", ""), f"{KEY}: {one.record.key}", f"full text: {file}" if file else ""]
     return item | {"note": "\n".join(filter(None, lines))}
 
 
-def _table(columns: Sequence[str], rows: Iterable[dict[str, str]]) -> str:
+def _to_csv(columns: Sequence[str], rows: Iterable[dict[str, str]]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)

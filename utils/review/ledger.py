@@ -1,8 +1,8 @@
-"""``review.db``: everything that happened in a review, with time and version.
+"""Store everything that happened in a review, with time and version, in ``review.db``.
 
-Events are never changed. A record keeps its key (``ps-…``) for good: it is what goes out to
-screening programs and comes back. Decisions are kept as each file said them; of one screener, stage
-and record the latest counts.
+Events are never changed. A record keeps its key (``ps-…``) permanently, because screening programs
+return it with their decisions. Decisions are stored as each file states them; for one screener,
+stage and record the latest decision counts.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from ..model.paper import Paper, paper_from_row, to_row, utc_now
 from ..system import safe_files, sqlite
 from ..system.process import get_version
 
-FILE = "review.db"
-VERSION = 1
+LEDGER_FILE = "review.db"
+SCHEMA_VERSION = 1
 AT_UPDATES = "at each update"
-"""The limits of a citation search that updates make."""
-_PATIENCE_S = 30.0
+"""Marks the citation searches that updates make, in the column ``limits``."""
+_LOCK_TIMEOUT_S = 30.0
 _TABLES = (
     """CREATE TABLE events (number INTEGER PRIMARY KEY, at TEXT NOT NULL, version TEXT NOT NULL,
         what TEXT NOT NULL, detail TEXT NOT NULL)""",
@@ -44,18 +44,18 @@ _TABLES = (
         why TEXT NOT NULL)""",
     "CREATE INDEX decisions_key ON decisions (key)",
 )
-# Of one screener, stage and record the latest word.
-_LATEST = """SELECT key, stage, screener, choice, reasons FROM decisions WHERE rowid IN
+# The latest decision for each screener, stage and record.
+_LATEST_DECISIONS = """SELECT key, stage, screener, choice, reasons FROM decisions WHERE rowid IN
     (SELECT max(rowid) FROM decisions GROUP BY key, stage, screener) ORDER BY rowid"""
-# Of searches the latest update; citation searching adds up.
-_SEARCHES = """SELECT arm, kind, search, limits FROM searches
+# The searches of the latest update, and all citation searches.
+_CURRENT_SEARCHES = """SELECT arm, kind, search, limits FROM searches
     WHERE event = (SELECT max(number) FROM events WHERE what = 'update')
     OR event IN (SELECT number FROM events WHERE what = 'snowball') ORDER BY rowid"""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened: when, under which version of Papershelf, and what."""
+    """An event of a review: time, version of Papershelf, kind and details."""
 
     number: int
     at: str
@@ -66,14 +66,14 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A record of the review, each paper once.
+    """A record of the review; each paper has one record.
 
     Parameters
     ----------
     arm : str
         ``databases`` (and registers), or ``other`` methods.
     event : int
-        The update that brought it.
+        The number of the event that added the record.
     """
 
     key: str
@@ -84,13 +84,13 @@ class Record:
 
     @property
     def entry(self) -> Entry:
-        """As lists of a harvest have it."""
+        """The record as an entry of a harvest's list."""
         return Entry(self.asked, self.paper.ids, None if self.paper.ids else self.paper)
 
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """A search as it was run last, its arm, the kind of source, and its limits in words."""
+    """The last run of a search: its arm, the kind of source, and its limits in words."""
 
     arm: str
     kind: str
@@ -98,26 +98,27 @@ class Searched:
     limits: str = ""
 
 
-def _added(before: Searched, one: Searched) -> Searched:
+def _sum_searches(before: Searched, one: Searched) -> Searched:
+    """Add the hits of two citation searches."""
     hits, taken = before.search.hits + one.search.hits, before.search.taken + one.search.taken
     return replace(one, search=replace(one.search, hits=hits, taken=taken))
 
 
-def key_of(entry: Entry) -> str:
-    """The name of a record for good, made of what first asked for it.
+def make_record_key(entry: Entry) -> str:
+    """Return the permanent key of a record, a hash of the text of its first entry.
 
     >>> from utils.model.identifiers import Ids
-    >>> key_of(Entry("PMID 1", Ids(pmid="1")))
+    >>> make_record_key(Entry("PMID 1", Ids(pmid="1")))
     'ps-2fab71005cea'
     """
     return f"ps-{hashlib.sha256(entry.asked.encode()).hexdigest()[:12]}"
 
 
 class ReviewLedger:
-    """The ledger of one review. Each step is a transaction; other processes may read along."""
+    """The ledger of one review; each step is a transaction, and other processes can read."""
 
     def __init__(self, folder: Path) -> None:
-        self.path = folder / FILE
+        self.path = folder / LEDGER_FILE
         if not self.path.exists():
             raise NotFound(
                 f"There is no review {folder.name}.", f"Make one: {command_line('review new NAME')}"
@@ -125,108 +126,111 @@ class ReviewLedger:
 
     @classmethod
     def create(cls, folder: Path) -> ReviewLedger:
-        """A new ledger in *folder*; one that is there stays as it is."""
-        path = folder / FILE
-        opened = closing(sqlite.open_database(path, _PATIENCE_S))
-        with _errors(path), opened as db, sqlite.transaction(db):
+        """Create a ledger in *folder*; an existing ledger is left unchanged."""
+        path = folder / LEDGER_FILE
+        opened = closing(sqlite.open_database(path, _LOCK_TIMEOUT_S))
+        with _translate_errors(path), opened as db, sqlite.transaction(db):
             if sqlite.read_schema_version(db) == 0:
                 for table in _TABLES:
                     db.execute(table)
-                db.execute(f"PRAGMA user_version = {VERSION}")
+                db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         ledger = cls(folder)
         if not any(True for _ in ledger.events()):
-            with ledger.event("new", {"review": folder.name}):
+            with ledger.record_event("new", {"review": folder.name}):
                 pass
         return ledger
 
     # -- writing -----------------------------------------------------------------------------
 
     @contextmanager
-    def event(self, what: str, detail: Mapping[str, Any]) -> Iterator[Writer]:
-        """One thing that happens, with all it brings, or none of it."""
-        with self._opened() as db, sqlite.transaction(db):
+    def record_event(self, what: str, detail: Mapping[str, Any]) -> Iterator[EventWriter]:
+        """Record an event with all its rows in one transaction."""
+        with self._open() as db, sqlite.transaction(db):
             insert = "INSERT INTO events (at, version, what, detail) VALUES (?, ?, ?, ?)"
-            done = db.execute(insert, (utc_now(), get_version(), what, _json(detail)))
-            yield Writer(db, int(done.lastrowid or 0))
+            done = db.execute(insert, (utc_now(), get_version(), what, _to_json(detail)))
+            yield EventWriter(db, int(done.lastrowid or 0))
 
     # -- reading -----------------------------------------------------------------------------
 
     def events(self) -> Iterator[Event]:
-        """All events, the oldest first."""
-        for number, at, made_by, what, detail in self._rows(
+        """Yield all events, oldest first."""
+        for number, at, made_by, what, detail in self._select(
             "SELECT number, at, version, what, detail FROM events ORDER BY number"
         ):
             yield Event(number, at, made_by, what, json.loads(detail))
 
     def records(self) -> list[Record]:
-        """All records, in the order in which they came."""
+        """Return all records, in the order in which they were added."""
         return [
             Record(key, asked, arm, event, paper_from_row(json.loads(paper)))
-            for key, asked, arm, event, paper in self._rows(
+            for key, asked, arm, event, paper in self._select(
                 "SELECT key, asked, arm, event, paper FROM records ORDER BY number"
             )
         ]
 
     def searches(self) -> list[Searched]:
-        """Each search as it was run last; who cites, as all updates found it together."""
+        """Return the last run of each search; citation searches by updates are summed up."""
         made: dict[object, Searched] = {}
-        for at, (arm, kind, search, limits) in enumerate(self._rows(_SEARCHES)):
+        for at, (arm, kind, search, limits) in enumerate(self._select(_CURRENT_SEARCHES)):
             one = Searched(arm, kind, Search(**json.loads(search)), limits)
             same = one.search.name if limits == AT_UPDATES else at
             before = made.get(same)
-            made[same] = _added(before, one) if before else one
+            made[same] = _sum_searches(before, one) if before else one
         return list(made.values())
 
     def decisions(self) -> dict[str, list[Decision]]:
-        """The latest word of every screener at every stage, by the keys of records."""
+        """Return the latest decision of every screener at every stage, by record key."""
         made: dict[str, list[Decision]] = {}
-        for key, stage, screener, choice, reasons in self._rows(_LATEST):
+        for key, stage, screener, choice, reasons in self._select(_LATEST_DECISIONS):
             decision = Decision(screener, choice, stage, tuple(json.loads(reasons)))
             made.setdefault(key, []).append(decision)
         return made
 
     def labels(self) -> dict[str, list[str]]:
-        """Labels of records, by key."""
+        """Return the labels of records, by record key."""
         made: dict[str, list[str]] = {}
-        for key, label in self._rows("SELECT DISTINCT key, label FROM labels ORDER BY rowid"):
+        for key, label in self._select("SELECT DISTINCT key, label FROM labels ORDER BY rowid"):
             made.setdefault(key, []).append(label)
         return made
 
     def unmatched(self) -> list[tuple[int, str, str, str]]:
-        """Rows of decision files that are no record of the review: event, place, title, why."""
-        return list(self._rows("SELECT event, place, title, why FROM unmatched ORDER BY rowid"))
+        """Return the unmatched rows of decision files: event, place, title, reason."""
+        return list(self._select("SELECT event, place, title, why FROM unmatched ORDER BY rowid"))
 
-    def _rows(self, query: str) -> list[Any]:
-        with self._opened() as db:
+    def _select(self, query: str) -> list[Any]:
+        with self._open() as db:
             return db.execute(query).fetchall()
 
     @contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
-        with _errors(self.path), closing(sqlite.open_database(self.path, _PATIENCE_S)) as db:
-            if (found := sqlite.read_schema_version(db)) != VERSION:
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        with (
+            _translate_errors(self.path),
+            closing(sqlite.open_database(self.path, _LOCK_TIMEOUT_S)) as db,
+        ):
+            if (found := sqlite.read_schema_version(db)) != SCHEMA_VERSION:
                 msg = f"The ledger {self.path} is of another version ({found})."
                 raise StoreFailed(msg, "It was made by a newer Papershelf: update this one.")
             yield db
 
 
-class Writer:
-    """What one event writes."""
+class EventWriter:
+    """Writes the rows of one event."""
 
     def __init__(self, db: sqlite3.Connection, number: int) -> None:
         self._db = db
         self.number = number
 
-    def note(self, detail: Mapping[str, Any]) -> None:
-        """Say what the event was, once it is known."""
+    def set_detail(self, detail: Mapping[str, Any]) -> None:
+        """Set the details of the event once they are known."""
         update = "UPDATE events SET detail = ? WHERE number = ?"
-        self._db.execute(update, (_json(detail), self.number))
+        self._db.execute(update, (_to_json(detail), self.number))
 
     def add_records(self, arm: str, entries: Iterable[tuple[Entry, Paper]]) -> int:
-        """Add records that are new; how many."""
+        """Add the records that are new; return their number."""
         insert = """INSERT OR IGNORE INTO records (key, asked, arm, event, paper)
             VALUES (?, ?, ?, ?, ?)"""
         rows = [
-            (key_of(entry), entry.asked, arm, self.number, _json(to_row(paper)))
+            (make_record_key(entry), entry.asked, arm, self.number, _to_json(to_row(paper)))
             for entry, paper in entries
         ]
         before = self._db.total_changes
@@ -234,25 +238,25 @@ class Writer:
         return self._db.total_changes - before
 
     def update_records(self, papers: Mapping[str, Paper]) -> None:
-        """Write what is known of records by now, by their keys."""
-        rows = [(_json(to_row(paper)), key) for key, paper in papers.items()]
+        """Replace the papers of records, by record key."""
+        rows = [(_to_json(to_row(paper)), key) for key, paper in papers.items()]
         self._db.executemany("UPDATE records SET paper = ? WHERE key = ?", rows)
 
     def add_searches(self, searches: Iterable[Searched]) -> None:
-        """Write down the searches of an update."""
+        """Add the searches of an update."""
         rows = [
-            (self.number, one.arm, one.kind, _json(asdict(one.search)), one.limits)
+            (self.number, one.arm, one.kind, _to_json(asdict(one.search)), one.limits)
             for one in searches
         ]
         self._db.executemany("INSERT INTO searches VALUES (?, ?, ?, ?, ?)", rows)
 
     def add_decisions(self, matched: Iterable[tuple[str, ScreenedRecord]]) -> int:
-        """Write down what a file says of records, by key; how many decisions."""
+        """Add the decisions and labels of a file, by record key; return the number of decisions."""
         at, rows, labels = utc_now(), [], []
         for key, one in matched:
             labels += [(self.number, key, label) for label in one.labels]
             rows += [
-                (self.number, key, d.stage, d.screener, d.choice, _json(d.reasons), at)
+                (self.number, key, d.stage, d.screener, d.choice, _to_json(d.reasons), at)
                 for d in one.decisions
             ]
         self._db.executemany("INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
@@ -260,19 +264,19 @@ class Writer:
         return len(rows)
 
     def add_unmatched(self, rows: Sequence[tuple[str, str, str]]) -> None:
-        """Write down rows that are no record of the review: place, title, why."""
+        """Add rows that match no record: place, title, reason."""
         made = [(self.number, *row) for row in rows]
         self._db.executemany("INSERT INTO unmatched VALUES (?, ?, ?, ?)", made)
 
 
-def stage_of(decisions: Iterable[Decision], stage: Stage) -> list[Decision]:
-    """The decisions of one stage."""
+def filter_stage(decisions: Iterable[Decision], stage: Stage) -> list[Decision]:
+    """Return the decisions of one stage."""
     return [one for one in decisions if one.stage == stage]
 
 
 @contextmanager
-def _errors(path: Path) -> Iterator[None]:
-    """SQLite's errors as ours."""
+def _translate_errors(path: Path) -> Iterator[None]:
+    """Raise SQLite's errors as `StoreFailed`."""
     try:
         with safe_files.disk_errors(path):
             yield
@@ -282,5 +286,5 @@ def _errors(path: Path) -> Iterator[None]:
         raise StoreFailed(f"The ledger {path} {what}: {error}.", hint) from error
 
 
-def _json(value: Any) -> str:
+def _to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

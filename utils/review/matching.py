@@ -1,8 +1,13 @@
-"""Which record of a review a row of a decision file is.
+"""Match the rows of a decision file to the records of a review.
 
-By our key, where the program kept it; else by identifiers; else by the judge of same papers; else
-by the whole title, where a single record has it and the years agree: some programs hand out little
-more. A row that could be several records, or none, is named, and decides nothing.
+Rows are matched in this order:
+
+1. by Papershelf's key, if the program preserved it;
+2. by identifiers;
+3. by same-paper matching (`..search.fused_results.group_records`);
+4. by the whole title, if only one record has it and the years agree.
+
+A row that matches several records or none is reported, and its decision is not counted.
 """
 
 from __future__ import annotations
@@ -18,20 +23,20 @@ from ..search.fused_results import group_records
 from ..system.plain_text import one_line
 from .ledger import Record
 
-_TELLING = 4  # words of a title that stand for a paper
+_MIN_DISTINCTIVE_WORDS = 4  # distinctive words that a title needs to identify a paper
 Unmatched = tuple[str, str, str]
-"""Place in the file, title, and why it is no record of the review."""
+"""Place in the file, title, and the reason why the row matches no record."""
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
-    """The rows of a file by the keys of records, and those that are none."""
+class MatchedRows:
+    """The matched rows of a file with the keys of their records, and the unmatched rows."""
 
     rows: tuple[tuple[str, ScreenedRecord], ...]
     unmatched: tuple[Unmatched, ...]
 
 
-def match(rows: Sequence[ScreenedRecord], records: Sequence[Record]) -> Matched:
+def match_rows(rows: Sequence[ScreenedRecord], records: Sequence[Record]) -> MatchedRows:
     """Find the record of each row."""
     keys = {record.key for record in records}
     names: defaultdict[str, set[str]] = defaultdict(set)
@@ -50,14 +55,14 @@ def match(rows: Sequence[ScreenedRecord], records: Sequence[Record]) -> Matched:
         elif of_names:
             unmatched[at] = "its identifiers are those of several records"
     open_ = [at for at in range(len(rows)) if at not in found and at not in unmatched]
-    titled = _by_title(records)
-    for at, judged in _judged(rows, open_, records).items():
-        key = judged or _titled(rows[at].paper, titled)
+    titled = _index_by_title(records)
+    for at, judged in _match_by_same_paper(rows, open_, records).items():
+        key = judged or _find_by_title(rows[at].paper, titled)
         if key:
             found[at] = key
         else:
-            unmatched[at] = "it is no record of this review, as far as title and authors tell"
-    return Matched(
+            unmatched[at] = "no record of this review has its title and authors"
+    return MatchedRows(
         tuple((found[at], rows[at]) for at in sorted(found)),
         tuple(
             (rows[at].where, one_line(rows[at].paper.title)[:300], unmatched[at])
@@ -66,14 +71,14 @@ def match(rows: Sequence[ScreenedRecord], records: Sequence[Record]) -> Matched:
     )
 
 
-def _judged(
+def _match_by_same_paper(
     rows: Sequence[ScreenedRecord], open_: Sequence[int], records: Sequence[Record]
 ) -> dict[int, str]:
-    """The keys of rows by the judge of same papers; empty where none is the same."""
+    """Return the keys of rows by same-paper matching; empty for a row without a match."""
     if not open_:
         return {}
-    papers = [_bare(record.paper) for record in records]
-    papers += [_bare(rows[at].paper) for at in open_]
+    papers = [_strip_abstract(record.paper) for record in records]
+    papers += [_strip_abstract(rows[at].paper) for at in open_]
     found: dict[int, str] = dict.fromkeys(open_, "")
     for group in group_records(papers).groups:
         ours = [records[at].key for at in group if at < len(records)]
@@ -83,17 +88,17 @@ def _judged(
     return found
 
 
-def _by_title(records: Sequence[Record]) -> dict[tuple[str, ...], list[Record]]:
-    """Records by the words of their titles; titles that tell little are left out."""
+def _index_by_title(records: Sequence[Record]) -> dict[tuple[str, ...], list[Record]]:
+    """Index records by the words of their titles; short titles are left out."""
     found: defaultdict[tuple[str, ...], list[Record]] = defaultdict(list)
     for record in records:
-        if telling_words(record.paper.title) >= _TELLING:
+        if telling_words(record.paper.title) >= _MIN_DISTINCTIVE_WORDS:
             found[tuple(title_words(record.paper.title))].append(record)
     return found
 
 
-def _titled(paper: Paper, titled: Mapping[tuple[str, ...], Sequence[Record]]) -> str:
-    """The key of the one record with this title, unless year or identifiers speak against it."""
+def _find_by_title(paper: Paper, titled: Mapping[tuple[str, ...], Sequence[Record]]) -> str:
+    """Return the key of the only record with this title; empty if year or identifiers differ."""
     same = titled.get(tuple(title_words(paper.title)), ())
     if len(same) != 1:
         return ""
@@ -102,5 +107,6 @@ def _titled(paper: Paper, titled: Mapping[tuple[str, ...], Sequence[Record]]) ->
     return "" if len(years) > 1 or record.paper.ids.clash(paper.ids) else record.key
 
 
-def _bare(paper: Paper) -> Paper:
+def _strip_abstract(paper: Paper) -> Paper:
+    """Return the paper without abstract and keywords, which matching does not need."""
     return replace(paper, abstract="", other_abstracts=(), mesh=(), keywords=())

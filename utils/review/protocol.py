@@ -1,7 +1,7 @@
-"""``protocol.yaml``: what a review asks, where it searches, and what only its authors know.
+"""Read ``protocol.yaml``: the review's question, its searches, and numbers known to its authors.
 
-Written once with every field explained, and never overwritten. Its fields follow PRISMA-P and
-PRISMA-S (Rethlefsen et al., Syst Rev 2021, https://doi.org/10.1186/s13643-020-01542-z).
+The file is written once with every field explained, and never overwritten. Its fields follow
+PRISMA-P and PRISMA-S (Rethlefsen et al., Syst Rev 2021, https://doi.org/10.1186/s13643-020-01542-z).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..lists.decisions import STAGES
 from ..sources import Query
 from ..system.plain_text import one_line
 
-NAME = "protocol.yaml"
+PROTOCOL_FILE = "protocol.yaml"
 Kind = Literal["database", "register", "website", "organisation", "citation searching"]
 KINDS: tuple[Kind, ...] = ("database", "register", "website", "organisation", "citation searching")
 OTHER_METHODS: frozenset[Kind] = frozenset({"website", "organisation", "citation searching"})
@@ -27,8 +27,8 @@ _FIELDS = {
     *("title", "question", "criteria", "databases", "lists", "stages", "screeners", "resolver"),
     *("automation", "prisma", "prisma_s"),
 }
-_MOST = 5_000_000  # bytes of a protocol
-FORM = """\
+_MAX_BYTES = 5_000_000  # bytes of a protocol
+PROTOCOL_TEMPLATE = """\
 # The protocol of a systematic review. Fill in what you know; a line that begins with "#" is a
 # remark. `review update` searches as it says here, and everything that happens is kept in
 # review.db beside it, with time and version.
@@ -86,7 +86,7 @@ prisma_s:
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """A site that `review update` searches."""
+    """A database that `review update` searches."""
 
     source: str
     query: Query
@@ -94,7 +94,7 @@ class Database:
 
 @dataclass(frozen=True, slots=True)
 class ListFile:
-    """An export of what is not searched here, by its path; the rest is for the appendix."""
+    """A list exported from a source that is not searched here, with details for the appendix."""
 
     path: Path
     name: str
@@ -106,7 +106,7 @@ class ListFile:
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """A protocol as it was read; see `FORM` for what its fields mean."""
+    """The protocol of a review; `PROTOCOL_TEMPLATE` explains the fields."""
 
     title: str
     question: str = ""
@@ -118,22 +118,22 @@ class Protocol:
     prisma: object = None
     prisma_s: Mapping[str, str] | None = None
 
-    def kind_of(self, name: str) -> Kind:
-        """What kind of source a list of this name is; a searched site is a database."""
+    def get_kind(self, name: str) -> Kind:
+        """Return the kind of source of a list; any other name is a searched database."""
         return next((one.kind for one in self.lists if one.name == name), "database")
 
 
 def read_protocol(folder: Path) -> Protocol:
-    """The protocol in a review's folder.
+    """Read the protocol in a review's folder.
 
     Raises
     ------
     BadRequest
-        It is not there, no YAML, or says something that cannot be: the place is named.
+        The file is missing, is not valid YAML, or has an invalid field, which the message names.
     """
-    path = folder / NAME
+    path = folder / PROTOCOL_FILE
     try:
-        text = path.read_bytes()[:_MOST].decode("utf-8-sig", "replace")
+        text = path.read_bytes()[:_MAX_BYTES].decode("utf-8-sig", "replace")
     except OSError as error:
         msg = f"The protocol {path} cannot be read: {error.strerror}."
         raise BadRequest(msg, f"Make one: {command_line('review new NAME')}") from error
@@ -142,71 +142,82 @@ def read_protocol(folder: Path) -> Protocol:
     except (yaml.YAMLError, RecursionError) as error:
         place = getattr(error, "problem_mark", None)
         where = f" at line {place.line + 1}" if place else ""
-        msg = f"{NAME} is no YAML{where}."
+        msg = f"{PROTOCOL_FILE} is not valid YAML{where}."
         raise BadRequest(msg, "Look at quotes, colons and blanks there.") from error
     if not isinstance(told, dict):
         raise BadRequest(
-            f"{NAME} names no fields.", f"Make one to fill in: {command_line('review new NAME')}"
+            f"{PROTOCOL_FILE} names no fields.",
+            f"Make one to fill in: {command_line('review new NAME')}",
         )
-    return _protocol(told, folder)
+    return _parse_protocol(told, folder)
 
 
-def _protocol(told: Mapping[Any, Any], folder: Path) -> Protocol:
+def _parse_protocol(told: Mapping[Any, Any], folder: Path) -> Protocol:
     if strange := [str(name) for name in told if name not in _FIELDS]:
-        raise _wrong(f"there is no field {strange[0]!r}", f"Choose among {', '.join(_FIELDS)}.")
-    if strange := [str(one) for one in _list(told, "stages") if one not in STAGES]:
-        raise _wrong(f"there is no stage {strange[0]!r}", f"Choose among {', '.join(STAGES)}.")
+        raise _invalid_protocol(
+            f"there is no field {strange[0]!r}", f"Choose among {', '.join(_FIELDS)}."
+        )
+    if strange := [str(one) for one in _get_list(told, "stages") if one not in STAGES]:
+        raise _invalid_protocol(
+            f"there is no stage {strange[0]!r}", f"Choose among {', '.join(STAGES)}."
+        )
     screeners = told.get("screeners", 2)
     if not isinstance(screeners, int) or not 1 <= screeners <= 20:
-        raise _wrong(f"screeners: {screeners!r} is no number of people", "Give 1 or 2.")
+        raise _invalid_protocol(
+            f"screeners: {screeners!r} is not a number of people", "Give 1 or 2."
+        )
     answers = told.get("prisma_s") or {}
     if not isinstance(answers, dict):
-        raise _wrong("prisma_s names no fields", "Leave it out, or name them.")
+        raise _invalid_protocol("prisma_s names no fields", "Leave it out, or name them.")
     return Protocol(
-        _text(told, "title"),
-        _text(told, "question"),
-        tuple(_database(one) for one in _list(told, "databases")),
-        tuple(_list_file(one, folder) for one in _list(told, "lists")),
+        _get_text(told, "title"),
+        _get_text(told, "question"),
+        tuple(_parse_database(one) for one in _get_list(told, "databases")),
+        tuple(_parse_list_file(one, folder) for one in _get_list(told, "lists")),
         screeners,
-        _text(told, "resolver"),
-        tuple(map(str, _list(told, "automation"))),
+        _get_text(told, "resolver"),
+        tuple(map(str, _get_list(told, "automation"))),
         told.get("prisma"),
         {str(name): one_line(str(text)) for name, text in answers.items() if text},
     )
 
 
-def _database(one: Any) -> Database:
-    if not isinstance(one, dict) or not _text(one, "source") or not _text(one, "query"):
-        raise _wrong("a database needs a source and a query", "See the remarks of a new protocol.")
-    least, most = _text(one, "min_date"), _text(one, "max_date")
-    kind = _text(one, "date_type") or "pdat"
-    query = Query(_text(one, "query"), min_date=least, max_date=most, date_type=kind)
-    return Database(_text(one, "source").lower(), query)
+def _parse_database(one: Any) -> Database:
+    if not isinstance(one, dict) or not _get_text(one, "source") or not _get_text(one, "query"):
+        raise _invalid_protocol(
+            "a database needs a source and a query", "See the remarks of a new protocol."
+        )
+    least, most = _get_text(one, "min_date"), _get_text(one, "max_date")
+    kind = _get_text(one, "date_type") or "pdat"
+    query = Query(_get_text(one, "query"), min_date=least, max_date=most, date_type=kind)
+    return Database(_get_text(one, "source").lower(), query)
 
 
-def _list_file(one: Any, folder: Path) -> ListFile:
-    if not isinstance(one, dict) or not _text(one, "file"):
-        raise _wrong("a list needs a file", "See the remarks of a new protocol.")
-    kind = _text(one, "kind") or "database"
+def _parse_list_file(one: Any, folder: Path) -> ListFile:
+    if not isinstance(one, dict) or not _get_text(one, "file"):
+        raise _invalid_protocol("a list needs a file", "See the remarks of a new protocol.")
+    kind = _get_text(one, "kind") or "database"
     known = next((name for name in KINDS if name == kind.lower()), None)
     if known is None:
-        raise _wrong(f"a list cannot be of the kind {kind!r}", f"Choose among {', '.join(KINDS)}.")
-    path = folder / _text(one, "file")
-    told = {name: _text(one, name) for name in ("query", "limits", "searched")}
-    return ListFile(path, _text(one, "name") or path.name, known, **told)
+        raise _invalid_protocol(
+            f"a list cannot be of the kind {kind!r}", f"Choose among {', '.join(KINDS)}."
+        )
+    path = folder / _get_text(one, "file")
+    told = {name: _get_text(one, name) for name in ("query", "limits", "searched")}
+    return ListFile(path, _get_text(one, "name") or path.name, known, **told)
 
 
-def _wrong(what: str, hint: str) -> BadRequest:
-    return BadRequest(f"{NAME}: {what}.", hint)
+def _invalid_protocol(what: str, hint: str) -> BadRequest:
+    return BadRequest(f"{PROTOCOL_FILE}: {what}.", hint)
 
 
-def _list(told: Mapping[Any, Any], name: str) -> list[Any]:
+def _get_list(told: Mapping[Any, Any], name: str) -> list[Any]:
     value = told.get(name) or []
     if not isinstance(value, list):
-        raise _wrong(f"{name} is no list", 'Begin each entry with "- ".')
+        raise _invalid_protocol(f"{name} is not a list", 'Begin each entry with "- ".')
     return value
 
 
-def _text(told: Mapping[Any, Any], name: str) -> str:
+def _get_text(told: Mapping[Any, Any], name: str) -> str:
     value = told.get(name)
     return "" if value is None else one_line(str(value))

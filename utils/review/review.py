@@ -1,8 +1,7 @@
-"""What one does with a review: search, take decisions in, hand records out, count, draw.
+"""Provide a review's operations: search, import decisions, export records, count, report.
 
-A review is a folder in ``reviews/`` of the shelf: ``protocol.yaml`` says what is wanted,
-``review.db`` keeps what happened. Full texts are fetched by one harvest, ``review-NAME``, and lie
-on the shelf as all others.
+A review is a folder in ``reviews/`` of the shelf: ``protocol.yaml`` is its protocol and
+``review.db`` its history. One harvest, ``review-NAME``, fetches its full texts to the shelf.
 """
 
 from __future__ import annotations
@@ -33,23 +32,30 @@ from ..system.keyword_options import explain_options
 from ..system.process import get_version
 from ..system.safe_files import disk_errors, exclusive_lock, is_device_name, make_folder, write_file
 from . import report
-from .exchange import Program, exported
-from .ledger import AT_UPDATES, Event, Record, ReviewLedger, Searched, key_of
-from .matching import Unmatched, match
-from .protocol import FORM, NAME, Protocol, read_protocol
-from .report import review_page
-from .snowball import Snowball, snowball
-from .standing import STANDING_COLUMNS, Standing, numbers_of, standings
-from .updating import Update, changes_of, chased, silent_in, since_published, update
+from .exchange import Program, export_records
+from .ledger import AT_UPDATES, Event, Record, ReviewLedger, Searched, make_record_key
+from .matching import Unmatched, match_rows
+from .protocol import PROTOCOL_FILE, PROTOCOL_TEMPLATE, Protocol, read_protocol
+from .report import render_review_page
+from .snowball import Snowball, search_citations
+from .standing import STANDING_COLUMNS, Standing, count_review, derive_standings
+from .updating import (
+    Update,
+    find_searched_citations,
+    list_changes,
+    list_unanswered,
+    split_at_publication,
+    update_review,
+)
 
 FOLDER = "reviews"
-_MOST_LEADS = 20  # papers that are named as having led to a record
-_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
+_MOST_LEADS = 20  # seed papers stored for each record found by citation searching
+_NAME_FORM = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
 
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """What a decision file brought: rows that are records, decisions, and rows that are none."""
+    """The result of a decision file: matched rows, decisions, screeners and unmatched rows."""
 
     rows: int
     decisions: int
@@ -67,53 +73,53 @@ class Review:
 
     @property
     def folder(self) -> Path:
-        """Where it lies."""
+        """The folder of the review."""
         return self.ladder.shelf.folder / FOLDER / self.name
 
     @property
     def ledger(self) -> ReviewLedger:
-        """What happened in it."""
+        """The ledger of the review."""
         return ReviewLedger(self.folder)
 
     def protocol(self) -> Protocol:
-        """The protocol as it stands now; see `.protocol.read_protocol`."""
+        """Return the current protocol; see `.protocol.read_protocol`."""
         return read_protocol(self.folder)
 
     def events(self) -> list[Event]:
-        """All that happened, the oldest first."""
+        """Return all events, oldest first."""
         return list(self.ledger.events())
 
     # -- searching ---------------------------------------------------------------------------
 
     def update(self) -> Update:
-        """Search as the protocol says, and ask again about all records; decisions stay.
+        """Repeat the protocol's searches, and ask again about all records; decisions stay.
 
-        New papers that cite included reports join as those of *citation searching*, where
-        `snowball` searched those reports forward before.
+        New papers that cite included reports become records of *citation searching* if `snowball`
+        has searched those reports forward before.
 
         Raises
         ------
         BadRequest
             The protocol cannot be used, or a list in it cannot be read.
         NotConfigured, Unreachable
-            A search that no update made before could not be made: nothing is changed then.
+            A search without an earlier result failed; the review is unchanged.
         """
         with exclusive_lock(self.folder / "update.lock"):
-            return update(self)
+            return update_review(self)
 
     def snowball(self, directions: Sequence[Direction] = DIRECTIONS) -> Snowball:
-        """Search the citations of the included reports; what is new joins the review.
+        """Search the citations of the included reports, and add the new papers to the review.
 
-        Reports whose citations were searched in a direction before are left out: the next round
-        begins with those included since. New records are those of *citation searching*.
+        Reports whose citations were already searched in a direction are skipped: the next round
+        starts with the reports included since. New records belong to *citation searching*.
 
         Raises
         ------
         BadRequest
-            No report is included whose citations were not searched yet.
+            There is no included report whose citations were not searched yet.
         """
         with exclusive_lock(self.folder / "update.lock"):
-            done = chased(self.events())
+            done = find_searched_citations(self.events())
             kept = [one.record for one in self.standings() if one.second == "include"]
             ways = [way for way in directions if any((r.key, way) not in done for r in kept)]
             seeds = [r for r in kept if any((r.key, way) not in done for way in ways)]
@@ -127,11 +133,11 @@ class Review:
     def search_citations(
         self, seeds: Sequence[Record], ways: Sequence[Direction], *, by_update: bool = False
     ) -> tuple[int, Snowball]:
-        """Search the citations of *seeds*; what is new joins. The event's number, and what came."""
+        """Search the citations of *seeds*, and add new papers; return event number and result."""
         shelf, web, sources = self.ladder.shelf, self.ladder.web, self.ladder.sources
         known = [record.paper for record in self.ledger.records()]
         papers = [record.paper for record in seeds]
-        found = snowball(papers, shelf, web, sources, known=known, directions=ways)
+        found = search_citations(papers, shelf, web, sources, known=known, directions=ways)
         fresh = [
             (paper_to_entry(one.paper, one.paper.title), one.paper) for one in found.candidates
         ]
@@ -141,64 +147,64 @@ class Review:
             "new": len(fresh),
             "by_update": by_update,
             "leads": {
-                key_of(entry): list(one.seeds)[:_MOST_LEADS]
+                make_record_key(entry): list(one.seeds)[:_MOST_LEADS]
                 for (entry, _), one in zip(fresh, found.candidates, strict=True)
             },
             "silent": list(found.notes),
             "unmatched": [list(pair) for pair in found.unmatched],
         }
-        with self.ledger.event("snowball", detail) as writer:
+        with self.ledger.record_event("snowball", detail) as writer:
             writer.add_records("other", fresh)
-            writer.add_searches([_citation_search(found, len(seeds), ways, by_update=by_update)])
+            writer.add_searches([_to_citation_search(found, len(seeds), ways, by_update=by_update)])
             return writer.number, found
 
     # -- decisions ---------------------------------------------------------------------------
 
     def read_decisions(self, data: bytes, name: str, told: GivenFacts | None = None) -> Import:
-        """Take a decision file in; see `..lists.decisions`.
+        """Import a decision file; see `..lists.decisions`.
 
         Raises
         ------
         BadRequest
-            It cannot be read, says of no record what was decided, or none of its rows is a record
-            of this review.
+            The file cannot be read, contains no decision, or none of its rows matches a record of
+            this review.
         """
         rows = list(read_screened(data, name, told))
-        found = match(rows, self.ledger.records())
+        found = match_rows(rows, self.ledger.records())
         if not found.rows:
             msg = f"None of the {len(rows):,} rows of {name} is a record of the review {self.name}."
             first = command_line(f"review update {self.name}")
             raise BadRequest(msg, f"Is it this review's file? Then first: {first}")
         voices = Counter(d.screener for _, one in found.rows for d in one.decisions)
         detail = {"file": name, "rows": len(rows), "matched": len(found.rows), "by": dict(voices)}
-        with self.ledger.event("decisions", detail) as writer:
+        with self.ledger.record_event("decisions", detail) as writer:
             decided = writer.add_decisions(found.rows)
             writer.add_unmatched(found.unmatched)
         return Import(len(found.rows), decided, tuple(voices), found.unmatched)
 
     def standings(self) -> ResultList[Standing]:
-        """Where every record stands, in the order in which they came."""
+        """Return the status of every record, in the order in which the records were added."""
         ledger = self.ledger
-        found = standings(ledger.records(), ledger.decisions(), self.protocol())
+        found = derive_standings(ledger.records(), ledger.decisions(), self.protocol())
         return ResultList(found, STANDING_COLUMNS, Standing.row)
 
     # -- full texts --------------------------------------------------------------------------
 
     @property
     def job_id(self) -> str:
-        """The name of the harvest of its full texts."""
+        """The name of the harvest of the review's full texts."""
         return f"review-{self.name}"
 
     def harvest(self, *, excluded_too: bool = False) -> Harvest:
-        """The harvest of the full texts; going through it does the work.
+        """Return the harvest of the full texts; iterating over the harvest does the work.
 
-        Records excluded by title and abstract are left out, unless *excluded_too*; so are those
-        that were excluded since and are not fetched yet.
+        Records excluded by title and abstract are left out unless *excluded_too*, even if an
+        earlier call has already queued them.
 
         Raises
         ------
         BadRequest
-            There is no record to harvest, or another process works on the harvest.
+            There is no record to harvest, or another process is running the harvest.
         """
         every = self.standings()
         wanted = [s for s in every if excluded_too or s.first != "exclude" or s.assessed]
@@ -207,19 +213,19 @@ class Review:
             search = command_line(f"review update {self.name}")
             raise BadRequest(msg, f"Search for them: {search}")
         entries = [one.record.entry for one in wanted]
-        ledger = self._job_of(entries, {one.record.asked for one in every})
-        with self.ledger.event("harvest", {"job": self.job_id, "records": len(entries)}):
+        ledger = self._prepare_ledger(entries, {one.record.asked for one in every})
+        with self.ledger.record_event("harvest", {"job": self.job_id, "records": len(entries)}):
             pass
         return Harvest(ledger, self.ladder)
 
-    def _job_of(self, entries: Sequence[Entry], every: set[str]) -> Ledger:
-        """The ledger of the harvest, with these papers and no others that are not tried yet."""
+    def _prepare_ledger(self, entries: Sequence[Entry], every: set[str]) -> Ledger:
+        """Return the harvest's ledger, with exactly these papers left to try."""
         path = ledgers_folder(self.ladder.shelf.folder) / f"{self.job_id}.db"
         size = len(entries)
         origin = Search("", f"Review {self.name}", hits=size, taken=size, searched_at=utc_now())
         if path.exists():
             ledger = Ledger(path)
-            with ledger.exclusive_lock():  # nobody else is about to ask for what is withdrawn
+            with ledger.exclusive_lock():  # no other process is fetching the withdrawn papers
                 ledger.withdraw(every - {entry.asked for entry in entries})
                 asked = {row.asked for row in ledger.rows()}
                 fresh = [one for one in entries if one.ids or one.asked not in asked]
@@ -233,8 +239,8 @@ class Review:
         )
         return Ledger.create(path, job, entries)
 
-    def _texts(self) -> dict[str, Harvested]:
-        """What became of full texts, by every name of their papers."""
+    def _find_texts(self) -> dict[str, Harvested]:
+        """Return the harvest's rows by every name of their papers."""
         path = ledgers_folder(self.ladder.shelf.folder) / f"{self.job_id}.db"
         if not path.exists():
             return {}
@@ -246,71 +252,71 @@ class Review:
     # -- out ---------------------------------------------------------------------------------
 
     def export(self, program: Program, *, stage: str = "") -> list[Path]:
-        """Write the records for a screening program into ``export/``; which files.
+        """Write the records for a screening program into ``export/``; return the files.
 
-        With the *stage* ``full_text``, only those that title and abstract did not exclude.
+        With the *stage* ``full_text``, only records included by title and abstract are written.
         """
-        texts = self._texts()
+        texts = self._find_texts()
         rows = [s for s in self.standings() if stage != "full_text" or s.sought]
 
         def file_of(one: Standing) -> str:
-            row = _text_of(one.record, texts)
+            row = _find_text(one.record, texts)
             return f"../../../{row.file}" if row and row.state == "full_text" else ""
 
         folder = self.folder / "export"
         make_folder(folder)
-        files = exported(program, rows, file_of)
+        files = export_records(program, rows, file_of)
         for name, text in files.items():
             write_file(folder / name, text.encode("utf-8", "replace"))
-        with self.ledger.event("export", {"for": program, "records": len(rows)}):
+        with self.ledger.record_event("export", {"for": program, "records": len(rows)}):
             pass
         return [folder / name for name in files]
 
     def numbers(self) -> prisma.Numbers:
-        """The numbers of PRISMA's boxes as they are now."""
-        texts = self._texts()
+        """Return the current numbers of PRISMA's boxes."""
+        texts = self._find_texts()
 
         def state_of(record: Record) -> PaperState | None:
-            row = _text_of(record, texts)
+            row = _find_text(record, texts)
             return row.state if row else None
 
-        return numbers_of(self.standings(), self.ledger.searches(), state_of, self.protocol())
+        return count_review(self.standings(), self.ledger.searches(), state_of, self.protocol())
 
     def report(self, drawings: Iterable[str] = (), *, published: bool = False) -> list[Path]:
-        """Write page, figure, appendix and tables into the review's folder; which files.
+        """Write page, figure, appendix and tables into the review's folder; return the files.
 
-        With *published*, this state is the one that is published: what comes later is told as new
-        since then, by `status` and the page of later reports.
+        With *published*, this state is recorded as published: `status` and later reports then list
+        the changes since this state.
 
         Raises
         ------
         NotConfigured
-            What draws a kind of `..reports.prisma.DRAWINGS` is not installed.
+            The package that draws a format of `..reports.prisma.DRAWINGS` is not installed.
         """
         protocol, every, ledger = self.protocol(), self.standings(), self.ledger
         numbers = self.numbers()
         flow = prisma.build_flow(numbers)
         files = prisma.write_flow(flow, self.folder, protocol.title, drawings)
         runs = sum(event.what == "update" for event in ledger.events())
-        made = report.of_review(every, ledger, self._texts(), _text_of)
-        made["prisma-s.md"] = report.appendix_of(
+        made = report.render_tables(every, ledger, self._find_texts(), _find_text)
+        made["prisma-s.md"] = report.render_review_appendix(
             protocol, ledger.searches(), numbers.duplicates, runs, f"Papershelf {get_version()}"
         )
-        shown = report.shown_of(self.name, protocol, every, ledger)
-        made = {"review.html": review_page(shown, flow), **made}
+        shown = report.build_page_content(self.name, protocol, every, ledger)
+        made = {"review.html": render_review_page(shown, flow), **made}
         for name, text in made.items():
             write_file(self.folder / name, text.encode("utf-8", "replace"))
         if published:
-            with ledger.event("published", {"records": len(every)}):
+            with ledger.record_event("published", {"records": len(every)}):
                 pass
         return [*(self.folder / name for name in made), *files]
 
     def status(self) -> dict[str, Any]:
-        """The review in numbers, for a line or for JSON."""
+        """Return the review in numbers, JSON-serialisable."""
         every, events = self.standings(), self.events()
         updates = [event for event in events if event.what == "update"]
-        published_at, later = since_published(events)
-        changes = changes_of(later, (one.record for one in every))
+        published_at, later = split_at_publication(events)
+        changes = list_changes(later, (one.record for one in every))
         return {
             "review": self.name,
             "title": self.protocol().title,
@@ -319,66 +325,66 @@ class Review:
             "searched_at": updates[-1].at if updates else "",
             "published_at": published_at,
             "since_published": dict(Counter(one.outcome for one in changes)),
-            "could_not_tell": silent_in(events),
+            "could_not_tell": list_unanswered(events),
             "title_abstract": dict(Counter(one.first for one in every)),
             "full_text": dict(Counter(one.second for one in every if one.assessed)),
             "conflicts": [one.record.key for one in every if "conflict" in (one.first, one.second)],
-            "texts": dict(Counter(row.state for row in _unique(self._texts()))),
+            "texts": dict(Counter(row.state for row in _unique_rows(self._find_texts()))),
             "remarks": list(prisma.build_flow(self.numbers()).remarks),
             "events": len(events),
         }
 
 
 def new_review(name: str, ladder: Ladder) -> Review:
-    """A new review: its folder, with a protocol to fill in; one that is there is left as it is.
+    """Create a review: its folder, with a protocol to fill in; existing files are left unchanged.
 
     Raises
     ------
     BadRequest
-        The name is none of small letters, digits and hyphens.
+        The name contains other characters than small letters, digits and hyphens.
     """
-    review = Review(_checked(name), ladder)
+    review = Review(_validate_name(name), ladder)
     make_folder(review.folder)
-    path = review.folder / NAME
+    path = review.folder / PROTOCOL_FILE
     with disk_errors(path):
         if not path.exists():
-            write_file(path, FORM.format(title=name).encode())
+            write_file(path, PROTOCOL_TEMPLATE.format(title=name).encode())
     ReviewLedger.create(review.folder)
     return review
 
 
 def open_review(name: str, ladder: Ladder) -> Review:
-    """The review of this name.
+    """Return the review of this name.
 
     Raises
     ------
     BadRequest, NotFound
-        There is none.
+        There is no such review.
     """
-    review = Review(_checked(name), ladder)
-    review.ledger  # noqa: B018 - says that there is none
+    review = Review(_validate_name(name), ladder)
+    review.ledger  # noqa: B018 - raises NotFound for a missing ledger
     return review
 
 
 def every_review(ladder: Ladder) -> list[Review]:
-    """All reviews of the shelf, by name."""
+    """Return all reviews of the shelf, by name."""
     folder = ladder.shelf.folder / FOLDER
     with disk_errors(folder, "read"):
         names = sorted(path.parent.name for path in folder.glob("*/review.db"))
     return [Review(name, ladder) for name in names]
 
 
-def _checked(name: str) -> str:
-    if not _NAME.fullmatch(name) or is_device_name(name):
+def _validate_name(name: str) -> str:
+    if not _NAME_FORM.fullmatch(name) or is_device_name(name):
         msg = f"{name!r} is not a name for a review."
         raise BadRequest(msg, "Use small letters, digits and hyphens: moss-and-light.")
     return name
 
 
-def _citation_search(
+def _to_citation_search(
     found: Snowball, seeds: int, ways: Sequence[Direction], *, by_update: bool
 ) -> Searched:
-    """What was done, for figure and appendix."""
+    """Describe a citation search for the figure and the appendix."""
     many, directions = len(found.candidates), " and ".join(ways)
     search = Search(
         "",
@@ -391,11 +397,11 @@ def _citation_search(
     return Searched("other", "citation searching", search, AT_UPDATES if by_update else "")
 
 
-def _text_of(record: Record, texts: dict[str, Harvested]) -> Harvested | None:
-    """What became of a record's full text; None where it was not sought."""
+def _find_text(record: Record, texts: dict[str, Harvested]) -> Harvested | None:
+    """Return the harvest's row of a record's full text; None if it was not sought."""
     names = [*record.paper.ids.names(), record.asked]
     return next((texts[name] for name in names if name in texts), None)
 
 
-def _unique(texts: dict[str, Harvested]) -> list[Harvested]:
+def _unique_rows(texts: dict[str, Harvested]) -> list[Harvested]:
     return list({row.number: row for row in texts.values()}.values())

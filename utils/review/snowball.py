@@ -1,11 +1,15 @@
-"""Citation searching: what papers cite (backward), and who cites them (forward).
+"""Search citations: the papers that seeds cite (backward), and the papers that cite them (forward).
 
-No index has all citations, so all are asked for every paper, and their lists are united: the
-reference lists of texts on the shelf and the indexes of `..search.citation_indexes`. Records of one
-paper become one by the judge of same papers, references without identifiers are looked for as
-`resolve` does, and what is not sure stays a title; each names who led to it, and those that most
-papers lead to come first. PRISMA counts them as *citation searching*, and PRISMA-S (item 5) wants
-directions and indexes named.
+No index has all citations. So every index is asked about every seed paper, and the results are
+merged:
+
+1. Collect the reference lists of texts on the shelf and the lists of `..search.citation_indexes`.
+2. Merge records of the same paper (`..search.fused_results.group_records`).
+3. Search for references without identifiers (`..search.resolve`); an uncertain one stays a title.
+4. Sort the candidates by the number of seed papers that lead to them.
+
+Each candidate names the seeds that led to it. PRISMA counts the candidates as *citation searching*,
+and PRISMA-S (item 5) requires directions and indexes to be named.
 """
 
 from __future__ import annotations
@@ -34,18 +38,20 @@ from ..sources.europepmc import Kind, Linked
 from ..sources.loose_json import mapping
 from ..system.plain_text import one_line
 
-_REMEMBERED_DAYS = 0.5  # shorter than the time between two updates from cron
-_MOST_RESOLVED = 200  # candidates without identifiers that are looked for, the most led to first
-_TELLING = 4  # words of a title that stand for a paper in a printed line
+_CACHE_DAYS = 0.5  # shorter than the time between two updates from cron
+_MAX_RESOLVED = 200  # candidates without identifiers that are searched for, most cited first
+_MIN_DISTINCTIVE_WORDS = (
+    4  # distinctive words that a title needs to identify a paper in a printed line
+)
 _LONGEST_LINE, _SHORTEST_LINE = 500, 30  # characters of a printed reference
-SHELF = "texts on the shelf"
+SHELF_INDEX = "texts on the shelf"
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\])>,;]+")
 _PMID = re.compile(r"\bPMID:?\s*(\d{1,8})\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """Who led to a candidate: a paper, in which direction, and the index that said so."""
+    """The seed paper that led to a candidate, the direction, and the index that says so."""
 
     seed: str
     direction: Direction
@@ -54,7 +60,7 @@ class Lead:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A paper that others led to."""
+    """A paper found by citation searching."""
 
     paper: Paper
     leads: tuple[Lead, ...]
@@ -62,32 +68,32 @@ class Candidate:
 
     @property
     def seeds(self) -> tuple[str, ...]:
-        """The papers that lead to it, each once."""
+        """The papers that lead to the candidate, each once."""
         return tuple(dict.fromkeys(lead.seed for lead in self.leads))
 
     @property
     def indexes(self) -> tuple[str, ...]:
-        """The indexes that said so, each once."""
+        """The indexes that list the citation, each once."""
         return tuple(dict.fromkeys(lead.index for lead in self.leads))
 
 
 @dataclass(frozen=True, slots=True)
 class Snowball(Tabular):
-    """What citation searching brought.
+    """The result of citation searching.
 
     Parameters
     ----------
     candidates : tuple of Candidate
-        Those that most papers lead to first; none is among the papers known before.
+        New papers, sorted by the number of seeds that lead to them.
     known : int
-        Papers that were led to and known before.
+        The number of papers that were found but already known.
     indexes : tuple of str
-        The indexes that were asked and answered.
+        The indexes that answered.
     notes : tuple of str
-        What could not be asked, or not whole: absence there proves nothing.
+        Requests that failed or returned only a part: a missing candidate proves nothing then.
     unmatched : tuple of (str, str)
-        References printed in texts on the shelf that name no identifier and no paper that an index
-        led to: the seed, and the reference. None of them is a candidate.
+        Printed references of texts on the shelf without an identifier or a match in an index: the
+        seed, and the reference. They are not candidates.
     """
 
     candidates: tuple[Candidate, ...]
@@ -105,7 +111,7 @@ class Snowball(Tabular):
         return Table.of((*PAPER_COLUMNS, "led_to_by", "indexes", "round"), rows)
 
 
-def snowball(
+def search_citations(
     seeds: Sequence[Paper],
     shelf: Shelf,
     web: Web,
@@ -121,25 +127,25 @@ def snowball(
     Parameters
     ----------
     known : sequence of Paper
-        Papers that are no candidates, such as those screened already; the seeds are none either.
+        Papers that are not candidates, such as those screened already. The seeds are added to them.
     rounds : int, optional
-        A second round searches the citations of the first one's candidates, and so on.
+        Each further round searches the citations of the previous round's candidates.
     most : int, optional
-        Candidates of a round that the next one begins with: those that most papers lead to.
+        The number of candidates that the next round starts with, most cited first.
     """
-    chase = _Chase(shelf, web, sources)
+    chase = _CitationSearch(shelf, web, sources)
     held = [*known, *seeds]
     found: list[Candidate] = []
     beginning = list(seeds)
     met = 0
     for number in range(1, rounds + 1):
-        leads = [lead for seed in beginning for lead in chase.of(seed, directions)]
+        leads = [lead for seed in beginning for lead in chase.find_leads(seed, directions)]
         known_now = [*held, *(one.paper for one in found)]
-        candidates, again = _united(leads, known_now, number)
-        candidates = chase.with_records(chase.resolved(candidates))
-        # What databases tell of bare identifiers may show that two candidates are one.
+        candidates, again = _merge_leads(leads, known_now, number)
+        candidates = chase.add_records(chase.resolve_candidates(candidates))
+        # The records fetched may show that two candidates are the same paper.
         leads = [(one.paper, lead) for one in candidates for lead in one.leads]
-        candidates, more = _united(leads, known_now, number)
+        candidates, more = _merge_leads(leads, known_now, number)
         met += again + more if number == 1 else 0
         found += candidates
         beginning = [one.paper for one in candidates[:most]]
@@ -152,34 +158,34 @@ def snowball(
 _Found = tuple[Paper, Lead]
 
 
-def _united(
+def _merge_leads(
     found: Sequence[_Found], held: Sequence[Paper], number: int
 ) -> tuple[list[Candidate], int]:
-    """Candidates, each paper once, the most led to first; how many papers were held already."""
-    leads: dict[Paper, list[Lead]] = {}  # an index describes a paper alike to all who lead to it
+    """Merge leads into candidates, most cited first; also count papers already known."""
+    leads: dict[Paper, list[Lead]] = {}  # an index returns the same record for every seed
     for paper, lead in found:
         leads.setdefault(paper, []).append(lead)
     told = list(leads)
     made, met = [], 0
-    for group in group_records([*map(_bare, held), *told]).groups:
+    for group in group_records([*map(_strip_abstract, held), *told]).groups:
         rows = [told[at - len(held)] for at in group if at >= len(held)]
         if group[0] < len(held):  # groups begin with their first record
             met += bool(rows)
             continue
-        paper = max(rows, key=_told)
+        paper = max(rows, key=_count_details)
         for row in rows:
             paper = replace(paper, ids=paper.ids | row.ids)
         led = dict.fromkeys(lead for row in rows for lead in leads[row])
         made.append(Candidate(paper, tuple(led), number))
-    made = _each_once(made)
+    made = _merge_by_identifier(made)
     made.sort(key=lambda one: -len(one.seeds))
     return made, met
 
 
-def _each_once(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Candidates, those that share an identifier and contradict in none as one.
+def _merge_by_identifier(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Merge candidates that share an identifier without contradicting each other.
 
-    What indexes print as titles may differ where their identifiers say that it is one paper.
+    Indexes may have different titles for the same identifier.
     """
     made: dict[int, Candidate] = {}
     named: dict[str, int] = {}
@@ -188,7 +194,7 @@ def _each_once(candidates: Sequence[Candidate]) -> list[Candidate]:
         first = next((named[name] for name in names if name in named), at)
         before = made.get(first)
         if before is not None and not before.paper.ids.clash(one.paper.ids):
-            paper = max(before.paper, one.paper, key=_told)
+            paper = max(before.paper, one.paper, key=_count_details)
             paper = replace(paper, ids=before.paper.ids | one.paper.ids)
             leads = tuple(dict.fromkeys((*before.leads, *one.leads)))
             made[first] = replace(before, paper=paper, leads=leads)
@@ -199,17 +205,18 @@ def _each_once(candidates: Sequence[Candidate]) -> list[Candidate]:
     return list(made.values())
 
 
-def _bare(paper: Paper) -> Paper:
+def _strip_abstract(paper: Paper) -> Paper:
+    """Return the paper without abstract and keywords, which matching does not need."""
     return replace(paper, abstract="", other_abstracts=(), mesh=(), keywords=())
 
 
-def _told(paper: Paper) -> int:
-    """How much a row says of its paper."""
+def _count_details(paper: Paper) -> int:
+    """Count the details that a record has."""
     return sum(map(bool, (paper.title, paper.authors, paper.journal, paper.published, paper.ids)))
 
 
-class _Chase:
-    """All indexes, asked about one paper after another; what they did not answer is counted."""
+class _CitationSearch:
+    """Asks all indexes about one paper after another, and counts missing answers."""
 
     def __init__(self, shelf: Shelf, web: Web, sources: Sequence[Source]) -> None:
         self._shelf = shelf
@@ -225,14 +232,17 @@ class _Chase:
 
     @property
     def indexes(self) -> tuple[str, ...]:
+        """The indexes that answered."""
         return tuple(self._answered)
 
     @property
     def unmatched(self) -> tuple[tuple[str, str], ...]:
+        """The printed references without identifier and match."""
         return tuple(self._unmatched)
 
     @property
     def notes(self) -> tuple[str, ...]:
+        """Sentences about missing and incomplete answers."""
         silent = (
             f"{name} could not be asked about {n:,} of the lists: {self._why[name]}"
             for name, n in self._silent.items()
@@ -240,66 +250,67 @@ class _Chase:
         cut = (f"{name} showed only a part of {n:,} lists." for name, n in self._cut.items())
         return (*silent, *cut, *self._more)
 
-    def of(self, seed: Paper, directions: Iterable[Direction]) -> Iterator[_Found]:
-        """Whatever the indexes say that *seed* cites, or is cited by."""
+    def find_leads(self, seed: Paper, directions: Iterable[Direction]) -> Iterator[_Found]:
+        """Yield the papers that *seed* cites, or that cite it, by all indexes."""
         name = str(seed.ids) if seed.ids else seed.title[:100]
         for direction in directions:
             named: list[str] = []
             for index in self._indexes:
                 if index.can_ask(seed.ids):
-                    for row in self._ask(index, seed.ids, direction):
+                    for row in self._ask_index(index, seed.ids, direction):
                         named.append(row.title)
-                        yield _paper_of(row), Lead(name, direction, index.name)
+                        yield _to_paper(row), Lead(name, direction, index.name)
             if direction == "backward":
-                for ids in self._in_text(seed, name, named):
-                    yield Paper(ids), Lead(name, direction, SHELF)
+                for ids in self._find_printed_ids(seed, name, named):
+                    yield Paper(ids), Lead(name, direction, SHELF_INDEX)
 
-    def _ask(self, index: Index, ids: Ids, direction: Direction) -> list[Linked]:
+    def _ask_index(self, index: Index, ids: Ids, direction: Direction) -> list[Linked]:
+        """Return an index's list; an error is counted, and gives an empty list."""
         try:
-            total, rows = self._list(index, ids, KINDS[direction])
+            total, rows = self._read_list(index, ids, KINDS[direction])
         except (SourceMiss, NotConfigured) as miss:
             self._silent[index.name] += 1
             self._why[index.name] = miss.message
             return []
         self._answered[index.name] = None
         self._cut[index.name] += len(rows) < total
-        self._cut += Counter()  # without noughts
+        self._cut += Counter()  # drops zero counts
         return rows
 
-    def _list(self, index: Index, ids: Ids, kind: Kind) -> tuple[int, list[Linked]]:
-        """One list, remembered for half a day: a search that was killed goes on where it was."""
+    def _read_list(self, index: Index, ids: Ids, kind: Kind) -> tuple[int, list[Linked]]:
+        """Return one list, cached for half a day so that an interrupted search can resume."""
         name = f"{index.name} {kind} {'|'.join(ids.names())}"
         if kept := mapping(self._web.cache.get("linked", name)):
             with suppress(LookupError, TypeError):
                 return int(kept["total"]), [Linked(**row) for row in kept["rows"]]
         total, rows, _ = index.lists(ids, kind, MOST, self._web)
         kept = {"total": total, "rows": [asdict(row) for row in rows]}
-        self._web.cache.put("linked", name, kept, _REMEMBERED_DAYS)
+        self._web.cache.put("linked", name, kept, _CACHE_DAYS)
         return total, rows
 
-    def _in_text(self, seed: Paper, name: str, titles: Iterable[str]) -> list[Ids]:
-        """The identifiers in the reference list of a text on the shelf.
+    def _find_printed_ids(self, seed: Paper, name: str, titles: Iterable[str]) -> list[Ids]:
+        """Return the identifiers in the reference list of a text on the shelf.
 
-        A printed reference without any, and with none of the *titles* that indexes name in it, is
-        listed as unmatched.
+        A printed reference without an identifier and without any of the *titles* from indexes is
+        recorded as unmatched.
         """
-        printed = self._printed(seed)
+        printed = self._read_printed_references(seed)
         known = [
             f" {' '.join(title_words(title))} " for title in titles if telling_words(title) > 3
         ]
         found: dict[Ids, None] = {}
         for line in printed:
-            ids = identifiers_in(line)
+            ids = find_printed_ids(line)
             if ids:
                 found |= {} if set(ids.names()) & set(seed.ids.names()) else {ids: None}
-            elif not any(title in _spaced(line) for title in known):
+            elif not any(title in _normalize_title(line) for title in known):
                 self._unmatched[name, one_line(line)[:_LONGEST_LINE]] = None
         if found:
-            self._answered[SHELF] = None
+            self._answered[SHELF_INDEX] = None
         return list(found)
 
-    def _printed(self, seed: Paper) -> list[str]:
-        """The lines of the reference list of its text on the shelf."""
+    def _read_printed_references(self, seed: Paper) -> list[str]:
+        """Return the reference lines of a paper's text on the shelf."""
         stored = self._shelf.find(seed.ids) if seed.ids else None
         if stored is None or stored.kind != "full_text":
             return []
@@ -312,9 +323,9 @@ class _Chase:
             if len(line) > _SHORTEST_LINE and not line.startswith("#")
         ]
 
-    def resolved(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """The candidates, those without identifiers with the ones of which the judge is sure."""
-        bare = [at for at, one in enumerate(candidates) if not one.paper.ids][:_MOST_RESOLVED]
+    def resolve_candidates(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Add identifiers to the candidates that a title search identifies with certainty."""
+        bare = [at for at, one in enumerate(candidates) if not one.paper.ids][:_MAX_RESOLVED]
         asked = [Entry(candidates[at].paper.title, Ids(), candidates[at].paper) for at in bare]
         made, silent = list(candidates), 0
         for at, told in zip(bare, resolve(asked, self._web, self._sources), strict=True):
@@ -330,8 +341,8 @@ class _Chase:
             self._more.append(f"{left:,} {many} no identifier: look at the titles.")
         return made
 
-    def with_records(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """The candidates with what databases know of them."""
+    def add_records(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Replace the candidates' papers by the databases' records."""
         wanted = dict.fromkeys(one.paper.ids for one in candidates if one.paper.ids)
         known = dict(fetch_records(wanted, self._shelf, self._web, self._sources))
         made = []
@@ -343,32 +354,32 @@ class _Chase:
         return made
 
 
-def _spaced(words: str) -> str:
-    """Words that can be looked for in others, whole."""
+def _normalize_title(words: str) -> str:
+    """Return normalised words between blanks, so that whole titles can be found in them."""
     return f" {' '.join(title_words(words))} "
 
 
-def identifiers_in(reference: str) -> Ids:
-    """The DOI and PMID printed in one reference.
+def find_printed_ids(reference: str) -> Ids:
+    """Return the DOI and PMID printed in a reference.
 
-    >>> identifiers_in("3. Roe J. On moss. 2019. doi: 10.1000/moss.1. PMID: 7").names()
+    >>> find_printed_ids("3. Roe J. On moss. 2019. doi: 10.1000/moss.1. PMID: 7").names()
     ['doi:10.1000/moss.1', 'pmid:7']
     """
     doi, pmid = _DOI.search(reference), _PMID.search(reference)
     return collect_ids({"doi": doi[0].rstrip(".") if doi else "", "pmid": pmid[1] if pmid else ""})
 
 
-def _paper_of(row: Linked) -> Paper:
-    """A row of a list as the paper it describes."""
+def _to_paper(row: Linked) -> Paper:
+    """Convert a row of an index's list to a paper."""
     ids = collect_ids({"pmid": row.pmid, "doi": row.doi})
     names = (name.strip() for name in row.authors.split(","))
-    authors = tuple(Author(*_parts(name)) for name in names if name)
+    authors = tuple(Author(*_split_name(name)) for name in names if name)
     title = row.title.removesuffix(".")
     return Paper(ids, title, authors=authors, journal=row.journal, published=row.year)
 
 
-def _parts(name: str) -> tuple[str, str, str]:
-    """Family name, given name and initials, of ``Roe JA`` or ``Jane Roe``."""
+def _split_name(name: str) -> tuple[str, str, str]:
+    """Return family name, given name and initials of ``Roe JA`` or ``Jane Roe``."""
     family, _, initials = name.rpartition(" ")
     if family and initials.isupper() and len(initials) <= 4:
         return family, "", initials

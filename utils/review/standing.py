@@ -1,8 +1,8 @@
-"""Where each record of a review stands, and the numbers of PRISMA's boxes that follow.
+"""Derive each record's status from the screeners' decisions, and the numbers of PRISMA's boxes.
 
-Screeners who agree decide; where they do not, the resolver named in the protocol, or *consensus*,
-does, and until then it is a conflict. *Maybe* passes on to the full text, as in Rayyan. Fewer than
-all screeners decide nothing, unless one of them is the resolver.
+Screeners who agree decide. If they disagree, the record is a conflict until the protocol's resolver
+or the screener *consensus* decides. *Maybe* passes on to the full text, as in Rayyan. As long as
+some screeners have not decided, the outcome is open unless the resolver has decided.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from typing import Any, Literal
 from ..lists.decisions import Decision, Stage
 from ..model.job import PaperState
 from ..reports.prisma import Numbers, merge_reviewers_numbers
-from .ledger import Record, Searched, stage_of
-from .protocol import NAME, Protocol
+from .ledger import Record, Searched, filter_stage
+from .protocol import PROTOCOL_FILE, Protocol
 
 Outcome = Literal["include", "exclude", "conflict", "undecided"]
 CONSENSUS = "consensus"
-"""The screener whose word is that of all, as Covidence calls it."""
+"""The name of the screener that stands for all screeners, as in Covidence exports."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One record, and what became of it at each stage.
+    """The status of one record at each stage.
 
     Parameters
     ----------
     first, second : Outcome
-        By title and abstract; by full text.
+        The outcome by title and abstract, and the outcome by full text.
     reason : str
-        Why its report was excluded, in one phrase; the resolver's, else the first screener's.
+        The reason for excluding the report: the resolver's, else the first screener's.
     by_tool : bool
-        Whether only automation tools excluded its record.
+        True if only automation tools excluded the record.
     """
 
     record: Record
@@ -53,17 +53,17 @@ class Standing:
 
     @property
     def assessed(self) -> bool:
-        """Whether anybody judged its full text."""
+        """True if the full text has been judged."""
         return any(one.stage == "full_text" for one in self.decisions)
 
     @property
     def screened(self) -> bool:
-        """Whether anybody judged it at all."""
+        """True if the record has been judged at any stage."""
         return bool(self.decisions)
 
     @property
     def sought(self) -> bool:
-        """Whether its report was to be retrieved."""
+        """True if the report is to be retrieved."""
         return self.first == "include" or self.assessed
 
 
@@ -71,20 +71,26 @@ STANDING_COLUMNS = (
     *("title", "authors", "year", "journal", "title_abstract", "full_text", "reason", "by_tool"),
     *("decisions", "arm", "pmid", "doi", "key"),
 )
-"""The columns of `Standing.row` that tables have."""
+"""The columns of `Standing.row` in tables."""
 
 
-def standings(
+def derive_standings(
     records: Iterable[Record], decisions: Mapping[str, Sequence[Decision]], protocol: Protocol
 ) -> list[Standing]:
-    """Where every record stands."""
+    """Return the status of every record."""
     made = []
     for record in records:
         told = tuple(decisions.get(record.key, ()))
-        outcomes = [outcome(stage_of(told, stage), protocol) for stage in _STAGES]
-        reason = _reason(stage_of(told, "full_text"), protocol) if outcomes[1] == "exclude" else ""
+        outcomes = [decide_outcome(filter_stage(told, stage), protocol) for stage in _STAGES]
+        reason = (
+            _find_reason(filter_stage(told, "full_text"), protocol)
+            if outcomes[1] == "exclude"
+            else ""
+        )
         tools = set(protocol.automation)
-        excluders = {d.screener for d in stage_of(told, "title_abstract") if d.choice == "exclude"}
+        excluders = {
+            d.screener for d in filter_stage(told, "title_abstract") if d.choice == "exclude"
+        }
         by_tool = outcomes[0] == "exclude" and bool(excluders) and excluders <= tools
         made.append(Standing(record, told, outcomes[0], outcomes[1], reason, by_tool))
     return made
@@ -93,9 +99,9 @@ def standings(
 _STAGES: tuple[Stage, Stage] = ("title_abstract", "full_text")
 
 
-def outcome(decisions: Sequence[Decision], protocol: Protocol) -> Outcome:
-    """What the screeners of one record decided at one stage."""
-    resolved = [one for one in decisions if _resolves(one, protocol)]
+def decide_outcome(decisions: Sequence[Decision], protocol: Protocol) -> Outcome:
+    """Return the outcome of one record at one stage."""
+    resolved = [one for one in decisions if _is_resolving(one, protocol)]
     if resolved:
         return "exclude" if resolved[-1].choice == "exclude" else "include"
     choices = {one.choice for one in decisions}
@@ -108,43 +114,45 @@ def outcome(decisions: Sequence[Decision], protocol: Protocol) -> Outcome:
     return "exclude" if choices == {"exclude"} else "include"
 
 
-def _resolves(decision: Decision, protocol: Protocol) -> bool:
+def _is_resolving(decision: Decision, protocol: Protocol) -> bool:
+    """Return whether a decision settles conflicts: by the resolver or by consensus."""
     names = {CONSENSUS, protocol.resolver.lower()} - {""}
     return decision.screener.lower() in names and decision.choice != "maybe"
 
 
-def _reason(decisions: Sequence[Decision], protocol: Protocol) -> str:
+def _find_reason(decisions: Sequence[Decision], protocol: Protocol) -> str:
+    """Return the reason for an exclusion, the resolver's first."""
     excluding = [one for one in decisions if one.choice == "exclude" and one.reasons]
-    excluding.sort(key=lambda one: not _resolves(one, protocol))
+    excluding.sort(key=lambda one: not _is_resolving(one, protocol))
     return excluding[0].reasons[0] if excluding else ""
 
 
-def numbers_of(
+def count_review(
     every: Sequence[Standing],
     searches: Sequence[Searched],
     text_of: Callable[[Record], PaperState | None],
     protocol: Protocol,
 ) -> Numbers:
-    """The numbers of PRISMA's boxes.
+    """Return the numbers of PRISMA's boxes.
 
     Parameters
     ----------
     text_of : callable
-        What became of a record's full text; None where it was not sought yet.
+        Returns the state of a record's full text; None if it was not sought yet.
     """
     ours = [one for one in every if one.record.arm == "databases"]
     others = [one for one in every if one.record.arm == "other"]
-    databases = _counted(searches, "database")
-    registers = _counted(searches, "register")
+    databases = _count_hits(searches, "database")
+    registers = _count_hits(searches, "register")
     taken = sum(one.search.taken for one in searches if one.arm == "databases")
     screened = [one for one in ours if one.screened]
     excluded = [one for one in ours if one.first == "exclude" and not one.assessed]
     tools = sum(one.by_tool for one in excluded) if protocol.automation else None
     known: dict[str, object] = {}
     if others:
-        known |= _of_others(searches, others, text_of)
+        known |= _count_other_methods(searches, others, text_of)
     if any(one.sought for one in ours):
-        known |= _retrieval("dbr", [one for one in ours if one.sought], text_of)
+        known |= _count_retrieval("dbr", [one for one in ours if one.sought], text_of)
     kept = [one for one in every if one.second == "include"]
     any_text = any(one.assessed for one in every)
     counted = Numbers(
@@ -157,13 +165,13 @@ def numbers_of(
         records_excluded=len(excluded) if screened else None,
         excluded_by_tools=tools if screened else None,
         new_reports=len(kept) if any_text else None,
-        remarks=tuple(_remarks(every, searches, taken - len(ours), text_of)),
+        remarks=tuple(_write_remarks(every, searches, taken - len(ours), text_of)),
         **known,  # type: ignore[arg-type]
     )
-    return merge_reviewers_numbers(counted, protocol.prisma, f"{NAME}, prisma")
+    return merge_reviewers_numbers(counted, protocol.prisma, f"{PROTOCOL_FILE}, prisma")
 
 
-def _counted(searches: Sequence[Searched], kind: str) -> tuple[tuple[str, int], ...]:
+def _count_hits(searches: Sequence[Searched], kind: str) -> tuple[tuple[str, int], ...]:
     found: Counter[str] = Counter()
     for one in searches:
         if one.kind == kind:
@@ -171,27 +179,27 @@ def _counted(searches: Sequence[Searched], kind: str) -> tuple[tuple[str, int], 
     return tuple(found.items())
 
 
-def _of_others(
+def _count_other_methods(
     searches: Sequence[Searched],
     others: Sequence[Standing],
     text_of: Callable[[Record], PaperState | None],
 ) -> dict[str, object]:
-    """The column of other methods: what was found how, and what became of it."""
+    """Return the numbers of the column of other methods."""
     kinds = {"website": "website_results", "organisation": "organisation_results"}
     kinds["citation searching"] = "citations_results"
     found: dict[str, object] = {}
     for kind, name in kinds.items():
-        counted = _counted(searches, kind)
+        counted = _count_hits(searches, kind)
         found[name] = sum(n for _, n in counted) if counted else 0
     if not any(one.screened for one in others):
         return found
-    return found | _retrieval("other", [one for one in others if one.sought], text_of)
+    return found | _count_retrieval("other", [one for one in others if one.sought], text_of)
 
 
-def _retrieval(
+def _count_retrieval(
     arm: str, sought: Sequence[Standing], text_of: Callable[[Record], PaperState | None]
 ) -> dict[str, object]:
-    """Reports sought, not retrieved, assessed and excluded; what is not known yet stays open."""
+    """Return reports sought, not retrieved, assessed and excluded; None if not known yet."""
     states = [None if one.assessed else text_of(one.record) for one in sought]
     missing = sum(state in ("abstract", "record", "failed") for state in states)
     tried = any(states) or all(one.assessed for one in sought)
@@ -205,12 +213,13 @@ def _retrieval(
     }
 
 
-def _remarks(
+def _write_remarks(
     every: Sequence[Standing],
     searches: Sequence[Searched],
     duplicates: int,
     text_of: Callable[[Record], PaperState | None],
 ) -> Iterable[str]:
+    """Yield remarks on incomplete numbers."""
     unseen = sum(max(0, one.search.hits - one.search.taken) for one in searches)
     if unseen:
         yield f"{unseen:,} of the records identified were not handed out by the site."

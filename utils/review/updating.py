@@ -1,11 +1,11 @@
-"""An update of a review: every search again, every record asked about again, who cites it now.
+"""Update a review: repeat every search, refresh every record, and find new citing papers.
 
-Decisions are never touched. What came is kept in steps, each of them whole: new hits and news of
-records, then new citing papers. Killed between, the same command goes on, and the tables of the
-report have both. A database that does not answer keeps its search of the last update, with its day;
-the first search has to be answered by all, for a figure that lacks one is worse than none.
+Decisions are never changed. The results are stored in two transactions: new hits and news of
+records, then new citing papers. If the program is killed in between, the same command continues. A
+database that does not respond keeps its search of the last update, with its date. The first update
+fails if a database does not respond: a figure without one of the databases would be wrong.
 
-News of a record is that it was retracted or corrected, or that a copy of it is open now.
+News of a record are retractions, corrections and new open copies.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from ..model.identifiers import Ids
 from ..model.paper import Paper
 from ..sources import Query
 from .ledger import Event, Record, Searched
-from .protocol import NAME, OTHER_METHODS, ListFile, Protocol
+from .protocol import OTHER_METHODS, PROTOCOL_FILE, ListFile, Protocol
 
 if TYPE_CHECKING:
     from .review import Review
 
 Outcome = Literal["retracted", "concern", "corrected", "new_copy"]
-_OUTCOMES: dict[str, Outcome] = {
+_NOTICE_OUTCOMES: dict[str, Outcome] = {
     "retraction": "retracted",
     "expression_of_concern": "concern",
     "erratum": "corrected",
@@ -41,8 +41,8 @@ _OUTCOMES: dict[str, Outcome] = {
     "update": "corrected",
 }
 
-_NOBODY = Ids()
-IN_WORDS = {
+_NO_IDS = Ids()
+CHANGE_LABELS = {
     "retracted": "retracted",
     "concern": "expression of concern",
     "corrected": "corrected",
@@ -51,28 +51,28 @@ IN_WORDS = {
     "citation searching": "found by citations",
     "new": "new",
 }
-"""What happened, as people read it, the most urgent first."""
+"""Words for each kind of change, the most urgent kind first."""
 
 
-def urgency(outcome: str) -> int:
-    """The place of what happened among `IN_WORDS`."""
-    return list(IN_WORDS).index(outcome)
+def rank_urgency(outcome: str) -> int:
+    """Return the rank of a change in `CHANGE_LABELS`."""
+    return list(CHANGE_LABELS).index(outcome)
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """What an update brought.
+    """The result of an update.
 
     Parameters
     ----------
     new : tuple of Record
         Records that no earlier update had.
     news : tuple of News
-        What is new about those that were there.
+        News of the records that were already known.
     citing : tuple of Record
-        New papers that cite an included report: records of *citation searching* from now on.
+        New papers that cite an included report; they are now records of *citation searching*.
     silent : tuple of str
-        Who could not tell what: nothing follows from what they did not say. Ask again.
+        Sources that did not respond: their results are unknown. Update again later.
     """
 
     new: tuple[Record, ...]
@@ -84,28 +84,30 @@ class Update:
 
     @property
     def is_quiet(self) -> bool:
-        """Whether there is nothing that anybody has to look at."""
+        """True if the update needs no attention."""
         return not (self.new or self.news or self.citing or self.silent)
 
 
-def update(review: Review) -> Update:
-    """Make an update; see `.review.Review.update`."""
+def update_review(review: Review) -> Update:
+    """Update a review; see `.review.Review.update`."""
     protocol, ledger = review.protocol(), review.ledger
     known, before = ledger.records(), ledger.searches()
     papers = [record.paper for record in known]
-    first = _collected(review, protocol, papers, before, others=False)
-    found = _looked_up(review, first.papers)
-    rest = _collected(review, protocol, [*papers, *(paper for _, paper in found)], (), others=True)
-    others = _looked_up(review, rest.papers)
-    renewed, untold = looked_up_anew(known, review.ladder)
+    first = _collect_entries(review, protocol, papers, before, others=False)
+    found = _fetch_entry_records(review, first.papers)
+    rest = _collect_entries(
+        review, protocol, [*papers, *(paper for _, paper in found)], (), others=True
+    )
+    others = _fetch_entry_records(review, rest.papers)
+    renewed, untold = refresh_records(known, review.ladder)
     searches = [
-        *_databases_searched(protocol, first, before),
-        *_lists_searched(protocol, first),
-        *_lists_searched(protocol, rest),
+        *_merge_database_searches(protocol, first, before),
+        *_describe_list_searches(protocol, first),
+        *_describe_list_searches(protocol, rest),
     ]
     changes = find_news(known, renewed)
     silent = [*(told for _, told in first.silent), *untold]
-    with ledger.event("update", {}) as writer:
+    with ledger.record_event("update", {}) as writer:
         added = writer.add_records("databases", found)
         added += writer.add_records("other", others)
         writer.add_searches(searches)
@@ -113,11 +115,11 @@ def update(review: Review) -> Update:
         counted = dict(Counter(str(one.outcome) for one in changes))
         hits = {one.search.name: one.search.hits for one in searches}
         told = [asdict(one) for one in changes]
-        writer.note({"new": added, "hits": hits, **counted, "news": told, "silent": silent})
+        writer.set_detail({"new": added, "hits": hits, **counted, "news": told, "silent": silent})
         number = writer.number
-    citing, unanswered, notes = _citing_now(review)
+    citing, unanswered, notes = _find_new_citing(review)
     return Update(
-        tuple(_of_event(review, number)),
+        tuple(_records_of_event(review, number)),
         tuple(changes),
         citing,
         tuple(searches),
@@ -126,14 +128,14 @@ def update(review: Review) -> Update:
     )
 
 
-def _of_event(review: Review, number: int) -> list[Record]:
+def _records_of_event(review: Review, number: int) -> list[Record]:
     return [record for record in review.ledger.records() if record.event == number]
 
 
 # -- searches --------------------------------------------------------------------------------------
 
 
-def _collected(
+def _collect_entries(
     review: Review,
     protocol: Protocol,
     known: Sequence[Paper],
@@ -143,47 +145,53 @@ def _collected(
 ) -> Collected:
     sources = review.ladder.sources
     databases = () if others else protocol.databases
-    wanted_searches("", [one.source for one in databases], sources)  # names are checked here
+    wanted_searches(
+        "", [one.source for one in databases], sources
+    )  # validates the names of the sources
     queries = [replace(one.query, text=f"{one.source}: {one.query.text}") for one in databases]
     wanted = wanted_searches(queries, (), sources)
     lists = {
-        one.name: _entries_of(one)
+        one.name: _read_list_file(one)
         for one in protocol.lists
         if (one.kind in OTHER_METHODS) == others
     }
     if not others and not (wanted or protocol.lists):
         msg = f"The protocol of {review.name} names no database and no list."
-        raise BadRequest(msg, f"Fill in {review.folder / NAME}.")
-    spared = {at for at, one in enumerate(databases) if _last_of(one.source, one.query, before)}
+        raise BadRequest(msg, f"Fill in {review.folder / PROTOCOL_FILE}.")
+    spared = {
+        at for at, one in enumerate(databases) if _find_last_search(one.source, one.query, before)
+    }
     return collect(wanted, lists, review.ladder, known, spared=spared)
 
 
-def _last_of(source: str, query: Query, before: Sequence[Searched]) -> Searched | None:
-    """The same search as the last update made it, if it did."""
-    asked = (source, query.text, _limits(query))
+def _find_last_search(source: str, query: Query, before: Sequence[Searched]) -> Searched | None:
+    """Return the same search of the last update, if there was one."""
+    asked = (source, query.text, _describe_limits(query))
     return next(
         (one for one in before if (one.search.source, one.search.query, one.limits) == asked), None
     )
 
 
-def _limits(query: Query) -> str:
+def _describe_limits(query: Query) -> str:
     dates = [query.min_date and f"from {query.min_date}", query.max_date and f"to {query.max_date}"]
     return " ".join(filter(None, dates))
 
 
-def _databases_searched(
+def _merge_database_searches(
     protocol: Protocol, found: Collected, before: Sequence[Searched]
 ) -> Iterator[Searched]:
-    """The searches of databases; those that nobody answered are as the last update made them."""
+    """Yield the databases' searches; one without an answer is taken from the last update."""
     silent = {at for at, _ in found.silent}
     answered = iter(one for one in found.searches if one.source)
     for at, database in enumerate(protocol.databases):
-        last = _last_of(database.source, database.query, before) if at in silent else None
-        yield last or Searched("databases", "database", next(answered), _limits(database.query))
+        last = _find_last_search(database.source, database.query, before) if at in silent else None
+        yield last or Searched(
+            "databases", "database", next(answered), _describe_limits(database.query)
+        )
 
 
-def _lists_searched(protocol: Protocol, found: Collected) -> Iterator[Searched]:
-    """The lists, with what the protocol says of each."""
+def _describe_list_searches(protocol: Protocol, found: Collected) -> Iterator[Searched]:
+    """Yield the lists as searches, with the protocol's details of each."""
     lists = {one.name: one for one in protocol.lists}
     for search in found.searches:
         if not search.source:
@@ -195,8 +203,8 @@ def _lists_searched(protocol: Protocol, found: Collected) -> Iterator[Searched]:
             yield Searched(arm, told.kind, searched, told.limits)
 
 
-def _looked_up(review: Review, entries: Iterable[Entry]) -> list[tuple[Entry, Paper]]:
-    """What is known of each entry: by a database, else by the list, else its identifiers."""
+def _fetch_entry_records(review: Review, entries: Iterable[Entry]) -> list[tuple[Entry, Paper]]:
+    """Return each entry with its paper: from a database, else the list, else identifiers only."""
     from ..download.records import fetch_records
 
     entries = list(entries)
@@ -212,8 +220,8 @@ def _looked_up(review: Review, entries: Iterable[Entry]) -> list[tuple[Entry, Pa
     return made
 
 
-def _entries_of(one: ListFile) -> list[Entry]:
-    """The papers of a list in the protocol."""
+def _read_list_file(one: ListFile) -> list[Entry]:
+    """Return the entries of a list in the protocol."""
     try:
         data = one.path.read_bytes()
     except OSError as error:
@@ -225,11 +233,11 @@ def _entries_of(one: ListFile) -> list[Entry]:
         raise BadRequest(f"{one.path.name}: {error.message}", error.hint) from error
 
 
-# -- who cites what is included --------------------------------------------------------------------
+# -- papers that cite included reports -------------------------------------------------------------
 
 
-def chased(events: Iterable[Event]) -> set[tuple[str, str]]:
-    """Which records' citations were searched by a person's wish, and in which directions."""
+def find_searched_citations(events: Iterable[Event]) -> set[tuple[str, str]]:
+    """Return the records and directions whose citations a person has searched."""
     return {
         (key, way)
         for event in events
@@ -239,13 +247,13 @@ def chased(events: Iterable[Event]) -> set[tuple[str, str]]:
     }
 
 
-def _citing_now(review: Review) -> tuple[tuple[Record, ...], tuple[str, ...], tuple[str, ...]]:
-    """New papers that cite included reports; who could not tell; what a reviewer has to know.
+def _find_new_citing(review: Review) -> tuple[tuple[Record, ...], tuple[str, ...], tuple[str, ...]]:
+    """Return new papers citing included reports, sources without an answer, and notes.
 
-    Asked about are reports whose citing papers `review snowball` searched: what is new is what it
-    did not find.
+    Only reports whose citing papers `review snowball` has searched are asked about: a new citing
+    paper is one that `review snowball` did not find.
     """
-    done = chased(review.events())
+    done = find_searched_citations(review.events())
     kept = [one.record for one in review.standings() if one.second == "include"]
     seeds = [record for record in kept if (record.key, "forward") in done]
     notes: tuple[str, ...] = ()
@@ -256,7 +264,7 @@ def _citing_now(review: Review) -> tuple[tuple[Record, ...], tuple[str, ...], tu
     if not seeds:
         return (), (), notes
     number, found = review.search_citations(seeds, ("forward",), by_update=True)
-    return tuple(_of_event(review, number)), found.notes, notes
+    return tuple(_records_of_event(review, number)), found.notes, notes
 
 
 # -- since the published state ---------------------------------------------------------------------
@@ -264,7 +272,7 @@ def _citing_now(review: Review) -> tuple[tuple[Record, ...], tuple[str, ...], tu
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something that came after the review began: when, what, to which record."""
+    """A change since the review began: time, kind, record."""
 
     at: str
     outcome: str
@@ -272,8 +280,8 @@ class Change:
     detail: str = ""
 
 
-def changes_of(events: Sequence[Event], records: Iterable[Record]) -> Iterator[Change]:
-    """All that *events* brought, the latest event first, new records before news of old ones."""
+def list_changes(events: Sequence[Event], records: Iterable[Record]) -> Iterator[Change]:
+    """Yield the changes of *events*, latest first, new records before news of old records."""
     brought: dict[int, list[str]] = {}
     for record in records:
         brought.setdefault(record.event, []).append(record.key)
@@ -291,14 +299,14 @@ def changes_of(events: Sequence[Event], records: Iterable[Record]) -> Iterator[C
             yield Change(event.at, one["outcome"], one["key"], one["detail"])
 
 
-def since_published(events: Sequence[Event]) -> tuple[str, list[Event]]:
-    """When the review's state was published last, and what happened since; empty: never."""
+def split_at_publication(events: Sequence[Event]) -> tuple[str, list[Event]]:
+    """Return the time of the last publication and the later events; empty if never published."""
     at = next((n for n in range(len(events) - 1, -1, -1) if events[n].what == "published"), None)
     return ("", []) if at is None else (events[at].at, list(events[at + 1 :]))
 
 
-def silent_in(events: Sequence[Event]) -> list[str]:
-    """Who could not tell what at the last update."""
+def list_unanswered(events: Sequence[Event]) -> list[str]:
+    """Return the sources that did not respond at the last update."""
     updates = [at for at, event in enumerate(events) if event.what == "update"]
     last = events[updates[-1] :] if updates else []
     told = [line for event in last for line in event.detail.get("silent", ())]
@@ -315,10 +323,12 @@ class News:
     detail: str = ""
 
 
-def looked_up_anew(records: Sequence[Record], ladder: Ladder) -> tuple[dict[str, Paper], list[str]]:
-    """What PubMed, else Crossref, says of records now, by key; who could not tell of how many.
+def refresh_records(
+    records: Sequence[Record], ladder: Ladder
+) -> tuple[dict[str, Paper], list[str]]:
+    """Fetch current records from PubMed, else Crossref, by key; also return failures in sentences.
 
-    No earlier answer is used. Who has neither PMID nor DOI cannot be asked about.
+    Cached answers are not used. Records with neither PMID nor DOI are skipped.
     """
     names = {record.key: record.paper.ids for record in records}
     wanted = {key: ids for key, ids in names.items() if ids.pmid or ids.doi}
@@ -331,19 +341,19 @@ def looked_up_anew(records: Sequence[Record], ladder: Ladder) -> tuple[dict[str,
     told: dict[str, Paper] = {}
     silent: Counter[str] = Counter()
     for record in records:
-        paper = found.get(wanted.get(record.key, _NOBODY))
+        paper = found.get(wanted.get(record.key, _NO_IDS))
         if isinstance(paper, Unreachable | NotConfigured):
             silent[str(paper.details.get("said") or paper.message)] += 1
         if isinstance(paper, Paper):
-            told[record.key] = _merged(record.paper, paper)
+            told[record.key] = _merge_papers(record.paper, paper)
     return told, [
         f"{n:,} {'record' if n == 1 else 'records'} could not be asked about: {why}"
         for why, n in silent.items()
     ]
 
 
-def _merged(before: Paper, after: Paper) -> Paper:
-    """The new record, with what only the old one knew."""
+def _merge_papers(before: Paper, after: Paper) -> Paper:
+    """Return the new record, completed by details that only the old record has."""
     notices = dict.fromkeys((*after.notices, *before.notices))
     return replace(
         after,
@@ -355,16 +365,16 @@ def _merged(before: Paper, after: Paper) -> Paper:
 
 
 def find_news(records: Sequence[Record], renewed: Mapping[str, Paper]) -> list[News]:
-    """How records differ from what was known of them."""
+    """Return the differences between stored and current records."""
     made: list[News] = []
     for record in records:
         before, after = record.paper, renewed.get(record.key)
         if after is None:
             continue
         made += [
-            News(record.key, _OUTCOMES[notice.kind], after.title, notice.reference)
+            News(record.key, _NOTICE_OUTCOMES[notice.kind], after.title, notice.reference)
             for notice in after.notices
-            if notice not in before.notices and notice.kind in _OUTCOMES
+            if notice not in before.notices and notice.kind in _NOTICE_OUTCOMES
         ]
         noticed = any(one.key == record.key and one.outcome == "retracted" for one in made)
         if after.retracted and not before.retracted and not noticed:
