@@ -12,8 +12,8 @@ import utils
 from utils import Library
 from utils.corpus import Corpus
 from utils.corpus.index import index
-from utils.corpus.search import find
-from utils.corpus.sync import sync
+from utils.corpus.search import find_passages
+from utils.corpus.sync import sync_query
 from utils.curation.reading import read
 from utils.entrez.article_text import read_article_text
 from utils.entrez.datasets import Datasets
@@ -40,9 +40,9 @@ DOORS = [
     (PubMed.article_text, read_article_text),
     (Library.read, read),
     (Library.list_papers, Shelf.list),
-    (Corpus.sync, sync),
+    (Corpus.sync, sync_query),
     (Corpus.index, index),
-    (Corpus.find, find),
+    (Corpus.find, find_passages),
     (Datasets.query, run_query),
     (Mirror.plan, plan_pubmed),
     (Mirror.find, WordIndex.find),

@@ -65,8 +65,8 @@ def ours(made: list[tuple[list[int], bytes]], folder: Path) -> dict[str, float]:
         return now
 
     clock = time.process_time()
-    job = SyncJob.of(corpus.database, "all", "all[sb]", 5, full=False)
-    while stretch := job.next_stretch():
+    job = SyncJob.open_or_create(corpus.database, "all", "all[sb]", 5, full=False)
+    while stretch := job.get_next_stretch():
         if stretch.date_type == "edat":
             job.record_hits(stretch, [str(n) for numbers, _ in made for n in numbers], ())
         else:
@@ -75,7 +75,7 @@ def ours(made: list[tuple[list[int], bytes]], folder: Path) -> dict[str, float]:
     for _, body in made:
         papers = list(read_records(body))
         clock = took("parse", clock)
-        job.keep(papers)
+        job.stage_records(papers)
         clock = took("store", clock)
     while job.merge_some():
         pass

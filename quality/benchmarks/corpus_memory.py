@@ -35,8 +35,8 @@ def steps(folder: Path, data: Path, records: int) -> Iterator[str]:
     """Do one step after another; the name of each when it is done."""
     yield "nothing"
     corpus = Corpus(Settings(papers_dir=folder, embeddings_provider="none"), None, Shelf(folder))
-    job = SyncJob.of(corpus.database, "all", "all[sb]", 5, full=False)
-    while stretch := job.next_stretch():
+    job = SyncJob.open_or_create(corpus.database, "all", "all[sb]", 5, full=False)
+    while stretch := job.get_next_stretch():
         if stretch.date_type == "members":
             job.want_lost_members(stretch)
             continue
@@ -45,7 +45,7 @@ def steps(folder: Path, data: Path, records: int) -> Iterator[str]:
             job.record_hits(stretch, (str(40_000_001 + n) for n in numbers), ())
     yield "what there is"
     for _, body in batches(data, records):
-        job.keep(list(read_records(body)))
+        job.stage_records(list(read_records(body)))
     yield "fetched and staged"
     while job.merge_some():
         pass

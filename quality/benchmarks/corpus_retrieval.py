@@ -45,8 +45,8 @@ from utils.corpus.embedded import EmbeddedFinder
 from utils.corpus.embedded_vectors import View, binary_codes
 from utils.corpus.local_model import LocalModel
 from utils.corpus.names import Named, combined, names_in, wordings
-from utils.corpus.quality import evidence_of
-from utils.corpus.search import WEIGHT
+from utils.corpus.quality import score_evidence
+from utils.corpus.search import EVIDENCE_WEIGHT
 from utils.model.passage import Filters, Hit, Passage
 from utils.outline.cut import cut
 from utils.settings import load_settings
@@ -71,7 +71,7 @@ def ours(
         found[way].append([hit.paper for hit in hits])
 
     def weighed(hit: Hit) -> float:
-        return -hit.score * (1 + WEIGHT * evidence[hit.paper])
+        return -hit.score * (1 + EVIDENCE_WEIGHT * evidence[hit.paper])
 
     with tempfile.TemporaryDirectory() as folder, closing(EmbeddedFinder(Path(folder))) as finder:
         finder.prepare("MiniLM", vectors.shape[1])
@@ -219,7 +219,7 @@ def measure(given: argparse.Namespace) -> None:
         )
     ]
     questions = sampled(all_asked, given.questions)
-    evidence = {key: evidence_of(paper) for key, paper, _ in made}
+    evidence = {key: score_evidence(paper) for key, paper, _ in made}
     named = names_of(made, passages)
     texts, asking = [one.embedding_text for one in passages], [one.text for one in questions]
     with tempfile.TemporaryDirectory() as folder:

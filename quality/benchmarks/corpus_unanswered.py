@@ -28,7 +28,7 @@ from utils.corpus.embedded import EmbeddedFinder
 from utils.corpus.local_model import LocalModel
 from utils.corpus.quality import Quality
 from utils.corpus.search import ScoredPassage, limit_per_paper
-from utils.corpus.unanswered import doubt
+from utils.corpus.unanswered import explain_doubt
 from utils.model.passage import Passage
 from utils.outline.cut import cut
 from utils.settings import load_settings
@@ -166,7 +166,7 @@ def measure(given: argparse.Namespace) -> None:
                 doubted = 0
                 for one in questions:
                     vector = model.embed_question(one.text) if way == "vectors" else None
-                    doubted += bool(doubt(one.text, found(one.text, vector), model.model))
+                    doubted += bool(explain_doubt(one.text, found(one.text, vector), model.model))
                 shares.append(f"{doubted} ({100 * doubted / len(questions):.1f} %)")
             print(f"| {len(questions)} {name} | {' | '.join(shares)} |")
 

@@ -60,7 +60,9 @@ def reached(seeds: set[int], rounds: int, *, screened: bool) -> list[set[int]]:
 def test_recall_by_round_is_what_plain_sets_say(
     review: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(snowballing, "find_indexes", snowballing.find_indexes)  # put back afterwards
+    monkeypatch.setattr(
+        snowballing, "find_indexes", snowballing.find_indexes
+    )  # put back afterwards
     monkeypatch.setattr("sys.argv", ["-", str(review), "--seeds", "1", "--draws", "1"])
     snowball_recall.main()
     lines = capsys.readouterr().out.splitlines()[2:]

@@ -27,7 +27,7 @@ from tests.killed import Stage
 from tests.world import Record, World
 from utils.corpus.database import CorpusDatabase
 from utils.corpus.schema import metadata
-from utils.corpus.stored_records import as_json
+from utils.corpus.stored_records import paper_to_json
 from utils.demo.pubmed_xml import pubmed_article
 from utils.readers.pubmed import read_records
 from utils.settings import load_settings
@@ -186,7 +186,7 @@ class Cron:
     def _sync(self, key: str, at: int, sizes: tuple[int, int], full: bool) -> None:
         from utils.corpus import sync, sync_jobs
 
-        sync.BATCH, (sync._AT_ONCE, sync_jobs._PAGE) = 10, sizes
+        sync.BATCH, (sync._MAX_SWEPT_HITS, sync_jobs._PAGE) = 10, sizes
         settings = {"database_url": self.database_url} if self.database_url else {}
         library = library_of(self.pubmed.world, self.folder, **settings)
         sync_till(at, library, self.folder, key, _QUESTIONS[key], full=full)
@@ -225,7 +225,7 @@ class Cron:
 def _as_sent(record: Record) -> str:
     xml = f"<PubmedArticleSet>{pubmed_article(record)}</PubmedArticleSet>"
     (paper,) = read_records(xml.encode())
-    return as_json(paper)[0]
+    return paper_to_json(paper)[0]
 
 
 def main() -> None:

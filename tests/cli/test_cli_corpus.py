@@ -140,7 +140,7 @@ def test_cron_syncs_and_indexes_and_says_little(shell, world):
 
 def test_who_else_is_at_work_is_said_and_searches_do_not_wait(shell, reef, settings, monkeypatch):
     for module in ("sync", "index"):
-        monkeypatch.setattr(f"utils.corpus.{module}._PATIENCE_S", 0.3)
+        monkeypatch.setattr(f"utils.corpus.{module}._LOCK_WAIT_S", 0.3)
     database = corpus_in(settings["papers_dir"], vectors=False).database
     told = f"Process {os.getpid()} on "
     with database.alone("mine", 0), database.alone(LOCK, 0), database.writing():

@@ -13,8 +13,8 @@ import pytest
 from tests.corpus.small_corpus import corpus_in, paper
 from tests.databases import POSTGRESQL
 from utils.corpus import Corpus
-from utils.corpus.search import WEIGHT
-from utils.corpus.texts import shown
+from utils.corpus.search import EVIDENCE_WEIGHT
+from utils.corpus.texts import collect_shown_facts
 from utils.model.passage import Filters
 
 LANCET = {
@@ -118,7 +118,7 @@ def _weaviate(stand_in: Any, corpus: Corpus) -> Any:
     from utils.corpus.weaviate_finder import WeaviateFinder
 
     def of(papers: Any) -> Any:
-        return shown(papers, corpus.database)
+        return collect_shown_facts(papers, corpus.database)
 
     return WeaviateFinder(stand_in.url, stand_in.key, "PubMedChunk", of)
 
@@ -134,7 +134,9 @@ def test_scores_are_those_of_one_formula_in_every_store(corpus: Corpus) -> None:
     meta_analysis, trial, article, report = corpus.find("metformin weight").hits
     assert report.score == pytest.approx(1.2, abs=0.01)  # every word, and no study
     for found, steps in ((meta_analysis, 3), (trial, 2), (article, 1)):
-        assert found.score == pytest.approx(report.score * (1 + WEIGHT * steps / 3), rel=1e-3)
+        assert found.score == pytest.approx(
+            report.score * (1 + EVIDENCE_WEIGHT * steps / 3), rel=1e-3
+        )
     assert all(one.bm25 and one.sim is None for one in (meta_analysis, trial, article, report))
     assert meta_analysis.quality.design == 3
 

@@ -512,14 +512,14 @@ def test_wide_vectors_are_kept_in_postgresql_too(pgvector: Finder, dim: int) -> 
 
 @POSTGRESQL
 def test_a_database_without_pgvector_says_what_to_run(engine: Any) -> None:
-    from utils.corpus.pgvector import _hint
+    from utils.corpus.pgvector import _suggest_fix
 
     for told in (
         'extension "vector" is not available',
         'permission denied to create extension "vector"',
         'type "vector" does not exist',
     ):
-        assert "CREATE EXTENSION vector" in _hint(told)
+        assert "CREATE EXTENSION vector" in _suggest_fix(told)
 
 
 @POSTGRESQL

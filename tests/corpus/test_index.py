@@ -252,7 +252,7 @@ def test_a_paper_shelved_during_a_run_is_left_to_the_next(corpus: Corpus) -> Non
     assert next(going)
     save(corpus.shelf, paper("1"), body("coral"))
     keys = {text.key for text in going if text}
-    assert (keys, list(texts.gone())) == ({"pmid:2"}, [])
+    assert (keys, list(texts.find_gone())) == ({"pmid:2"}, [])
 
 
 @pytest.mark.extras("weaviate")

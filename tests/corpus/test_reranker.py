@@ -28,19 +28,19 @@ def reranker(folder):
 
 
 def test_a_pair_is_read_together_and_scored(folder):
-    least, middle, most = reranker(folder).scores("pain", PASSAGES)
+    least, middle, most = reranker(folder).score_passages("pain", PASSAGES)
     assert 0 < least < middle < most < 1
-    assert reranker(folder).scores("pain", []) == []
+    assert reranker(folder).score_passages("pain", []) == []
 
 
 def test_a_model_of_several_classes_is_refused(tmp_path):
     two = lay_out(tmp_path / "two", tiny_cross_encoder("pain", outputs=2))
     with pytest.raises(EmbeddingsFailed, match="2 numbers"):
-        reranker(two).scores("q", PASSAGES)
+        reranker(two).score_passages("q", PASSAGES)
 
 
 def test_a_long_passage_is_cut_and_a_strange_one_read(folder):
-    scores = reranker(folder).scores("fever " * 500, ["pain " * 100_000, "", "\ud800\0"])
+    scores = reranker(folder).score_passages("fever " * 500, ["pain " * 100_000, "", "\ud800\0"])
     assert len(scores) == 3
 
 
@@ -83,7 +83,7 @@ def test_a_model_that_is_not_there_changes_nothing_and_is_said(asked_about_fever
 
 
 def test_only_the_best_are_read_and_stay_before_the_rest(asked_about_fever, folder, monkeypatch):
-    monkeypatch.setattr("utils.corpus.search._RERANKED", 2)
+    monkeypatch.setattr("utils.corpus.search._MAX_RERANKED", 2)
     before, _ = asked_about_fever("")
     after, _ = asked_about_fever(str(folder))
     assert set(after[:2]) == set(before[:2])

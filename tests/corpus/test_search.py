@@ -3,10 +3,10 @@
 import pytest
 
 from tests.corpus.small_corpus import LetterEmbedder, corpus_in, fill, index, paper, passage
-from utils.corpus.quality import quality_of, today
+from utils.corpus.quality import get_today, score_quality
 from utils.corpus.search import (
-    MOST_OF_ONE_PAPER,
-    WEIGHT,
+    EVIDENCE_WEIGHT,
+    MAX_PER_PAPER,
     ScoredPassage,
     limit_per_paper,
 )
@@ -75,7 +75,7 @@ def test_quality_lifts_the_better_paper_by_what_is_documented(corpus):
     before = {one.passage.paper: one.score for one in plain.hits}
     for one in biased.hits:
         assert one.score == pytest.approx(
-            before[one.passage.paper] * (1 + WEIGHT * one.quality.design / 3)
+            before[one.passage.paper] * (1 + EVIDENCE_WEIGHT * one.quality.design / 3)
         )
     scores = [one.score for one in biased.hits]
     assert scores == sorted(scores, reverse=True)
@@ -115,7 +115,7 @@ def test_one_paper_does_not_take_the_places_of_others(corpus):
     one = passage("pmid:2", "Something about water and light and sand and fish and a coral.")
     fill(corpus, [paper("1"), paper("2")], [*many, one])
     few = found(corpus.find("corals bleach in warm water", top_k=4))
-    assert few.count("pmid:1") == MOST_OF_ONE_PAPER
+    assert few.count("pmid:1") == MAX_PER_PAPER
     assert "pmid:2" in few
     everything = corpus.find("corals bleach in warm water", top_k=9)
     assert found(everything).count("pmid:1") == 8
@@ -223,7 +223,7 @@ def test_not_everything_is_counted_at_every_search(corpus, monkeypatch):
     corpus.find("corals")
     corpus.find("cholesterol")
     assert len(counted) == 1
-    monkeypatch.setattr("utils.corpus._COUNTED_S", -1.0)
+    monkeypatch.setattr("utils.corpus._COUNTS_MAX_AGE_S", -1.0)
     corpus.find("corals")
     assert len(counted) == 2
 
@@ -316,7 +316,7 @@ def test_a_record_is_looked_up_by_the_name_a_search_answers(corpus):
 
 
 def test_a_tie_is_broken_the_same_way_every_time():
-    quality = quality_of(paper("1"), today())
+    quality = score_quality(paper("1"), get_today())
     twins = [
         ScoredPassage(passage(f"pmid:{n}", "The same."), 1.0, None, 1.0, quality)
         for n in range(1, 7)

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from utils.corpus.quality import BEST, quality_of
+from utils.corpus.quality import MAX_TOTAL, score_quality
 from utils.model.identifiers import Ids
 from utils.model.paper import Notice, Paper
 from utils.readers.pubmed import read_records
@@ -14,7 +14,7 @@ TODAY = date(2025, 8, 17)
 
 def numbers(today=TODAY, **about):
     about = {"ids": Ids(pmid="1"), "journal": "J", "published": "2024", **about}
-    return quality_of(Paper(**about), today)
+    return score_quality(Paper(**about), today)
 
 
 def test_the_example_of_the_document():
@@ -24,12 +24,12 @@ def test_the_example_of_the_document():
         published="2024-05-11",
         mesh=("Humans", "*Obesity/drug therapy"),
     )
-    assert quality.row() == {"design": 2, "recency": 2, "journal": 2, "human": 2, "total": 8}
+    assert quality.to_row() == {"design": 2, "recency": 2, "journal": 2, "human": 2, "total": 8}
 
 
 def test_the_best_record_there_can_be():
     quality = numbers(publication_types=("Meta-Analysis", "Journal Article"), mesh=("Humans",))
-    assert quality.total == BEST
+    assert quality.total == MAX_TOTAL
 
 
 @pytest.mark.parametrize(
@@ -103,8 +103,8 @@ def test_a_retracted_paper_has_nothing_in_total(retracted):
 
 
 def test_what_a_record_does_not_say_is_null_and_adds_nothing():
-    quality = quality_of(Paper(Ids(doi="10.1/a")), TODAY)
-    assert quality.row() == {
+    quality = score_quality(Paper(Ids(doi="10.1/a")), TODAY)
+    assert quality.to_row() == {
         "design": None,
         "recency": None,
         "journal": 0,
@@ -122,8 +122,8 @@ def test_real_records_stay_within_the_scale(shared):
         with gzip.open(file) as stream:
             for paper in read_records(stream):
                 if isinstance(paper, Paper):
-                    quality = quality_of(paper, TODAY)
-                    assert 0 <= quality.total <= BEST
+                    quality = score_quality(paper, TODAY)
+                    assert 0 <= quality.total <= MAX_TOTAL
                     seen.add((quality.design, quality.human))
     assert {design for design, _ in seen} == {None, 0, 1, 2, 3}
     assert {human for _, human in seen} == {None, 0, 1, 2}

@@ -17,7 +17,7 @@ from tests.world import World
 from utils import Library
 from utils.corpus.database import CorpusDatabase
 from utils.corpus.schema import jobs, stretches
-from utils.corpus.sync import sync
+from utils.corpus.sync import sync_query
 from utils.corpus.sync_jobs import SyncJob
 from utils.errors import BadRequest, NotConfigured, StoreBusy, Unreachable
 from utils.model.identifiers import Ids
@@ -59,7 +59,7 @@ def synced(database, web):
     """Sync the crowd; once is done already."""
 
     def again(**options):
-        return sync("k", TERM, database, web, **options)
+        return sync_query("k", TERM, database, web, **options)
 
     assert again().inserted == 30
     return again
@@ -78,7 +78,7 @@ def is_whole(database, key="k", size=30):
 
 
 def test_the_first_sync_brings_the_whole_history(database, web, crowd):
-    done = sync("k", TERM, database, web)
+    done = sync_query("k", TERM, database, web)
     assert re.fullmatch(r"sync_\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", done.job_id)
     assert (done.inserted, done.updated, done.skipped, done.pmids_processed) == (30, 0, 0, 30)
     assert (done.max_edat_seen, done.warnings, done.unfinished) == ("2023-01-03", (), False)
@@ -188,7 +188,7 @@ def test_who_matches_no_more_or_came_late_is_found_out_before_the_window(databas
 def test_a_paper_whose_entrez_date_changed_stays_a_member(
     database, synced, crowd, monkeypatch, entered, at_once
 ):
-    monkeypatch.setattr("utils.corpus.sync._AT_ONCE", at_once)
+    monkeypatch.setattr("utils.corpus.sync._MAX_SWEPT_HITS", at_once)
     for pmid in (FIRST, LAST):
         crowd.put(replace(crowd.record(str(pmid)), entered=entered))
     for _ in range(2):
@@ -236,11 +236,11 @@ def test_a_search_that_forgets_members_makes_them_not_deleted(database, synced, 
 def test_an_answer_without_any_record_is_no_answer(database, web, crowd, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(crowd, "record", lambda pmid: None)
-        done = sync("k", TERM, database, web)
+        done = sync_query("k", TERM, database, web)
     assert len(done.warnings) == 3
     assert "0 members are here, and PubMed counts 30" in done.warnings[-1]
     assert database.checkpoint("k").last_edat is None
-    assert sync("k", TERM, database, web).inserted == 30
+    assert sync_query("k", TERM, database, web).inserted == 30
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
@@ -252,13 +252,13 @@ def test_more_than_pubmed_hands_out(database, settings, monkeypatch):
         return {p: Paper(Ids(pmid=p), entered=world.record(p).entered) for p in pmids}
 
     monkeypatch.setattr("utils.corpus.sync.fetch", papers_of)
-    monkeypatch.setattr("utils.corpus.sync._AT_ONCE", 4000)
+    monkeypatch.setattr("utils.corpus.sync._MAX_SWEPT_HITS", 4000)
     with World(crowd=10_500) as world:
         web = web_of(world, settings)
-        assert sync("k", TERM, database, web, longest_s=0.0).unfinished
-        assert sync("k", TERM, database, web).inserted == 10_500
-        monkeypatch.setattr("utils.corpus.sync._AT_ONCE", 30_000)
-        assert sync("k", TERM, database, web, full=True).skipped == 10_500
+        assert sync_query("k", TERM, database, web, longest_s=0.0).unfinished
+        assert sync_query("k", TERM, database, web).inserted == 10_500
+        monkeypatch.setattr("utils.corpus.sync._MAX_SWEPT_HITS", 30_000)
+        assert sync_query("k", TERM, database, web, full=True).skipped == 10_500
     is_whole(database, size=10_500)
 
 
@@ -267,11 +267,11 @@ def test_more_than_pubmed_hands_out(database, settings, monkeypatch):
 
 def test_one_batch_that_fails_holds_the_watermark_back(database, web, crowd):
     crowd.mood("down", "eutils", path="efetch", times=5)
-    done = sync("k", TERM, database, web)
+    done = sync_query("k", TERM, database, web)
     assert (done.inserted, done.unfinished) == (10, False)
     assert "20 records" in done.warnings[0]
     assert database.checkpoint("k").last_edat is None
-    assert sync("k", TERM, database, web).inserted == 20
+    assert sync_query("k", TERM, database, web).inserted == 20
     is_whole(database)
     assert database.checkpoint("k").last_edat == "2023-01-03"
 
@@ -279,30 +279,30 @@ def test_one_batch_that_fails_holds_the_watermark_back(database, web, crowd):
 def test_an_outage_ends_the_call_and_keeps_what_is_staged(database, web, crowd, monkeypatch):
     monkeypatch.setattr("utils.corpus.sync.BATCH", 5)
     crowd.mood("down", "eutils", path="efetch")
-    done = sync("k", TERM, database, web)
+    done = sync_query("k", TERM, database, web)
     assert done.unfinished
     assert len(done.warnings) == 3
     assert database.counts().records == 0
     crowd.calm()
-    assert sync("k", TERM, database, web).inserted == 30
+    assert sync_query("k", TERM, database, web).inserted == 30
 
 
 def test_a_search_that_fails_is_an_error_and_not_an_empty_answer(database, web, crowd):
     crowd.mood("down", "eutils", path="esearch")
     with pytest.raises(Unreachable):
-        sync("k", TERM, database, web)
+        sync_query("k", TERM, database, web)
     assert database.checkpoint("k") is None
 
 
 def test_a_short_call_is_taken_up_where_it_stopped(database, web, crowd, monkeypatch):
     monkeypatch.setattr("utils.corpus.sync_jobs._PAGE", 7)
     told = []
-    first = done = sync("k", TERM, database, web, longest_s=0.0)
+    first = done = sync_query("k", TERM, database, web, longest_s=0.0)
     while done.unfinished:
         told.append((database.counts().records, len(database.members("k")), done.inserted))
         assert done.job_id == first.job_id
         assert database.checkpoint("k") is None
-        done = sync("k", TERM, database, web, longest_s=0.0)
+        done = sync_query("k", TERM, database, web, longest_s=0.0)
     assert sorted(set(told)) == [(n, n, n) for n in (0, 7, 14, 21, 28, 30)]
     assert (done.job_id, done.inserted) == (first.job_id, 30)
     asked = fetched(crowd)
@@ -316,16 +316,16 @@ def test_records_that_fail_while_others_are_merged_are_fetched_before_the_waterm
     monkeypatch.setattr("utils.corpus.sync_jobs._PAGE", 7)
     crowd.mood("down", "eutils", path="efetch", times=5)
     while not database.counts().records:
-        assert sync("k", TERM, database, web, longest_s=0.0).unfinished
-    done = sync("k", TERM, database, web)
+        assert sync_query("k", TERM, database, web, longest_s=0.0).unfinished
+    done = sync_query("k", TERM, database, web)
     assert (done.inserted, done.unfinished) == (30, False)
     assert database.checkpoint("k").last_edat == "2023-01-03"
 
 
 def test_who_ends_the_job_of_another_call_sees_what_changed_since(database, synced, crowd):
     """As many came as went: no count tells that the job's searches are of before."""
-    job = SyncJob.of(database, "k", TERM, 5, full=False)
-    while stretch := job.next_stretch():  # searched, by a call that was killed then
+    job = SyncJob.open_or_create(database, "k", TERM, 5, full=False)
+    while stretch := job.get_next_stretch():  # searched, by a call that was killed then
         found = database.members("k") if stretch.date_type == "set" else []
         (job.reconcile if stretch.date_type == "set" else job.record_hits)(stretch, found, [])
     crowd.delete(str(FIRST))
@@ -339,9 +339,9 @@ def test_who_ends_the_job_of_another_call_sees_what_changed_since(database, sync
 def test_another_term_gives_up_what_is_half_merged(database, web, crowd, monkeypatch):
     monkeypatch.setattr("utils.corpus.sync_jobs._PAGE", 7)
     while len(database.members("k")) < 14:
-        assert sync("k", TERM, database, web, longest_s=0.0).unfinished
+        assert sync_query("k", TERM, database, web, longest_s=0.0).unfinished
     term = f"{FIRST}[uid] OR {LAST}[uid]"
-    done = sync("k", term, database, web)
+    done = sync_query("k", term, database, web)
     assert proved(done, 2)
     assert database.members("k") == [str(FIRST), str(LAST)]
     assert database.counts().gone == 0
@@ -378,16 +378,16 @@ def test_a_watermark_moved_by_hand_during_a_sync_stays(database, synced, crowd):
 
 def test_a_key_stands_for_one_term(database, synced, web, crowd):
     with pytest.raises(BadRequest, match="crowd"):
-        sync("k", "report[ti]", database, web)
+        sync_query("k", "report[ti]", database, web)
     term = f"{FIRST}[uid] OR {LAST}[uid]"
-    sync("k", term, database, web, full=True)
+    sync_query("k", term, database, web, full=True)
     assert database.members("k") == [str(FIRST), str(LAST)]
     assert database.checkpoint("k").term == term
     assert database.counts().gone == 0
 
 
 def test_two_keys_share_records(database, synced, web, crowd):
-    done = sync("other", TERM, database, web)
+    done = sync_query("other", TERM, database, web)
     assert (done.inserted, done.skipped) == (0, 30)
     assert database.members("other") == database.members("k")
 
@@ -398,7 +398,7 @@ def test_two_syncs_at_once_never_double(database, database_url, web, crowd, sett
 
     def work(into):
         try:
-            done.append(sync("k", TERM, into, web))
+            done.append(sync_query("k", TERM, into, web))
         except StoreBusy as error:
             refused.append(error)
 
@@ -419,19 +419,19 @@ def test_two_syncs_at_once_never_double(database, database_url, web, crowd, sett
 )
 def test_what_cannot_be_used_is_refused(key, term, overlap, database, web):
     with pytest.raises(BadRequest):
-        sync(key, term, database, web, overlap_days=overlap)
+        sync_query(key, term, database, web, overlap_days=overlap)
 
 
 def test_without_an_address_nothing_is_asked_and_nothing_made(web, crowd, settings, tmp_path):
     database = CorpusDatabase.of(load_settings(), tmp_path / "nowhere")
     with pytest.raises(NotConfigured):
-        sync("k", TERM, database, web_of(crowd, settings, pubmed_email=""))
+        sync_query("k", TERM, database, web_of(crowd, settings, pubmed_email=""))
     assert not (tmp_path / "nowhere").exists()
     assert not crowd.requests
 
 
 def test_a_term_that_finds_nothing_is_an_answer(database, web, crowd):
-    done = sync("k", "zzqqx[ti]", database, web)
+    done = sync_query("k", "zzqqx[ti]", database, web)
     assert (done.pmids_processed, done.max_edat_seen) == (0, None)
     assert database.checkpoint("k").last_edat is None
 

@@ -16,7 +16,7 @@ from utils import Library
 from utils.demo.wire import Call, Reply
 from utils.download.ladder import Ladder
 from utils.errors import NotConfigured
-from utils.harvest.bulk import _Harvest
+from utils.harvest.bulk import _Run
 from utils.lists.pasted import Entry
 from utils.model.identifiers import Ids
 from utils.model.job import find_most_informative
@@ -172,7 +172,7 @@ def test_what_a_stopped_run_has_under_way_is_not_written_down(
     library: Library, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asking, stopped, heard = threading.Event(), threading.Event(), threading.Event()
-    ask, hear_of = Ladder.ask, _Harvest._take_result
+    ask, hear_of = Ladder.ask, _Run._take_result
 
     def slow(self: Ladder, rung: Any, climbs: Any) -> Any:
         climbed = ask(self, rung, climbs)
@@ -180,14 +180,14 @@ def test_what_a_stopped_run_has_under_way_is_not_written_down(
         assert stopped.wait(60)
         return climbed
 
-    def told(self: _Harvest, *given: Any) -> None:
+    def told(self: _Run, *given: Any) -> None:
         hear_of(self, *given)
         heard.set()
 
     harvest = library.harvest([world.paper("pmc_cloud").pmid])
     with monkeypatch.context() as patched:
         patched.setattr(Ladder, "ask", slow)
-        patched.setattr(_Harvest, "_take_result", told)
+        patched.setattr(_Run, "_take_result", told)
         for _ in harvest:
             if asking.is_set():
                 break

@@ -19,7 +19,7 @@ from utils import Library
 from utils.demo.wire import Call, Reply
 from utils.download.ladder import Step
 from utils.errors import DamagedStore, StoreFailed
-from utils.harvest.bulk import _Harvest
+from utils.harvest.bulk import _Run
 from utils.harvest.jobs import Harvest
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
@@ -115,12 +115,12 @@ def test_a_service_that_is_down_is_down_for_every_publisher(
 ) -> None:
     ladder = far.ladder
     [rung] = [rung for rung in ladder.rungs if rung.via == "unpaywall"]
-    run = _Harvest(far.harvest(["31452104"]).ledger, ladder)
+    run = _Run(far.harvest(["31452104"]).ledger, ladder)
     for number in (1, 2, 3):
         climb = Step(Paper(Ids(doi=f"10.{number}000/x")), service_down=service_down)
         climb.note(rung.via, "unreachable", "down")
         run._note_outage(number, rung, climb)
-    assert (run.outages.away_s(rung.via, "10.9000") > 0) == service_down
+    assert (run.outages.get_away_s(rung.via, "10.9000") > 0) == service_down
 
 
 def test_a_site_that_names_ten_minutes_is_found_again_by_all(far: Library, field: World) -> None:

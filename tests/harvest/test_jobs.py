@@ -255,7 +255,7 @@ import resource, sys
 from pathlib import Path
 from utils import Library
 from utils.harvest import jobs as harvest_jobs
-from utils.harvest.bulk import _Harvest
+from utils.harvest.bulk import _Run
 from utils.model.identifiers import Ids
 
 def peak():
@@ -265,7 +265,7 @@ library = Library(papers_dir=Path(sys.argv[1]), pubmed_email="a@lab.edu")
 list(map(Ids, "ab")), library.ladder.rungs
 before = peak()
 harvest = library.harvest(Ids(pmid=str(n)) for n in range(1, 20_001))
-run = _Harvest(harvest.ledger, library.ladder)
+run = _Run(harvest.ledger, library.ladder)
 run.lanes.start = lambda: None
 run.start()
 assert run.status.now().job.counts.pending == 20_000

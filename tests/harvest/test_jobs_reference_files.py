@@ -9,7 +9,7 @@ import rispy
 from tests.shelf.papers import paper
 from utils.errors import StoreFailed
 from utils.harvest import jobs
-from utils.harvest.jobs import of_rows, of_shelf, write_references
+from utils.harvest.jobs import list_harvested_papers, list_shelf_papers, write_references
 from utils.lists.references import read_file_entries
 from utils.model.job import Harvested
 
@@ -39,7 +39,7 @@ def test_others_read_what_is_written(library, shelf):
 @pytest.mark.parametrize("page", [1, 3, 7, 100])
 def test_a_shelf_is_gone_through_page_by_page(shelf, monkeypatch, page):
     monkeypatch.setattr(jobs, "_PAGE", page)
-    found = list(of_shelf(shelf))
+    found = list(list_shelf_papers(shelf))
     assert sorted(about.ids.pmid for about, _ in found) == list("1234567")
     assert not any(path for _, path in found)  # abstracts are no attachments
 
@@ -56,16 +56,18 @@ def test_of_a_harvest_only_what_is_on_the_shelf_is_listed():
         Harvested(3, "3", "pending", paper(pmid="3")),
         Harvested(4, "4", "full_text", paper(pmid="4"), file="pmid_4.txt"),
     ]
-    [(about, path), (_, text)] = of_rows(iter(rows))
+    [(about, path), (_, text)] = list_harvested_papers(iter(rows))
     assert about.ids.pmid == "1"
     assert (path, text) == ("", "../../pmid_4.txt")
 
 
 def test_both_are_written_or_neither(shelf, tmp_path):
-    before = [path.read_bytes() for path in write_references(lambda: of_shelf(shelf), tmp_path)]
+    before = [
+        path.read_bytes() for path in write_references(lambda: list_shelf_papers(shelf), tmp_path)
+    ]
 
     def broken():
-        yield from list(of_shelf(shelf))[:2]
+        yield from list(list_shelf_papers(shelf))[:2]
         raise StoreFailed("The disk is full.")
 
     with pytest.raises(StoreFailed):
@@ -78,7 +80,7 @@ def test_both_are_written_or_neither(shelf, tmp_path):
 def test_a_folder_that_cannot_be_is_said(shelf, tmp_path):
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     with pytest.raises(StoreFailed):
-        write_references(lambda: of_shelf(shelf), tmp_path / "file")
+        write_references(lambda: list_shelf_papers(shelf), tmp_path / "file")
 
 
 def test_references_that_did_not_change_are_not_written_again(library, shelf):

@@ -79,8 +79,8 @@ def test_every_number_goes_through_once_and_then_it_is_over(lanes: Run) -> None:
     run.start()
     go_through(run)
     assert sorted(site.numbers) == list(range(100))
-    assert run.done() == {"a": 100}
-    assert run.waiting() == {"a": 0}
+    assert run.count_done() == {"a": 100}
+    assert run.count_waiting() == {"a": 0}
 
 
 def test_nothing_to_do_is_over_at_once(lanes: Run) -> None:
@@ -97,7 +97,7 @@ def test_a_slow_lane_does_not_hold_up_another(lanes: Run) -> None:
         run.put("slow", number)
         run.put("quick", number)
     run.start()
-    assert eventually(lambda: len(quick.numbers) == 50 and run.waiting()["quick"] == 0)
+    assert eventually(lambda: len(quick.numbers) == 50 and run.count_waiting()["quick"] == 0)
     assert len(slow.numbers) == 2
     slow.open.set()
     go_through(run)
@@ -205,12 +205,12 @@ def test_what_is_put_for_later_comes_later_and_not_before(lanes: Run) -> None:
     run.put("a", 1, after=30)
     run.put("a", 2, after=90)
     run.put("a", 3)
-    assert run.later()[0] == 2
-    assert 20 < run.later()[1] <= 30
+    assert run.count_postponed()[0] == 2
+    assert 20 < run.count_postponed()[1] <= 30
     run.start()
     go_through(run)
     assert came[3] < 30 <= came[1] < 90 <= came[2]
-    assert run.later() == (0, 0.0)
+    assert run.count_postponed() == (0, 0.0)
 
 
 def test_a_clock_set_back_makes_nobody_wait_longer(

@@ -23,7 +23,7 @@ def test_one_failure_may_be_the_papers() -> None:
     outages.record_failure(*SITE)
     outages.record_failure(*SITE)
     assert outages.may_ask(*SITE)
-    assert outages.away_s(*SITE) == 0
+    assert outages.get_away_s(*SITE) == 0
 
 
 def test_an_answer_in_between_begins_the_count_anew() -> None:
@@ -37,7 +37,7 @@ def test_an_answer_in_between_begins_the_count_anew() -> None:
 
 def test_three_in_a_row_are_the_sites(out: Outages) -> None:
     assert not out.may_ask(*SITE)
-    assert 25 < out.away_s(*SITE) <= 30
+    assert 25 < out.get_away_s(*SITE) <= 30
 
 
 def test_only_that_site_is_out(out: Outages) -> None:
@@ -53,7 +53,7 @@ def test_a_service_that_is_out_is_out_for_every_host() -> None:
     for _ in range(3):
         outages.record_failure("publisher", "")
     assert not outages.may_ask("publisher", "10.1000")
-    assert 25 < outages.away_s("publisher", "10.2000") <= 30
+    assert 25 < outages.get_away_s("publisher", "10.2000") <= 30
     time.sleep(31)
     assert outages.may_ask("publisher", "10.1000")
     assert not outages.may_ask("publisher", "10.2000")
@@ -81,10 +81,10 @@ def test_a_site_that_names_a_time_is_believed_at_once() -> None:
 
 def test_after_the_pause_one_is_let_through_and_the_others_wait_for_him(out: Outages) -> None:
     time.sleep(31)
-    assert out.away_s(*SITE) == 0
+    assert out.get_away_s(*SITE) == 0
     assert out.may_ask(*SITE)
     assert not out.may_ask(*SITE)
-    assert out.away_s(*SITE) > 0
+    assert out.get_away_s(*SITE) > 0
 
 
 def test_he_who_was_let_through_speaks_for_the_site(out: Outages) -> None:
@@ -95,7 +95,7 @@ def test_he_who_was_let_through_speaks_for_the_site(out: Outages) -> None:
     time.sleep(31)
     assert out.may_ask(*SITE)
     out.record_answer(*SITE)
-    assert out.away_s(*SITE) == 0
+    assert out.get_away_s(*SITE) == 0
     assert all(out.may_ask(*SITE) for _ in range(10))
 
 
@@ -130,6 +130,6 @@ def test_he_who_never_comes_back_is_followed_by_another(out: Outages) -> None:
 def test_a_clock_set_back_keeps_nobody_out(out: Outages, monkeypatch: pytest.MonkeyPatch) -> None:
     stage = time.time
     monkeypatch.setattr(time, "time", lambda: stage() - 86_400)
-    assert out.away_s(*SITE) <= 30
+    assert out.get_away_s(*SITE) <= 30
     time.sleep(31)
     assert out.may_ask(*SITE)

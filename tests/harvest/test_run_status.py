@@ -41,14 +41,14 @@ def test_an_outage_says_since_when_until_when_what_was_said_and_who_waits() -> N
     outages.record_failure("publisher", "10.1000", said="The next turn is 60 s away.", itself=False)
     outages.defer(4, "publisher", "10.2000")
     outages.clear_deferred(3)
-    [outage] = outages.now()
+    [outage] = outages.list_outages()
     assert outage[:2] == ("publisher", "10.1000")
     assert outage.said == "summit.org answered 503."
     assert outage.papers == 2
     assert outage.since == pytest.approx(began, abs=1)
     assert outage.again == pytest.approx(began + 30, abs=1)
     outages.record_answer("publisher", "10.1000")
-    assert not outages.now()
+    assert not outages.list_outages()
 
 
 def test_while_a_site_is_out_everybody_can_read_its_name_and_how_many_wait(

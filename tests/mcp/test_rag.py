@@ -392,7 +392,7 @@ async def test_waiting_for_another_sync_is_said_and_a_search_beside_it_answers(
 ):
     reef(library)
     pmid = world.paper("pmc_cloud").pmid
-    monkeypatch.setattr("utils.corpus.sync._PATIENCE_S", 1e9)  # of a clock that waiting moves on
+    monkeypatch.setattr("utils.corpus.sync._LOCK_WAIT_S", 1e9)  # of a clock that waiting moves on
     for name, seconds in (("rag._SYNC_S", 1e9), ("rag._CALL_S", 200.0)):
         monkeypatch.setattr(f"utils.mcp.{name}", seconds)
     monkeypatch.setattr("utils.mcp.tool.MAX_ANSWER_S", 200.0)
@@ -431,7 +431,7 @@ async def test_waiting_for_pubmed_and_for_the_index_is_said(library, world, monk
             if words in message:
                 event.set()
 
-    keep, index = SyncJob.keep, library.corpus.index
+    keep, index = SyncJob.stage_records, library.corpus.index
 
     def slow_keep(self, papers, omitted=()):
         keep(self, papers, omitted)
@@ -442,7 +442,7 @@ async def test_waiting_for_pubmed_and_for_the_index_is_said(library, world, monk
         assert told["Indexing"].wait(60)
         yield from index()
 
-    monkeypatch.setattr(SyncJob, "keep", slow_keep)
+    monkeypatch.setattr(SyncJob, "stage_records", slow_keep)
     monkeypatch.setattr(library.corpus, "index", slow_index)
     async with Client(build(library), progress_handler=hear) as client:
         arguments = {"query_key": "all", "term": term}

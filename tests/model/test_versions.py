@@ -460,9 +460,9 @@ def test_a_text_says_its_version_wherever_it_is_shown(library):
 
 
 def test_a_reference_list_names_a_paper_once(library):
-    from utils.harvest.jobs import of_shelf
+    from utils.harvest.jobs import list_shelf_papers
 
     about = paper(doi=DOI, arxiv=PREPRINT)
     library.shelf.save(about, document(version="preprint"), fetched(), source="arXiv", attempts=())
     article = publish(library, about)
-    assert [path for _, path in of_shelf(library.shelf)] == [Path(article.path).name]
+    assert [path for _, path in list_shelf_papers(library.shelf)] == [Path(article.path).name]

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import inspect, text
 
 from utils.corpus import schema as corpus_schema
-from utils.corpus.database import CorpusDatabase, day_of, timestamp
+from utils.corpus.database import CorpusDatabase, parse_day, to_timestamp
 from utils.corpus.names import Name
 from utils.errors import BadRequest, InvariantFailed, StoreBusy, StoreFailed
 from utils.model.identifiers import Ids
@@ -186,9 +186,9 @@ def test_a_watermark_in_the_future_is_refused(database):
 
 
 def test_days_and_timestamps():
-    assert day_of("2025-08-17T15:59:02.5+00:00") == "2025-08-17"
-    assert timestamp("2025-08-17") == "2025-08-17T00:00:00Z"
-    assert timestamp(None) is timestamp("2025-08") is None
+    assert parse_day("2025-08-17T15:59:02.5+00:00") == "2025-08-17"
+    assert to_timestamp("2025-08-17") == "2025-08-17T00:00:00Z"
+    assert to_timestamp(None) is to_timestamp("2025-08") is None
 
 
 # -- passages ----------------------------------------------------------------------------------

@@ -85,7 +85,7 @@ def _find_options(find: CommandParser) -> None:
 
 
 def _sync(args: argparse.Namespace, library: Library) -> int:
-    from ..corpus.stored_records import timestamp
+    from ..corpus.stored_records import to_timestamp
 
     synced = library.corpus.sync(
         args.key,
@@ -104,7 +104,7 @@ def _sync(args: argparse.Namespace, library: Library) -> int:
         told = "not counted" if there is None else f"{there:,}"
         text += f" Members here {synced.members:,}, at PubMed {told}."
     row = {**asdict(synced), "query_key": args.key}
-    row["max_edat_seen"] = timestamp(synced.max_edat_seen)
+    row["max_edat_seen"] = to_timestamp(synced.max_edat_seen)
     say(row if args.json else text, args.json)
     warn(synced.warnings)
     if synced.unfinished:
@@ -116,7 +116,7 @@ def _sync(args: argparse.Namespace, library: Library) -> int:
 
 
 def _checkpoint(args: argparse.Namespace, library: Library) -> int:
-    from ..corpus.stored_records import timestamp
+    from ..corpus.stored_records import to_timestamp
 
     corpus = library.corpus
     if args.set:
@@ -124,7 +124,7 @@ def _checkpoint(args: argparse.Namespace, library: Library) -> int:
     checkpoint = corpus.checkpoint(args.key)
     row = asdict(checkpoint) if checkpoint else {"query_key": args.key, "last_edat": None}
     text = f"{args.key}: {row['last_edat'] or 'never synced'}"
-    row["last_edat"] = timestamp(row["last_edat"])
+    row["last_edat"] = to_timestamp(row["last_edat"])
     say(row if args.json else text, args.json)
     return 0
 
@@ -199,7 +199,7 @@ def _row(found: ScoredPassage) -> dict[str, Any]:
         "score": found.score,
         "sim": found.sim,
         "bm25": found.bm25,
-        "quality": found.quality.row(),
+        "quality": found.quality.to_row(),
         "version": found.version,
     }
 

@@ -1,9 +1,9 @@
 """A corpus: the records of whole fields, kept up to date, and their passages.
 
-`sync` follows PubMed, `index` cuts and embeds what changed, `search` finds passages, `quality`
-scores papers, `quotations` finds quotations. Records, checkpoints and passages are kept in SQL
-(`database`): inside the shelf by default, in PostgreSQL where ``DATABASE_URL`` says so. `stats`
-counts what a corpus holds and what of it is out of date.
+`sync` follows PubMed, `index` cuts and embeds changed texts, `search` finds passages, `quality`
+scores papers, and `quotations` checks quotations. Records, checkpoints and passages are stored in
+SQL (`database`): inside the shelf by default, or in PostgreSQL if ``DATABASE_URL`` names one.
+`collect_stats` counts the contents of a corpus, and the texts that are out of date.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..model.passage import Filters
 from ..system.keyword_options import explain_options
 from ..system.once import shared_property
 from .texts import Texts
-from .unanswered import SYNC
+from .unanswered import SYNC_ADVICE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from .stored_records import CorpusCounts, SyncResult
     from .sync import Progress
 
-_USUAL = Filters()
-_COUNTED_S = 10.0
+_NO_FILTERS = Filters()
+_COUNTS_MAX_AGE_S = 10.0
 
 
 @explain_options()
 class Corpus:
-    """The corpus of one shelf; see the module. Constructing one touches neither disk nor network.
+    """The corpus of one shelf. The constructor accesses neither disk nor network.
 
     Examples
     --------
@@ -52,8 +52,8 @@ class Corpus:
     >>> library.corpus.find("weight loss after one year").hits[0].text   # doctest: +SKIP
     """
 
-    more = SYNC
-    """How there would be more to search, for who found nothing."""
+    more = SYNC_ADVICE
+    """Advice to a user who found nothing: the command that adds more to search."""
 
     def __init__(self, settings: Settings, web: Web, shelf: Shelf) -> None:
         self.settings = settings
@@ -63,21 +63,21 @@ class Corpus:
 
     @shared_property
     def database(self) -> CorpusDatabase:
-        """Records, checkpoints and passages."""
+        """The database of records, checkpoints and passages."""
         from .database import CorpusDatabase
 
         return CorpusDatabase.of(self.settings, self.shelf.folder)
 
     @shared_property
     def embedder(self) -> Embedder | None:
-        """What makes vectors; None where the settings want none."""
+        """The model that makes vectors; None if the settings turn vectors off."""
         from .finders import embedder_of
 
         return embedder_of(self.settings)
 
     @shared_property
     def reranker(self) -> Reranker | None:
-        """What puts passages in order once more; None where the settings name none."""
+        """The model that re-sorts the best passages; None if the settings name none."""
         from .local_model import Reranker
 
         wanted = self.settings.reranker_model
@@ -85,21 +85,21 @@ class Corpus:
 
     @shared_property
     def finder(self) -> Finder:
-        """The index in which passages are found."""
+        """The index of passages."""
         from .finders import finder_of
-        from .texts import shown
+        from .texts import collect_shown_facts
 
         database = self.database
         return finder_of(
             *(self.settings, database.engine, self.shelf.folder),
-            shown=lambda papers: shown(papers, database),
+            shown=lambda papers: collect_shown_facts(papers, database),
         )
 
     def recent_counts(self) -> CorpusCounts:
         """Return the counts, up to ten seconds old: counting a million rows is slow."""
         now = time.monotonic()
         known = self._counted
-        if known is None or now - known[0] > _COUNTED_S or not known[1].passages:
+        if known is None or now - known[0] > _COUNTS_MAX_AGE_S or not known[1].passages:
             known = self._counted = (now, self.database.counts())
         return known[1]
 
@@ -114,10 +114,10 @@ class Corpus:
         progress: Progress | None = None,
         waiting: Callable[[str], None] | None = None,
     ) -> SyncResult:
-        """Bring the records of a query up to date; see `.sync.sync`."""
-        from .sync import sync
+        """Bring the records of a query up to date; see `.sync.sync_query`."""
+        from .sync import sync_query
 
-        return sync(
+        return sync_query(
             *(query_key, term, self.database, self.web),
             overlap_days=overlap_days,
             full=full,
@@ -127,18 +127,18 @@ class Corpus:
         )
 
     def checkpoint(self, query_key: str) -> Checkpoint | None:
-        """How far a query is synced; None where it never was."""
+        """Return the sync state of a query; None if the query was never synced."""
         return self.database.checkpoint(query_key)
 
     def set_checkpoint(self, query_key: str, last_edat: str, *, by: str = "") -> None:
-        """Move a watermark by hand, also backwards; the move is recorded."""
+        """Move a query's watermark by hand, forwards or backwards; the move is recorded."""
         self.database.set_checkpoint(query_key, last_edat, manual=True, by=by)
 
     def record(self, doc_id: str) -> CorpusRecord:
-        """One paper of the corpus, by ``pmid:…`` or PMID; see `.search.record`."""
-        from .search import record
+        """Return one paper of the corpus, by ``pmid:…`` or PMID; see `.search.find_record`."""
+        from .search import find_record
 
-        return record(doc_id, self.database, self.shelf)
+        return find_record(doc_id, self.database, self.shelf)
 
     def index(
         self,
@@ -147,15 +147,15 @@ class Corpus:
         longest_s: float | None = None,
         waiting: Callable[[str], None] | None = None,
     ) -> Iterator[IndexProgress]:
-        """Cut and embed what changed; going through it does the work. See `.index.index`."""
+        """Cut and embed changed texts; iterating does the work. See `.index.index`."""
         from .index import index
 
         return index(self, everything=everything, longest_s=longest_s, waiting=waiting)
 
     def learn(self, file: Path) -> int:
-        """Learn other names of journals and terms from one of NLM's lists; how many.
+        """Import names of journals and terms from one of NLM's lists; return their count.
 
-        See `..readers.nlm_lists` for the lists, `.names` and `.names` for their use.
+        See `..readers.nlm_lists` for the lists and `.names` for their use.
         """
         from ..readers.nlm_lists import read_names
 
@@ -167,19 +167,19 @@ class Corpus:
         *,
         top_k: int = 20,
         quality_bias: bool = True,
-        filters: Filters = _USUAL,
+        filters: Filters = _NO_FILTERS,
         by: By = "both",
         pubmed_only: bool = False,
         widen: bool = True,
     ) -> Answer:
-        """Passages by words and by meaning; see `.search.find`."""
-        from .search import find
+        """Find passages by words and by meaning; see `.search.find_passages`."""
+        from .search import find_passages
 
         if filters.mesh:
-            msg = "Passages of a corpus are not known by their MeSH headings."
-            raise BadRequest(msg, "Those of a mirror are: source mirror.")
+            msg = "Passages of a corpus cannot be filtered by MeSH headings."
+            raise BadRequest(msg, "Passages of a mirror can: use source mirror.")
 
-        return find(
+        return find_passages(
             *(query, self),
             top_k=top_k,
             quality_bias=quality_bias,
@@ -190,24 +190,24 @@ class Corpus:
         )
 
     def verify_quote(self, text: str, paper: str = "") -> Quotation:
-        """Where a quotation stands, in one paper or anywhere; see `.quotations.verify`."""
-        from .quotations import verify, verify_in
+        """Find a quotation in one paper or in the whole corpus; see `.quotations.verify`."""
+        from .quotations import verify_in_paper, verify_quotation
 
-        return verify_in(text, paper, self) if paper else verify(text, self)
+        return verify_in_paper(text, paper, self) if paper else verify_quotation(text, self)
 
     def stats(self) -> CorpusStats:
-        """What is in the corpus, and what is out of date; see `stats`."""
-        return stats(self)
+        """Count the contents of the corpus, and the texts that are out of date."""
+        return collect_stats(self)
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusStats:
     """Counts of a corpus.
 
-    ``kinds`` and ``years`` count the papers that are indexed (``papers``; year "" where unknown).
-    Out of date: ``to_cut`` papers that are new, changed or gone since the last indexing, and
-    ``without_vectors`` passages that ``model_wanted``, the model of the settings, has not read.
-    ``synced`` says for every question when it was last brought up to date.
+    ``kinds`` and ``years`` count the indexed papers (``papers``; year "" if unknown). Out of date
+    are ``to_cut`` papers, which are new, changed or gone since the last indexing, and
+    ``without_vectors`` passages, which ``model_wanted`` (the model of the settings) has not
+    embedded. ``synced`` maps every query to the time of its last sync.
     """
 
     records: int
@@ -226,10 +226,10 @@ class CorpusStats:
     warnings: tuple[str, ...] = ()
 
 
-def stats(corpus: Corpus) -> CorpusStats:
-    """Count what is in the corpus, and what in it is out of date.
+def collect_stats(corpus: Corpus) -> CorpusStats:
+    """Count the contents of the corpus, and the texts that are out of date.
 
-    Every record and every entry of the shelf's catalogue is looked at (no text is read).
+    This reads every record and every entry of the shelf's catalogue, but no text.
 
     Raises
     ------
@@ -238,7 +238,7 @@ def stats(corpus: Corpus) -> CorpusStats:
     """
     counts = corpus.database.counts()
     contents = corpus.finder.status()
-    model, trouble = _model_wanted(corpus)
+    model, trouble = _configured_model(corpus)
     kinds: Counter[str] = Counter()
     years: Counter[str] = Counter()
     retracted = to_cut = indexed = 0
@@ -266,12 +266,12 @@ def stats(corpus: Corpus) -> CorpusStats:
         without_vectors=max(0, counts.passages - vectors),
         retracted=retracted,
         synced={point.query_key: point.updated_at for point in corpus.database.checkpoints()},
-        warnings=tuple(_warnings(counts.passages, contents, trouble)),
+        warnings=tuple(_index_warnings(counts.passages, contents, trouble)),
     )
 
 
-def _model_wanted(corpus: Corpus) -> tuple[str, str]:
-    """The model of the settings, and why it cannot be used."""
+def _configured_model(corpus: Corpus) -> tuple[str, str]:
+    """Return the model of the settings, and the reason if the model cannot be used."""
     embedder = corpus.embedder
     if embedder is None:
         return "", ""
@@ -282,7 +282,7 @@ def _model_wanted(corpus: Corpus) -> tuple[str, str]:
         return "", trouble or str(error)
 
 
-def _warnings(passages: int, contents: FinderStatus, trouble: str) -> list[str]:
+def _index_warnings(passages: int, contents: FinderStatus, trouble: str) -> list[str]:
     warnings = [f"No vectors can be made: {trouble}"] if trouble else []
     if passages != contents.passages:
         counts = f"The corpus has {passages:,} passages and the index {contents.passages:,}"

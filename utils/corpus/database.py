@@ -52,11 +52,11 @@ from .stored_records import (
     CorpusRecord,
     Move,
     UpsertResult,
-    batches,
-    day_of,
-    latest_edat,
-    paper_row,
-    timestamp,
+    find_latest_edat,
+    parse_day,
+    split_into_batches,
+    to_record_row,
+    to_timestamp,
 )
 
 __all__ = [
@@ -67,8 +67,8 @@ __all__ = [
     "CorpusRecord",
     "Move",
     "UpsertResult",
-    "day_of",
-    "timestamp",
+    "parse_day",
+    "to_timestamp",
 ]
 
 _NAMES = tuple(field.name for field in fields(Passage))
@@ -82,7 +82,7 @@ class PassageTables(Connections):
         """Passages by UUID; the unknown are left out."""
         found: dict[str, Passage] = {}
         with self.reading() as connection:
-            for some in batches(uuids):
+            for some in split_into_batches(uuids):
                 query = select(_passages).where(_passages.c.uuid.in_(some))
                 found.update((row["uuid"], _passage(row)) for row in _rows(connection, query))
         return found
@@ -104,7 +104,7 @@ class PassageTables(Connections):
         """By paper, the digest of the text its passages were made of; none where there are none."""
         found: dict[str, str] = {}
         with self.reading() as connection:
-            for some in batches(papers):
+            for some in split_into_batches(papers):
                 query = select(_sources).where(_sources.c.paper.in_(some))
                 found.update((row.paper, row.digest) for row in connection.execute(query))
         return found
@@ -194,7 +194,7 @@ def _rows(connection: Connection, query: Any) -> Any:
 def _by_paper(connection: Connection, papers: Sequence[str]) -> dict[str, dict[str, Passage]]:
     """The passages of papers, by paper and UUID."""
     found: dict[str, dict[str, Passage]] = {}
-    for some in batches(papers):
+    for some in split_into_batches(papers):
         query = select(_passages).where(_passages.c.paper.in_(some))
         for row in _rows(connection, query):
             found.setdefault(row["paper"], {})[row["uuid"]] = _passage(row)
@@ -202,13 +202,13 @@ def _by_paper(connection: Connection, papers: Sequence[str]) -> dict[str, dict[s
 
 
 def _remove(connection: Connection, uuids: Sequence[str]) -> None:
-    for some in batches(uuids):
+    for some in split_into_batches(uuids):
         connection.execute(delete(_passages).where(_passages.c.uuid.in_(some)))
 
 
 def _note_sources(connection: Connection, digests: Mapping[str, str]) -> None:
     stored: set[str] = set()
-    for some in batches(list(digests)):
+    for some in split_into_batches(list(digests)):
         query = select(_sources.c.paper).where(_sources.c.paper.in_(some))
         stored.update(connection.execute(query).scalars())
     rows = [{"source": paper, "new": digest} for paper, digest in digests.items()]
@@ -279,7 +279,7 @@ class CorpusDatabase(PassageTables, NameTables):
         BadRequest
             One has no PMID.
         """
-        rows = [paper_row(paper) for paper in papers]
+        rows = [to_record_row(paper) for paper in papers]
         with self.writing() as connection:
             return put_records(connection, rows)
 
@@ -292,7 +292,7 @@ class CorpusDatabase(PassageTables, NameTables):
         numbers = [int(pmid) for pmid in pmids if pmid.isascii() and pmid.isdigit()]
         found: dict[str, CorpusRecord] = {}
         with self.reading() as connection:
-            for some in batches([number for number in numbers if number < 2**31]):
+            for some in split_into_batches([number for number in numbers if number < 2**31]):
                 query = select(_records).where(_records.c.pmid.in_(some))
                 for row in connection.execute(query).mappings():
                     found[str(row["pmid"])] = _record(row)
@@ -310,7 +310,7 @@ class CorpusDatabase(PassageTables, NameTables):
         query = select(_records.c.pmid).where(_records.c.gone.is_(False))
         found: set[str] = set()
         with self.reading() as connection:
-            for some in batches(list(map(int, pmids))):
+            for some in split_into_batches(list(map(int, pmids))):
                 found.update(
                     map(str, connection.execute(query.where(_records.c.pmid.in_(some))).scalars())
                 )
@@ -367,7 +367,7 @@ class CorpusDatabase(PassageTables, NameTables):
         """
         if not query_key.strip():
             raise BadRequest("query_key is empty.", "Name the question whose watermark moves.")
-        day = day_of(last_edat)
+        day = parse_day(last_edat)
         if day > (today := utc_now()[: len(day)]):
             msg = f"{day} lies in the future: papers that come in until then would be left out."
             raise BadRequest(msg, f"Set the watermark to {today} or a day before it.")
@@ -439,7 +439,7 @@ def put_records(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> Up
         len(new),
         len(changed),
         len(by_pmid) - done,
-        latest_edat(list(by_pmid.values())),
+        find_latest_edat(list(by_pmid.values())),
         tuple(warnings),
     )
 
@@ -462,7 +462,7 @@ def _stored_versions(connection: Connection, pmids: Iterable[int]) -> dict[int, 
     )
     query = select(*columns)
     found: dict[int, Any] = {}
-    for some in batches(list(pmids)):
+    for some in split_into_batches(list(pmids)):
         rows = connection.execute(query.where(_records.c.pmid.in_(some)))
         found.update((row.pmid, row) for row in rows)
     return found

@@ -42,8 +42,24 @@ from .embedded_schema import (
 )
 from .embedded_vectors import EXACT, Damaged, VectorFile
 from .finders import FinderStatus
-from .ranking import DEEP, Scored, checked, checked_query, depth_for, fused, share_of
-from .word_index import TERMS, any_term, conditions_of, fields, narrowed, open_index, weighted
+from .ranking import (
+    WORD_SEARCH_DEPTH,
+    Scored,
+    check_query_vector,
+    check_vectors,
+    count_candidates,
+    fuse_scores,
+    share_of_terms,
+)
+from .word_index import (
+    TERMS,
+    add_conditions,
+    build_conditions,
+    build_schema,
+    build_terms_query,
+    join_weighted_terms,
+    open_index,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -100,7 +116,7 @@ class EmbeddedFinder:
             The vectors are not those of the model this was prepared for.
         """
         with self._writing() as db:
-            rows = None if vectors is None else checked(vectors, passages, fact(db, "dim"))
+            rows = None if vectors is None else check_vectors(vectors, passages, fact(db, "dim"))
             latest = {passage.uuid: at for at, passage in enumerate(passages)}
             if not latest:
                 return
@@ -143,20 +159,24 @@ class EmbeddedFinder:
         """
 
         def read(db: sqlite3.Connection) -> list[Hit]:
-            terms, depth = asked(query), depth_for(limit)
-            words = self._index(db).search(terms, max(DEEP, limit), filters) if terms else []
+            terms, depth = asked(query), count_candidates(limit)
+            words = (
+                self._index(db).search(terms, max(WORD_SEARCH_DEPTH, limit), filters)
+                if terms
+                else []
+            )
             first = [number for number, _ in words[:depth]]
             near: dict[int, float] = {}
             if vector is not None and fact(db, "rows"):
-                query_vector = checked_query(vector, fact(db, "dim"))
+                query_vector = check_query_vector(vector, fact(db, "dim"))
                 view = self._vectors.view(db)
                 near = dict(view.nearest(query_vector, depth, self._vectors.allowed(db, filters)))
                 near |= view.cosines(query_vector, _vector_rows(db, first))
             candidates = {*first, *near}
             by_words = [(number, score) for number, score in words if number in candidates]
-            share = share_of(terms, _terms_of(db, first[0])) if first else 0.0
+            share = share_of_terms(terms, _terms_of(db, first[0])) if first else 0.0
             names = _with_names(db, by_words), _with_names(db, list(near.items()))
-            return fused(*names, share, limit)
+            return fuse_scores(*names, share, limit)
 
         return self._read(read, [])
 
@@ -378,8 +398,8 @@ class WordIndex:
             index = self._open()
             index.reload()
             searcher = index.searcher()
-            conditions = conditions_of(index.schema, filters)
-            query = narrowed(any_term(index.schema, terms), conditions)
+            conditions = build_conditions(index.schema, filters)
+            query = add_conditions(build_terms_query(index.schema, terms), conditions)
             found = searcher.search(query, limit).hits
             numbers = searcher.fast_field_values("number", [address for _, address in found])
             pairs = zip(numbers, found, strict=True)
@@ -417,7 +437,7 @@ class WordIndex:
         if self._index is None:
             make_folder(self.folder)
             names, numbers = ("journal", "types", "kind"), ("number", "year", "retracted")
-            self._index = open_index(self.folder, fields(names, numbers, "position").build())
+            self._index = open_index(self.folder, build_schema(names, numbers, "position").build())
         return self._index
 
     @contextmanager
@@ -434,6 +454,6 @@ def _document(entry: Entry) -> tantivy.Document:
     import tantivy
 
     about = entry.about
-    made: dict[str, Any] = {TERMS: weighted(*entry.words), "number": entry.number}
+    made: dict[str, Any] = {TERMS: join_weighted_terms(*entry.words), "number": entry.number}
     made |= {name: getattr(about, name) for name in ("year", "journal", "kind", "retracted")}
     return tantivy.Document(**made, types=about.types.split("\n")[1:-1])

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .finders import Embedder, FinderStatus
 
 LOCK = "the index of passages"
-_PATIENCE_S = 10.0
+_LOCK_WAIT_S = 10.0
 _BATCH, _EMBEDDED, _PAGE = 2048, 256, 1000
 _REPORT_EVERY = 200  # papers between two reports of progress
 _TOUCHED = 50_000
@@ -94,7 +94,7 @@ def index(
     StoreFailed, WeaviateFailed
         Database or index cannot be used.
     """
-    with corpus.database.alone(LOCK, _PATIENCE_S, waiting):
+    with corpus.database.alone(LOCK, _LOCK_WAIT_S, waiting):
         yield from _Run(corpus, everything, longest_s).steps()
 
 
@@ -194,7 +194,7 @@ class _Run:
             )
         if not texts.total and not self.database.every_source(limit=1):
             self._warn("There is nothing to index: sync a question or download papers first.")
-        for number, key in enumerate(texts.gone()):
+        for number, key in enumerate(texts.find_gone()):
             self._drop(key)
             if number % _REPORT_EVERY == 0:
                 yield self.progress

@@ -1,22 +1,22 @@
 """Models on this machine: ONNX files, run by fastembed (extra ``embed``).
 
-`LocalModel` makes vectors. How a model is used is read from its folder: how the vectors of word
-pieces become one (``1_Pooling/config.json``), and what stands before questions and passages
-(``config_sentence_transformers.json``). As many word pieces are read as its tokenizer says.
+`LocalModel` makes vectors. The model's folder configures its use: the pooling of token vectors
+(``1_Pooling/config.json``), and the prompts before questions and passages
+(``config_sentence_transformers.json``). The tokenizer sets the maximum length of a text.
 
-One text a run, two runs at a time, one thread each. For passages of some hundred word pieces that
-is as fast as batches padded to one length. The vector of a text is then the same whatever stands
-beside it: a model in 8-bit integers takes its scales from all that is in a run.
+Each run has one text; two runs with one thread each go on at a time. For passages of some hundred
+tokens this is as fast as batches padded to one length. So the vector of a text does not depend on
+other texts of a batch: an 8-bit integer model takes its scales from the whole batch.
 
 A folder with the subfolders ``question`` and ``passage`` has an encoder for each, as MedCPT and
 other models of two encoders need it.
 
-`Reranker` puts the best passages in order once more, by a model that reads the question and a
-passage together. Such a cross-encoder tells better than two vectors what answers a question, and
-takes a thousand times as long. It is used where ``RERANKER_MODEL`` names one: a folder, or
-``OWNER/NAME`` on the Hub, with an ONNX file of one output for a pair. What ``optimum-cli export
-onnx --task text-classification`` makes, for example, of ``ncbi/MedCPT-Cross-Encoder``, which knows
-questions and the abstracts of PubMed.
+`Reranker` re-sorts the best passages by a model that reads the question and a passage together.
+Such a cross-encoder recognises answers better than two vectors do, and takes a thousand times as
+long. The reranker is used if ``RERANKER_MODEL`` names a model: a folder, or ``OWNER/NAME`` on the
+Hub, with an ONNX file of one output for a pair. ``optimum-cli export onnx --task
+text-classification`` makes such a file, for example from ``ncbi/MedCPT-Cross-Encoder``, which was
+trained on PubMed queries and abstracts.
 """
 
 from __future__ import annotations
@@ -43,12 +43,20 @@ if TYPE_CHECKING:
     from .finders import Vector, Vectors
 
 
-_AT_ONCE = 2
-_MAX_CHARACTERS = 60_000  # of a text; no model here reads more
+_CONCURRENT_RUNS = 2
+_MAX_CHARACTERS = 60_000  # of a text; no supported model reads more
 _SETTING = "EMBEDDINGS_MODEL"
-_PASSAGE_PROMPTS = ("document", "passage", "corpus")  # names that `encode_document` looks for
-_LAYERS = {"Transformer", "Pooling", "Normalize"}  # a further layer is in no ONNX file
-_MODES = {
+_PASSAGE_PROMPTS = (
+    "document",
+    "passage",
+    "corpus",
+)  # names that sentence-transformers' `encode_document` looks for
+_SUPPORTED_LAYERS = {
+    "Transformer",
+    "Pooling",
+    "Normalize",
+}  # ONNX files do not contain any other layer
+_POOLING_MODES = {
     "cls": "CLS",
     "mean": "MEAN",
     "lasttoken": "LAST_TOKEN",
@@ -56,22 +64,22 @@ _MODES = {
     "pooling_mode_mean_tokens": "MEAN",
     "pooling_mode_lasttoken": "LAST_TOKEN",
 }
-"""fastembed's names for the ways of pooling that it has, by those of sentence-transformers."""
-# Prompts that only the authors' pages state.
+"""fastembed's names of pooling modes, by their names in sentence-transformers."""
+# Prompts that only the authors' pages document.
 # https://huggingface.co/BAAI/bge-small-en-v1.5, https://huggingface.co/intfloat/e5-small-v2
-_PROMPTS = {
+_DOCUMENTED_PROMPTS = {
     r"(BAAI/)?bge-(small|base|large)-en(-v1\.5)?": (
         "Represent this sentence for searching relevant passages: ",
         "",
     ),
     r"(intfloat/)?(multilingual-)?e5-(small|base|large)(-v2)?": ("query: ", "passage: "),
 }
-_PASSAGES_AT_ONCE = 2
+_CONCURRENT_PAIRS = 2
 _PASSAGE_MAX_CHARACTERS = 20_000
 
 
 class LocalModel:
-    """The embedder of a folder or of a model on the Hub; see `.Embedder`. Safe for threads."""
+    """The embedder of a folder or of a model on the Hub; see `.Embedder`. Thread-safe."""
 
     def __init__(self, wanted: str, settings: Settings) -> None:
         folder = Path(wanted).expanduser()
@@ -91,11 +99,11 @@ class LocalModel:
 
     @property
     def dim(self) -> int:
-        """How many numbers a vector has; the model is loaded to see."""
-        return len(self._passages.vector("dimension"))
+        """The count of numbers in a vector; loads the model."""
+        return len(self._passages.embed_text("dimension"))
 
     def available(self) -> str:
-        """Say why no vectors can be made; see `.Embedder`."""
+        """Return the reason why no vectors can be made; see `.Embedder`."""
         if missing := describe_missing_package():
             return missing
         return self._questions.source.describe_missing() or self._passages.source.describe_missing()
@@ -106,26 +114,26 @@ class LocalModel:
 
         if not texts:
             return np.empty((0, self.dim), np.float32)
-        pool = ThreadPoolExecutor(min(_AT_ONCE, len(texts)))
+        pool = ThreadPoolExecutor(min(_CONCURRENT_RUNS, len(texts)))
         try:
-            rows = list(pool.map(self._passages.vector, texts))
+            rows = list(pool.map(self._passages.embed_text, texts))
         finally:
             pool.shutdown(cancel_futures=True)
         return np.array(rows, dtype=np.float32)
 
     def embed_question(self, text: str) -> Vector:
         """Return the vector of a question; see `.Embedder`."""
-        return self._questions.vector(text, question=True)
+        return self._questions.embed_text(text, question=True)
 
 
 class _Encoder:
-    """One ONNX file, loaded when the first vector is wanted."""
+    """One ONNX file, loaded when the first vector is needed."""
 
     def __init__(self, wanted: str, settings: Settings) -> None:
         self.source = ModelSource(wanted, settings, _SETTING)
         self._lock = threading.Lock()
 
-    def vector(self, text: str, *, question: bool = False) -> Vector:
+    def embed_text(self, text: str, *, question: bool = False) -> Vector:
         """Return the vector of one text, of length one."""
         import numpy as np
 
@@ -147,23 +155,23 @@ class _Encoder:
         require_package()
         files = self.source.files()
         _require_plain_layers(files)
-        return _load(files, _pooling(files)), _prompts(files)
+        return _load_model(files, _read_pooling_mode(files)), _read_prompts(files)
 
 
 def describe_missing_package() -> str:
-    """Say that fastembed is not installed; empty where it is."""
+    """Return a message if fastembed is not installed; empty if it is installed."""
     if importlib.util.find_spec("fastembed") is not None:
         return ""
     return "Models on this machine need fastembed. Run: uv sync --inexact --extra embed"
 
 
 def require_package() -> None:
-    """Raise `EmbeddingsFailed` where fastembed is not installed."""
+    """Raise `EmbeddingsFailed` if fastembed is not installed."""
     if missing := describe_missing_package():
         raise EmbeddingsFailed(missing)
 
 
-def session_options(files: ModelFiles) -> dict[str, Any]:
+def to_session_options(files: ModelFiles) -> dict[str, Any]:
     """Return fastembed's options for a model of these files: no network, one thread."""
     folder = str(files.folder)
     return {
@@ -175,16 +183,17 @@ def session_options(files: ModelFiles) -> dict[str, Any]:
 
 
 def open_session(model: Any) -> Any:
-    """Return the onnxruntime session of a model of fastembed."""
+    """Return the onnxruntime session of a fastembed model."""
     return model.model.model
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of a library's error."""
+    """Return the first line of a library's error message."""
     return str(error).partition("\n")[0][:300]
 
 
-def _load(files: ModelFiles, pooling: str) -> TextEmbedding:
+def _load_model(files: ModelFiles, pooling: str) -> TextEmbedding:
+    """Load a model, and pool its outputs unless the model pools by itself."""
     try:
         from fastembed import TextEmbedding
         from fastembed.common.model_description import ModelSource as Source
@@ -203,59 +212,62 @@ def _load(files: ModelFiles, pooling: str) -> TextEmbedding:
             model_file=files.graph,
         )
     try:
-        model = TextEmbedding(name, **session_options(files))
+        model = TextEmbedding(name, **to_session_options(files))
         outputs = open_session(model).get_outputs()
     except Exception as error:  # noqa: BLE001 - tokenizers and onnxruntime raise it
         msg = f"The embedding model in {files.folder} cannot be loaded: {first_line(error)}"
         raise EmbeddingsFailed(msg) from None
-    pooled = len(outputs[0].shape) == 2  # the first output is one vector for a text already
-    return _load(files, "DISABLED") if pooled and pooling != "DISABLED" else model
+    pooled = (
+        len(outputs[0].shape) == 2
+    )  # the model pools by itself: its first output is the vector of a text
+    return _load_model(files, "DISABLED") if pooled and pooling != "DISABLED" else model
 
 
 def _require_plain_layers(files: ModelFiles) -> None:
+    """Raise `EmbeddingsFailed` if the model has layers that its ONNX file lacks."""
     layers = files.read_json("modules.json") or []
     kinds = {str(one.get("type")).rpartition(".")[2] for one in layers if isinstance(one, dict)}
-    if strange := sorted(kinds - _LAYERS):
+    if strange := sorted(kinds - _SUPPORTED_LAYERS):
         msg = f"{files.name} ends in {', '.join(strange)}, which its ONNX file does not contain."
         raise EmbeddingsFailed(msg, "Choose a model of Transformer, Pooling and Normalize.")
 
 
-def _pooling(files: ModelFiles) -> str:
-    """Return how the vectors of word pieces become one, as fastembed calls it."""
-    told = files.read_json("1_Pooling/config.json")
-    if told is None:
+def _read_pooling_mode(files: ModelFiles) -> str:
+    """Return the pooling mode of a model, by fastembed's name."""
+    config = files.read_json("1_Pooling/config.json")
+    if config is None:
         msg = f"{files.name} does not say how it makes one vector (1_Pooling/config.json)."
         raise EmbeddingsFailed(msg, "Write that file as sentence-transformers does (mean or cls).")
-    told = told if isinstance(told, dict) else {}
-    modes = [name for name, on in told.items() if name.startswith("pooling_mode_") and on is True]
-    modes = modes or [str(told.get("pooling_mode"))]
-    if len(modes) > 1 or modes[0] not in _MODES:
+    config = config if isinstance(config, dict) else {}
+    modes = [name for name, on in config.items() if name.startswith("pooling_mode_") and on is True]
+    modes = modes or [str(config.get("pooling_mode"))]
+    if len(modes) > 1 or modes[0] not in _POOLING_MODES:
         msg = f"{files.name} pools by {' and '.join(modes)}; fastembed knows cls, mean, lasttoken."
         raise EmbeddingsFailed(msg, "Choose another model.")
-    return _MODES[modes[0]]
+    return _POOLING_MODES[modes[0]]
 
 
-def _prompts(files: ModelFiles) -> tuple[str, str]:
-    """Return what stands before questions and before passages."""
-    told = files.read_json("config_sentence_transformers.json")
-    told = told if isinstance(told, dict) else {}
-    named = told.get("prompts")
+def _read_prompts(files: ModelFiles) -> tuple[str, str]:
+    """Return the prompts before questions and before passages."""
+    config = files.read_json("config_sentence_transformers.json")
+    config = config if isinstance(config, dict) else {}
+    named = config.get("prompts")
     prompts: Mapping[str, Any] = named if isinstance(named, dict) else {}
     if not any(prompts.values()):
-        known = (one for like, one in _PROMPTS.items() if re.fullmatch(like, files.name))
+        known = (one for like, one in _DOCUMENTED_PROMPTS.items() if re.fullmatch(like, files.name))
         return next(known, ("", ""))
-    usual = prompts.get(str(told.get("default_prompt_name")), "")
+    usual = prompts.get(str(config.get("default_prompt_name")), "")
     passage = next((prompts[name] for name in _PASSAGE_PROMPTS if name in prompts), usual)
     return str(prompts.get("query", usual)), str(passage)
 
 
 class Reranker:
-    """The cross-encoder of the settings; threads may share it.
+    """The cross-encoder of the settings. Thread-safe.
 
     Raises
     ------
     EmbeddingsFailed
-        By each method: it cannot be had or run here.
+        From each method: the model cannot be fetched or run here.
     """
 
     def __init__(self, wanted: str, settings: Settings) -> None:
@@ -263,7 +275,7 @@ class Reranker:
         self._source = ModelSource(wanted, settings, "RERANKER_MODEL")
         self._lock = threading.Lock()
 
-    def scores(self, question: str, passages: Sequence[str]) -> list[float]:
+    def score_passages(self, question: str, passages: Sequence[str]) -> list[float]:
         """Return how likely each passage answers the question, from 0 to 1."""
         import numpy as np
 
@@ -278,12 +290,12 @@ class Reranker:
             return float(found)
 
         try:
-            with ThreadPoolExecutor(_PASSAGES_AT_ONCE) as pool:
+            with ThreadPoolExecutor(_CONCURRENT_PAIRS) as pool:
                 logits = np.array(list(pool.map(logit, passages)), np.float64)
         except Exception as error:  # noqa: BLE001 - tokenizers and onnxruntime raise it
             raise EmbeddingsFailed(f"The reranking model failed: {first_line(error)}") from None
         if not np.isfinite(logits).all():
-            raise EmbeddingsFailed("The reranking model answered with what is not a number.")
+            raise EmbeddingsFailed("The reranking model returned a score that is not a number.")
         likely: list[float] = (1 / (1 + np.exp(-np.clip(logits, -60, 60)))).tolist()
         return likely
 
@@ -300,7 +312,7 @@ class Reranker:
                 TextCrossEncoder.add_custom_model(
                     name, sources=Source(hf=files.name), model_file=files.graph
                 )
-            model = TextCrossEncoder(name, **session_options(files))
+            model = TextCrossEncoder(name, **to_session_options(files))
             width = open_session(model).get_outputs()[0].shape[-1]
         except Exception as error:  # noqa: BLE001 - tokenizers and onnxruntime raise it
             msg = f"The reranking model in {files.folder} cannot be loaded: {first_line(error)}"

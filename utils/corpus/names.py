@@ -31,7 +31,7 @@ from ..model.paper import Paper
 from ..model.passage import Hit, Passage
 from ..outline.terms import COMMON, asked
 from ..readers.nlm_lists import NamePair
-from .ranking import plain
+from .ranking import to_storable_text
 from .schema import Connections, names
 
 _BRACKETS = re.compile(r"\(([^()\[\]]{2,120}?)(?:[,;][^()]*)?\)")
@@ -70,7 +70,7 @@ def names_in(paper: Paper, passages: Sequence[Passage]) -> Iterator[Name]:
 
 @lru_cache(4096)  # most papers are from few journals
 def _journal(name: str, abbreviation: str, issn: str) -> tuple[Name, ...]:
-    if not (journal := plain(name).strip()):
+    if not (journal := to_storable_text(name).strip()):
         return ()
     written = (journal, _PLACE.sub("", journal), abbreviation, issn)
     forms = dict.fromkeys(journal_form(one) for one in written)
@@ -83,8 +83,8 @@ def _terms_in(title: str, passages: Sequence[Passage]) -> Iterator[Name]:
         for short, long in abbreviations(part) if "(" in part else ():
             one, other = term_form(short), term_form(long)
             if one and other and one != other:
-                yield Name("term", one[:_LONGEST], plain(long)[:_LONGEST])
-                yield Name("term", other[:_LONGEST], plain(short)[:_LONGEST])
+                yield Name("term", one[:_LONGEST], to_storable_text(long)[:_LONGEST])
+                yield Name("term", other[:_LONGEST], to_storable_text(short)[:_LONGEST])
 
 
 def journal_form(name: str) -> str:
@@ -93,7 +93,7 @@ def journal_form(name: str) -> str:
     >>> [journal_form(one) for one in ("The Lancet. Oncology", "J. Biol. Chem.", "0140-673X")]
     ['lancet oncology', 'j biol chem', '0140 673x']
     """
-    words = _SIGNS.sub(" ", plain(name).casefold().replace("&", " and ")).strip()
+    words = _SIGNS.sub(" ", to_storable_text(name).casefold().replace("&", " and ")).strip()
     return words.removeprefix("the ")[:_LONGEST]
 
 

@@ -1,12 +1,12 @@
-"""The finder inside PostgreSQL: where the corpus is, words and vectors are too.
+"""The finder inside PostgreSQL, next to the tables of the corpus.
 
-``corpus_finder`` has a row a passage, with a column of pgvector under HNSW (cosine) that carries
-the width of its vectors; another model means another column. ``corpus_terms`` says which passage
-has which term (`..outline.terms`), weighed as often as it stands there. PostgreSQL's own ranking
-knows nothing of how rare a word is, so that BM25 is computed from these rows (k1 = 1.2, b = 0.75,
-as in the other stores), which indexes hold whole: rows lie where their passages came, far apart.
-``corpus_finder_model`` keeps the counts that needs, since counting a million rows takes longer than
-finding among them.
+``corpus_finder`` has one row for each passage, with a pgvector column under an HNSW index (cosine).
+The column has the width of its vectors, so another model needs another column. ``corpus_terms``
+maps terms (`..outline.terms`) to passages, weighted by their frequency. PostgreSQL's own ranking
+ignores the rarity of words, so BM25 is computed from these rows (k1 = 1.2, b = 0.75, as in the
+other stores). Covering indexes hold these rows whole, because the table rows are scattered in the
+order of arrival. ``corpus_finder_model`` stores the counts that BM25 needs, because counting a
+million rows takes longer than the search.
 
 Facts: Robertson and Zaragoza, *The Probabilistic Relevance Framework* (2009); pgvector's README
 (HNSW up to 2,000 dimensions, ``halfvec`` up to 4,000, iterative scans since 0.8).
@@ -27,7 +27,16 @@ from ..errors import StoreFailed
 from ..model.passage import Filters, Hit, Passage
 from ..outline.terms import asked, indexed
 from .finders import FinderStatus
-from .ranking import DEEP, Scored, checked, checked_query, depth_for, fused, key, plain
+from .ranking import (
+    WORD_SEARCH_DEPTH,
+    Scored,
+    check_query_vector,
+    check_vectors,
+    count_candidates,
+    fold_name,
+    fuse_scores,
+    to_storable_text,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,11 +44,11 @@ if TYPE_CHECKING:
 
     from .finders import Vectors
 
-_LOCK = 0x70617066  # one process at a time changes the schema
-_HNSW_WIDEST = 2_000
-_HALF_WIDEST = 4_000
-_WEIGHTS = {"title": 3.0, "section": 1.5, "text": 1.0}
-_SCHEMA = """
+_SCHEMA_LOCK_KEY = 0x70617066  # advisory lock: one process at a time changes the schema
+_HNSW_MAX_DIM = 2_000
+_HALFVEC_MAX_DIM = 4_000
+_FIELD_WEIGHTS = {"title": 3.0, "section": 1.5, "text": 1.0}
+_SCHEMA_SQL = """
 CREATE TABLE IF NOT EXISTS corpus_finder (
     uuid uuid PRIMARY KEY, number integer GENERATED ALWAYS AS IDENTITY UNIQUE, paper text NOT NULL,
     digest text NOT NULL, year integer, journal text NOT NULL, types text[] NOT NULL,
@@ -61,41 +70,41 @@ CREATE TABLE IF NOT EXISTS corpus_finder_model (
 );
 INSERT INTO corpus_finder_model (model, dim) VALUES ('', 0) ON CONFLICT DO NOTHING
 """
-# Made before there were terms; all of it is derived, and indexing makes it again.
-_OLDER = """
+# Detects tables from before there were terms; they are derived data, and indexing rebuilds them.
+_HAS_OLD_TABLES_SQL = """
 SELECT 1 FROM information_schema.columns
 WHERE table_schema = current_schema() AND table_name = 'corpus_finder' AND column_name = 'words'
 """
-# The key of terms before an index held their weights, too.
-_KEYED = "SELECT to_regclass('corpus_terms_pkey')"
-_PARSED = """
+# Detects the primary key of terms, which an index with weights has replaced.
+_HAS_OLD_KEY_SQL = "SELECT to_regclass('corpus_terms_pkey')"
+_PARSED_ROWS_SQL = """
     SELECT uuid::uuid, paper, digest, year, journal, types, kind, retracted, length {vector}
     FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS given (
         uuid text, paper text, digest text, year integer, journal text, types text[], kind text,
         retracted boolean, length integer, vector text)
 """
 _COLUMNS = "uuid, paper, digest, year, journal, types, kind, retracted, length"
-_REPLACED = ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS.split(", ")[1:-1])
-# A passage that says the same as before has as many terms.
-_REPLACED += """, length = CASE WHEN excluded.length < 0 THEN corpus_finder.length
+_REPLACE_SQL = ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS.split(", ")[1:-1])
+# A negative length means that the text is unchanged, so the old length stays.
+_REPLACE_SQL += """, length = CASE WHEN excluded.length < 0 THEN corpus_finder.length
     ELSE excluded.length END"""
-# Without a new vector, the old one stays while the passage says the same.
-_KEPT = """vector = CASE WHEN excluded.vector IS NULL AND excluded.digest <> ''
+# Without a new vector, the old vector stays if the passage's text is unchanged.
+_KEEP_VECTOR_SQL = """vector = CASE WHEN excluded.vector IS NULL AND excluded.digest <> ''
     AND excluded.digest = corpus_finder.digest THEN corpus_finder.vector ELSE excluded.vector END"""
-_OLD_TERMS = """
+_DELETE_TERMS_SQL = """
 DELETE FROM corpus_terms USING corpus_finder
 WHERE passage = number AND uuid = ANY(CAST(:uuids AS uuid[]))
 """
-_NEW_TERMS = """
+_INSERT_TERMS_SQL = """
 INSERT INTO corpus_terms (term, passage, weight)
 SELECT term, number, CAST(weight AS real)
 FROM jsonb_each(CAST(:terms AS jsonb)) AS given (uuid, terms)
 JOIN corpus_finder ON corpus_finder.uuid = given.uuid::uuid,
 LATERAL jsonb_each_text(terms) AS each_term (term, weight)
 """
-_FACTS = "SELECT dim, passages, length FROM corpus_finder_model"
-# k1 * (1 - b + b * length / usual) is 0.3 + 0.9 / usual * length; one that is no float8 is slow.
-_RANKED = """
+_FACTS_SQL = "SELECT dim, passages, length FROM corpus_finder_model"
+# k1 * (1 - b + b * length / usual) is 0.3 + 0.9 / usual * length; types other than float8 are slow.
+_RANKED_SQL = """
 WITH found AS MATERIALIZED (
     SELECT term, passage, weight FROM corpus_terms WHERE term = ANY(:terms)
 ), rare AS (
@@ -123,112 +132,117 @@ class PgvectorFinder:
         self._made = False
 
     def prepare(self, model: str, dim: int) -> None:
-        """Make the tables; make the column of vectors anew for another model.
+        """Create the tables, and a new vector column if the model is another.
 
         Raises
         ------
         StoreFailed
-            The extension ``vector`` is not there and may not be created.
+            The extension ``vector`` is missing and cannot be created.
         """
         with self._writing() as db:
-            db.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
-            if db.execute(text(_OLDER)).scalar():
+            db.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _SCHEMA_LOCK_KEY})
+            if db.execute(text(_HAS_OLD_TABLES_SQL)).scalar():
                 db.execute(text("DROP TABLE corpus_finder, corpus_finder_model"))
-            for statement in _SCHEMA.split(";\n"):
+            for statement in _SCHEMA_SQL.split(";\n"):
                 db.execute(text(statement))
-            if db.execute(text(_KEYED)).scalar():
+            if db.execute(text(_HAS_OLD_KEY_SQL)).scalar():
                 db.execute(text("ALTER TABLE corpus_terms DROP CONSTRAINT corpus_terms_pkey"))
-            if not model or _model(db) == (model, dim):
+            if not model or _read_model(db) == (model, dim):
                 return
             db.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
             db.execute(text("ALTER TABLE corpus_finder DROP COLUMN IF EXISTS vector"))
             db.execute(text(f"ALTER TABLE corpus_finder ADD COLUMN vector vector({int(dim)})"))
-            if method := _method(dim):
+            if method := _index_method(dim):
                 db.execute(text(f"CREATE INDEX ON corpus_finder USING hnsw ({method})"))
             facts = {"model": model, "dim": dim}
             changed = "UPDATE corpus_finder_model SET model = :model, dim = :dim, vectors = 0"
             db.execute(text(changed), facts)
 
     def upsert(self, passages: Sequence[Passage], vectors: Vectors | None) -> None:
-        """Keep passages; those without a new vector keep the old one while they say the same.
+        """Store passages; unchanged passages without a new vector keep their old one.
 
         Raises
         ------
         InvariantFailed
-            The vectors are not those of the model this was prepared for.
+            The vectors do not fit the model that the finder was prepared for.
         """
         with self._writing() as db:
-            _, dim = _model(db)
-            rows = None if vectors is None else checked(vectors, passages, dim)
-            # Two writers that take the same rows take them in the same order.
+            _, dim = _read_model(db)
+            rows = None if vectors is None else check_vectors(vectors, passages, dim)
+            # Sorted, so that two writers lock the same rows in the same order.
             latest = dict(sorted((passage.uuid, at) for at, passage in enumerate(passages)))
             if not latest:
                 return
             new = {
-                uuid: _row_of(passages[at], None if rows is None else rows[at])
+                uuid: _to_row(passages[at], None if rows is None else rows[at])
                 for uuid, at in latest.items()
             }
-            with _counted(db, list(new)):
-                terms = {uuid: _terms_of(passages[latest[uuid]]) for uuid in _reworded(db, new)}
+            with _counts_updated(db, list(new)):
+                terms = {
+                    uuid: _weigh_terms(passages[latest[uuid]])
+                    for uuid in _find_changed_texts(db, new)
+                }
                 for uuid, row in new.items():
                     row["length"] = terms[uuid][1] if uuid in terms else -1
-                db.execute(text(_OLD_TERMS), {"uuids": list(terms)})
+                db.execute(text(_DELETE_TERMS_SQL), {"uuids": list(terms)})
                 db.execute(text(_upsert_statement(dim)), {"rows": json.dumps([*new.values()])})
                 weighed = {uuid: weights for uuid, (weights, _) in terms.items()}
-                db.execute(text(_NEW_TERMS), {"terms": json.dumps(weighed)})
+                db.execute(text(_INSERT_TERMS_SQL), {"terms": json.dumps(weighed)})
 
     def remove(self, uuids: Sequence[str]) -> None:
-        """Forget passages; the unknown are no error."""
+        """Delete passages; unknown UUIDs are ignored."""
         with self._writing() as db:
             query = "DELETE FROM corpus_finder WHERE uuid = ANY(CAST(:uuids AS uuid[]))"
-            with _counted(db, uuids):
+            with _counts_updated(db, uuids):
                 db.execute(text(query), {"uuids": list(uuids)})
 
     def search(
         self, query: str, vector: NDArray[np.float32] | None, limit: int, filters: Filters
     ) -> list[Hit]:
-        """The best passages by words and, with a vector, by meaning.
+        """Find the best passages by words and, with a vector, by meaning.
 
         Raises
         ------
         StoreFailed
             The database did not answer.
         InvariantFailed
-            The vector is of another width than those of the passages.
+            The vector's width differs from the passages' vectors.
         """
-        terms, depth = asked(query), depth_for(limit)
+        terms, depth = asked(query), count_candidates(limit)
         with self._reading() as db:
             self._made = self._made or _has_tables(db)
             if not self._made:
                 return []
-            dim, passages, length = db.execute(text(_FACTS)).one()
+            dim, passages, length = db.execute(text(_FACTS_SQL)).one()
             statistics = {"passages": passages, "slope": 0.9 * passages / max(passages, length, 1)}
             words: list[Scored] = []
             share = 0.0
             if terms:
-                words, share = _by_words(db, terms, max(DEEP, limit), filters, statistics)
+                words, share = _search_words(
+                    db, terms, max(WORD_SEARCH_DEPTH, limit), filters, statistics
+                )
             first = [uuid for uuid, _, _ in words[:depth]]
             near: list[Scored] = []
             if vector is not None and dim:
-                row = checked_query(vector, dim)
-                near = _by_meaning(db, row, depth, filters)
-                near += _cosines(db, row, set(first) - {uuid for uuid, _, _ in near})
+                row = check_query_vector(vector, dim)
+                near = _search_vectors(db, row, depth, filters)
+                near += _read_cosines(db, row, set(first) - {uuid for uuid, _, _ in near})
         candidates = {*first, *(uuid for uuid, _, _ in near)}
-        return fused([one for one in words if one[0] in candidates], near, share, limit)
+        return fuse_scores([one for one in words if one[0] in candidates], near, share, limit)
 
     def without_vectors(self, uuids: Sequence[str]) -> set[str]:
-        """Which of these have no vector, or (where no model was ever prepared) are not held."""
+        """Return passages without a vector or, if no model was ever prepared, missing ones."""
         with self._reading() as db:
             if not _has_tables(db):
                 return set(uuids)
-            wanted = "AND vector IS NOT NULL" if _model(db)[1] else ""
+            wanted = "AND vector IS NOT NULL" if _read_model(db)[1] else ""
             query = f"""SELECT uuid::text FROM corpus_finder
                 WHERE uuid = ANY(CAST(:uuids AS uuid[])) {wanted}"""  # noqa: S608
             held = db.execute(text(query), {"uuids": list(uuids)}).scalars()
             return set(uuids) - set(held)
 
     def status(self) -> FinderStatus:
-        """Count what is in it."""
+        """Return the counts of passages and vectors, and the model."""
         with self._reading() as db:
             if not _has_tables(db):
                 return FinderStatus(0, 0)
@@ -236,7 +250,7 @@ class PgvectorFinder:
             return FinderStatus(*db.execute(text(query)).one())
 
     def close(self) -> None:
-        """Does nothing: the engine belongs to the corpus database."""
+        """Do nothing: the engine belongs to the corpus database."""
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
@@ -253,14 +267,14 @@ class PgvectorFinder:
         try:
             yield
         except sqlalchemy.exc.SQLAlchemyError as error:
-            # The driver's own sentence; SQLAlchemy's would repeat the parameters.
+            # The driver's own message; SQLAlchemy's message would repeat the parameters.
             reason = str(getattr(error, "orig", None) or type(error).__name__).split("\n")[0]
             where = f"{self._engine.url.host or 'local'}/{self._engine.url.database}"
             msg = f"PostgreSQL ({where}) could not keep or find passages: {reason}."
-            raise StoreFailed(msg, _hint(reason)) from error
+            raise StoreFailed(msg, _suggest_fix(reason)) from error
 
 
-def _hint(reason: str) -> str:
+def _suggest_fix(reason: str) -> str:
     if "vector" in reason and ("extension" in reason or "type" in reason):
         return (
             "Install pgvector on the server and run, as a superuser of the database: "
@@ -275,13 +289,13 @@ def _has_tables(db: Connection) -> bool:
     return db.execute(text("SELECT to_regclass('corpus_finder_model')")).scalar() is not None
 
 
-def _model(db: Connection) -> tuple[str, int]:
+def _read_model(db: Connection) -> tuple[str, int]:
     model, dim = db.execute(text("SELECT model, dim FROM corpus_finder_model")).one()
     return model, dim
 
 
-def _row_of(passage: Passage, vector: NDArray[np.float32] | None) -> dict[str, Any]:
-    """What is kept of a passage, but for its terms."""
+def _to_row(passage: Passage, vector: NDArray[np.float32] | None) -> dict[str, Any]:
+    """Return a passage's row, without its terms."""
     fields: dict[str, Any] = {
         "uuid": passage.uuid,
         "paper": passage.paper,
@@ -289,19 +303,19 @@ def _row_of(passage: Passage, vector: NDArray[np.float32] | None) -> dict[str, A
         "year": passage.year,
         "kind": passage.kind,
         "retracted": passage.retracted,
-        "types": [plain(name).casefold() for name in passage.publication_types],
-        "journal": key(passage.journal),
+        "types": [to_storable_text(name).casefold() for name in passage.publication_types],
+        "journal": fold_name(passage.journal),
     }
     if vector is not None:
         fields["vector"] = _vector_literal(vector)
     return fields
 
 
-def _terms_of(passage: Passage) -> tuple[dict[str, float], int]:
-    """The weight of each term, and how many terms there are: those of the title count once."""
+def _weigh_terms(passage: Passage) -> tuple[dict[str, float], int]:
+    """Return the weight of each term, and the count of terms before weighting."""
     weights: dict[str, float] = {}
     length = 0
-    for name, weight in _WEIGHTS.items():
+    for name, weight in _FIELD_WEIGHTS.items():
         terms = indexed(getattr(passage, name)).split()
         length += len(terms)
         for term in terms:
@@ -309,8 +323,8 @@ def _terms_of(passage: Passage) -> tuple[dict[str, float], int]:
     return weights, length
 
 
-def _reworded(db: Connection, rows: dict[str, dict[str, Any]]) -> list[str]:
-    """Those that are new or say something else than before: an index of words holds the others."""
+def _find_changed_texts(db: Connection, rows: dict[str, dict[str, Any]]) -> list[str]:
+    """Return UUIDs that are new or have another text; the terms of the others are up to date."""
     query = "SELECT uuid::text, digest FROM corpus_finder WHERE uuid = ANY(CAST(:uuids AS uuid[]))"
     held = dict(map(tuple, db.execute(text(query), {"uuids": list(rows)})))
     return [
@@ -319,8 +333,8 @@ def _reworded(db: Connection, rows: dict[str, dict[str, Any]]) -> list[str]:
 
 
 @contextmanager
-def _counted(db: Connection, uuids: Sequence[str]) -> Iterator[None]:
-    """Keep the counts right over a change of these passages; writers take turns."""
+def _counts_updated(db: Connection, uuids: Sequence[str]) -> Iterator[None]:
+    """Update the stored counts after a change of these passages; writers take turns."""
     dim = db.execute(text("SELECT dim FROM corpus_finder_model FOR UPDATE")).scalar()
     query = f"""SELECT count(*), coalesce(sum(length), 0), {"count(vector)" if dim else "0"}
         FROM corpus_finder WHERE uuid = ANY(CAST(:uuids AS uuid[]))"""  # noqa: S608
@@ -334,36 +348,36 @@ def _counted(db: Connection, uuids: Sequence[str]) -> Iterator[None]:
 
 
 def _vector_literal(vector: NDArray[np.float32]) -> str:
-    """A vector as pgvector reads it."""
+    """Return a vector in pgvector's notation."""
     return f"[{','.join(map(str, vector.tolist()))}]"
 
 
 def _upsert_statement(dim: int) -> str:
-    columns, vector, replaced = _COLUMNS, "", _REPLACED
+    columns, vector, replaced = _COLUMNS, "", _REPLACE_SQL
     if dim:
         columns, vector = f"{_COLUMNS}, vector", f", vector::vector({dim})"
-        replaced = f"{_REPLACED}, {_KEPT}"
-    parsed = _PARSED.format(vector=vector)
+        replaced = f"{_REPLACE_SQL}, {_KEEP_VECTOR_SQL}"
+    parsed = _PARSED_ROWS_SQL.format(vector=vector)
     conflict = f"ON CONFLICT (uuid) DO UPDATE SET {replaced}"
     return f"INSERT INTO corpus_finder ({columns}) {parsed} {conflict}"
 
 
 def _index_expression(dim: int) -> str:
-    """The expression an index can hold; empty where none can, and all rows are compared."""
-    if dim <= _HNSW_WIDEST:
+    """Return the expression an index can hold; empty if vectors are too wide for an index."""
+    if dim <= _HNSW_MAX_DIM:
         return "vector"
-    return f"vector::halfvec({dim})" if dim <= _HALF_WIDEST else ""
+    return f"vector::halfvec({dim})" if dim <= _HALFVEC_MAX_DIM else ""
 
 
-def _method(dim: int) -> str:
-    """What an HNSW index is of; empty where there can be none."""
-    operators = "vector_cosine_ops" if dim <= _HNSW_WIDEST else "halfvec_cosine_ops"
+def _index_method(dim: int) -> str:
+    """Return the definition of an HNSW index; empty if vectors are too wide for one."""
+    operators = "vector_cosine_ops" if dim <= _HNSW_MAX_DIM else "halfvec_cosine_ops"
     expression = _index_expression(dim)
     return f"({expression}) {operators}" if expression else ""
 
 
-def _condition_of(filters: Filters) -> tuple[str, dict[str, Any]]:
-    """What a row must fulfil, in SQL, and the values that stand in it."""
+def _build_condition(filters: Filters) -> tuple[str, dict[str, Any]]:
+    """Return the SQL condition of filters, and its parameters."""
     clauses = [] if filters.retracted else ["NOT retracted"]
     values: dict[str, Any] = {}
     if filters.year_from is not None:
@@ -374,41 +388,42 @@ def _condition_of(filters: Filters) -> tuple[str, dict[str, Any]]:
         values["year_to"] = filters.year_to
     if names := filters.journal_names:
         clauses.append("journal = ANY(CAST(:journals AS text[]))")
-        values["journals"] = [key(name) for name in names]
+        values["journals"] = [fold_name(name) for name in names]
     if filters.publication_types:
         clauses.append("types && CAST(:types AS text[])")
-        values["types"] = [plain(name).casefold() for name in filters.publication_types]
+        values["types"] = [to_storable_text(name).casefold() for name in filters.publication_types]
     if filters.kind:
         clauses.append("kind = :kind")
         values["kind"] = filters.kind
     return " AND ".join(clauses) or "true", values
 
 
-def _by_words(
+def _search_words(
     db: Connection,
     terms: Sequence[str],
     limit: int,
     filters: Filters,
     statistics: Mapping[str, float],
 ) -> tuple[list[Scored], float]:
-    """Passages with any of the terms by BM25, and the share of the terms that the first has."""
-    condition, values = _condition_of(filters)
+    """Return passages with any term by BM25, and the share of the terms that the first has."""
+    condition, values = _build_condition(filters)
     values |= {"terms": list(terms), "limit": limit, **statistics}
-    found = db.execute(text(_RANKED.format(condition=condition)), values).all()
+    found = db.execute(text(_RANKED_SQL.format(condition=condition)), values).all()
     if not found:
         return [], 0.0
     ranked = [(row.uuid, row.paper, float(row.rank)) for row in found]
     return ranked, found[0].held / len(terms)
 
 
-def _by_meaning(
+def _search_vectors(
     db: Connection, vector: NDArray[np.float32], limit: int, filters: Filters
 ) -> list[Scored]:
-    condition, values = _condition_of(filters)
+    """Return the passages nearest to a vector by cosine."""
+    condition, values = _build_condition(filters)
     dim = len(vector)
     expression = _index_expression(dim) or "vector"
     kind = f"{'vector' if expression == 'vector' else 'halfvec'}({dim})"
-    _walk(db, limit)
+    _set_search_breadth(db, limit)
     query = f"""
         SELECT uuid::text, paper, 1 - ({expression} <=> CAST(:vector AS {kind})) AS sim
         FROM corpus_finder WHERE vector IS NOT NULL AND {condition}
@@ -418,15 +433,17 @@ def _by_meaning(
     return [(uuid, paper, sim) for uuid, paper, sim in db.execute(text(query), values)]
 
 
-def _walk(db: Connection, limit: int) -> None:
-    """Filters act while the graph is walked; it goes on until enough have passed."""
+def _set_search_breadth(db: Connection, limit: int) -> None:
+    """Let the index scan go on until enough passages pass the filters."""
     settings = """SELECT set_config('hnsw.iterative_scan', 'strict_order', true),
         set_config('hnsw.ef_search', :breadth, true)"""
     db.execute(text(settings), {"breadth": str(min(1000, max(100, limit)))})
 
 
-def _cosines(db: Connection, vector: NDArray[np.float32], uuids: Iterable[str]) -> list[Scored]:
-    """The cosines of these passages."""
+def _read_cosines(
+    db: Connection, vector: NDArray[np.float32], uuids: Iterable[str]
+) -> list[Scored]:
+    """Return the cosines of these passages to a vector."""
     query = f"""
         SELECT uuid::text, paper, 1 - (vector <=> CAST(:vector AS vector({len(vector)})))
         FROM corpus_finder WHERE vector IS NOT NULL AND uuid = ANY(CAST(:uuids AS uuid[]))

@@ -1,19 +1,18 @@
-"""Quality scores of papers: four small numbers anybody can check by hand.
+"""Quality scores of papers: four small numbers that a reader can check by hand.
 
-A PubMed record says what kind of study a paper is, when it appeared, whether its journal is indexed
-for MEDLINE and whether its subjects were human. It says nothing about how well the work was done,
-and no impact factor is behind these numbers: lists of those are sold, and rank journals, not
-papers.
+A PubMed record shows the kind of study, the year, whether the journal is indexed for MEDLINE and
+whether the subjects were human. A record does not show how well the work was done. The scores use
+no impact factors: lists of impact factors are sold, and rank journals rather than papers.
 
 - ``design`` (0-3), the steps of the evidence pyramid (Murad, Asi, Alsawas and Alahdab, Evid Based
   Med 2016;21:125-7) that PubMed's publication types tell apart: 3 meta-analysis or systematic
-  review, 2 randomised or otherwise controlled trial, 1 any other study, review or guideline (and
-  for the order, whatever the record says nothing of), 0 case reports
-  and what reports no study (editorial, letter, comment, news …). The highest of several counts; a
-  type that only says *article* does not lift a case report.
+  review, 2 randomised or otherwise controlled trial, 1 any other study, review or guideline (for
+  ranking, also a paper of unknown type), 0 case reports and papers that report no study (editorial,
+  letter, comment, news …). The highest of several types counts; the type *article* alone does not
+  raise a case report.
 - ``recency`` (0-2): 2 up to five years before today, 1 up to ten, else 0.
-- ``journal`` (0-2): 2 indexed for MEDLINE (NLM's people or programs gave it MeSH headings, for
-  which a journal must have passed NLM's review), 1 in a journal and not, or not yet, indexed, 0 no
+- ``journal`` (0-2): 2 indexed for MEDLINE (NLM assigned MeSH headings, for which a
+  journal must have passed NLM's review), 1 in a journal that is not, or not yet, indexed, 0 no
   journal or a preprint server.
 - ``human`` (0-2), from MeSH's check tags: 2 *Humans*, 1 *Humans* and *Animals*, 0 neither or
   *Animals* alone.
@@ -32,7 +31,7 @@ from datetime import UTC, date, datetime
 
 from ..model.paper import Paper
 
-BEST = 9
+MAX_TOTAL = 9
 """The highest total."""
 _DESIGNS = {
     "Meta-Analysis": 3,
@@ -55,7 +54,7 @@ _NO_STUDY = frozenset(
         *("Video-Audio Media", "Webcast"),
     }
 )
-# These name a form, a funder or a later event: nothing about the study.
+# These types name a form, a funder or a later event, and do not describe the study.
 _FORMS = ("Journal Article", "English Abstract", "Preprint", "Research Support", "Retracted")
 _RECENT_YEARS, _NOT_OLD_YEARS = 5, 10
 _BEST_DESIGN, _ANY_STUDY = 3, 1
@@ -63,7 +62,7 @@ _BEST_DESIGN, _ANY_STUDY = 3, 1
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """The scores of one paper; None where its record does not say."""
+    """The scores of one paper; None where its record lacks the information."""
 
     design: int | None
     recency: int | None
@@ -71,17 +70,17 @@ class Quality:
     human: int | None
     total: int
 
-    def row(self) -> dict[str, int | None]:
+    def to_row(self) -> dict[str, int | None]:
         """Return the scores as JSON, in the form that shell, Python and MCP show."""
         return asdict(self)
 
 
-def today() -> date:
-    """The day quality is counted from (UTC)."""
+def get_today() -> date:
+    """Return today's date in UTC, from which the recency of papers is counted."""
     return datetime.fromtimestamp(time.time(), UTC).date()
 
 
-def quality_of(paper: Paper, day: date) -> Quality:
+def score_quality(paper: Paper, day: date) -> Quality:
     """Score *paper*'s record as of *day*; see the module."""
     parts = (
         _score_design(paper.publication_types),
@@ -93,7 +92,7 @@ def quality_of(paper: Paper, day: date) -> Quality:
     return Quality(*parts, total=0 if paper.retracted else total)
 
 
-def evidence_of(paper: Paper) -> float:
+def score_evidence(paper: Paper) -> float:
     """Return the level of evidence of a paper's design, from 0 to 1, by its record."""
     design = _score_design(paper.publication_types)
     return (_ANY_STUDY if design is None else design) / _BEST_DESIGN
@@ -102,7 +101,7 @@ def evidence_of(paper: Paper) -> float:
 def _score_design(types: Sequence[str]) -> int | None:
     """Score the highest of the studies that PubMed's publication types name."""
     weights = [_weigh_type(one) for one in types if not one.startswith(_FORMS)]
-    # An article of no named design is some study; no types at all say nothing.
+    # An article without a design counts as a study; a record without types is unknown.
     return max(weights) if weights else 1 if "Journal Article" in types else None
 
 

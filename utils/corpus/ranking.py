@@ -1,11 +1,11 @@
-"""What every finder does alike: check vectors, and make one order of two.
+"""Shared by all finders: check vectors, and fuse the scores of words and meaning.
 
-What was found by words and what was found by meaning is put on one scale and added:
-``1.2 * share² * bm25 / best bm25 + best cosine * cosine``. *share* is how many of the question's
-terms the best passage by words has. So each way counts as much as it is sure of itself: where no
-passage comes near in meaning, as for the name of a gene, words decide, and where most of the words
-are nowhere, as for the headings of an indexer, meaning does. Every candidate of one way is scored
-by the other, too. Against fusing ranks (Cormack, Clarke and Büttcher, SIGIR 2009) and other ways to
+The scores of both searches are put on one scale and added: ``1.2 * share² * bm25 / best bm25 + best
+cosine * cosine``. *share* is the share of the question's terms that the best passage by words has.
+So each search counts by its own confidence: if no passage is near in meaning, as for the name of a
+gene, words decide; if most of the words are missing, as for an indexer's headings, meaning decides.
+Every candidate of one search is scored by the other, too.
+ Against fusing ranks (Cormack, Clarke and Büttcher, SIGIR 2009) and other ways to
 make the scores alike: `quality/benchmarks/corpus_retrieval.py`.
 """
 
@@ -25,48 +25,48 @@ from ..system.plain_text import replace_surrogates
 if TYPE_CHECKING:
     from ..model.passage import Passage
 
-DEPTH = 50
-DEEP = 1_000
-"""So many passages are found by words: what meaning found is mostly among them, with its score."""
+MIN_CANDIDATES = 50
+WORD_SEARCH_DEPTH = 1_000
+"""Passages to find by words: enough that most passages found by meaning have a word score."""
 _WORDS_WEIGHT = 1.2
 Scored = tuple[str, str, float]
 """UUID, paper, score: one passage found in one way."""
 _LENGTH_TOLERANCE = 1e-2  # some servers round what they send to half precision
 
 
-def plain(text: str) -> str:
-    """*text* without what databases refuse: NUL, and halves of surrogate pairs."""
+def to_storable_text(text: str) -> str:
+    """Replace characters that databases reject: NUL, and unpaired surrogates."""
     return replace_surrogates(text).replace("\0", " ")
 
 
-def key(name: str) -> str:
-    """The name of a journal or type as filters compare it."""
-    return plain(name).casefold().strip()
+def fold_name(name: str) -> str:
+    """Return the name of a journal or type as filters compare it."""
+    return to_storable_text(name).casefold().strip()
 
 
-def depth_for(limit: int) -> int:
-    """How many of each way are candidates, for *limit* hits."""
-    return max(DEPTH, limit)
+def count_candidates(limit: int) -> int:
+    """Return the count of candidates of each search, for *limit* hits."""
+    return max(MIN_CANDIDATES, limit)
 
 
-def share_of(asked: Sequence[str], held: Collection[str]) -> float:
-    """The part of the terms asked for that a passage has, 0 to 1."""
+def share_of_terms(asked: Sequence[str], held: Collection[str]) -> float:
+    """Return the share of the requested terms that a passage has, 0 to 1."""
     return sum(term in held for term in asked) / len(asked) if asked else 0.0
 
 
-def fused(
+def fuse_scores(
     by_words: Sequence[Scored], by_meaning: Sequence[Scored], share: float, limit: int
 ) -> list[Hit]:
-    """The best *limit* of what was found by words and by meaning; ties by UUID.
+    """Return the best *limit* hits by words and meaning together; ties are sorted by UUID.
 
     Parameters
     ----------
     by_words, by_meaning : sequence
-        The candidates of both ways, each with its score wherever that is known.
+        The candidates of both searches, each with its score if known.
     share : float
-        How many of the question's terms the best passage by words has, see `share_of`.
+        The share of the question's terms that the best passage by words has; see `share_of_terms`.
     limit : int
-        Hits wanted.
+        Maximum count of hits.
     """
     papers = {uuid: paper for uuid, paper, _ in (*by_words, *by_meaning)}
     bm25 = {uuid: score for uuid, _, score in by_words}
@@ -81,39 +81,39 @@ def fused(
     return [Hit(uuid, papers[uuid], scores[uuid], sim.get(uuid), bm25.get(uuid)) for uuid in best]
 
 
-def checked(vectors: Any, passages: Sequence[Passage], dim: int) -> NDArray[np.float32]:
-    """*vectors* as float32, one normalised row of *dim* numbers for each passage.
+def check_vectors(vectors: Any, passages: Sequence[Passage], dim: int) -> NDArray[np.float32]:
+    """Return *vectors* as float32 rows, one normalised row of *dim* numbers for each passage.
 
     Raises
     ------
     InvariantFailed
-        Another number of rows, another width, not a number, or not of length 1.
+        The count of rows or the width is wrong, or a row is not finite or not of length 1.
     """
     rows = np.ascontiguousarray(vectors, dtype=np.float32)
     if rows.shape != (len(passages), dim):
         msg = f"{len(passages)} passages need vectors of shape {(len(passages), dim)}"
-        raise InvariantFailed(f"{msg}, not {rows.shape}.", _HINT, dim=dim)
+        raise InvariantFailed(f"{msg}, not {rows.shape}.", _REINDEX_HINT, dim=dim)
     lengths = np.linalg.norm(rows, axis=1)
     if not bool(np.all(np.abs(lengths - 1.0) <= _LENGTH_TOLERANCE)):  # NaN is not within it
-        raise InvariantFailed("A vector is not normalised.", _HINT, dim=dim)
+        raise InvariantFailed("A vector is not normalised.", _REINDEX_HINT, dim=dim)
     return rows
 
 
-def checked_query(vector: Any, dim: int) -> NDArray[np.float32]:
-    """The vector of a query, which must be as wide as those of the passages.
+def check_query_vector(vector: Any, dim: int) -> NDArray[np.float32]:
+    """Return the vector of a query, which must have the passages' width.
 
     Raises
     ------
     InvariantFailed
-        Another width, or not finite.
+        The width differs, or a number is not finite.
     """
     row = np.ascontiguousarray(vector, dtype=np.float32)
     if row.shape != (dim,):
         msg = f"The query's vector has the shape {row.shape}, the index is {dim} wide."
-        raise InvariantFailed(msg, _HINT, dim=dim)
+        raise InvariantFailed(msg, _REINDEX_HINT, dim=dim)
     if not bool(np.isfinite(row).all()):
-        raise InvariantFailed("The query's vector is not finite.", _HINT, dim=dim)
+        raise InvariantFailed("The query's vector is not finite.", _REINDEX_HINT, dim=dim)
     return row
 
 
-_HINT = f"Index again with the model that is set now: {command_line('corpus index')}."
+_REINDEX_HINT = f"Index again with the model that is set now: {command_line('corpus index')}."

@@ -104,7 +104,7 @@ def _text(name: str) -> Column[str]:
 
 
 def _about_a_record() -> tuple[Column[object], ...]:
-    """The columns of a record, staged or merged; see `.stored_records.paper_row`."""
+    """The columns of a record, staged or merged; see `.stored_records.to_record_row`."""
     return (
         Column("paper", Text),
         _text("content_hash"),

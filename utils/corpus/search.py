@@ -1,24 +1,24 @@
-"""Passages of the corpus for a question, by words and by meaning, the better papers first.
+"""Find passages of the corpus for a question, by words and by meaning, better papers first.
 
-The finder only proposes: a passage's text, its place and whether its paper was retracted since are
-read from SQL, and what is no longer there is left out. How the order comes about:
+The finder only proposes passages: their text, their place and later retractions are read from SQL,
+and deleted passages are left out. The order is computed in four steps:
 
-1. The finder makes one score of what words and vectors found (`.ranking`).
-2. Where the settings name a reranker (`.local_model`), the best fifty have its score
-   instead, before all others, and the answer says so.
-3. With ``quality_bias`` the score is multiplied by ``1 + 0.3 * design / 3`` (`.quality`): of
-   papers that answer the question alike, the better evidence stands first; it never climbs over
-   what answers the question better by three tenths. Retracted and withdrawn papers come last,
-   whatever they answer, and are marked; a preprint comes behind its published version where both
-   were found. What the weight does and costs: `quality.benchmarks.corpus_retrieval`.
-4. One paper has at most three passages among the answers while other papers have any.
+1. The finder combines the scores of words and vectors into one score (`.ranking`).
+2. If the settings name a reranker (`.local_model`), the best fifty passages get its score instead
+   and come before all others, and the answer mentions the reranker.
+3. With ``quality_bias`` the score is multiplied by ``1 + 0.3 * design / 3`` (`.quality`): among
+   papers that answer the question equally well, the better evidence comes first. A passage whose
+   score is better by more than three tenths always stays ahead. Retracted and withdrawn papers come
+   last and are marked; a preprint comes after its published version if both were found. Effect and
+   cost of the weight: `quality.benchmarks.corpus_retrieval`.
+4. One paper has at most three passages in the answer while other papers have any.
 
-*Could not look* is never shown as *nothing found*: an empty index and a store that is down are
-errors; a missing model is a warning, or an error where only meaning was asked for. Nor is the
-nearest passage shown as an answer where it has little to do with the question (`.unanswered`).
+A failed search is never shown as *nothing found*: an empty index and an unavailable store are
+errors; a missing model is a warning, or an error if only meaning was requested. If even the nearest
+passages have little to do with the question, the answer warns of this (`.unanswered`).
 
-That a filter left nothing is not that nothing was found: the answer says which filter did, how much
-there is without it, and what there is instead of what was asked for (`why_nothing`).
+If a filter removes every passage, the answer names the filter, counts the passages without it, and
+lists the values that exist (`explain_empty_result`).
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from ..model.tabular import Table, Tabular
 from ..outline.terms import asked
 from ..system.plain_text import prepare_query_text
 from .names import Wording, combined, wordings
-from .quality import Quality, evidence_of, quality_of, today
+from .quality import Quality, get_today, score_evidence, score_quality
 from .stored_records import CorpusRecord
-from .unanswered import doubt, nothing_found
+from .unanswered import explain_doubt, explain_nothing_found
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,29 +57,29 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
-_LOOKED_AT = 1000  # passages, to count what a filter leaves out
+_MAX_COUNTED_PASSAGES = 1000  # passages to read when counting what a filter leaves out
 _RETRACTED_TYPE = "That retracted papers are left out"
-_SHOWN = 3  # journals, types or kinds that there are
+_MAX_LISTED_VALUES = 3  # existing journals, types or kinds to list
 By = Literal["both", "words", "meaning"]
-WEIGHT = 0.3
-_RETRACTED = 0.001  # of the score: behind all that is not
-_BEHIND = 0.999  # of the score of what stands before it
-MOST_OF_ONE_PAPER = 3
-MOST = 100
-_LONGEST_QUERY = 4000
-# Room for what turns out to be out of date, and for papers behind the passages of one.
+EVIDENCE_WEIGHT = 0.3
+_RETRACTED_FACTOR = 0.001  # factor that puts retracted papers behind all others
+_JUST_BEHIND_FACTOR = 0.999  # factor that puts a passage just behind another
+MAX_PER_PAPER = 3
+MAX_TOP_K = 100
+_MAX_QUERY_CHARS = 4000
+# Extra candidates, because some are out of date, and one paper may fill the first places.
 _CANDIDATES, _LEAST_CANDIDATES = 3, 50
-_RERANKED = 50  # each takes some 20 ms of a processor
-_USUAL = Filters()
-_INDEX_IT = f"Bring the index up to date: {command_line('corpus index')}."
+_MAX_RERANKED = 50  # each passage takes some 20 ms of CPU time
+_NO_FILTERS = Filters()
+_INDEX_HINT = f"Bring the index up to date: {command_line('corpus index')}."
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredPassage:
-    """A passage that was found; ``score`` is what it is ranked by, see the module.
+    """A passage that was found, with the score it is ranked by; see the module.
 
-    ``sim`` (cosine) and ``bm25`` are None where that way did not find it; ``version`` is that of
-    its text, empty where it is unknown or there is only a record.
+    ``sim`` (cosine) and ``bm25`` are None if that search did not find the passage; ``version`` is
+    the version of its text, empty if unknown or if there is only a record.
     """
 
     passage: Passage
@@ -95,7 +95,7 @@ class ScoredPassage:
 class Answer(Tabular):
     """Passages, best first, and warnings about how they were searched.
 
-    ``wordings`` are the other words in which the question was asked, too.
+    ``wordings`` are the alternative wordings that were searched, too.
     """
 
     hits: tuple[ScoredPassage, ...]
@@ -115,50 +115,50 @@ class Answer(Tabular):
         return Table(("score", "version", *place), rows)
 
 
-def find(
+def find_passages(
     query: str,
     corpus: Searchable,
     *,
     top_k: int = 20,
     quality_bias: bool = True,
-    filters: Filters = _USUAL,
+    filters: Filters = _NO_FILTERS,
     by: By = "both",
     pubmed_only: bool = False,
     widen: bool = True,
 ) -> Answer:
-    """The best passages for *query*.
+    """Find the best passages for *query*.
 
     Parameters
     ----------
     query : str
         A question, or words.
     corpus : Searchable
-        What is searched.
+        The store to search.
     top_k : int, optional
-        How many passages at most, 1 to 100.
+        Maximum count of passages, 1 to 100.
     quality_bias : bool, optional
-        Whether better papers climb, see the module.
+        Whether better evidence ranks higher; see the module.
     filters : Filters, optional
-        Which passages count.
+        Conditions that passages must meet.
     by : {"both", "words", "meaning"}, optional
-        How to look.
+        How to search.
     pubmed_only : bool, optional
-        Leave out papers without a PMID, and say how many of the best passages are theirs (only for
-        ``rag.search``, whose document allows no other name).
+        Leave out papers without a PMID, and report how many of the best passages are theirs (only
+        for ``rag.search``, whose contract allows no other identifier).
     widen : bool, optional
-        Whether to ask with other words for its terms, too (`.names`); not by meaning alone.
+        Whether to search with synonyms of its terms, too (`.names`); not by meaning alone.
 
     Raises
     ------
     BadRequest
-        The query is empty or cannot be asked, or *top_k* is out of range.
+        The query is empty or invalid, or *top_k* is out of range.
     StoreFailed, WeaviateFailed
-        The index is empty, or where it is kept cannot be reached.
+        The index is empty or unavailable.
     EmbeddingsFailed
-        Only meaning was asked for, and there are no vectors.
+        Only meaning was requested, and there are no vectors.
     """
-    text = prepare_query_text(query, "query", _LONGEST_QUERY).strip()
-    _check(text, top_k, filters)
+    text = prepare_query_text(query, "query", _MAX_QUERY_CHARS).strip()
+    _check_arguments(text, top_k, filters)
     contents = corpus.finder.status()
     if not contents.passages:
         raise _empty_error(corpus.recent_counts())
@@ -167,7 +167,7 @@ def find(
         raise trouble
     if vector is None and not asked(text):
         raise BadRequest("There is no word in the query to look for.", "Ask in words.")
-    filters = resolved(filters, corpus)
+    filters = resolve_journals(filters, corpus)
     limit = max(_LEAST_CANDIDATES, _CANDIDATES * top_k)
     questions = ["" if by == "meaning" else text]
     others = (
@@ -175,52 +175,54 @@ def find(
     )
     questions += [other.question for other in others]
     hits = combined([corpus.finder.search(one, vector, limit, filters) for one in questions], limit)
-    scored = list(_resolve(hits, corpus, filters))
-    scored, reranked = _reranked(text, scored, corpus.reranker)
+    scored = list(_read_passages(hits, corpus, filters))
+    scored, reranked = _rerank(text, scored, corpus.reranker)
     if quality_bias:
-        scored = by_evidence(scored)
+        scored = weight_by_evidence(scored)
     best = limit_per_paper(scored, top_k)
     warnings = [f"Found by words alone: {trouble}"] if trouble else []
     warnings += reranked
-    emptied = [] if best else list(why_nothing(text, vector, filters, corpus))
-    warnings += _out_of_date(contents, corpus.recent_counts())
+    emptied = [] if best else list(explain_empty_result(text, vector, filters, corpus))
+    warnings += _warn_if_outdated(contents, corpus.recent_counts())
     unsure = (
-        _unsure([text, *questions[1:]], best, contents, corpus.more) if best or not emptied else ""
+        _explain_if_unsure([text, *questions[1:]], best, contents, corpus.more)
+        if best or not emptied
+        else ""
     )
-    if pubmed_only and (elsewhere := sum(not _in_pubmed(one.passage) for one in best)):
-        best = limit_per_paper((one for one in scored if _in_pubmed(one.passage)), top_k)
+    if pubmed_only and (elsewhere := sum(not _has_pmid(one.passage) for one in best)):
+        best = limit_per_paper((one for one in scored if _has_pmid(one.passage)), top_k)
         warnings.append(f"Passages left out because their papers have no PMID: {elsewhere:,}.")
     warnings = [*filter(None, [unsure]), *emptied, *warnings]
     versions = tuple(_add_version(one, corpus) for one in best)
     return Answer(versions, tuple(warnings), tuple(others))
 
 
-def _unsure(
+def _explain_if_unsure(
     questions: Sequence[str], best: Sequence[ScoredPassage], contents: FinderStatus, more: str
 ) -> str:
-    """What speaks against an answer, in whichever words; of the question as it was asked."""
+    """Return the reason to doubt an answer; empty if some wording may have an answer."""
     if not best:
-        return nothing_found(more)
-    doubts = [doubt(one, best, contents.model, more) for one in questions]
+        return explain_nothing_found(more)
+    doubts = [explain_doubt(one, best, contents.model, more) for one in questions]
     return doubts[0] if all(doubts) else ""
 
 
-def _reranked(
+def _rerank(
     question: str, found: list[ScoredPassage], reranker: Reranker | None
 ) -> tuple[list[ScoredPassage], list[str]]:
-    """The best passages in the order of a model that reads them, and what is to be said of it.
+    """Return passages in the order of a model that reads them, and a note about the order.
 
-    Those that it was not asked about stay behind them, in their order.
+    The passages that the model did not read stay behind the others, in their order.
     """
     if reranker is None or not found:
         return found, []
-    found = sorted(found, key=_rank)
-    best, rest = found[:_RERANKED], found[_RERANKED:]
+    found = sorted(found, key=_sort_key)
+    best, rest = found[:_MAX_RERANKED], found[_MAX_RERANKED:]
     try:
-        scores = reranker.scores(question, [one.passage.embedding_text for one in best])
+        scores = reranker.score_passages(question, [one.passage.embedding_text for one in best])
     except EmbeddingsFailed as trouble:
         return found, [f"Not put in order once more: {trouble}"]
-    scale = _BEHIND * min(scores) / rest[0].score if rest and rest[0].score > 0 else 0.0
+    scale = _JUST_BEHIND_FACTOR * min(scores) / rest[0].score if rest and rest[0].score > 0 else 0.0
     made = [replace(one, score=score) for one, score in zip(best, scores, strict=True)]
     made += [replace(one, score=one.score * scale) for one in rest]
     return made, [f"The best {len(best)} passages are in the order of {reranker.wanted}."]
@@ -232,18 +234,18 @@ def _add_version(found: ScoredPassage, corpus: Searchable) -> ScoredPassage:
     return replace(found, version=stored.version) if stored else found
 
 
-def record(doc_id: str, database: CorpusDatabase, shelf: Shelf | None = None) -> CorpusRecord:
-    """The record of ``pmid:…`` (or a bare PMID).
+def find_record(doc_id: str, database: CorpusDatabase, shelf: Shelf | None = None) -> CorpusRecord:
+    """Return the record of ``pmid:…`` (or of a bare PMID).
 
-    A paper that lies on the *shelf* and was never synced has the record it was filed with, as
-    version 1: whatever a search answers can be looked up.
+    A paper on the *shelf* that was never synced has the record it was stored with, as version 1. So
+    every paper in a search result can be looked up.
 
     Raises
     ------
     BadRequest
-        *doc_id* is no PMID.
+        *doc_id* is not a PMID.
     NotFound
-        Neither holds it, or PubMed took it out.
+        Neither corpus nor shelf has the paper, or PubMed deleted it.
     """
     ids = Ids.parse(doc_id)
     if not ids.pmid:
@@ -266,35 +268,37 @@ def record(doc_id: str, database: CorpusDatabase, shelf: Shelf | None = None) ->
 
 
 def limit_per_paper(found: Iterable[ScoredPassage], top_k: int) -> tuple[ScoredPassage, ...]:
-    """The best *top_k*, best first, with at most three of one paper while there are others."""
+    """Return the best *top_k*, with at most three of one paper while others have any."""
     counts: Counter[str] = Counter()
     first: list[ScoredPassage] = []
     later: list[ScoredPassage] = []
-    for one in sorted(found, key=_rank):
+    for one in sorted(found, key=_sort_key):
         counts[one.passage.paper] += 1
-        (first if counts[one.passage.paper] <= MOST_OF_ONE_PAPER else later).append(one)
-    return tuple(sorted((first + later)[:top_k], key=_rank))
+        (first if counts[one.passage.paper] <= MAX_PER_PAPER else later).append(one)
+    return tuple(sorted((first + later)[:top_k], key=_sort_key))
 
 
-def _rank(found: ScoredPassage) -> tuple[float, str]:
-    return -found.score, found.passage.uuid  # a tie must not be broken by chance
+def _sort_key(found: ScoredPassage) -> tuple[float, str]:
+    """Return the sort key of a passage: best score first, then UUID."""
+    return -found.score, found.passage.uuid  # the UUID makes the order of ties reproducible
 
 
-def _check(text: str, top_k: int, filters: Filters) -> None:
+def _check_arguments(text: str, top_k: int, filters: Filters) -> None:
+    """Raise `BadRequest` if the query is empty, or a number is out of range."""
     if not text:
         raise BadRequest("The query is empty.", "Ask a question, or give words.")
-    if not 1 <= top_k <= MOST:
-        raise BadRequest(f"top_k is {top_k}.", f"It must be from 1 to {MOST}.")
+    if not 1 <= top_k <= MAX_TOP_K:
+        raise BadRequest(f"top_k is {top_k}.", f"It must be from 1 to {MAX_TOP_K}.")
     if filters.year_from and filters.year_to and filters.year_from > filters.year_to:
         msg = f"The years {filters.year_from} to {filters.year_to} are none."
         raise BadRequest(msg, "Exchange them.")
 
 
 def _empty_error(counts: CorpusCounts) -> EmptyStore:
-    """Why there is nothing to search, which is not the same as nothing found."""
+    """Return the error for an empty store, which is not the same as nothing found."""
     if counts.passages or counts.records:
         msg = "The index is empty: nothing was searched."
-        return EmptyStore(msg, _INDEX_IT)
+        return EmptyStore(msg, _INDEX_HINT)
     msg = "The corpus is empty: nothing was searched."
     sync, index = command_line("corpus sync KEY TERM"), command_line("corpus index")
     hint = f"Fill it: {sync}, then {index}."
@@ -304,7 +308,7 @@ def _empty_error(counts: CorpusCounts) -> EmptyStore:
 def _embed_query(
     text: str, corpus: Searchable, contents: FinderStatus
 ) -> tuple[Vector | None, EmbeddingsFailed | None]:
-    """The query's vector, or why it cannot be compared with those of the index."""
+    """Return the query's vector, or the reason why it cannot be compared with the index."""
     try:
         embedder = corpus.embedder
         if embedder is None:
@@ -313,21 +317,23 @@ def _embed_query(
         if missing := embedder.available():
             return None, EmbeddingsFailed(missing)
         if not contents.vectors:
-            return None, EmbeddingsFailed("The index holds no vectors.", _INDEX_IT)
+            return None, EmbeddingsFailed("The index holds no vectors.", _INDEX_HINT)
         if contents.model != embedder.model:
             msg = f"The vectors are of {contents.model}, and the settings name {embedder.model}."
-            return None, EmbeddingsFailed(msg, _INDEX_IT)
+            return None, EmbeddingsFailed(msg, _INDEX_HINT)
         return embedder.embed_question(text), None
     except EmbeddingsFailed as trouble:
         return None, trouble
 
 
-def _resolve(hits: Sequence[Hit], corpus: Searchable, filters: Filters) -> Iterator[ScoredPassage]:
-    """The proposed passages as they are in SQL now."""
+def _read_passages(
+    hits: Sequence[Hit], corpus: Searchable, filters: Filters
+) -> Iterator[ScoredPassage]:
+    """Yield the proposed passages as stored in SQL now."""
     passages = corpus.database.passages([hit.uuid for hit in hits])
-    pmids = {one.paper.removeprefix("pmid:") for one in passages.values() if _in_pubmed(one)}
+    pmids = {one.paper.removeprefix("pmid:") for one in passages.values() if _has_pmid(one)}
     records = corpus.database.records(sorted(pmids))
-    day = today()
+    day = get_today()
     for hit in hits:
         passage = passages.get(hit.uuid)
         if passage is None:
@@ -337,46 +343,48 @@ def _resolve(hits: Sequence[Hit], corpus: Searchable, filters: Filters) -> Itera
         if (stored and stored.gone) or (paper.retracted and not filters.retracted):
             continue
         passage = replace(passage, retracted=paper.retracted)
-        quality = quality_of(paper, day)
+        quality = score_quality(paper, day)
         yield ScoredPassage(passage, hit.score, hit.sim, hit.bm25, quality, paper=paper)
 
 
-def by_evidence(found: Sequence[ScoredPassage]) -> list[ScoredPassage]:
-    """Passages with scores by which the better evidence climbs; see the module."""
+def weight_by_evidence(found: Sequence[ScoredPassage]) -> list[ScoredPassage]:
+    """Return passages with scores weighted by evidence; see the module."""
     scored = [
-        replace(one, score=one.score * _weight_of(one.paper)) if one.paper else one for one in found
+        replace(one, score=one.score * _evidence_factor(one.paper)) if one.paper else one
+        for one in found
     ]
     best: dict[str, ScoredPassage] = {}
-    for one in sorted(scored, key=_rank):
+    for one in sorted(scored, key=_sort_key):
         best.setdefault(one.passage.paper, one)
-    behind = dict(_behind_published(list(best.values())))
+    behind = dict(_limit_preprints(list(best.values())))
     return [
         replace(one, score=min(one.score, behind.get(one.passage.paper, one.score)))
         for one in scored
     ]
 
 
-def _weight_of(paper: Paper) -> float:
-    return _RETRACTED if paper.retracted else 1 + WEIGHT * evidence_of(paper)
+def _evidence_factor(paper: Paper) -> float:
+    """Return the factor of a paper's score by its evidence."""
+    return _RETRACTED_FACTOR if paper.retracted else 1 + EVIDENCE_WEIGHT * score_evidence(paper)
 
 
-def _behind_published(papers: Sequence[ScoredPassage]) -> Iterator[tuple[str, float]]:
-    """By the key of a preprint whose published version was found, too: the most it may score."""
+def _limit_preprints(papers: Sequence[ScoredPassage]) -> Iterator[tuple[str, float]]:
+    """Yield preprints whose published version was found, too, each with its maximum score."""
     from ..search.same_paper import is_preprint, judge_pair
 
     records = [(one.passage.paper, one.score, one.paper) for one in papers if one.paper]
     preprints = [one for one in records if is_preprint(one[2])]
     for (key, _, preprint), (other, score, paper) in product(preprints, records):
         if key != other and judge_pair(preprint, paper).relation == "preprint_of":
-            yield key, score * _BEHIND
+            yield key, score * _JUST_BEHIND_FACTOR
 
 
-def _in_pubmed(passage: Passage) -> bool:
+def _has_pmid(passage: Passage) -> bool:
     return passage.paper.startswith("pmid:")
 
 
 def _paper_from_passage(passage: Passage) -> Paper:
-    """Make the paper of a passage that has no record in the corpus."""
+    """Return a paper for a passage without a record in the corpus."""
     return Paper(
         Ids(),
         title=passage.title,
@@ -389,51 +397,57 @@ def _paper_from_passage(passage: Passage) -> Paper:
     )
 
 
-def _out_of_date(contents: FinderStatus, counts: CorpusCounts) -> Iterator[str]:
-    """Warnings that follow from the counts; `.` looks at every paper."""
+def _warn_if_outdated(contents: FinderStatus, counts: CorpusCounts) -> Iterator[str]:
+    """Yield warnings that follow from the counts of papers, passages and vectors."""
     papers = counts.records - counts.gone - counts.papers_cut
     if papers > 0:
-        yield f"{papers:,} papers are not indexed yet: they are not found. {_INDEX_IT}"
+        yield f"{papers:,} papers are not indexed yet: they are not found. {_INDEX_HINT}"
     if counts.passages != contents.passages:
         by = abs(counts.passages - contents.passages)
-        yield f"The index is out of date by {by:,} passages. {_INDEX_IT}"
+        yield f"The index is out of date by {by:,} passages. {_INDEX_HINT}"
     if contents.vectors and (without := contents.passages - contents.vectors) > 0:
-        yield f"{without:,} passages have no vector yet: by meaning they are not found. {_INDEX_IT}"
+        missed = f"{without:,} passages have no vector yet: by meaning they are not found."
+        yield f"{missed} {_INDEX_HINT}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Filter:
-    """One filter: as it was asked for, the filters without it, and what passages have for it."""
+    """One filter: its description, the other filters, and the values of a passage for it."""
 
     asked: str
     without: Filters
     has: Callable[[Passage], Sequence[str]]
 
 
-def resolved(filters: Filters, corpus: Searchable) -> Filters:
-    """The filters with the names under which the corpus has the journal that is asked for."""
+def resolve_journals(filters: Filters, corpus: Searchable) -> Filters:
+    """Return the filters with the names that the corpus has for the requested journal."""
     if not filters.journal:
         return filters
     return replace(filters, journals=corpus.database.journals(filters.journal))
 
 
-def why_nothing(
+def explain_empty_result(
     text: str, vector: NDArray[np.float32] | None, filters: Filters, corpus: Searchable
 ) -> Iterator[str]:
-    """Which filters left nothing, and what there is without them; nothing where none did."""
-    chosen = list(_chosen(filters))
-    alone = [(one, found) for one in chosen if (found := _found(text, vector, one.without, corpus))]
+    """Yield a sentence for each filter that removes every passage."""
+    chosen = list(_list_set_filters(filters))
+    alone = [
+        (one, found)
+        for one in chosen
+        if (found := _find_with_filters(text, vector, one.without, corpus))
+    ]
     for one, found in alone:
-        yield f"{one.asked} leaves nothing. Without it: {_counted(found, one.has)}."
+        yield f"{one.asked} leaves nothing. Without it: {_describe_count(found, one.has)}."
     if chosen and not alone:
-        found = _found(text, vector, Filters(retracted=filters.retracted), corpus)
+        found = _find_with_filters(text, vector, Filters(retracted=filters.retracted), corpus)
         several = ", ".join(one.asked for one in chosen if one.asked != _RETRACTED_TYPE)
         if found and several:
-            yield f"Together these leave nothing: {several}. Without them: {_counted(found)}."
+            count = _describe_count(found)
+            yield f"Together these leave nothing: {several}. Without them: {count}."
 
 
-def _chosen(filters: Filters) -> Iterator[_Filter]:
-    """The filters that are set; that retracted papers are left out is one, too."""
+def _list_set_filters(filters: Filters) -> Iterator[_Filter]:
+    """Yield the filters that are set; leaving out retracted papers counts as a filter, too."""
     if filters.year_from is not None or filters.year_to is not None:
         first, last = filters.year_from, filters.year_to
         years = (
@@ -462,25 +476,27 @@ def _chosen(filters: Filters) -> Iterator[_Filter]:
         yield _Filter(_RETRACTED_TYPE, without, lambda _: ["retracted"])
 
 
-def _found(
+def _find_with_filters(
     text: str, vector: NDArray[np.float32] | None, filters: Filters, corpus: Searchable
 ) -> list[Passage]:
-    """The passages there are under other filters; by words where there are any."""
-    hits = corpus.finder.search(text, None, _LOOKED_AT, filters)
+    """Return the passages under other filters, by words if any passage has them."""
+    hits = corpus.finder.search(text, None, _MAX_COUNTED_PASSAGES, filters)
     if not hits and vector is not None:
-        hits = corpus.finder.search("", vector, _LOOKED_AT, filters)
+        hits = corpus.finder.search("", vector, _MAX_COUNTED_PASSAGES, filters)
     return list(corpus.database.passages([hit.uuid for hit in hits]).values())
 
 
-def _counted(
+def _describe_count(
     passages: Sequence[Passage], has: Callable[[Passage], Sequence[str]] | None = None
 ) -> str:
-    """How many papers, and what most of them have."""
+    """Return the count of papers, and their most frequent values."""
     papers = {one.paper: one for one in passages}
-    more = "at least " if len(passages) >= _LOOKED_AT else ""
-    told = f"{more}{len(papers):,} paper{'s' * (len(papers) != 1)}"
+    more = "at least " if len(passages) >= _MAX_COUNTED_PASSAGES else ""
+    count = f"{more}{len(papers):,} paper{'s' * (len(papers) != 1)}"
     if not has:
-        return told
-    most = Counter(value for one in papers.values() for value in has(one)).most_common(_SHOWN)
+        return count
+    most = Counter(value for one in papers.values() for value in has(one)).most_common(
+        _MAX_LISTED_VALUES
+    )
     shown = ", ".join(f"{value}: {count:,}" for value, count in most)
-    return f"{told} ({shown})" if shown else told
+    return f"{count} ({shown})" if shown else count

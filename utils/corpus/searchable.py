@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 class SearchedTables(Protocol):
-    """Passages, records and other names."""
+    """Stored passages, records and alternative names."""
 
     def passages(self, uuids: Sequence[str]) -> Mapping[str, Passage]:
-        """Return those of these passages that there are."""
+        """Return the passages with these UUIDs, as far as they exist."""
 
     def passages_of(self, paper_key: str) -> Sequence[Passage]:
         """Return the passages of a paper, in their order."""
 
     def record(self, pmid: str) -> CorpusRecord | None:
-        """Return one record, or None."""
+        """Return one record; None if it is missing."""
 
     def records(self, pmids: Sequence[str]) -> Mapping[str, CorpusRecord]:
         """Return the records of papers whose passages were found."""
@@ -34,17 +34,17 @@ class SearchedTables(Protocol):
         """Return the names under which passages have a journal."""
 
     def named(self, kind: Kind, forms: Sequence[str]) -> Mapping[str, Sequence[tuple[str, int]]]:
-        """Return other names by form, each with the number of texts that have it."""
+        """Return alternative names by form, each with the number of texts that use the name."""
 
 
 class SearchedTexts(Protocol):
-    """Whole texts, by the file or the paper; a `Shelf` is one."""
+    """Whole texts, found by file or by paper; a `Shelf` implements this interface."""
 
     def find_by_file(self, name: str) -> StoredPaper | None:
-        """Return the text of this file name, or None."""
+        """Return the text with this file name; None if it is missing."""
 
     def find(self, ids: Ids) -> StoredPaper | None:
-        """Return a paper's text, or None."""
+        """Return a paper's text; None if it is missing."""
 
     def read_text(self, stored: StoredPaper) -> str:
         """Return the whole text."""
@@ -55,7 +55,7 @@ class Searchable(Protocol):
 
     @property
     def finder(self) -> PassageFinder:
-        """The index in which passages are found."""
+        """The index of passages."""
 
     @property
     def database(self) -> SearchedTables:
@@ -67,7 +67,7 @@ class Searchable(Protocol):
 
     @property
     def embedder(self) -> Embedder | None:
-        """The model that makes a vector of a question."""
+        """The model that makes the vector of a question."""
 
     @property
     def reranker(self) -> Reranker | None:
@@ -75,7 +75,7 @@ class Searchable(Protocol):
 
     @property
     def more(self) -> str:
-        """The advice to a person who found nothing, such as ``sync records``."""
+        """The advice to a user who found nothing, such as ``sync records``."""
 
     def recent_counts(self) -> CorpusCounts:
-        """Return how much there is, at most ten seconds ago."""
+        """Return the counts of passages and records, at most ten seconds old."""

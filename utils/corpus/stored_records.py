@@ -1,7 +1,7 @@
 """Records, checkpoints and results of a corpus, without SQL.
 
-Importing these need not wait for SQLAlchemy. Days are ISO 8601 (``2026-11-21``), for PubMed gives
-Entrez dates and revisions by the day; `timestamp` writes one as the corpus contract wants it.
+Importing this module does not load SQLAlchemy. Days are ISO 8601 (``2026-11-21``), because PubMed
+gives Entrez dates and revisions by the day; `to_timestamp` converts a day to the contract's format.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TIME = re.compile(r"([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?", re.A)
 
 
 STAGED = ("paper", "content_hash", "edat", "lr", "year", "retracted")
-"""What is staged of a record: the columns of `paper_row` beside the PMID."""
+"""The staged fields of a record: the columns of `to_record_row` except the PMID."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,9 @@ class CorpusRecord:
     """One paper of the corpus.
 
     ``version`` counts from 1 and grows when the content changes or PubMed revised the record;
-    ``content_hash`` is the SHA-256 of everything known but the day of the last revision. ``edat``
+    ``content_hash`` is the SHA-256 of all fields except the day of the last revision. ``edat``
     is the day the paper came into PubMed, ``lr`` that of its last revision; both may be empty.
-    ``gone``: PubMed does not have it any more.
+    ``gone``: PubMed has deleted the record.
     """
 
     paper: Paper
@@ -47,9 +47,9 @@ class CorpusRecord:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """How far a question is synced.
+    """The sync state of a query.
 
-    ``last_edat`` is the watermark: the latest Entrez date stored, None before anything was.
+    ``last_edat`` is the watermark: the latest Entrez date stored, None before the first sync.
     ``last_mdat`` is the day up to which revisions of older records were asked for.
     """
 
@@ -77,10 +77,10 @@ class SyncResult:
     """The result of a sync.
 
     ``pmids_processed`` is the sum of the three counts; a record PubMed deleted counts as updated.
-    ``unfinished``: what was fetched is staged, and the next call goes on from there; the counts
-    are of what is in the corpus already, and its watermark has not moved yet.
-    ``members`` has the query here, and ``members_at_pubmed`` papers PubMed counts for it on that
-    day; None while unfinished, and where it did not say.
+    ``unfinished``: fetched records are staged, and the next call resumes; the counts cover merged
+    records only, and the watermark has not moved yet. ``members`` counts the query's papers here,
+    and ``members_at_pubmed`` those that PubMed counts on that day; None while unfinished, or if
+    PubMed's count is unknown.
     """
 
     job_id: str
@@ -109,9 +109,9 @@ class UpsertResult(NamedTuple):
 class Changes:
     """The result of replacing the passages of a paper.
 
-    ``added`` are new or have another text: they need a vector. ``moved`` have the text they had,
-    but another place or other facts (retracted, year). ``kept`` counts those whose text is the
-    same, the moved ones included.
+    ``added`` passages are new or have another text, and need a vector. ``moved`` passages have the
+    same text, but another place or other facts (retracted, year). ``kept`` counts passages with the
+    same text, including the moved ones.
     """
 
     added: list[Passage]
@@ -122,9 +122,9 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class CorpusCounts:
-    """How much there is; ``gone`` and ``retracted`` are among ``records``.
+    """The counts of a corpus; ``gone`` and ``retracted`` are included in ``records``.
 
-    ``papers_cut`` counts the papers that have been cut, whatever became of them.
+    ``papers_cut`` counts all papers that were ever cut into passages.
     """
 
     records: int
@@ -135,16 +135,16 @@ class CorpusCounts:
     query_keys: int
 
 
-def day_of(text: str) -> str:
-    """The day of an ISO 8601 date or UTC timestamp.
+def parse_day(text: str) -> str:
+    """Return the day of an ISO 8601 date or UTC timestamp.
 
-    >>> day_of("2025-08-17T15:59:02Z")
+    >>> parse_day("2025-08-17T15:59:02Z")
     '2025-08-17'
 
     Raises
     ------
     BadRequest
-        It is neither.
+        *text* is neither.
     """
     from datetime import date
 
@@ -158,31 +158,31 @@ def day_of(text: str) -> str:
     raise BadRequest(msg, "Give an ISO 8601 date, such as 2026-11-21 or 2026-11-21T00:00:00Z.")
 
 
-def timestamp(day: str | None) -> str | None:
-    """A day as ISO 8601 UTC timestamp; None for None and partial dates.
+def to_timestamp(day: str | None) -> str | None:
+    """Return a day as ISO 8601 UTC timestamp; None for None and partial dates.
 
-    >>> timestamp("2024-06-02")
+    >>> to_timestamp("2024-06-02")
     '2024-06-02T00:00:00Z'
     """
     return f"{day}T00:00:00Z" if day and _DAY.fullmatch(day) else None
 
 
-def _non_empty(value: Any) -> dict[str, Any]:
-    """The members of a dataclass that are not empty."""
+def _get_filled_fields(value: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass that are not empty."""
     if not (names := get_field_names(value)):
-        raise TypeError(f"{type(value)} is no part of a paper")
+        raise TypeError(f"{type(value)} is not part of a paper")
     return {name: content for name in names if (content := getattr(value, name))}
 
 
-_encode = json.JSONEncoder(separators=(",", ":"), default=_non_empty).encode
+_encode = json.JSONEncoder(separators=(",", ":"), default=_get_filled_fields).encode
 
 
-def as_json(paper: Paper) -> tuple[str, str]:
-    """A paper as JSON for `paper_from_row`, and its content hash.
+def paper_to_json(paper: Paper) -> tuple[str, str]:
+    """Return a paper as JSON for `paper_from_row`, and its content hash.
 
-    What is empty is left out, so that a member that Papershelf learns about later changes no hash.
+    Empty fields are left out, so that a field added to Papershelf later does not change the hash.
     """
-    facts = _non_empty(paper)
+    facts = _get_filled_fields(paper)
     facts["ids"] = paper.ids
     revised = facts.pop("revised", "")
     content = _encode(facts)
@@ -190,8 +190,8 @@ def as_json(paper: Paper) -> tuple[str, str]:
     return (f'{content[:-1]},"revised":{_encode(revised)}}}' if revised else content), digest
 
 
-def paper_row(paper: Paper) -> dict[str, Any]:
-    """The row of a paper, all but its version.
+def to_record_row(paper: Paper) -> dict[str, Any]:
+    """Return the row of a paper, all but its version.
 
     Raises
     ------
@@ -201,7 +201,7 @@ def paper_row(paper: Paper) -> dict[str, Any]:
     if not re.fullmatch(r"[1-9]\d{0,8}", paper.ids.pmid, re.A):
         msg = f"{paper.title[:60]!r} has no PMID."
         raise BadRequest(msg, "A corpus keeps records of PubMed.")
-    text, digest = as_json(paper)
+    text, digest = paper_to_json(paper)
     return {
         "pmid": int(paper.ids.pmid),
         "paper": text,
@@ -213,11 +213,11 @@ def paper_row(paper: Paper) -> dict[str, Any]:
     }
 
 
-def latest_edat(rows: Sequence[Mapping[str, Any]]) -> str | None:
-    """The latest whole Entrez date of some rows."""
+def find_latest_edat(rows: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return the latest complete Entrez date of some rows."""
     return max((row["edat"] for row in rows if _DAY.fullmatch(row["edat"])), default=None)
 
 
-def batches(values: Sequence[T], size: int = 500) -> Iterator[Sequence[T]]:
-    """Stretches of a list: both databases refuse statements with too many parameters."""
+def split_into_batches(values: Sequence[T], size: int = 500) -> Iterator[Sequence[T]]:
+    """Yield slices of a list: both databases reject statements with too many parameters."""
     return (values[at : at + size] for at in range(0, len(values), size))

@@ -1,14 +1,16 @@
-"""A query's records, brought up to date with PubMed.
+"""Bring a query's records up to date with PubMed.
 
-A sync asks for the papers that came into PubMed since the watermark (by Entrez date, with an
-overlap, for PubMed indexes some of them days later), then for those that were revised since the
-last time (by modification date: retractions, and papers that were taken in with an old Entrez
-date). Then the identifiers of everything the query finds, sliced by Entrez date, are held against
-the members: what came in late, what was deleted and what no longer matches is told by that alone,
-however old. Every record is fetched anew. All of it is staged (`.sync_jobs`), then merged page by
-page, and a count proves it: so many members here, so many at PubMed. A call that is cut short is
-resumed by the next one. Where that was on another day, or the counts differ, what PubMed has done
-since is asked for at once. What E-utilities promise: facts sheet, 1.2 and 1.3.
+1. Search for papers that entered PubMed since the watermark (by Entrez date). The searches overlap
+   by some days, because PubMed indexes some papers late.
+2. Search for papers revised since the last sync (by modification date): retractions, and papers
+   added with an old Entrez date.
+3. Compare the PMIDs of everything the query finds, sliced by Entrez date, with the members. This
+   reveals late, deleted and no longer matching papers of any age.
+4. Fetch every record again, stage the records (`.sync_jobs`), then merge them page by page.
+5. Compare the count of members with PubMed's count.
+
+The next call resumes a call that was interrupted. If the interrupted call was on another day, or if
+the counts differ, a second job asks at once for the changes since then.
 """
 
 from __future__ import annotations
@@ -31,16 +33,16 @@ if TYPE_CHECKING:
     from ..http import Web
     from .database import CorpusDatabase
 
-_AT_ONCE = 3 * LAST_HIT  # hits that are swept in one step; more are asked for in halves
-_OUTAGE = 3  # batches in a row that fail: PubMed is not there
-_MANY = 10  # an answer that lacks so many papers is broken
-_PATIENCE_S = 10.0
-_LONGEST_KEY = 200
-_LONGEST_TERM = 50_000
+_MAX_SWEPT_HITS = 3 * LAST_HIT  # hits that are swept in one step; a stretch with more is halved
+_OUTAGE_AFTER_BATCHES = 3  # failed batches in a row after which PubMed counts as unavailable
+_SUSPICIOUS_MISSING = 10  # an empty answer for this many papers is an error, not a deletion
+_LOCK_WAIT_S = 10.0
+_MAX_KEY_CHARS = 200
+_MAX_TERM_CHARS = 50_000
 Progress = Callable[[int, int], None]
 
 
-def sync(  # noqa: PLR0913 - what may be asked for, and who is told
+def sync_query(  # noqa: PLR0913 - options and callbacks of a sync
     query_key: str,
     term: str,
     database: CorpusDatabase,
@@ -57,60 +59,61 @@ def sync(  # noqa: PLR0913 - what may be asked for, and who is told
     Parameters
     ----------
     query_key : str
-        The name of the query. It stands for one term; only *full* changes that.
+        The name of the query. A name has one term, which only *full* can change.
     term : str
         The query in PubMed's own language.
     overlap_days : int
-        So many days before the watermark are asked for once more.
+        The number of days before the watermark to search again.
     full : bool
-        Fetch everything anew, from the beginning.
+        Fetch all records again, from the beginning.
     longest_s : float, optional
-        Stop after about so many seconds with ``unfinished``; what was fetched stays staged.
+        Stop after about this time with ``unfinished``; fetched records stay staged.
     progress : callable, optional
-        Called after every batch with the number of papers looked at, and of all.
+        Called after every batch with the count of processed papers, and of all papers.
     waiting : callable, optional
-        Told who else is at work on this question, where one has to be waited for.
+        Called with a description of the process that holds the lock, while waiting for it.
 
     Raises
     ------
     BadRequest
         Key, term or overlap cannot be used.
     StoreBusy
-        Another process syncs this question.
+        Another process syncs this query.
     NotConfigured
         No e-mail address is set.
     Unreachable
-        PubMed did not answer a search. What is staged stays.
+        PubMed did not answer a search. Staged records stay.
     StoreFailed
         The database could not be used.
     """
     query_key, term = _check_arguments(query_key, term, overlap_days)
     web.settings.require_email("NCBI")
-    patience = min(_PATIENCE_S, longest_s or _PATIENCE_S)
+    patience = min(_LOCK_WAIT_S, longest_s or _LOCK_WAIT_S)
     with database.alone(query_key, patience, waiting):
-        job = SyncJob.of(database, query_key, term, overlap_days, full)
-        call = _Sync(term, web, longest_s, progress or _ignore_progress)
+        job = SyncJob.open_or_create(database, query_key, term, overlap_days, full)
+        call = _SyncCall(term, web, longest_s, progress or _ignore_progress)
         done = call.run(job)
         if done.unfinished or call.failed or not _may_be_behind(job, done, longest_s):
             return done
-        return _together(
-            done, call.run(SyncJob.of(database, query_key, term, overlap_days, full=False))
+        return _combine_results(
+            done,
+            call.run(SyncJob.open_or_create(database, query_key, term, overlap_days, full=False)),
         )
 
 
 def _may_be_behind(job: SyncJob, done: SyncResult, longest_s: float | None) -> bool:
-    """Whether PubMed went on since the job was begun: on another day, in its counts, or unseen.
+    """Return whether PubMed may have changed since the job began.
 
-    Counts do not show that as many papers came as went, so that who ends the job of another call
-    looks again; where time is limited not, since calls that never get to an end would never end.
+    Equal counts do not show that as many papers were added as removed. So a call that ends the job
+    of an earlier call syncs again, unless its time is limited: limited calls might never finish.
     """
     counts_differ = done.members_at_pubmed not in (None, done.members)
     is_old = job.last_day.replace("/", "-") < utc_now()[:10]
     return is_old or counts_differ or (job.taken_up and longest_s is None)
 
 
-def _together(first: SyncResult, second: SyncResult) -> SyncResult:
-    """One result of two jobs in a row: what the second skipped was counted by the first."""
+def _combine_results(first: SyncResult, second: SyncResult) -> SyncResult:
+    """Return one result of two consecutive jobs; the first job counted the skipped records."""
     inserted, updated = first.inserted + second.inserted, first.updated + second.updated
     return replace(
         second,
@@ -125,8 +128,9 @@ def _together(first: SyncResult, second: SyncResult) -> SyncResult:
 
 
 def _check_arguments(query_key: str, term: str, overlap_days: int) -> tuple[str, str]:
+    """Return key and term without extra blanks; raise `BadRequest` if one is invalid."""
     key, text = query_key.strip(), " ".join(term.split())
-    for name, value, most in (("query_key", key, _LONGEST_KEY), ("term", text, _LONGEST_TERM)):
+    for name, value, most in (("query_key", key, _MAX_KEY_CHARS), ("term", text, _MAX_TERM_CHARS)):
         if not value or len(value) > most or not value.isprintable():
             msg = f"{name} must be 1 to {most:,} printable characters."
             raise BadRequest(msg, "Correct it and call again.")
@@ -136,11 +140,11 @@ def _check_arguments(query_key: str, term: str, overlap_days: int) -> tuple[str,
 
 
 def _ignore_progress(done: int, total: int) -> None:
-    """Do nothing: no progress was asked for."""
+    """Do nothing: the caller gave no progress callback."""
 
 
-class _Sync:
-    """One call: steps of its jobs until they are done, or the time is up."""
+class _SyncCall:
+    """One call: steps of its jobs until the jobs are finished, or the time is up."""
 
     job: SyncJob
 
@@ -155,45 +159,47 @@ class _Sync:
         self.looked_at: tuple[int, int] | None = None
 
     def run(self, job: SyncJob) -> SyncResult:
+        """Do the steps of a job until it ends, the time is up, or PubMed is unavailable."""
         self.job, self.looked_at = job, None
-        while self.failures < _OUTAGE:
-            if not self._step():
-                return self._counted(self.job.end())
+        while self.failures < _OUTAGE_AFTER_BATCHES:
+            if not self._do_next_step():
+                return self._add_member_counts(self.job.end())
             if self.end is not None and self.clock.now() >= self.end:
                 break
-        return self.job.unfinished()
+        return self.job.to_unfinished_result()
 
-    def _counted(self, merged: SyncResult) -> SyncResult:
-        """The result with the members here, and as many as PubMed counts up to the same day."""
+    def _add_member_counts(self, merged: SyncResult) -> SyncResult:
+        """Return the result with the count of members here, and PubMed's count of the same days."""
         members = self.job.count_members()
         query = Query(self.term, min_date=f"{BEGINNING:%Y/%m/%d}", max_date=self.job.last_day)
         try:
             there = fetch_first_hits(replace(query, date_type="edat"), self.web).total
         except SourceMiss as miss:
-            told = f"PubMed did not say how many papers it finds: {miss.message}"
-            return replace(merged, members=members, warnings=(*merged.warnings, told))
-        told = f"{members:,} members are here, and PubMed counts {there:,}: call again."
-        more = () if members == there else (told,)
+            warning = f"PubMed did not return its count of papers: {miss.message}"
+            return replace(merged, members=members, warnings=(*merged.warnings, warning))
+        warning = f"{members:,} members are here, and PubMed counts {there:,}: call again."
+        more = () if members == there else (warning,)
         return replace(
             merged, members=members, members_at_pubmed=there, warnings=(*merged.warnings, *more)
         )
 
-    def _step(self) -> bool:
-        """Do the next thing; False when nothing is left to do."""
-        if stretch := self.job.next_stretch():
-            self._sweep(stretch)
+    def _do_next_step(self) -> bool:
+        """Do the next step of the job; return False when nothing is left to do."""
+        if stretch := self.job.get_next_stretch():
+            self._sweep_stretch(stretch)
             return True
-        if wanted := self.job.next_pmids(BATCH):
-            done, total = self.looked_at or self.job.progress()
-            self._fetch(wanted)
+        if wanted := self.job.get_next_pmids(BATCH):
+            done, total = self.looked_at or self.job.count_progress()
+            self._stage_batch(wanted)
             self.looked_at = (done + len(wanted), total)
             self.progress(*self.looked_at)
             return True
         return self.job.merge_some()
 
-    # -- what there is -----------------------------------------------------------------------
+    # -- PMIDs -------------------------------------------------------------------------------
 
-    def _sweep(self, stretch: Stretch) -> None:
+    def _sweep_stretch(self, stretch: Stretch) -> None:
+        """Stage the PMIDs of a stretch of days, or halve the stretch if it has too many hits."""
         if stretch.date_type == "members":
             self.job.want_lost_members(stretch)
             return
@@ -202,25 +208,25 @@ class _Sync:
         date_type = "edat" if stretch.date_type == "set" else stretch.date_type
         query = Query(self.term, min_date=first, max_date=last, date_type=date_type)
         found = sweep(query, self.web)
-        if found.total > _AT_ONCE and stretch.first < stretch.last:
-            self.job.split(stretch)
+        if found.total > _MAX_SWEPT_HITS and stretch.first < stretch.last:
+            self.job.split_stretch(stretch)
             return
         pmids = [pmid for page in found.pages for pmid in page]
         record = self.job.reconcile if stretch.date_type == "set" else self.job.record_hits
         record(stretch, pmids, found.warnings)
 
-    # -- what it says ------------------------------------------------------------------------
+    # -- records -----------------------------------------------------------------------------
 
-    def _fetch(self, wanted: Mapping[str, str]) -> None:
-        """Stage the records of a batch; one that cannot be read is halved until it is alone."""
+    def _stage_batch(self, wanted: Mapping[str, str]) -> None:
+        """Fetch and stage the records of a batch; halve it until a bad record is isolated."""
         try:
             papers = fetch(list(wanted), self.web, anew=True)
             missing = {pmid: why for pmid, why in wanted.items() if pmid not in papers}
-            doubtful = self._doubtful(missing, nothing=not papers)
+            doubtful = self._find_doubtful(missing, nothing=not papers)
         except SourceMiss as miss:
             if isinstance(miss.__cause__, BadContent) and len(wanted) > 1:
-                for half in _halves(wanted):
-                    self._fetch(half)
+                for half in _split_batch(wanted):
+                    self._stage_batch(half)
                 return
             self.failures += 1
             self.failed = True
@@ -228,20 +234,21 @@ class _Sync:
             return
         self.failures = 0  # of batches in a row
         omitted = [pmid for pmid in missing if pmid not in doubtful]
-        self.job.keep((papers[pmid] for pmid in wanted if pmid in papers), omitted)
+        self.job.stage_records((papers[pmid] for pmid in wanted if pmid in papers), omitted)
         if doubtful:
             self.failed = True
             reason = "PubMed finds what it sends no record of."
             self.job.mark_failed(doubtful, _failure_warning(doubtful, reason))
 
-    def _doubtful(self, missing: Mapping[str, str], *, nothing: bool) -> list[str]:
-        """PMIDs without a record that PubMed may have all the same.
+    def _find_doubtful(self, missing: Mapping[str, str], *, nothing: bool) -> list[str]:
+        """Return PMIDs without a record that PubMed may have after all.
 
-        A search still finds them, or the batch brought *nothing* although a search had found it.
+        Either a search still finds the PMIDs, or the whole batch came back empty (*nothing*)
+        although a search had found its papers.
         """
         found = [pmid for pmid, why in missing.items() if why != "vanished"]
         vanished = [pmid for pmid, why in missing.items() if why == "vanished"]
-        doubtful = found if nothing and len(found) >= _MANY else []
+        doubtful = found if nothing and len(found) >= _SUSPICIOUS_MISSING else []
         if vanished:
             query = Query(" OR ".join(f"{pmid}[uid]" for pmid in vanished))
             there = set(fetch_first_hits(query, self.web).pmids)
@@ -249,7 +256,7 @@ class _Sync:
         return doubtful
 
 
-def _halves(wanted: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+def _split_batch(wanted: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     rows = list(wanted.items())
     middle = len(rows) // 2
     return dict(rows[:middle]), dict(rows[middle:])

@@ -1,14 +1,14 @@
-"""Jobs of syncs: what is to be fetched, what is staged, and the merge into the corpus.
+"""The jobs of syncs: PMIDs to fetch, staged records, and their merge into the corpus.
 
-Everything a sync learns is staged first, step by step, each step all or nothing. Then pages of it
-become part of the corpus, a transaction each: records are put (`.database.put_records`),
-memberships begin and end, deletions are followed, and the page is staged no more. So none is
-counted twice, and neither memory nor a transaction grows with the corpus. The last one moves the
-watermark over what is stored: never beyond the latest Entrez date, and never over days of which
-some record could not be fetched.
+A sync first stages everything it learns, in atomic steps. Then pages of staged rows are merged into
+the corpus, one transaction each: records are written (`.database.put_records`), memberships begin
+and end, deletions are followed, and the rows leave the staging table. So no record is counted
+twice, and neither memory nor a transaction grows with the corpus. The last transaction moves the
+watermark: never beyond the latest stored Entrez date, and never over days with a record that
+failed.
 
-A process that is killed leaves a job that the next call resumes, merging too. A job is the work of
-one process at a time (`Connections.alone`), and every merge checks that once more.
+If a process is killed, the next call resumes its job, including the merge. One process at a time
+works on a job (`Connections.alone`), and every merge checks this again.
 """
 
 from __future__ import annotations
@@ -44,22 +44,22 @@ from .schema import members as _members
 from .schema import records as _records
 from .schema import staged as _staged
 from .schema import stretches as _stretches
-from .stored_records import STAGED, SyncResult, batches, latest_edat, paper_row
+from .stored_records import STAGED, SyncResult, find_latest_edat, split_into_batches, to_record_row
 
 BEGINNING = date(1700, 1, 1)  # old papers have old Entrez dates, however late PubMed took them in
 DateType = Literal["edat", "mdat", "set", "members"]
-_ORDER: tuple[DateType, ...] = ("edat", "mdat", "set", "members")
-_WHY = {"edat": "found", "mdat": "changed", "set": "appeared", "members": "vanished"}
+_STRETCH_ORDER: tuple[DateType, ...] = ("edat", "mdat", "set", "members")
+_REASONS = {"edat": "found", "mdat": "changed", "set": "appeared", "members": "vanished"}
 _PAGE = 1000
-_MOST_WARNINGS = 30
+_MAX_WARNINGS = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Days to ask about, both included: Entrez dates (``edat``) or dates of revision (``mdat``).
+    """Days to search, both included: Entrez dates (``edat``) or dates of revision (``mdat``).
 
-    ``set`` stands for all that the query finds there, identifiers only, beside the members with
-    such Entrez dates; ``members`` for the members that were not found where all are asked for.
+    ``set`` compares the PMIDs that the query finds on these days with the members of these days;
+    ``members`` looks up the members that a complete search did not find.
     """
 
     date_type: DateType
@@ -68,19 +68,21 @@ class Stretch:
 
     @property
     def name(self) -> str:
-        """As staged rows refer to it."""
+        """The name by which staged rows refer to the stretch."""
         return f"{self.date_type}:{self.first}"
 
 
 class SyncJob:
-    """A sync's job: made or resumed by `of`, filled step by step, ended by `merge`."""
+    """A sync's job: opened by `open_or_create`, filled step by step, merged, ended by `end`."""
 
     def __init__(
         self, database: CorpusDatabase, job: Job, warnings: Sequence[str], *, taken_up: bool = False
     ) -> None:
         self._database = database
         self._job = job
-        self.taken_up = taken_up  # begun by an earlier call, which saw PubMed as it was then
+        self.taken_up = (
+            taken_up  # begun by an earlier call, which may have seen an older state of PubMed
+        )
         self._warnings = dict.fromkeys(warnings)
 
     @property
@@ -90,26 +92,26 @@ class SyncJob:
 
     @property
     def last_day(self) -> str:
-        """The last day asked about, as PubMed writes it."""
+        """The last day to search, in PubMed's format."""
         return self._job.last.replace("-", "/")
 
     def count_members(self) -> int:
-        """How many papers the query has here."""
+        """Return how many papers of the query the corpus has."""
         mine = _members.c.query_key == self._job.query_key
         with self._database.reading() as connection:
             counted = select(func.count()).select_from(_members).where(mine)
             return int(connection.execute(counted).scalar_one())
 
     @classmethod
-    def of(
+    def open_or_create(
         cls, database: CorpusDatabase, query_key: str, term: str, overlap_days: int, full: bool
     ) -> SyncJob:
-        """The open job of this query, or a new one, from the watermark to today.
+        """Return the open job of this query, or a new job from the watermark to today.
 
-        An open job with another term, or from another watermark, is given up.
+        An open job with another term, or from another watermark, is abandoned.
         """
         with database.writing() as connection:
-            planned = _plan(connection, query_key, term, overlap_days, full)
+            planned = _plan_job(connection, query_key, term, overlap_days, full)
             row = (
                 connection.execute(
                     select(_jobs).where(_jobs.c.query_key == query_key, _jobs.c.state == "open")
@@ -125,26 +127,26 @@ class SyncJob:
                     connection.execute(again.where(_staged.c.state == "failed").values(state=""))
                     told = json.loads(row["warnings"])
                     return cls(database, open_job, told, taken_up=True)
-                _close(connection, open_job.job_id, "given up")
-            _create(connection, planned, _revised_since(connection, planned))
+                _close_job(connection, open_job.job_id, "given up")
+            _insert_job(connection, planned, _revised_since(connection, planned))
         return cls(database, planned, ())
 
     # -- steps -------------------------------------------------------------------------------
 
-    def next_stretch(self) -> Stretch | None:
-        """The next days to ask about; None when all were."""
+    def get_next_stretch(self) -> Stretch | None:
+        """Return the next days to search; None when all days are done."""
         query = select(_stretches).where(
             _stretches.c.job_id == self.job_id, _stretches.c.swept.is_(False)
         )
         with self._database.reading() as connection:
             rows = [
-                Stretch(row["date_type"], _date(row["first"]), _date(row["last"]))
+                Stretch(row["date_type"], _parse_date(row["first"]), _parse_date(row["last"]))
                 for row in connection.execute(query).mappings()
             ]
-        return min(rows, key=lambda s: (_ORDER.index(s.date_type), s.first), default=None)
+        return min(rows, key=lambda s: (_STRETCH_ORDER.index(s.date_type), s.first), default=None)
 
-    def split(self, stretch: Stretch) -> None:
-        """Ask about the halves of a stretch instead."""
+    def split_stretch(self, stretch: Stretch) -> None:
+        """Replace a stretch by its two halves."""
         middle = stretch.first + (stretch.last - stretch.first) // 2
         later = replace(stretch, first=middle + timedelta(days=1))
         with self._database.writing() as connection:
@@ -155,34 +157,35 @@ class SyncJob:
         """Stage the PMIDs that a search found in a stretch, to be fetched."""
         numbers = sorted(set(map(int, pmids)))
         with self._database.writing() as connection:
-            self._want(connection, stretch, numbers)
+            self._stage_pmids(connection, stretch, numbers)
             connection.execute(_update_stretch(self.job_id, stretch).values(swept=True))
-            self._note(connection, warnings)
+            self._add_warnings(connection, warnings)
 
     def reconcile(self, stretch: Stretch, pmids: Iterable[str], warnings: Iterable[str]) -> None:
-        """Hold the members of a stretch of Entrez dates against all that the query finds there.
+        """Compare the members of a stretch of Entrez dates with the PMIDs the query finds there.
 
-        To be fetched are what is found and no member of that time (it came late, or its date was
-        changed), and the members that are not found.
+        Papers to fetch are those found that were not members (added late, or with a changed date),
+        and the members that are not found.
         """
         found = set(map(int, pmids))
         until = _records.c.edat <= str(stretch.last)
         since = _records.c.edat >= str(stretch.first)
         with self._database.writing() as connection:
-            query = self._members_where(until if stretch.first == BEGINNING else until & since)
+            query = self._select_members(until if stretch.first == BEGINNING else until & since)
             known = set(connection.execute(query).scalars().all())
             fresh = sorted(found - known)
-            self._want(connection, stretch, fresh)
-            self._found_after_all(connection, stretch, fresh)
+            self._stage_pmids(connection, stretch, fresh)
+            self._clear_vanished(connection, stretch, fresh)
             lost = replace(stretch, date_type="members")
-            self._want(connection, lost, sorted(known - found))
+            self._stage_pmids(connection, lost, sorted(known - found))
             connection.execute(_update_stretch(self.job_id, stretch).values(swept=True))
-            self._note(connection, warnings)
+            self._add_warnings(connection, warnings)
 
     def want_lost_members(self, stretch: Stretch) -> None:
-        """Stage the query's members that the search for everything did not find.
+        """Stage the query's members that a complete search did not find.
 
-        A job of days, as an older version left it open, asks for the whole set instead.
+        An open job of an older version, which covers some days only, searches the whole set
+        instead.
         """
         found = exists().where(_staged.c.job_id == self.job_id, _staged.c.pmid == _members.c.pmid)
         with self._database.writing() as connection:
@@ -190,29 +193,29 @@ class SyncJob:
                 whole = {"date_type": "set", "first": str(BEGINNING)}
                 connection.execute(_update_stretch(self.job_id, stretch).values(**whole))
                 return
-            lost = connection.execute(self._members_where(~found)).scalars().all()
-            self._want(connection, stretch, lost)
+            lost = connection.execute(self._select_members(~found)).scalars().all()
+            self._stage_pmids(connection, stretch, lost)
             connection.execute(_update_stretch(self.job_id, stretch).values(swept=True))
 
-    def _members_where(self, condition: Any) -> Select[Any]:
+    def _select_members(self, condition: Any) -> Select[Any]:
         return (
             select(_members.c.pmid)
             .join(_records, _records.c.pmid == _members.c.pmid)
             .where(_members.c.query_key == self._job.query_key, condition)
         )
 
-    def _found_after_all(
+    def _clear_vanished(
         self, connection: Connection, stretch: Stretch, numbers: Sequence[int]
     ) -> None:
-        """Take back that members have vanished: they are found under another date."""
-        values = {"why": _WHY[stretch.date_type], "stretch": stretch.name}
+        """Clear the mark *vanished* of members that were found under another date."""
+        values = {"why": _REASONS[stretch.date_type], "stretch": stretch.name}
         vanished = (_staged.c.job_id == self.job_id) & (_staged.c.why == "vanished")
-        for some in batches(numbers):
+        for some in split_into_batches(numbers):
             these = update(_staged).where(vanished, _staged.c.pmid.in_(some))
             connection.execute(these.values(**values))
 
-    def next_pmids(self, limit: int) -> dict[str, str]:
-        """PMIDs whose record is to be fetched, and why (found, changed, appeared, vanished)."""
+    def get_next_pmids(self, limit: int) -> dict[str, str]:
+        """Return PMIDs whose record must be fetched, each with its reason (see `_WHY`)."""
         query = select(_staged.c.pmid, _staged.c.why).where(
             _staged.c.job_id == self.job_id, _staged.c.state == ""
         )
@@ -220,48 +223,51 @@ class SyncJob:
             rows = connection.execute(query.order_by(_staged.c.pmid).limit(limit)).all()
         return {str(row.pmid): row.why for row in rows}
 
-    def progress(self) -> tuple[int, int]:
-        """How many papers were looked at, of how many."""
+    def count_progress(self) -> tuple[int, int]:
+        """Return the counts of processed papers and of all papers."""
         query = select(func.count(), func.count().filter(_staged.c.state != ""))
         with self._database.reading() as connection:
             total, done = connection.execute(query.where(_staged.c.job_id == self.job_id)).one()
         return done, total
 
-    def keep(self, papers: Iterable[Paper], omitted: Iterable[str] = ()) -> None:
+    def stage_records(self, papers: Iterable[Paper], omitted: Iterable[str] = ()) -> None:
         """Stage fetched records; PubMed has none for the *omitted*."""
-        rows = [paper_row(paper) for paper in papers]
+        rows = [to_record_row(paper) for paper in papers]
         rows = [{**{k: row[k] for k in STAGED}, "key": row["pmid"]} for row in rows]
         with self._database.writing() as connection:
             if rows:
                 connection.execute(_update_fetched(self.job_id), rows)
-            self._mark(connection, omitted, "omitted")
+            self._set_state(connection, omitted, "omitted")
 
     def mark_failed(self, pmids: Iterable[str], warning: str) -> None:
         """Mark papers whose records could not be fetched: the watermark stays before them."""
         with self._database.writing() as connection:
-            self._mark(connection, pmids, "failed")
-            self._note(connection, [warning])
+            self._set_state(connection, pmids, "failed")
+            self._add_warnings(connection, [warning])
 
-    def unfinished(self) -> SyncResult:
-        """The result of a call that ends before the job does."""
+    def to_unfinished_result(self) -> SyncResult:
+        """Return the result of a call that ends before its job does."""
         with self._database.reading() as connection:
-            return replace(_result(connection, self.job_id), unfinished=True)
+            return replace(_read_result(connection, self.job_id), unfinished=True)
 
-    def _want(self, connection: Connection, stretch: Stretch, numbers: Sequence[int]) -> None:
-        about = {"why": _WHY[stretch.date_type], "stretch": stretch.name, "state": ""}
-        for some in batches(numbers):
+    def _stage_pmids(
+        self, connection: Connection, stretch: Stretch, numbers: Sequence[int]
+    ) -> None:
+        """Stage PMIDs of a stretch, to be fetched; staged PMIDs stay unchanged."""
+        about = {"why": _REASONS[stretch.date_type], "stretch": stretch.name, "state": ""}
+        for some in split_into_batches(numbers):
             query = select(_staged.c.pmid).where(_staged.c.job_id == self.job_id)
             staged = set(connection.execute(query.where(_staged.c.pmid.in_(some))).scalars())
             rows = [{"job_id": self.job_id, "pmid": n, **about} for n in some if n not in staged]
             if rows:
                 connection.execute(insert(_staged), rows)
 
-    def _mark(self, connection: Connection, pmids: Iterable[str], state: str) -> None:
+    def _set_state(self, connection: Connection, pmids: Iterable[str], state: str) -> None:
         change = update(_staged).where(_staged.c.job_id == self.job_id).values(state=state)
-        for some in batches(list(map(int, pmids))):
+        for some in split_into_batches(list(map(int, pmids))):
             connection.execute(change.where(_staged.c.pmid.in_(some)))
 
-    def _note(self, connection: Connection, warnings: Iterable[str]) -> None:
+    def _add_warnings(self, connection: Connection, warnings: Iterable[str]) -> None:
         known = len(self._warnings)
         self._warnings.update(dict.fromkeys(warnings))
         if len(self._warnings) == known:
@@ -273,35 +279,35 @@ class SyncJob:
     # -- the merge ---------------------------------------------------------------------------
 
     def merge_some(self) -> bool:
-        """Make the next page of what is staged part of the corpus; False when all is.
+        """Merge the next page of staged rows into the corpus; return False when all are merged.
 
         Raises
         ------
         InvariantFailed
             Another process ended this job.
         """
-        with self._merging() as merge:
+        with self._merge_transaction() as merge:
             more = merge.put_records() or merge.follow_deletions()
-            self._note(merge.connection, merge.warnings)
+            self._add_warnings(merge.connection, merge.warnings)
         return more
 
     def end(self) -> SyncResult:
-        """Move the watermark over what is stored, and end the job.
+        """Move the watermark, and end the job.
 
         Raises
         ------
         InvariantFailed
             Another process ended this job.
         """
-        with self._merging() as merge:
+        with self._merge_transaction() as merge:
             merge.warn_of_missing()
             merge.move_checkpoint()
-            self._note(merge.connection, merge.warnings)
-            _close(merge.connection, self.job_id, "merged")
-            return _result(merge.connection, self.job_id)
+            self._add_warnings(merge.connection, merge.warnings)
+            _close_job(merge.connection, self.job_id, "merged")
+            return _read_result(merge.connection, self.job_id)
 
     @contextmanager
-    def _merging(self) -> Iterator[Merge]:
+    def _merge_transaction(self) -> Iterator[Merge]:
         with self._database.writing() as connection:
             state = select(_jobs.c.state).where(_jobs.c.job_id == self.job_id)
             if connection.execute(state).scalar() != "open":
@@ -310,22 +316,23 @@ class SyncJob:
             yield Merge(connection, self._job)
 
 
-def _plan(connection: Connection, query_key: str, term: str, overlap_days: int, full: bool) -> Job:
+def _plan_job(
+    connection: Connection, query_key: str, term: str, overlap_days: int, full: bool
+) -> Job:
+    """Return the new job of a query, from its watermark to today."""
     at = datetime.fromtimestamp(int(time.time()), UTC)
     checkpoint = checkpoint_of(connection, query_key)
     if checkpoint and checkpoint.term not in {"", term} and not full:
-        msg = f"{query_key} stands for another search: {checkpoint.term}"
-        hint = (
-            "Take another query_key, or sync everything anew (full) to change what it stands for."
-        )
+        msg = f"{query_key} is the name of another search: {checkpoint.term}"
+        hint = "Choose another query_key, or sync everything again (full) to change its search."
         raise BadRequest(msg, hint)
     watermark = checkpoint.last_edat if checkpoint else None
     first = BEGINNING
     everything = full or not watermark
     if watermark and not full:
-        first = min(_date(watermark) - timedelta(days=overlap_days), at.date())
+        first = min(_parse_date(watermark) - timedelta(days=overlap_days), at.date())
     return Job(
-        job_id=_free_name(connection, at),
+        job_id=_find_free_job_id(connection, at),
         query_key=query_key,
         term=term,
         overlap_days=overlap_days,
@@ -336,8 +343,8 @@ def _plan(connection: Connection, query_key: str, term: str, overlap_days: int, 
     )
 
 
-def _free_name(connection: Connection, at: datetime) -> str:
-    """A job id that is free: of two jobs that begin in one second, one gets the next."""
+def _find_free_job_id(connection: Connection, at: datetime) -> str:
+    """Return an unused job id; of two jobs in one second, the second gets the next second."""
     while True:
         name = f"sync_{at:%Y-%m-%dT%H:%M:%SZ}"
         if not connection.execute(select(_jobs.c.job_id).where(_jobs.c.job_id == name)).first():
@@ -345,10 +352,10 @@ def _free_name(connection: Connection, at: datetime) -> str:
         at += timedelta(seconds=1)
 
 
-def _create(connection: Connection, job: Job, revised_since: date | None) -> None:
+def _insert_job(connection: Connection, job: Job, revised_since: date | None) -> None:
     row = {name: getattr(job, name) for name in Job.__slots__}
     connection.execute(insert(_jobs).values(**row, state="open", begun_at=utc_now()))
-    first, last = _date(job.first), _date(job.last)
+    first, last = _parse_date(job.first), _parse_date(job.last)
     stretches = [Stretch("edat", first, last)]
     if job.everything:
         stretches.append(Stretch("members", first, last))
@@ -364,19 +371,19 @@ def _revised_since(connection: Connection, job: Job) -> date | None:
     checkpoint = checkpoint_of(connection, job.query_key)
     if not checkpoint or not checkpoint.last_mdat:
         return None
-    return _date(checkpoint.last_mdat) - timedelta(days=job.overlap_days)
+    return _parse_date(checkpoint.last_mdat) - timedelta(days=job.overlap_days)
 
 
-def _close(connection: Connection, job_id: str, state: str) -> None:
-    """End a job, and forget what was staged for it."""
+def _close_job(connection: Connection, job_id: str, state: str) -> None:
+    """End a job, and delete its staged rows."""
     for table in (_staged, _stretches):
         connection.execute(delete(table).where(table.c.job_id == job_id))
     this = update(_jobs).where(_jobs.c.job_id == job_id)
     connection.execute(this.values(state=state, ended_at=utc_now()))
 
 
-def _result(connection: Connection, job_id: str) -> SyncResult:
-    """What a job has merged so far."""
+def _read_result(connection: Connection, job_id: str) -> SyncResult:
+    """Return the counts that a job has merged so far."""
     row = connection.execute(select(_jobs).where(_jobs.c.job_id == job_id)).mappings().one()
     counts = {name: row[name] for name in ("inserted", "updated", "skipped")}
     return SyncResult(
@@ -384,7 +391,7 @@ def _result(connection: Connection, job_id: str) -> SyncResult:
         **counts,
         pmids_processed=sum(counts.values()),
         max_edat_seen=row["max_edat"],
-        warnings=most_of(json.loads(row["warnings"])),
+        warnings=limit_warnings(json.loads(row["warnings"])),
     )
 
 
@@ -407,13 +414,13 @@ def _update_fetched(job_id: str) -> Update:
     return this.values(**values, state="fetched")
 
 
-def _date(day: str) -> date:
+def _parse_date(day: str) -> date:
     return date.fromisoformat(day)
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a sync is about: its question, and the days it covers (both included)."""
+    """The query of a sync, and the days it covers (both included)."""
 
     job_id: str
     query_key: str
@@ -435,10 +442,10 @@ class Merge:
         self.mine = _staged.c.job_id == job.job_id
 
     def put_records(self) -> bool:
-        """Put a page of fetched records; False where there is none.
+        """Merge a page of fetched records; return False if none is left.
 
-        The query finds them, so that they are its members; the vanished, which it finds no more,
-        are no members any longer.
+        Papers that the query finds become its members; papers that it no longer finds (vanished)
+        cease to be members.
         """
         fetched = self.mine & (_staged.c.state == "fetched")
         page = select(_staged.c.pmid, _staged.c.why, _staged.c.edat).where(fetched)
@@ -451,26 +458,27 @@ class Merge:
         self._begin_memberships(these)
         self._end_memberships([row.pmid for row in rows if row.why == "vanished"])
         self.connection.execute(delete(_staged).where(these))
-        latest = latest_edat([{"edat": r.edat} for r in rows if self._is_of_the_days(r)])
-        self._count(result.inserted, result.updated, result.skipped, latest)
+        latest = find_latest_edat([{"edat": r.edat} for r in rows if self._is_within_window(r)])
+        self._add_to_counts(result.inserted, result.updated, result.skipped, latest)
         return True
 
     def follow_deletions(self) -> bool:
-        """Mark a page of the members that PubMed does not have any more; False: there is none."""
+        """Mark a page of members that PubMed has deleted; return False if none is left."""
         deleted = self.mine & (_staged.c.why == "vanished") & (_staged.c.state == "omitted")
-        these = self._pmids(deleted, limit=_PAGE)
-        for some in batches(these):
+        these = self._select_pmids(deleted, limit=_PAGE)
+        for some in split_into_batches(these):
             gone = update(_records).where(_records.c.pmid.in_(some), _records.c.gone.is_(False))
             change = gone.values(gone=True, synced_at=utc_now())
-            self._count(updated=self.connection.execute(change).rowcount)
+            self._add_to_counts(updated=self.connection.execute(change).rowcount)
             self.connection.execute(delete(_members).where(_members.c.pmid.in_(some)))
             self.connection.execute(delete(_staged).where(deleted, _staged.c.pmid.in_(some)))
         return bool(these)
 
-    def _is_of_the_days(self, row: Any) -> bool:
+    def _is_within_window(self, row: Any) -> bool:
+        """Return whether a row was found within the days of the job."""
         return bool(row.why == "found" and row.edat <= self.job.last)
 
-    def _count(
+    def _add_to_counts(
         self, inserted: int = 0, updated: int = 0, skipped: int = 0, latest: str | None = None
     ) -> None:
         """Add to the counts of the job."""
@@ -482,17 +490,18 @@ class Merge:
             older = (_jobs.c.max_edat.is_(None)) | (_jobs.c.max_edat < latest)
             self.connection.execute(this.where(older).values(max_edat=latest))
 
-    def _pmids(self, *where: Any, limit: int | None = None) -> list[int]:
+    def _select_pmids(self, *where: Any, limit: int | None = None) -> list[int]:
         query = select(_staged.c.pmid).where(self.mine, *where).order_by(_staged.c.pmid)
         return list(self.connection.execute(query.limit(limit)).scalars())
 
     def _end_memberships(self, pmids: Sequence[int]) -> None:
-        """Remove members that PubMed has and that the query no longer finds."""
+        """Remove members that PubMed has but the query no longer finds."""
         members = delete(_members).where(_members.c.query_key == self.job.query_key)
-        for some in batches(pmids):
+        for some in split_into_batches(pmids):
             self.connection.execute(members.where(_members.c.pmid.in_(some)))
 
     def _begin_memberships(self, these: Any) -> None:
+        """Add staged papers as members of the query, except the vanished papers."""
         key = self.job.query_key
         is_member = exists().where(_members.c.query_key == key, _members.c.pmid == _staged.c.pmid)
         new = select(constant(key), _staged.c.pmid).where(
@@ -501,14 +510,14 @@ class Merge:
         self.connection.execute(insert(_members).from_select(["query_key", "pmid"], new))
 
     def warn_of_missing(self) -> None:
-        """Name papers that PubMed finds and has no record of."""
-        missing = self._pmids(_staged.c.why != "vanished", _staged.c.state == "omitted")
+        """Warn of papers that PubMed finds but sends no record of."""
+        missing = self._select_pmids(_staged.c.why != "vanished", _staged.c.state == "omitted")
         if missing:
             named = ", ".join(map(str, missing[:10])) + (", …" if missing[10:] else "")
             self._warn(f"PubMed finds {len(missing):,} papers and sends no record: PMID {named}.")
 
-    def _latest(self, before: str) -> str | None:
-        """The latest Entrez date of a member, up to the end of the window, and *before*."""
+    def _find_latest_edat(self, before: str) -> str | None:
+        """Return the latest Entrez date of a member, within the job's days and *before* a day."""
         mine = _members.c.query_key == self.job.query_key
         query = select(func.max(_records.c.edat)).where(
             exists().where(mine, _members.c.pmid == _records.c.pmid),
@@ -520,19 +529,19 @@ class Merge:
         ).scalar()
 
     def move_checkpoint(self) -> None:
-        """Move the watermark over what is stored, never over what could not be fetched."""
+        """Move the watermark over stored records, but never past a failed record."""
         key = self.job.query_key
         failed = select(_staged.c.why, func.min(_staged.c.stretch)).where(
             self.mine, _staged.c.state == "failed"
         )
         rows = self.connection.execute(failed.group_by(_staged.c.why)).all()
         failed_from = {row[0]: row[1] for row in rows}
-        watermark = self._latest(before=failed_from.get("found", "").partition(":")[2])
+        watermark = self._find_latest_edat(before=failed_from.get("found", "").partition(":")[2])
         checkpoint = checkpoint_of(self.connection, key)
         if (checkpoint.last_edat if checkpoint else None) != self.job.begun_from:
             self._warn("The watermark was moved by hand meanwhile, and stays there.")
         elif checkpoint and checkpoint.term and checkpoint.term != self.job.term:
-            self._begin_anew(watermark)
+            self._reset_watermark(watermark)
         elif watermark and watermark > (self.job.begun_from or ""):
             move_watermark(self.connection, key, watermark, manual=False, by=self.job.job_id)
         stale = self.job.everything and self.job.begun_from and "found" in failed_from
@@ -543,8 +552,8 @@ class Merge:
         if not self.connection.execute(this).rowcount:
             self.connection.execute(insert(_checkpoints).values(query_key=key, **values))
 
-    def _begin_anew(self, watermark: str | None) -> None:
-        """Set the watermark anew: the old one belongs to another term."""
+    def _reset_watermark(self, watermark: str | None) -> None:
+        """Reset the watermark: the old watermark belongs to another term."""
         key = self.job.query_key
         if watermark:
             by = f"{self.job.job_id}: another term"
@@ -557,9 +566,9 @@ class Merge:
         self.warnings.append(text)
 
 
-def most_of(warnings: Iterable[str]) -> tuple[str, ...]:
-    """The first warnings, and how many more there are."""
+def limit_warnings(warnings: Iterable[str]) -> tuple[str, ...]:
+    """Return the first warnings, and the count of the others."""
     every = tuple(warnings)
-    if len(every) <= _MOST_WARNINGS:
+    if len(every) <= _MAX_WARNINGS:
         return every
-    return (*every[:_MOST_WARNINGS], f"{len(every) - _MOST_WARNINGS:,} more warnings.")
+    return (*every[:_MAX_WARNINGS], f"{len(every) - _MAX_WARNINGS:,} more warnings.")

@@ -1,9 +1,9 @@
-"""The texts of a corpus: every record's abstract, or the full text where the shelf has it.
+"""The texts of a corpus: every record's abstract, or the full text if the shelf has it.
 
-Papers that lie on the shelf and were never synced belong to it too. A text that its terms forbid to
-pass on counts as its abstract where the corpus is kept, or vectors are made, on another machine.
-Whether a text has changed is seen from digests, without reading it: of a record's words, or the
-file's checksum on the shelf.
+Papers on the shelf that were never synced belong to the corpus too. If the corpus is stored, or
+vectors are made, on another machine, a text whose terms forbid passing it on is replaced by its
+abstract. Digests show whether a text has changed, without reading the text: the digest of a
+record's words, or the file's checksum on the shelf.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..model.sites import get_keeping_terms
 from ..model.versions import rank_text
 from ..outline.cut import RULES, cut
 from .finders import Shown, hosts_of
-from .stored_records import timestamp
+from .stored_records import to_timestamp
 
 if TYPE_CHECKING:
     from ..shelf import Shelf
@@ -41,9 +41,9 @@ _KINDS = ("pmid", "doi", "arxiv", "pmcid", "s2")
 class Text:
     """The text of one paper that is cut into passages.
 
-    ``paper`` is its record; ``stored`` the file on the shelf, None where the record's abstract is
-    all there is. ``shown``: the finder shows others what the record says (`shown`), so that every
-    revision of it counts.
+    ``paper`` is the record; ``stored`` is the file on the shelf, None if only the abstract exists.
+    ``shown`` is True if the finder publishes facts of the record (`collect_shown_facts`), so that
+    every revision of the record is a change.
     """
 
     key: str
@@ -53,13 +53,13 @@ class Text:
 
     @property
     def kind(self) -> Kind:
-        """What is cut."""
+        """The kind of text: full text or abstract."""
         return "full_text" if self.stored else "abstract"
 
     @property
     def file(self) -> str:
-        """The file's name on the shelf; empty where the abstract is cut."""
-        return name_of(self.stored) if self.stored else ""
+        """The file's name on the shelf; empty for an abstract."""
+        return get_file_name(self.stored) if self.stored else ""
 
     @property
     def about(self) -> dict[str, Any]:
@@ -77,7 +77,7 @@ class Text:
 
     @property
     def digest(self) -> str:
-        """The digest of text (of a file, its checksum), facts of the paper and cutting rules."""
+        """The digest of the text (or its file's checksum), the paper's facts and the cut rules."""
         text = self.stored.sha256 if self.stored else self.paper.abstract
         parts = [RULES, self.file, text, self.paper.title, sorted(self.about.items())]
         if self.shown:
@@ -85,7 +85,7 @@ class Text:
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     def read(self, shelf: SearchedTexts) -> str:
-        """The text that passages point into.
+        """Return the text that passages point into.
 
         Raises
         ------
@@ -95,7 +95,7 @@ class Text:
         return shelf.read_text(self.stored) if self.stored else title_and_abstract(self.paper)
 
     def passages(self, shelf: SearchedTexts) -> list[Passage]:
-        """The text, cut."""
+        """Return the text, cut into passages."""
         return cut(
             self.read(shelf),
             paper=self.key,
@@ -108,10 +108,10 @@ class Text:
 
 @dataclass
 class Texts:
-    """All texts of a corpus; going through it reads records and catalogue page by page.
+    """All texts of a corpus; iteration reads records and catalogue page by page.
 
-    In memory are the names of the papers on the shelf, and none of the records, of which there may
-    be millions.
+    Memory holds the identifiers of the papers on the shelf, and no records, of which there may be
+    millions.
     """
 
     corpus: Corpus
@@ -123,44 +123,44 @@ class Texts:
     withheld: int = 0
 
     def survey(self) -> None:
-        """Find out which full texts there are, and how many papers will be looked at."""
+        """Find the full texts on the shelf, and count the papers to process."""
         self._files, self._fits, self._names, self._keys = {}, {}, set(), set()
         self.total = self.withheld = 0
-        for stored in _all_stored(self.corpus.shelf):
+        for stored in _iterate_stored(self.corpus.shelf):
             self.total += 1
             self._names.update(stored.paper.ids.names())
-            if self._full(stored):
-                self._consider(stored)
+            if self._shareable_full_text(stored):
+                self._remember_best_text(stored)
             else:
                 self.withheld += stored.kind == "full_text"
         counts = self.corpus.database.counts()
         self.total += counts.records - counts.gone
 
-    def _consider(self, stored: StoredPaper) -> None:
-        """Note a full text as the one to cut, if it is the best of its paper so far."""
+    def _remember_best_text(self, stored: StoredPaper) -> None:
+        """Remember a full text as the text to cut, if it is the best of its paper so far."""
         fit = rank_text("published", stored)
         for name in stored.paper.ids.names():
             if fit >= self._fits.get(name, fit):
-                self._files[name], self._fits[name] = name_of(stored), fit
+                self._files[name], self._fits[name] = get_file_name(stored), fit
 
     def _is_superseded(self, stored: StoredPaper) -> bool:
-        """Whether there is a better text of the same paper."""
+        """Return whether the shelf has a better text of the same paper."""
         fit = rank_text("published", stored)
         return any(self._fits.get(name, fit) > fit for name in stored.paper.ids.names())
 
     def __iter__(self) -> Iterator[Text | None]:
-        """Each text once; None for a paper of the shelf that came as a record before."""
+        """Yield each text once; None for a paper of the shelf that came as a record before."""
         self.survey()
         seen: set[str] = set()
-        for paper in _all_records(self.corpus):
-            text = self._of_record(paper)
+        for paper in _iterate_records(self.corpus):
+            text = self._text_of_record(paper)
             seen.update(self._names.intersection(paper.ids.names()))
             if text.stored:
                 seen.update(text.stored.paper.ids.names())
             yield text
-        for stored in _all_stored(self.corpus.shelf):
+        for stored in _iterate_stored(self.corpus.shelf):
             key, names = (
-                key_of(stored.paper.ids) or f"file:{name_of(stored)}",
+                get_paper_key(stored.paper.ids) or f"file:{get_file_name(stored)}",
                 stored.paper.ids.names(),
             )
             is_known = key in self._keys or not seen.isdisjoint(names)
@@ -168,19 +168,21 @@ class Texts:
                 yield None
                 continue
             self._keys.add(key)
-            is_new = not self._names.issuperset(names)  # since the survey: its record may be, too
-            yield None if is_new else Text(key, stored.paper, self._full(stored))
+            is_new = not self._names.issuperset(
+                names
+            )  # added since the survey, so its record may be new, too
+            yield None if is_new else Text(key, stored.paper, self._shareable_full_text(stored))
 
     def with_digests(self) -> Iterator[tuple[Text | None, str | None]]:
-        """Each text with the digest of what was cut of it before; None where nothing was."""
+        """Yield each text with the digest of its last cutting; None if it was never cut."""
         texts = iter(self)
         while page := list(islice(texts, _PAGE)):
             keys = [text.key for text in page if text]
             digests = self.corpus.database.source_digests(keys)
             yield from ((text, digests.get(text.key) if text else None) for text in page)
 
-    def gone(self) -> Iterator[str]:
-        """The papers that were cut and are no text any more, once all texts were gone through."""
+    def find_gone(self) -> Iterator[str]:
+        """Yield the keys of papers that have no text any more; call this after the iteration."""
         database, last = self.corpus.database, ""
         while page := database.every_source(last):
             last = page[-1]
@@ -188,18 +190,18 @@ class Texts:
             living = {f"pmid:{pmid}" for pmid in database.living(pmids)}
             yield from (key for key in page if key not in living and key not in self._keys)
 
-    def _of_record(self, paper: Paper) -> Text:
+    def _text_of_record(self, paper: Paper) -> Text:
         key = f"pmid:{paper.ids.pmid}"
         for name in paper.ids.names():
             if name in self._files:
                 stored = self.corpus.shelf.find_by_file(self._files[name])
                 if stored and not stored.paper.ids.clash(paper.ids):
-                    return Text(key, paper, self._full(stored), self.shown)
+                    return Text(key, paper, self._shareable_full_text(stored), self.shown)
         return Text(key, paper, shown=self.shown)
 
     @property
     def shown(self) -> bool:
-        """Whether the finder shows others what records say."""
+        """True if the finder publishes facts of records to other readers."""
         return self.corpus.settings.vector_store == "weaviate"
 
     @cached_property
@@ -207,48 +209,48 @@ class Texts:
         """The other machines that the texts are sent to."""
         return hosts_of(self.corpus.settings)
 
-    def _full(self, stored: StoredPaper) -> StoredPaper | None:
-        """The stored paper, if it is a full text that may go where the corpus is kept."""
+    def _shareable_full_text(self, stored: StoredPaper) -> StoredPaper | None:
+        """Return the stored paper, if it is a full text that may be sent to the corpus's hosts."""
         bound = self.hosts and get_keeping_terms(stored.via, stored.license)
         return stored if stored.kind == "full_text" and not bound else None
 
 
-def key_of(ids: Ids) -> str:
-    """The key of a paper in the corpus: its PMID, else the most lasting other name.
+def get_paper_key(ids: Ids) -> str:
+    """Return the key of a paper in the corpus: its PMID, else its most permanent identifier.
 
-    >>> key_of(Ids(doi="10.1000/a", pmid="7")), key_of(Ids(doi="10.1000/a"))
+    >>> get_paper_key(Ids(doi="10.1000/a", pmid="7")), get_paper_key(Ids(doi="10.1000/a"))
     ('pmid:7', 'doi:10.1000/a')
     """
     return next((f"{name}:{getattr(ids, name)}" for name in _KINDS if getattr(ids, name)), "")
 
 
-def shown(papers: Sequence[str], database: CorpusDatabase) -> dict[str, Shown]:
-    """What a store that others read shows of papers that have a record."""
-    from .quality import quality_of, today
+def collect_shown_facts(papers: Sequence[str], database: CorpusDatabase) -> dict[str, Shown]:
+    """Return the facts that a shared store shows of papers with a record."""
+    from .quality import get_today, score_quality
 
     pmids = {key.removeprefix("pmid:"): key for key in papers if key.startswith("pmid:")}
     return {
         pmids[pmid]: Shown(
-            edat=timestamp(record.edat) or "",
-            lr=timestamp(record.lr) or "",
-            quality=quality_of(record.paper, today()).total,
+            edat=to_timestamp(record.edat) or "",
+            lr=to_timestamp(record.lr) or "",
+            quality=score_quality(record.paper, get_today()).total,
         )
         for pmid, record in database.records(list(pmids)).items()
     }
 
 
 def title_and_abstract(paper: Paper) -> str:
-    """Title, blank line and abstract: the text of a paper without a file."""
+    """Return title, blank line and abstract: the text of a paper without a file."""
     return f"{paper.title}\n\n{paper.abstract}".rstrip()
 
 
-def text_of(passage: Passage, corpus: Searchable) -> str:
-    """Return the text that a passage points into, as it is now.
+def read_text_of(passage: Passage, corpus: Searchable) -> str:
+    """Return the current text that a passage points into.
 
     Raises
     ------
     NotFound
-        The file or record is gone since, or the judges rejected the text.
+        The file or record was removed, or the judges rejected the text.
     StoreFailed
         The file cannot be read.
     """
@@ -266,40 +268,40 @@ def text_of(passage: Passage, corpus: Searchable) -> str:
     raise NotFound(f"{passage.paper} is no longer in the corpus.", "Index again.")
 
 
-def text_named(paper: str, corpus: Searchable) -> Text:
-    """The text of one paper: its file on the shelf, else the abstract of its record.
+def find_text(paper: str, corpus: Searchable) -> Text:
+    """Return the text of one paper: its file on the shelf, else the abstract of its record.
 
     Raises
     ------
     BadRequest
-        *paper* is no identifier and no file on the shelf.
+        *paper* is neither an identifier nor a file on the shelf.
     NotFound
-        It is neither on the shelf nor in the corpus.
+        The paper is neither on the shelf nor in the corpus.
     """
     stored = corpus.shelf.find_by_file(paper.strip()) or corpus.shelf.find(ids := Ids.parse(paper))
     if stored:
-        key = key_of(stored.paper.ids) or f"file:{name_of(stored)}"
+        key = get_paper_key(stored.paper.ids) or f"file:{get_file_name(stored)}"
         return Text(key, stored.paper, stored if stored.kind == "full_text" else None)
     record = corpus.database.record(ids.pmid) if ids.pmid else None
     if record and not record.gone:
-        return Text(key_of(record.paper.ids), record.paper)
+        return Text(get_paper_key(record.paper.ids), record.paper)
     hint = f"Download it first: {command_line(f'download {ids.key}')}."
     raise NotFound(f"{ids} is not on the shelf.", hint)
 
 
-def name_of(stored: StoredPaper) -> str:
-    """The name of a stored paper's file."""
+def get_file_name(stored: StoredPaper) -> str:
+    """Return the name of a stored paper's file."""
     return stored.path.replace("\\", "/").rpartition("/")[2]
 
 
-def _all_records(corpus: Corpus) -> Iterator[Paper]:
+def _iterate_records(corpus: Corpus) -> Iterator[Paper]:
     last = ""
     while page := corpus.database.every_record(last, _PAGE):
         last = page[-1].paper.ids.pmid
         yield from (record.paper for record in page if not record.gone)
 
 
-def _all_stored(shelf: Shelf) -> Iterator[StoredPaper]:
+def _iterate_stored(shelf: Shelf) -> Iterator[StoredPaper]:
     start = 0
     while True:
         _, page = shelf.list(start=start, max_results=_PAGE)

@@ -34,7 +34,17 @@ from ..errors import NotConfigured, WeaviateFailed
 from ..model.passage import Filters, Hit, Passage
 from ..outline.terms import asked, indexed
 from .finders import FinderStatus, Shown
-from .ranking import DEEP, Scored, checked, checked_query, depth_for, fused, key, plain, share_of
+from .ranking import (
+    WORD_SEARCH_DEPTH,
+    Scored,
+    check_query_vector,
+    check_vectors,
+    count_candidates,
+    fold_name,
+    fuse_scores,
+    share_of_terms,
+    to_storable_text,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -158,7 +168,7 @@ class WeaviateFinder:
         with self._connection() as client:
             found = self._class(client)
             _, dim = model_of(found.config.get().description)
-            rows = None if vectors is None else checked(vectors, passages, dim)
+            rows = None if vectors is None else check_vectors(vectors, passages, dim)
             latest = {passage.uuid: at for at, passage in enumerate(passages)}
             for some in _batches(list(latest), _BATCH):
                 batch = {uuid: passages[latest[uuid]] for uuid in some}
@@ -207,16 +217,16 @@ class WeaviateFinder:
                 return []
             found = self._class(client)
             _, dim = model_of(found.config.get().description)
-            row = checked_query(vector, dim).tolist() if vector is not None and dim else []
-            depth = depth_for(limit)
-            words = _by_words(found, terms, max(DEEP, limit), filters) if terms else []
+            row = check_query_vector(vector, dim).tolist() if vector is not None and dim else []
+            depth = count_candidates(limit)
+            words = _by_words(found, terms, max(WORD_SEARCH_DEPTH, limit), filters) if terms else []
             near = _by_meaning(found, row, depth, filters) if row else []
             first = [uuid for uuid, _, _ in words[:depth]]
             others = set(first) - {uuid for uuid, _, _ in near}
             share, cosines = _looked_up(found, first, others, terms, row)
         candidates = {*first, *(uuid for uuid, _, _ in near)}
         known = [one for one in words if one[0] in candidates]
-        return fused(known, [*near, *cosines], share, limit)
+        return fuse_scores(known, [*near, *cosines], share, limit)
 
     def without_vectors(self, uuids: Sequence[str]) -> set[str]:
         """Which of these have no vector, or (where no model was ever prepared) are not held."""
@@ -392,7 +402,7 @@ def _looked_up(
     for one in answer.objects:
         if str(one.uuid) == first[0]:
             texts = (str(one.properties.get(name) or "") for name in _TERMS)
-            share = share_of(terms, set(" ".join(texts).split()))
+            share = share_of_terms(terms, set(" ".join(texts).split()))
         if str(one.uuid) in others and (its := _vector(one)):
             cosines.append(_scored(one, float(sum(map(mul, vector, its)))))
     return share, cosines
@@ -465,14 +475,14 @@ def properties_of(passage: Passage, vectored: bool, shown: Shown | None) -> dict
     kept: dict[str, Any] = {
         "pmid": pmid,
         "chunk_id": passage.chunk_id,
-        "text": plain(passage.text),
-        "title": plain(passage.title),
-        "section": plain(passage.section),
+        "text": to_storable_text(passage.text),
+        "title": to_storable_text(passage.title),
+        "section": to_storable_text(passage.section),
         **{f"{name}_terms": indexed(getattr(passage, name)) for name in _WORDS},
-        "journal": plain(passage.journal),
-        "journal_key": key(passage.journal),
-        "pub_types": [plain(name) for name in passage.publication_types],
-        "type_keys": [key(name) for name in passage.publication_types],
+        "journal": to_storable_text(passage.journal),
+        "journal_key": fold_name(passage.journal),
+        "pub_types": [to_storable_text(name) for name in passage.publication_types],
+        "type_keys": [fold_name(name) for name in passage.publication_types],
         "kind": passage.kind,
         "retracted": passage.retracted,
         "digest": passage.digest,
@@ -507,10 +517,10 @@ def filter_of(filters: Filters) -> _Filters | None:
     if filters.year_to is not None:
         conditions.append(Filter.by_property("year").less_or_equal(filters.year_to))
     if names := filters.journal_names:
-        journals = [key(name) for name in names]
+        journals = [fold_name(name) for name in names]
         conditions.append(Filter.by_property("journal_key").contains_any(journals))
     if filters.publication_types:
-        types = [key(name) for name in filters.publication_types]
+        types = [fold_name(name) for name in filters.publication_types]
         conditions.append(Filter.by_property("type_keys").contains_any(types))
     if filters.kind:
         conditions.append(Filter.by_property("kind").equal(filters.kind))

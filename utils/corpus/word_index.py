@@ -1,8 +1,8 @@
-"""What all indexes of words in tantivy share: the field of terms, the question and the filters.
+"""Shared by all tantivy word indexes: the field of terms, the query and the filters.
 
-A text is one field of terms, in which those of its title stand three times and those of its section
-(or keywords) twice: BM25 then weighs a text as a whole. Summed over three fields, it weighed each
-field by the lengths of its like, and found much less (nDCG@10 0.77 in place of 0.90).
+A text is indexed as one field of terms, in which title terms occur three times and terms of the
+section (or keywords) twice. BM25 then weighs the text as a whole. A sum over three separate fields
+weighs each field by its own length, and finds less (nDCG@10 0.77 instead of 0.90).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from .ranking import key
+from .ranking import fold_name
 
 if TYPE_CHECKING:
     import tantivy
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 TERMS = "terms"
 
 
-def weighted(title: str, section: str, text: str) -> str:
+def join_weighted_terms(title: str, section: str, text: str) -> str:
     """Return the field of terms of a text, given the terms of its parts (`..outline.terms`)."""
     return " ".join((title, title, title, section, section, text))
 
 
-def fields(
+def build_schema(
     names: Iterable[str], numbers: Iterable[str], kept: Literal["freq", "position"] = "freq"
 ) -> SchemaBuilder:
     """Return a schema with the field of terms, whole *names*, and *numbers*.
 
-    *kept* is what is kept of terms: how often a text has each, which is all that BM25 asks, or also
-    where.
+    *kept* selects the stored details of terms: their frequency in a text, which suffices for BM25,
+    or also their positions.
     """
     import tantivy
 
@@ -47,7 +47,7 @@ def fields(
 
 
 def open_index(folder: Path, schema: Schema) -> tantivy.Index:
-    """Open or make the index in a folder; raise `ValueError` where its schema is another."""
+    """Open or create the index in a folder; raise `ValueError` if its schema differs."""
     import tantivy
 
     index = tantivy.Index(schema, path=str(folder))
@@ -56,7 +56,7 @@ def open_index(folder: Path, schema: Schema) -> tantivy.Index:
     return index
 
 
-def any_term(schema: Schema, terms: Sequence[str]) -> Query:
+def build_terms_query(schema: Schema, terms: Sequence[str]) -> Query:
     """Return the query for texts with any of the terms, scored by BM25."""
     from tantivy import Occur, Query
 
@@ -64,10 +64,10 @@ def any_term(schema: Schema, terms: Sequence[str]) -> Query:
     return Query.boolean_query([(Occur.Should, one) for one in each])
 
 
-def any_number(schema: Schema, name: str, numbers: Iterable[int]) -> Query:
+def build_numbers_query(schema: Schema, name: str, numbers: Iterable[int]) -> Query:
     """Return the query for texts with any of the numbers.
 
-    A set of terms takes fifteen times as long: it is looked for in the whole dictionary.
+    A term set query takes fifteen times as long, because it scans the whole dictionary.
     """
     from tantivy import Occur, Query
 
@@ -75,22 +75,22 @@ def any_number(schema: Schema, name: str, numbers: Iterable[int]) -> Query:
     return Query.boolean_query([(Occur.Should, Query.const_score_query(one, 1)) for one in each])
 
 
-def narrowed(query: Query, conditions: Iterable[Query]) -> Query:
-    """Return the query for what also fulfils all conditions; these change no score."""
+def add_conditions(query: Query, conditions: Iterable[Query]) -> Query:
+    """Return the query with further conditions, which do not change the scores."""
     from tantivy import Occur, Query
 
     silent = [(Occur.Must, Query.const_score_query(one, 0.0)) for one in conditions]
     return Query.boolean_query([(Occur.Must, query), *silent]) if silent else query
 
 
-def conditions_of(schema: Schema, filters: Filters) -> Iterator[Query]:
+def build_conditions(schema: Schema, filters: Filters) -> Iterator[Query]:
     """Yield the conditions that filters set."""
     from tantivy import FieldType, Query
 
     if not filters.retracted:
         yield Query.term_query(schema, "retracted", 0)
     if filters.year_from is not None or filters.year_to is not None:
-        yield Query.range_query(schema, "year", FieldType.Integer, *years_of(filters))
+        yield Query.range_query(schema, "year", FieldType.Integer, *get_year_range(filters))
     whole = {
         "journal": filters.journal_names,
         "types": filters.publication_types,
@@ -99,10 +99,10 @@ def conditions_of(schema: Schema, filters: Filters) -> Iterator[Query]:
     }
     for name, values in whole.items():
         if values:
-            yield Query.term_set_query(schema, name, [key(value) for value in values])
+            yield Query.term_set_query(schema, name, [fold_name(value) for value in values])
 
 
-def years_of(filters: Filters) -> tuple[int, int]:
-    """Return the first and last year that pass; a text without a year has 0."""
+def get_year_range(filters: Filters) -> tuple[int, int]:
+    """Return the first and last year that pass; a text without a year counts as year 0."""
     last = 9999 if filters.year_to is None else max(0, filters.year_to)
     return max(1, filters.year_from or 1), last

@@ -1,10 +1,14 @@
-"""Thousands of papers: every text that can lawfully be had, as fast as the sites allow.
+"""Fetch thousands of papers: every lawfully available text, as fast as the sites allow.
 
-Each rung of the ladder is a lane with threads of its own, so that all sites are asked side by side
-and none waits for another: papers without an identifier are identified (`identify_papers`), records
-and abstracts come in batches, then each paper moves from rung to rung. A site that is out is passed
-over, and its papers come back to it later in the run. Everything a paper goes through is in the
-ledger before and after it happens; a run that was killed is continued by running it again.
+Each rung of the ladder is a lane with its own threads, so that all sites are asked concurrently.
+
+1. Papers without an identifier are identified (`identify_papers`).
+2. Records and abstracts are fetched in batches.
+3. Each paper moves from rung to rung until its text is on the shelf.
+
+A site that is unavailable is passed over, and its papers return to the site later in the run. The
+ledger records every step of a paper before and after the step; a run that was killed resumes when
+it is started again.
 """
 
 from __future__ import annotations
@@ -44,41 +48,45 @@ from .run_status import Progress, StatusReporter
 
 log = logging.getLogger(__name__)
 _LOOK_UP, _AGAIN, _IDENTIFY = "look up", "again", "identify"
-_AT_ONCE = 200  # what NCBI takes in one request
-_WAIT_FOR_BATCH_S = 10.0  # a batch of JATS waits so long for others: NCBI counts requests
-_WAIT_FOR_COPIES_S = 2.0  # of addresses of copies: slow sites come after, with nothing to do
-_THREADS = 8  # for most sites: sixteen requests a second, each under way for a fifth of one
-_SAME_HOST = 4  # papers of one publisher under way: its host is asked once a second
-_NO_ANSWER = {Unreachable.outcome, "saved"}  # saved by a run that was killed before it noted where
-_BUSY_S = 2.0  # until somebody else is looked after who works on the same paper
+_LOOKUP_BATCH = 200  # the maximum that NCBI accepts in one request
+_WAIT_FOR_BATCH_S = 10.0  # wait to fill a batch of JATS requests: NCBI counts requests
+_WAIT_FOR_COPIES_S = 2.0  # shorter for copies' addresses: slow sites wait for the result
+_THREADS_PER_SITE = (
+    8  # for most sites: sixteen requests a second, each under way for a fifth of one
+)
+_MAX_PER_HOST = 4  # papers of one publisher under way: one request a second to its host
+_NO_ANSWER = {
+    Unreachable.outcome,
+    "saved",
+}  # "saved": by a run that was killed before it recorded the rung
+_BUSY_S = 2.0  # until a paper that another process works on is tried again
 _PASSED_OVER = "the site was out, and was passed over"
 _ON_SHELF = Attempt("", "not_offered", "On the shelf already, without its text.")
-_OVER_S = 10.0  # what is behind for so long is behind
+_BACKLOG_WINDOW_S = 10.0  # reading is the bottleneck when texts wait throughout this period
 
 
 def run_harvest(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> Iterator[Progress]:
-    """Work on a job until no paper is pending; yield the progress about twice a second.
+    """Work on a job until no paper is pending; yield the progress twice a second.
 
-    It ends early where the ledger says that the job was cancelled.
-
-    Whoever stops listening stops the run; what was done stays done. The caller sees to it that
-    nobody else works on the job (`Ledger.exclusive_lock`).
+    The run ends early if the ledger records that the job was cancelled, or if the caller stops
+    iterating; finished papers stay finished. The caller must hold the job's lock
+    (`Ledger.exclusive_lock`).
 
     Raises
     ------
     NotConfigured
         No e-mail address is set.
     StoreFailed
-        The disk is full or broken; what is pending stays pending.
+        The disk is full or broken; pending papers stay pending.
     """
     ladder.web.settings.require_email("NCBI")
     reading = ReaderQueue(read_in_child)
     ladder = replace(ladder, read=reading)
-    harvest = _Harvest(ledger, ladder, prefer_pmc=prefer_pmc)
+    harvest = _Run(ledger, ladder, prefer_pmc=prefer_pmc)
     harvest.start()
     try:
         while harvest.lanes.wait(0.5):
-            progress = replace(harvest.status.now(), unread=reading.count_unread())
+            progress = replace(harvest.status.update_progress(), unread=reading.count_unread())
             yield progress
             if progress.job.cancelled_at:
                 break
@@ -90,7 +98,7 @@ def run_harvest(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> I
     yield Progress(ledger.job())
 
 
-class _Harvest:
+class _Run:
     """One run over the pending papers of one job."""
 
     def __init__(self, ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> None:
@@ -100,18 +108,18 @@ class _Harvest:
         self.offline = ladder.web.settings.papers_offline
         self.outages = Outages()
         again = Lane(_AGAIN, self._queue_again, threads=1)
-        first = Lane(_LOOK_UP, self._look_up, threads=3, batch=_AT_ONCE)
+        first = Lane(_LOOK_UP, self._look_up, threads=3, batch=_LOOKUP_BATCH)
         nameless = Lane(_IDENTIFY, self._identify_papers, threads=1, batch=IDENTIFIED_AT_ONCE)
         self.lanes = Lanes([first, nameless, again, *map(self._make_lane, ladder.rungs)])
-        # The versions meant by what was asked, where it is not the published one.
+        # The requested version of a paper, unless it is the published one.
         self._wanted_versions: dict[int, Version] = {}
-        # Texts that later ones are compared with, by the number of the paper.
+        # Texts to compare later texts with, by the number of the paper.
         self._copies: dict[int, list[Copy] | None] = {}
         self._stopped = threading.Event()
         self.status = StatusReporter(ledger, self.lanes, self.outages, ladder.rungs, ladder.web)
 
     def start(self) -> None:
-        """Queue the pending papers, and begin."""
+        """Queue the pending papers, and start the lanes."""
         self.ledger.record_waits(())
         self.ledger.record_cancelled("")
         for number in self.ledger.pending():
@@ -119,24 +127,25 @@ class _Harvest:
         self.lanes.start()
 
     def stop(self) -> None:
-        """Begin nothing more, and record nothing of what is under way: the next run asks again."""
+        """Begin no more work, and record nothing that is under way: the next run repeats it."""
         self._stopped.set()
         self.lanes.stop()
 
     def _make_lane(self, rung: Rung) -> Lane:
+        """Return the lane of a rung, with threads and batches that suit its site."""
         work, batch = partial(self._ask_rung, rung), rung.route.batch
         if batch > 1:
             wait_s = _WAIT_FOR_COPIES_S if rung.via in BY_PUBLISHER else _WAIT_FOR_BATCH_S
             return Lane(rung.via, work, threads=2, batch=batch, wait_s=wait_s)
         if rung.via in BY_PUBLISHER:
-            return Lane(rung.via, work, threads=32, per_tag=_SAME_HOST)
+            return Lane(rung.via, work, threads=32, per_tag=_MAX_PER_HOST)
         most = max(rate.in_flight for rate in rung.source.rates)
-        return Lane(rung.via, work, threads=min(most, _THREADS))
+        return Lane(rung.via, work, threads=min(most, _THREADS_PER_SITE))
 
     # -- what the papers are -----------------------------------------------------------------
 
     def _look_up(self, numbers: Sequence[int]) -> None:
-        """Learn what papers are; those the shelf holds have ended already."""
+        """Look up the records of papers; papers that are on the shelf end at once."""
         known: dict[int, Paper] = {}
         wanted: dict[Ids, list[int]] = {}
         rows = self.ledger.wanted(numbers)
@@ -146,7 +155,7 @@ class _Harvest:
             with self._isolate_errors(number):
                 self._remember_wanted_version(number, asked)
                 paper = self.ledger.paper(number)
-                if paper and paper.recorded_by:  # a run that was interrupted came so far
+                if paper and paper.recorded_by:  # an interrupted run had got this far
                     stored = self.ladder.shelf.find(paper.ids)
                     if stored and not known_by_name_only(stored):
                         self._advance(number, self._restore_climb(number, paper))
@@ -164,7 +173,7 @@ class _Harvest:
         self._begin_climbs(known | self._look_up_records(wanted))
 
     def _identify_papers(self, numbers: Sequence[int]) -> None:
-        """Find out what papers are that came without an identifier, and look those up."""
+        """Identify papers that came without an identifier, and queue them for lookup."""
         for number, found in identify_papers(self.ledger, numbers, self.ladder):
             if self._stopped.is_set():
                 return
@@ -178,7 +187,7 @@ class _Harvest:
                     self.ledger.fail(number, "could_not_tell", explain_nameless(found))
 
     def _look_up_records(self, wanted: Mapping[Ids, Sequence[int]]) -> dict[int, Paper]:
-        """Look papers up; return the records found, by number. Duplicates end here."""
+        """Look papers up, and return the records found by number. Duplicates end here."""
         if not wanted:
             return {}
         numbers = [number for same in wanted.values() for number in same]
@@ -198,7 +207,7 @@ class _Harvest:
         return {number: paper for number, paper in papers.items() if number not in merged}
 
     def _begin_climbs(self, papers: Mapping[int, Paper]) -> None:
-        """File the abstracts, long before the slowest site sends texts; then queue the papers."""
+        """File the abstracts, long before the slowest site answers; then queue the papers."""
         shelf = self.ladder.shelf
         absent = shelf.absent(paper.ids for paper in papers.values())
         climbs: dict[int, Climb] = {}
@@ -210,10 +219,11 @@ class _Harvest:
             shelf.save_abstracts(new)
         for number, climb in climbs.items():
             with self._isolate_errors(number):
-                # The shelf may give it names that make it another paper of this job.
+                # The shelf may add identifiers that make the paper a duplicate within this job.
                 (self._start_climb if climb.stored else self._advance)(number, climb)
 
     def _handle_lookup_error(self, number: int, ids: Ids, outcome: PaperError) -> None:
+        """Postpone a paper whose lookup failed, or go on with the error as its record."""
         if isinstance(outcome, NotConfigured) or in_the_way(outcome):
             raise outcome
         if isinstance(outcome, Unreachable) and (
@@ -231,7 +241,7 @@ class _Harvest:
         self._start_climb(number, climb)
 
     def _start_climb(self, number: int, climb: Climb) -> None:
-        """Write down what a paper is, unless another row has it already; do what is next."""
+        """Record a paper's identity; go on unless another row is the same paper."""
         action = self.ladder.next_action(climb)
         paper = action.stored.paper if isinstance(action, Serve) else climb.paper
         if isinstance(action, Fail):
@@ -251,11 +261,11 @@ class _Harvest:
     # -- the way up --------------------------------------------------------------------------
 
     def _advance(self, number: int, climb: Climb) -> None:
-        """Do what is next for a paper: end it, queue it at a rung, or for later."""
-        recorded, deferred = len(climb.tried), self.outages.deferred_sites(number)
+        """Take a paper's next step: end it, queue it at a rung, or postpone it."""
+        recorded, deferred = len(climb.tried), self.outages.get_deferred_sites(number)
 
         def is_away(rung: Rung) -> bool:
-            away_s = self.outages.away_s(rung.via, _get_registrant(rung, climb.paper))
+            away_s = self.outages.get_away_s(rung.via, _get_registrant(rung, climb.paper))
             return rung.via in deferred or away_s > 0
 
         match self.ladder.next_action(climb, is_away):
@@ -275,7 +285,7 @@ class _Harvest:
     def _note_attempts(
         self, number: int, climb: Climb, notes: Sequence[Attempt], passed_over: Sequence[Rung] = ()
     ) -> None:
-        """Write down which rungs need no question, and which are out."""
+        """Record the rungs that need not be asked, and the rungs that are unavailable."""
         if needless := [attempt for attempt in notes if attempt.outcome == OTHER_VERSION]:
             self.ledger.record_attempts(number, needless)
         for rung in passed_over:
@@ -284,12 +294,12 @@ class _Harvest:
         climb.note([*notes, *out])
 
     def _queue_for_later(self, number: int, paper: Paper, rungs: Sequence[Rung]) -> bool:
-        """Queue a paper again for when one of the rungs may answer; return whether one may."""
+        """Queue a paper again for when one of the rungs may answer; return False if none may."""
         sites = [(rung.via, _get_registrant(rung, paper)) for rung in rungs]
         sites = [site for site in sites if not self.outages.is_away_too_long(*site)]
         if not sites:
             return False
-        away_s = max(self.outages.away_s(*site) for site in sites)
+        away_s = max(self.outages.get_away_s(*site) for site in sites)
         may_recover = any(self.outages.may_recover(*site) for site in sites)
         return self._schedule_return(number, _AGAIN, away_s, may_recover) > 0
 
@@ -300,7 +310,7 @@ class _Harvest:
         state: State = "climbing",
         texts: list[StoredPaper] | None = None,
     ) -> Climb:
-        """Return the state of a paper's climb, from the ledger."""
+        """Return the state of a paper's climb, restored from the ledger."""
         request = replace(self._make_request(number, paper.ids), retry=True)
         tried, find = self.ledger.attempts(number), self.ladder.shelf.full_texts
         passed = find_answered_routes(tried, _NO_ANSWER)
@@ -309,24 +319,25 @@ class _Harvest:
     def _schedule_return(
         self, number: int, lane: str, away_s: float = 0.0, may_recover: bool = False
     ) -> float:
-        """Queue a paper again for sites that were out; return the delay in seconds, or 0."""
-        pause_s = 0.0 if self.offline else self.outages.return_delay_s(number, away_s, may_recover)
+        """Queue a paper for sites that were unavailable; return the delay, or 0."""
+        pause_s = 0.0 if self.offline else self.outages.plan_return_s(number, away_s, may_recover)
         if pause_s:
             self.lanes.put(lane, number, after=pause_s)
         return pause_s
 
     def _queue_again(self, numbers: Sequence[int]) -> None:
-        """Queue papers again at the sites that were out."""
+        """Queue papers again at the sites that were unavailable."""
         for number in numbers:
             self.outages.clear_deferred(number)
             with self._isolate_errors(number):
                 self._advance(number, self._restore_climb(number, self._get_paper(number)))
 
     def _get_paper(self, number: int) -> Paper:
+        """Return a paper's record from the ledger, or an empty record."""
         return self.ledger.paper(number) or Paper(Ids())
 
     def _ask_rung(self, rung: Rung, numbers: Sequence[int]) -> None:
-        """Ask one rung for papers, unless it is out or they are there by now."""
+        """Ask one rung for papers that still lack a text, unless the rung is unavailable."""
         papers = {number: self._get_paper(number) for number in numbers}
         with self._lease_papers(rung, papers) as ours:
             climbs = {number: self._restore_climb(number, paper) for number, paper in ours.items()}
@@ -336,7 +347,7 @@ class _Harvest:
             if open_to_us := self._split_off_outages(rung, lacking):
                 ended = set(open_to_us) - self._ask_and_keep(rung, open_to_us)
                 lacking = {n: climb for n, climb in lacking.items() if n not in ended}
-        for number, climb in lacking.items():  # not before: the next rung wants their leases
+        for number, climb in lacking.items():  # not earlier: the next rung needs their leases
             with self._isolate_errors(number):
                 self._advance(number, self._restore_climb(number, climb.paper))
 
@@ -365,7 +376,7 @@ class _Harvest:
             leases.release(names)
 
     def _end_if_shelved(self, number: int, climb: Climb) -> bool:
-        """End a paper whose text is on the shelf by now; return whether it is."""
+        """End a paper whose text is on the shelf by now; return whether the text is there."""
         stored = climb.stored
         if stored is None or not satisfies_request(climb.request.wants, stored):
             return False
@@ -379,7 +390,7 @@ class _Harvest:
         return [one for one in stored.attempts if one.source == via and one not in recorded]
 
     def _ask_and_keep(self, rung: Rung, climbs: Mapping[int, Climb]) -> set[int]:
-        """Ask one rung for papers, and keep what it has; return those that need another rung."""
+        """Ask one rung for papers, and store the texts; return papers that need another rung."""
         for number, climb in climbs.items():
             climb.copies = self._copies.get(number)
         steps = {n: self.ladder.begin_step(climb) for n, climb in climbs.items()}
@@ -393,7 +404,7 @@ class _Harvest:
         except Exception as bug:
             log.exception("%s failed on %s", rung.via, [str(s.paper.ids) for s in steps.values()])
             for step in steps.values():
-                step.note(rung.via, "failed", f"a mistake of ours: {bug!r}")
+                step.note(rung.via, "failed", f"internal error: {bug!r}")
         unserved: set[int] = set()
         for number, step in steps.items():
             with self._isolate_errors(number, step.attempts):
@@ -405,7 +416,7 @@ class _Harvest:
         return unserved
 
     def _take_result(self, number: int, rung: Rung, step: Step, climb: Climb) -> bool:
-        """Keep what a rung had; return whether the paper needs another rung."""
+        """Store the text that a rung found; return whether the paper needs another rung."""
         if self._stopped.is_set():
             return False
         self._note_outage(number, rung, step)
@@ -417,13 +428,15 @@ class _Harvest:
 
     @contextmanager
     def _isolate_errors(self, number: int, unrecorded: Sequence[Attempt] = ()) -> Iterator[None]:
-        """Have an error fail this paper only, unless it is the disk's or the configuration's."""
+        """Let an error fail only this paper, unless disk or configuration caused the error."""
         try:
             yield
         except (StoreFailed, NotConfigured):
             raise
         except PaperError as error:
-            if in_the_way(error):  # of all papers, until a person mends it; they stay pending
+            if in_the_way(
+                error
+            ):  # affects all papers until a person fixes the problem; they stay pending
                 raise
             self.ledger.fail(number, _explain_error(error), str(error), unrecorded)
         except Exception as bug:
@@ -432,6 +445,7 @@ class _Harvest:
             self.ledger.fail(number, "bug", why, unrecorded)
 
     def _note_outage(self, number: int, rung: Rung, step: Step) -> None:
+        """Record whether the site of a rung answered."""
         tag = "" if step.service_down else _get_registrant(rung, step.paper)
         if all(attempt.outcome == "unreachable" for attempt in step.attempts):
             last = step.attempts[-1]
@@ -444,17 +458,17 @@ class _Harvest:
                 number, rung.via, _get_registrant(rung, step.paper), already_tried=True
             )
 
-    # -- how it ends -------------------------------------------------------------------------
+    # -- end of a paper ----------------------------------------------------------------------
 
     def _settle_paper(self, number: int, climb: Climb, recorded: int) -> None:
-        """Keep the abstract: all rungs were tried, the first *recorded* attempts are written."""
+        """Keep the abstract after all rungs failed; the first *recorded* attempts are written."""
         self.outages.clear_deferred(number)
         named = {attempt.source for attempt in climb.tried[:recorded]}
         rest = [
             a for a in climb.tried[recorded:] if a.source not in named or a.outcome == OTHER_VERSION
         ]
         climb.tried = story = [*climb.tried[:recorded], *rest]
-        # So that `--retry unreachable` finds them.
+        # Keep passed-over rungs, so that `--retry unreachable` finds the paper.
         passed_over = [attempt for attempt in rest if attempt.detail == _PASSED_OVER]
         why = find_most_informative(story) or Attempt("", "not_offered", "Nobody offers it.")
         if stored := self.ladder.settle(climb):
@@ -472,11 +486,11 @@ class _Harvest:
         unrecorded: Sequence[Attempt] = (),
         why: Attempt = _ON_SHELF,
     ) -> None:
-        """End a paper with what is on the shelf; *why* explains why there is no full text."""
+        """End a paper with the text on the shelf; *why* explains a missing full text."""
         stored, text = self._find_current_text(stored)
         if stored.kind == "full_text":
-            said = (stored.verdict, stored.evidence) if stored.shows_evidence else ("", "")
-            reason, detail = said
+            shown = (stored.verdict, stored.evidence) if stored.shows_evidence else ("", "")
+            reason, detail = shown
         else:
             why = find_most_informative(stored.attempts) or _ON_SHELF if why is _ON_SHELF else why
             reason, detail = why.outcome, why.detail
@@ -485,7 +499,7 @@ class _Harvest:
         self.ledger.end(number, stored, sha256, reason, detail, unrecorded)
 
     def _find_current_text(self, stored: StoredPaper) -> tuple[StoredPaper, str]:
-        """Return the text now on the shelf: another process may just have found the full text."""
+        """Return the text that is now on the shelf: another process may have found it meanwhile."""
         shelf = self.ladder.shelf
         try:
             return stored, body_of(shelf.read_text(stored))
@@ -499,34 +513,34 @@ class _Harvest:
 
 
 def _get_registrant(rung: Rung, paper: Paper) -> str:
-    """Return what tells the hosts behind a rung apart before a request: the DOI's registrant."""
+    """Return the tag that distinguishes hosts behind a rung: the DOI's registrant."""
     return paper.ids.doi.partition("/")[0] if rung.via in BY_PUBLISHER else ""
 
 
 def _get_queue(rung: Rung, paper: Paper) -> str:
-    """Return the queue of a paper in the lane of a rung.
+    """Return the tag of a paper's queue in the lane of a rung.
 
-    A service that takes batches is asked for papers of all publishers together.
+    A service that accepts batches has one queue for papers of all publishers.
     """
     return "" if rung.route.batch > 1 else _get_registrant(rung, paper)
 
 
 def _explain_error(error: PaperError) -> str:
-    """Return why a paper has no record, in one word."""
+    """Return in one word why a paper has no record."""
     if isinstance(error, NotFound):
         return "not_found"
     return "could_not_tell" if isinstance(error, Unreachable) else "bad_request"
 
 
 class ReaderQueue:
-    """Reads like the function it is given, and counts the texts that wait for a core.
+    """A callable that reads like the given function, and counts texts that wait for a CPU core.
 
     Parameters
     ----------
     read : callable
-        Makes a document of what a site sent.
+        Makes a document from a site's response.
     cores : int, optional
-        How many texts can be read at once.
+        Number of texts that can be read at once.
     """
 
     def __init__(self, read: Callable[..., Document], cores: int = os.cpu_count() or 1) -> None:
@@ -537,7 +551,7 @@ class ReaderQueue:
         self._seen: deque[tuple[float, int]] = deque()
 
     def __call__(self, *arguments: Any, **options: Any) -> Document:
-        """Read, and be counted meanwhile."""
+        """Read a text; it counts as waiting or being read meanwhile."""
         self._add_inside(1)
         try:
             return self._read(*arguments, **options)
@@ -545,18 +559,20 @@ class ReaderQueue:
             self._add_inside(-1)
 
     def count_unread(self) -> int:
-        """Return how many texts waited for a core throughout the last seconds; to be polled."""
+        """Return how many texts waited for a core throughout the last seconds. Poll regularly."""
         now = time.monotonic()
         with self._lock:
             self._seen.append((now, max(0, self._inside - self.cores)))
             began = self._seen[0][0]
-            while self._seen[0][0] < now - _OVER_S:
+            while self._seen[0][0] < now - _BACKLOG_WINDOW_S:
                 self._seen.popleft()
-            return min(waiting for _, waiting in self._seen) if now - began > _OVER_S else 0
+            return (
+                min(waiting for _, waiting in self._seen) if now - began > _BACKLOG_WINDOW_S else 0
+            )
 
-    def _add_inside(self, one: int) -> None:
+    def _add_inside(self, change: int) -> None:
         with self._lock:
-            self._inside += one
+            self._inside += change
 
 
 IDENTIFIED_AT_ONCE = 50
@@ -571,13 +587,15 @@ def identify_papers(
 ) -> Iterator[tuple[int, Resolution]]:
     """Identify papers of a job by their descriptions in its list.
 
-    Those that were reopened are looked for again; see `..search.resolve`.
+    Reopened papers are searched for again; see `..search.resolve`.
     """
     asked = ledger.wanted(numbers)
-    for anew in (False, True):
-        chosen = [number for number, (*_, round_) in asked.items() if bool(round_) is anew]
+    for again in (False, True):
+        chosen = [number for number, (*_, round_) in asked.items() if bool(round_) is again]
         entries = (Entry(asked[number][1], Ids(), ledger.paper(number)) for number in chosen)
-        yield from zip(chosen, resolve(entries, ladder.web, ladder.sources, anew=anew), strict=True)
+        yield from zip(
+            chosen, resolve(entries, ladder.web, ladder.sources, anew=again), strict=True
+        )
 
 
 def explain_nameless(found: Resolution) -> str:

@@ -1,8 +1,8 @@
-"""Rebuilding a corpus from a lock: the harvest of its papers, and what differs.
+"""Rebuild a corpus from a lock file: harvest its papers, and report the differences.
 
-A lock (`..reports.lock_file`) holds names and checksums. A harvest of its papers brings whatever
-the sites offer here and now: a text may be another one because its source sends another, because
-it came from another source, or because a newer reader writes it differently.
+A lock file (`..reports.lock_file`) holds identifiers and checksums. A harvest of its papers fetches
+the texts that the sites offer today. A text may differ because its source sends another text,
+because it came from another source, or because a newer reader writes it differently.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ from ..shelf.ledger import Ledger
 from ..system.plain_text import one_line, to_cell
 from ..system.process import get_version
 from ..system.safe_files import make_folder, replace_text_file, write_file
-from .jobs import Harvest, of_list
+from .jobs import Harvest, open_list_job
 
 TABLE, SUMMARY = "differences.csv", "differences.txt"
 COLUMNS = (
     *("change", "why", "pmid", "pmcid", "doi", "arxiv", "title", "kind_then", "kind_now"),
     *("via_then", "via_now", "sha256_then", "sha256_now", "file", "version_then", "version_now"),
 )
-# In the order in which a reviewer wants to know; see `Differences`.
+# In the order of their importance for a reviewer; see `Differences`.
 CHANGES = ("retracted", "gone", "lost", "changed", "gained", "new")
-_LONGEST_TITLE = 80
+_MAX_TITLE_CHARS = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Rebuilt:
-    """A rebuilt corpus, compared with the lock it was made from.
+class CorpusComparison:
+    """The comparison of a rebuilt corpus with its lock.
 
     Parameters
     ----------
     differences : Differences
     still_abstract : int
-        Papers of which there was no full text then, and is none now.
+        Papers without full text in the lock and in the harvest.
     sentences : tuple of str
-        All of it for people, as in ``differences.txt``.
+        The comparison in sentences, as in ``differences.txt``.
     table : Path
         ``differences.csv``: one row for each change of a paper, with the reason.
     """
@@ -56,33 +56,33 @@ class Rebuilt:
 
 
 def open_lock_job(lock: Lock, ladder: Ladder) -> Ledger:
-    """Return the job that fetches the papers of a lock; the same one each time.
+    """Return the job that fetches the papers of a lock; the same job each time.
 
     Raises
     ------
     BadRequest
-        No paper is in it.
+        The lock lists no papers.
     """
     entries = [Entry(_get_asked_identifier(paper), paper.ids) for paper in lock.papers]
-    about = one_line(lock.query)[:_LONGEST_TITLE] or f"{len(entries):,} papers"
-    return of_list(entries, f"{about} as of {one_line(lock.made_at)[:10]}", ladder)
+    about = one_line(lock.query)[:_MAX_TITLE_CHARS] or f"{len(entries):,} papers"
+    return open_list_job(entries, f"{about} as of {one_line(lock.made_at)[:10]}", ladder)
 
 
 def _get_asked_identifier(paper: LockedPaper) -> str:
-    """Return the identifier to ask for; that of the preprint, where the lock has a preprint."""
+    """Return the identifier to request a paper by: a preprint's own, if the lock has one."""
     as_preprint = paper.version == "preprint" and paper.ids.arxiv
     return str(Ids(arxiv=paper.ids.arxiv) if as_preprint else paper.ids)
 
 
-def compare_with_lock(lock: Lock, harvest: Harvest) -> Rebuilt:
-    """Compare a harvest with the lock it was made from, and write down what differs.
+def compare_with_lock(lock: Lock, harvest: Harvest) -> CorpusComparison:
+    """Compare a harvest with the lock it was made from, and write the differences.
 
     Writes ``differences.csv`` and ``differences.txt`` into the folder of the harvest's report.
 
     Raises
     ------
     StoreFailed
-        The disk refuses.
+        A file cannot be written.
     """
     found = compare_lock(lock, harvest.ledger.rows())
     rows, still = _find_differences(found, lock, harvest)
@@ -96,20 +96,20 @@ def compare_with_lock(lock: Lock, harvest: Harvest) -> Rebuilt:
         for change in CHANGES:
             for difference in getattr(found, change):
                 row = rows.find(difference.ids)
-                why = _why(change, difference, row, lock)
+                why = _explain_change(change, difference, row, lock)
                 reasons[why] += change == "changed"
-                writer.writerow(map(to_cell, _cells(change, why, difference, row)))
-    sentences = (*found.sentences, *_more_sentences(reasons, still))
+                writer.writerow(map(to_cell, _to_cells(change, why, difference, row)))
+    sentences = (*found.sentences, *_summarize_reasons(reasons, still))
     text = "".join(f"{sentence}\n" for sentence in sentences)
     write_file(harvest.folder / SUMMARY, text.encode("utf-8", "replace"))
-    return Rebuilt(found, still, sentences, path)
+    return CorpusComparison(found, still, sentences, path)
 
 
 Rows = IdsIndex[Harvested]
 
 
 def _find_differences(found: Differences, lock: Lock, harvest: Harvest) -> tuple[Rows, int]:
-    """Return the papers that differ, and how many were abstracts and still are."""
+    """Return the rows of papers that differ, and the count of papers still without full text."""
     before = IdsIndex((was.ids, was) for was in lock.papers)
     wanted = {
         name
@@ -129,7 +129,7 @@ def _find_differences(found: Differences, lock: Lock, harvest: Harvest) -> tuple
 
 
 def _move_vanished(found: Differences, rows: Rows) -> Differences:
-    """Move papers that no site has any more from lost to gone."""
+    """Move papers that no source lists any more from *lost* to *gone*."""
 
     def vanished(difference: Difference) -> bool:
         row = rows.find(difference.ids)
@@ -140,8 +140,8 @@ def _move_vanished(found: Differences, rows: Rows) -> Differences:
     return replace(found, lost=lost, gone=(*found.gone, *gone))
 
 
-def _why(change: str, difference: Difference, row: Harvested | None, lock: Lock) -> str:
-    """The reason in a few words, as far as lock and harvest know it."""
+def _explain_change(change: str, difference: Difference, row: Harvested | None, lock: Lock) -> str:
+    """Return the reason for a change in a few words, as far as lock and harvest show it."""
     was, now = difference.before, difference.after
     if change == "changed" and was and now:
         if was.version and now.version and was.version != now.version:
@@ -161,18 +161,24 @@ def _why(change: str, difference: Difference, row: Harvested | None, lock: Lock)
     return one_line(row.detail or row.reason) if row else "not asked for here"
 
 
-def _cells(change: str, why: str, difference: Difference, row: Harvested | None) -> Iterator[str]:
+def _to_cells(
+    change: str, why: str, difference: Difference, row: Harvested | None
+) -> Iterator[str]:
+    """Yield the cells of a change's row, in the order of `COLUMNS`."""
     was, now = difference.before or LockedPaper(Ids()), difference.after or LockedPaper(Ids())
     ids = difference.ids
     yield from (change, why, ids.pmid, ids.pmcid, ids.doi)
-    yield f"arXiv:{ids.arxiv}" if ids.arxiv else ""  # 2511.0410 is no number
+    yield (
+        f"arXiv:{ids.arxiv}" if ids.arxiv else ""
+    )  # so that a spreadsheet does not read 2511.0410 as a number
     yield row.paper.title if row else ""
     yield from (was.kind, now.kind, was.via, now.via, was.sha256, now.sha256)
     yield row.file if row else ""
     yield from (was.version, now.version)
 
 
-def _more_sentences(reasons: Counter[str], still: int) -> Iterator[str]:
+def _summarize_reasons(reasons: Counter[str], still: int) -> Iterator[str]:
+    """Yield a sentence for each reason of changed texts, and one for papers without full text."""
     for why, n in reasons.most_common():
         if n:
             yield f"{n:,} {'text differs' if n == 1 else 'texts differ'} – {why}."

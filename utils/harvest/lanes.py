@@ -1,9 +1,10 @@
-"""Lanes: work for many papers side by side, so that no slow site holds up another.
+"""Process many papers concurrently in lanes, so that no slow site holds up another.
 
-Every lane has its own threads and a queue of numbers. A lane may take several numbers at once, and
-may be told by a *tag* (such as the publisher) which of them are likely to wait for the same host:
-of those only a few are under way together, and the others are served in turn. A site that is out is
-tried again after a pause with one paper at a time. Lanes know nothing of papers or sites.
+Every lane has its own threads and a queue of paper numbers. A lane may take several numbers at
+once. A *tag* (such as the publisher) marks numbers that are likely to wait for the same host: only
+a few numbers of one tag are under way together, and the other tags are served in turn. A site that
+is unavailable is tried again after a pause, with one paper at a time. `Lane` and `Lanes` handle
+numbers only; they are independent of papers and sites.
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ from typing import NamedTuple
 from ..model.sites import SITES
 from ..system.process import SteadyClock
 
-_LOOK_AGAIN_S = 0.25  # whether a batch has waited long enough
-_M_ARENA_MAX, _ARENAS = -8, 2  # the first as in glibc's malloc.h
+_BATCH_POLL_S = 0.25  # how often to check whether a batch has waited long enough
+_M_ARENA_MAX, _ARENAS = -8, 2  # M_ARENA_MAX is defined in glibc's malloc.h
 Work = Callable[[Sequence[int]], None]
 BY_PUBLISHER = frozenset(route.via for site in SITES if site.many_hosts for route in site.routes)
-"""Rungs that lead to many hosts, told apart by the DOI."""
-_FAILURES = 3  # in a row: one may be the paper's, three are the site's
+"""Rungs that lead to many hosts, which the DOI distinguishes."""
+_OUTAGE_AFTER_FAILURES = 3  # in a row: one failure may be the paper's fault, three are the site's
 _PAUSE_S = 30.0
-_LATER_S = (30.0, 120.0)  # after what time papers come back to a site that was out
-_HOPES = 3
-_PATIENCE_S = 3000.0  # in all; less than the hour for which sites like to ban
+_RETURN_DELAYS_S = (30.0, 120.0)  # delays before papers return to a site that was unavailable
+_MAX_TRIALS = 3  # trials after an outage until a site counts as unlikely to recover soon
+_MAX_TOTAL_WAIT_S = 3000.0  # total wait; less than the hour for which sites usually ban clients
 
 
 @dataclass(slots=True)
@@ -42,13 +43,13 @@ class Lane:
     work : callable
         Called with up to ``batch`` numbers.
     threads : int
-        How many are under way at once.
+        Number of pieces of work that run at once.
     batch : int, optional
-        How many numbers go into one piece of work.
+        Maximum count of numbers in one piece of work.
     wait_s : float, optional
         Seconds the first number waits for others to fill a batch.
     per_tag : int, optional
-        How many of one tag are under way at once; 0 for no limit.
+        Maximum count of numbers of one tag that are under way at once; 0 for no limit.
     """
 
     name: str
@@ -69,16 +70,16 @@ class Lane:
         """Numbers queued or under way."""
         return self._size + sum(self._under_way.values())
 
-    def put(self, number: int, tag: str) -> None:
-        """Queue a number."""
+    def enqueue(self, number: int, tag: str) -> None:
+        """Add a number to the queue of its tag."""
         if not self._size:
             self._since = time.monotonic()
         self._queues.setdefault(tag, deque()).append(number)
         self._size += 1
 
-    def take(self, hurry: bool) -> tuple[str, list[int]] | None:
-        """The next piece of work; None when there is none that may begin now."""
-        full = self._size >= self.batch or hurry
+    def take_work(self, without_waiting: bool) -> tuple[str, list[int]] | None:
+        """Return the next tag and its numbers; None if no work may begin now."""
+        full = self._size >= self.batch or without_waiting
         if not self._size or not (full or time.monotonic() - self._since >= self.wait_s):
             return None
         for tag, queue in self._queues.items():
@@ -95,8 +96,8 @@ class Lane:
                 return tag, numbers
         return None
 
-    def finish(self, tag: str, numbers: Sequence[int]) -> None:
-        """Take note that a piece of work is over."""
+    def finish_work(self, tag: str, numbers: Sequence[int]) -> None:
+        """Record that a piece of work is over."""
         self.done += len(numbers)
         self._under_way[tag] -= len(numbers)
         if not self._under_way[tag]:
@@ -111,7 +112,7 @@ class Lanes:
 
     def __init__(self, lanes: Sequence[Lane]) -> None:
         self._lanes = {lane.name: lane for lane in lanes}
-        # One lock, but a bell for each lane: sixty threads need not wake for every paper.
+        # One lock, but a condition for each lane: sixty threads need not wake for every paper.
         lock = threading.Lock()
         self._changed = threading.Condition(lock)
         for lane in lanes:
@@ -121,83 +122,84 @@ class Lanes:
         self._clock = SteadyClock()
         self._later: list[tuple[float, int, str, str]] = []
         self._threads = [
-            threading.Thread(target=self._serve, args=(lane,), name=f"lane {lane.name}")
+            threading.Thread(target=self._work_through_lane, args=(lane,), name=f"lane {lane.name}")
             for lane in lanes
             for _ in range(lane.threads)
         ]
 
     def start(self) -> None:
         """Start the threads."""
-        _share_memory()
+        _limit_memory_arenas()
         for thread in self._threads:
-            thread.daemon = True  # who stops is not held up by a request under way
+            thread.daemon = True  # a request under way does not delay the end of the process
             thread.start()
 
     def stop(self) -> None:
-        """Begin nothing more; what is under way ends by itself."""
+        """Begin no more work; work that is under way ends by itself."""
         with self._changed:
             self._stopping = True
             self._wake_all()
 
     def put(self, lane: str, number: int, tag: str = "", *, after: float = 0.0) -> None:
-        """Queue a number, now or when so many seconds have passed."""
+        """Queue a number, now or *after* a delay in seconds."""
         with self._changed:
             if after > 0:
                 self._later.append((self._clock.now() + after, number, lane, tag))
             else:
-                self._queue(lane, number, tag)
+                self._enqueue(lane, number, tag)
 
-    def waiting(self) -> dict[str, int]:
-        """By lane, how many numbers are queued or under way."""
+    def count_waiting(self) -> dict[str, int]:
+        """Return how many numbers are queued or under way in each lane."""
         with self._changed:
             return {name: lane.waiting for name, lane in self._lanes.items()}
 
-    def done(self) -> dict[str, int]:
-        """By lane, how many numbers went through."""
+    def count_done(self) -> dict[str, int]:
+        """Return how many numbers each lane has finished."""
         with self._changed:
             return {name: lane.done for name, lane in self._lanes.items()}
 
-    def later(self) -> tuple[int, float]:
-        """Return how many numbers wait for a time, and in how many seconds the first is due."""
+    def count_postponed(self) -> tuple[int, float]:
+        """Return how many numbers are postponed, and the seconds until the first is due."""
         with self._changed:
-            return len(self._later), self._due()
+            return len(self._later), self._seconds_until_due()
 
     def wait(self, seconds: float) -> bool:
-        """Wait until everything is over, at most *seconds*; False when it is.
+        """Wait until all work is finished, at most *seconds*; return False when it is finished.
 
         Raises
         ------
         BaseException
-            What escaped a piece of work.
+            An exception that escaped a piece of work.
         """
         with self._changed:
-            self._queue_what_is_due()
-            self._changed.wait_for(lambda: self._failure or self._idle(), seconds)
+            self._enqueue_due()
+            self._changed.wait_for(lambda: self._failure or self._is_idle(), seconds)
             if self._failure:
                 raise self._failure
-            if not self._idle():
+            if not self._is_idle():
                 return True
             if not self._later:
                 return False
-            pause = min(seconds, self._due())
+            pause = min(seconds, self._seconds_until_due())
         time.sleep(pause)
         return True
 
-    def _due(self) -> float:
-        """Seconds until the first of those that wait is due."""
+    def _seconds_until_due(self) -> float:
+        """Return the seconds until the first postponed number is due."""
         now = self._clock.now()
         return max(0.0, min((at for at, *_ in self._later), default=now) - now)
 
-    def _queue_what_is_due(self) -> None:
+    def _enqueue_due(self) -> None:
         now = self._clock.now()
         due = [entry for entry in self._later if entry[0] <= now]
         if due:
             self._later = [entry for entry in self._later if entry[0] > now]
             for _, number, lane, tag in due:
-                self._queue(lane, number, tag)
+                self._enqueue(lane, number, tag)
 
-    def _queue(self, lane: str, number: int, tag: str) -> None:
-        self._lanes[lane].put(number, tag)
+    def _enqueue(self, lane: str, number: int, tag: str) -> None:
+        """Queue a number and wake a thread of its lane."""
+        self._lanes[lane].enqueue(number, tag)
         self._lanes[lane].changed.notify()
 
     def _wake_all(self) -> None:
@@ -205,48 +207,52 @@ class Lanes:
         for lane in self._lanes.values():
             lane.changed.notify_all()
 
-    def _idle(self) -> bool:
+    def _is_idle(self) -> bool:
         return not any(lane.waiting for lane in self._lanes.values())
 
-    def _serve(self, lane: Lane) -> None:
-        while job := self._next(lane):
+    def _work_through_lane(self, lane: Lane) -> None:
+        """Run a lane's work in this thread until the lanes stop."""
+        while job := self._wait_for_work(lane):
             tag, numbers = job
             try:
                 lane.work(numbers)
-            except BaseException as failure:  # noqa: BLE001 - handed to whoever waits
+            except BaseException as failure:  # noqa: BLE001 - raised again by `wait`
                 with self._changed:
                     self._failure = self._failure or failure
                     self._stopping = True
                     self._wake_all()
             finally:
                 with self._changed:
-                    lane.finish(tag, numbers)
+                    lane.finish_work(tag, numbers)
                     lane.changed.notify()
                     self._changed.notify_all()
 
-    def _next(self, lane: Lane) -> tuple[str, list[int]] | None:
+    def _wait_for_work(self, lane: Lane) -> tuple[str, list[int]] | None:
+        """Wait until the lane has work; return None when the lanes stop."""
         with self._changed:
             while not self._stopping:
                 others = any(x.waiting for x in self._lanes.values() if x is not lane)
-                others = others or bool(self._later and self._due() <= lane.wait_s)
-                if job := lane.take(hurry=not others):
+                others = others or bool(self._later and self._seconds_until_due() <= lane.wait_s)
+                if job := lane.take_work(without_waiting=not others):
                     return job
-                lane.changed.wait(_LOOK_AGAIN_S if lane.batch > 1 else None)
+                lane.changed.wait(_BATCH_POLL_S if lane.batch > 1 else None)
         return None
 
 
-def _share_memory() -> None:
-    """Have all threads take their memory from the same few heaps.
+def _limit_memory_arenas() -> None:
+    """Make all threads share a few memory heaps.
 
-    glibc makes up to eight for each core, and none gives back what another one could use; our
-    threads mostly wait, and Python lets only one at a time do anything.
+    glibc creates up to eight heaps for each core, and one heap cannot reuse free memory of another.
+    Our threads mostly wait, and Python runs only one of them at a time.
     """
     with suppress(OSError, AttributeError, TypeError):  # another system, or another malloc
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, _ARENAS)
 
 
 @dataclass(slots=True)
-class _Site:
+class _SiteState:
+    """The failures of a site, and until when the run leaves the site alone."""
+
     failures: int = 0
     since: float = 0.0
     until: float = 0.0
@@ -255,7 +261,7 @@ class _Site:
 
 
 class Outage(NamedTuple):
-    """A site that is out: times in seconds of `time.time`, and how many papers wait for it."""
+    """A site that is unavailable, with its times as in `time.time` and its waiting papers."""
 
     via: str
     tag: str
@@ -266,45 +272,51 @@ class Outage(NamedTuple):
 
 
 class Outages:
-    """The sites that do not answer a run, and the papers that wait for them.
+    """The sites that do not answer a run, and the papers that wait for these sites.
 
-    A service may lead to many hosts, each with a tag. It is out for a tag when that host is, or
-    when the service itself is, which has the empty tag.
+    A service may lead to many hosts, each with a tag. The service is unavailable for a tag when
+    that host is unavailable, or when the service itself is, which has the empty tag.
     """
 
     def __init__(self) -> None:
-        self._sites: dict[tuple[str, str], _Site] = {}
+        self._sites: dict[tuple[str, str], _SiteState] = {}
         self._clock = SteadyClock()
         self._deferred: dict[
             int, dict[str, str]
-        ] = {}  # by paper: the rungs it owes, with their tags
-        self._already_tried: set[int] = set()  # papers that asked one of these themselves
-        self._returns: dict[int, int] = {}  # how often papers came back
+        ] = {}  # by paper: the deferred rungs and their tags
+        self._already_tried: set[int] = set()  # papers that asked a deferred rung themselves
+        self._returns: dict[int, int] = {}  # how often each paper returned to deferred sites
         self._lock = threading.Lock()
 
-    def away_s(self, via: str, tag: str) -> float:
-        """Seconds until this site may be asked again; 0 now."""
+    def get_away_s(self, via: str, tag: str) -> float:
+        """Return the seconds until this site may be asked again; 0 if it may be asked now."""
         with self._lock:
             now = self._clock.now()
-            return max((max(0.0, site.until - now) for site in self._out(via, tag)), default=0.0)
+            return max(
+                (max(0.0, site.until - now) for site in self._find_unavailable(via, tag)),
+                default=0.0,
+            )
 
     def may_recover(self, via: str, tag: str) -> bool:
-        """Return whether a site that is out may recover soon: few have tried it in vain so far."""
+        """Return whether an unavailable site may recover soon: few trials have failed so far."""
         with self._lock:
-            return any(site.trials <= _HOPES for site in self._out(via, tag))
+            return any(site.trials <= _MAX_TRIALS for site in self._find_unavailable(via, tag))
 
     def is_away_too_long(self, via: str, tag: str) -> bool:
-        """Return whether a site asked to be left alone for longer than a run waits."""
+        """Return whether a site must be left alone for longer than a run waits."""
         with self._lock:
-            return any(site.until - site.since >= _PATIENCE_S for site in self._out(via, tag))
+            return any(
+                site.until - site.since >= _MAX_TOTAL_WAIT_S
+                for site in self._find_unavailable(via, tag)
+            )
 
     def may_ask(self, via: str, tag: str) -> bool:
         """Return whether to ask this site now.
 
-        After a pause the first paper is let through, and the others wait for what comes of it.
+        After a pause the first paper may ask, and the others wait for its result.
         """
         with self._lock:
-            now, out = self._clock.now(), self._out(via, tag)
+            now, out = self._clock.now(), self._find_unavailable(via, tag)
             if any(now < site.until for site in out):
                 return False
             for site in out:
@@ -313,7 +325,7 @@ class Outages:
             return True
 
     def record_answer(self, via: str, tag: str) -> None:
-        """Take note that a site answered, and so did the service that leads to it."""
+        """Record that a site answered, and the service that leads to the site."""
         with self._lock:
             for key in {(via, ""), (via, tag)}:
                 self._sites.pop(key, None)
@@ -321,22 +333,24 @@ class Outages:
     def record_failure(
         self, via: str, tag: str, stay_away_s: float = 0.0, said: str = "", *, itself: bool = True
     ) -> None:
-        """Take note that a site did not answer, or asked us to stay away for *stay_away_s*.
+        """Record that a site did not answer, or asked us to stay away for *stay_away_s*.
 
         Its message *said* replaces an earlier one only if it came from the site *itself*.
         """
         with self._lock:
-            site, now = self._sites.setdefault((via, tag), _Site()), self._clock.now()
-            if site.failures < _FAILURES:
+            site, now = self._sites.setdefault((via, tag), _SiteState()), self._clock.now()
+            if site.failures < _OUTAGE_AFTER_FAILURES:
                 site.since = now
-            site.failures = max(_FAILURES, site.failures) if stay_away_s else site.failures + 1
+            site.failures = (
+                max(_OUTAGE_AFTER_FAILURES, site.failures) if stay_away_s else site.failures + 1
+            )
             site.until = max(site.until, now + max(_PAUSE_S, stay_away_s))
             site.said = said if said and (itself or not site.said) else site.said
             if tag:  # a host was found, so the service that leads there answered
                 self._sites.pop((via, ""), None)
 
     def defer(self, number: int, via: str, tag: str, *, already_tried: bool = False) -> set[str]:
-        """Note that a paper still has to be asked for at a site; return all its deferred sites.
+        """Record that a paper must still be asked for at a site; return all its deferred sites.
 
         *already_tried* marks a paper whose site was asked and did not answer.
         """
@@ -346,7 +360,7 @@ class Outages:
             deferred[via] = tag
             return set(deferred)
 
-    def deferred_sites(self, number: int) -> set[str]:
+    def get_deferred_sites(self, number: int) -> set[str]:
         """Return the sites that could not be asked for a paper."""
         with self._lock:
             return set(self._deferred.get(number, ()))
@@ -357,38 +371,39 @@ class Outages:
             self._deferred.pop(number, None)
             self._already_tried.discard(number)
 
-    def return_delay_s(self, number: int, away_s: float, may_recover: bool) -> float:
+    def plan_return_s(self, number: int, away_s: float, may_recover: bool) -> float:
         """Return the seconds until a paper asks deferred sites again; 0 after its last return.
 
-        Waiting for what another paper finds there does not count, while they may recover.
+        Waits for another paper's trial do not count while the sites may recover.
         """
         pause_s = 1.0
         with self._lock:
             returned = self._returns.get(number, 0)
             if not may_recover or number in self._already_tried:
-                if returned == len(_LATER_S):
+                if returned == len(_RETURN_DELAYS_S):
                     return 0.0
-                self._returns[number], pause_s = returned + 1, _LATER_S[returned]
+                self._returns[number], pause_s = returned + 1, _RETURN_DELAYS_S[returned]
         return max(pause_s, away_s)
 
-    def now(self) -> list[Outage]:
-        """Return the sites that do not answer, those first for which most papers wait."""
+    def list_outages(self) -> list[Outage]:
+        """Return the sites that do not answer, with the most waiting papers first."""
         with self._lock:
             lag = time.time() - self._clock.now()
-            found = [
+            outages = [
                 Outage(via, tag, site.since + lag, site.until + lag, site.said, papers)
                 for (via, tag), site in self._sites.items()
-                if site.failures >= _FAILURES and (papers := self._waiting(via, tag))
+                if site.failures >= _OUTAGE_AFTER_FAILURES
+                and (papers := self._count_waiting_papers(via, tag))
             ]
-        return sorted(found, key=lambda outage: -outage.papers)
+        return sorted(outages, key=lambda outage: -outage.papers)
 
-    def _waiting(self, via: str, tag: str) -> int:
-        """Return how many papers still have to be asked for at this site."""
+    def _count_waiting_papers(self, via: str, tag: str) -> int:
+        """Return how many papers must still be asked for at this site."""
         return sum(
             via in deferred and tag in ("", deferred[via]) for deferred in self._deferred.values()
         )
 
-    def _out(self, via: str, tag: str) -> list[_Site]:
-        """Return what does not answer: the service, the host, both, or nothing."""
+    def _find_unavailable(self, via: str, tag: str) -> list[_SiteState]:
+        """Return the states of the service and the host that do not answer."""
         sites = (self._sites.get(key) for key in {(via, ""), (via, tag)})
-        return [site for site in sites if site and site.failures >= _FAILURES]
+        return [site for site in sites if site and site.failures >= _OUTAGE_AFTER_FAILURES]

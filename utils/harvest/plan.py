@@ -1,13 +1,13 @@
-"""The plan of a harvest: requests, time and space, before anything is fetched.
+"""Estimate the requests, time and disk space of a harvest before anything is fetched.
 
 A query is counted under PubMed's own filters; of a list, a sample is looked up. The rest is
-arithmetic with the sites' published limits and with one expected share for each route and habit of
-sites (`Route.share` and the constants below). The numbers are estimates: what a publisher shows to
-programs, or how many copies are dead, is not known beforehand.
+arithmetic with the sites' published rate limits and with an expected share of papers for each route
+(`Route.share` and the constants below). The numbers are estimates: the pages that a publisher shows
+to programs, and the share of dead links, are unknown beforehand.
 
-The space that figures, tables and files take (`media_space`) is judged by what earlier papers of
-this shelf have; where these are few, by the sizes that PMC's Cloud Service lists for a sample of
-the papers.
+The space of figures, tables and files (`estimate_media_space`) is estimated from earlier papers of
+this shelf; if these are few, from the sizes that PMC's Cloud Service lists for a sample of the
+papers.
 """
 
 from __future__ import annotations
@@ -32,38 +32,39 @@ from ..model.versions import infer_version, satisfies_request
 from ..search.pubmed.search import count_by_filter, search
 from ..sources import Query, Source
 from ..sources.pmc import sizes_of
-from .searches import Wanted, collect
+from .searches import SiteQuery, collect_papers
 
-_SAMPLE = 200  # what NCBI takes in one request
+_SAMPLE_SIZE = 200  # the maximum that NCBI accepts in one request
 _IN_PMC, _FREE, _ABSTRACT = "pubmed pmc[sb]", "free full text[sb]", "hasabstract"
 _SHELF_BYTES = {"full_text": 150_000, "abstract": 6_000}  # text, raw bytes and record
-_TAKES_PART = 20  # articles in one request to db=pmc
-_CLOUD_ASKS = (1, 3)  # for a paper the Cloud Service lacks; for one it has: list, record, text
-_DOIS, _NAMES = 50, 25  # in one search of PubMed, of Europe PMC
-_HITS = 9_000  # in a slice of a long query; each takes about three requests
-# Sources whose part is drawn below; any other is asked once for each paper that reaches it.
-_DRAWN = {"pmc", "europepmc", "arxiv", "unpaywall", "publisher", "jina"}
+_PMC_BATCH = 20  # articles in one request to db=pmc
+# Requests for a paper that the Cloud Service lacks; for one that it has: list, record, text.
+_CLOUD_REQUESTS = (1, 3)
+_DOIS, _NAMES = 50, 25  # identifiers in one search of PubMed, of Europe PMC
+_HITS_PER_SLICE = 9_000  # in a slice of a long query; each takes about three requests
+# Sources that `_estimate_requests` models. Others get one request for each paper that reaches them.
+_MODELLED_SOURCES = {"pmc", "europepmc", "arxiv", "unpaywall", "publisher", "jina"}
 _PUBLISHERS, _SEARCH, _COPIES = "publishers", "jina_search", "unpaywall"
-_ARCHIVE = ("archive", "web_archive")  # whether it has a page, and the page
+_ARCHIVE = ("archive", "web_archive")  # a lookup of the page, and the page
 _PUBLISHER_S = 1.0  # between two requests to one host, unless it asks for more
 
 
 # Expected shares, from 218 recorded articles and the benchmark's field of 1,000.
-_MANUSCRIPTS = 0.05  # of PMC's texts: accepted manuscripts, and the published text is sought
-_PREPRINTS = 0.03  # at arXiv, of what PMC lacks; of a query only
-_WITH_DOI = 0.9  # of what PMC lacks: without a DOI no other source can be asked
-_UNSAID_COPIES = 0.35  # of a list's papers outside PMC: a copy that only Unpaywall names
-_PUBLISHED_COPIES = 0.5  # of the copies; with a manuscript, the published text is sought
-_ASKS = 1.7  # requests for a page or a copy: redirects, PDFs, one more try
-_UNLICENSED = 0.5  # of papers sought outside PMC: Crossref is asked for their licenses
-_UNKNOWN = 0.05  # of a list: papers that PubMed does not have, when no paper was looked up
-_LARGEST = 0.2  # of the publishers' papers: those at the busiest host
-_DEAD = 0.05  # of papers sought outside PMC: a copy whose link is dead
-_ARXIV_ASKS = 2  # requests for a preprint: page, PDF
+_MANUSCRIPT_SHARE = 0.05  # of PMC's texts: manuscripts, whose published text is looked for
+_PREPRINT_SHARE = 0.03  # of a query's papers outside PMC: papers at arXiv
+_DOI_SHARE = 0.9  # of the papers outside PMC: those with a DOI, which other sources need
+_UNLISTED_COPY_SHARE = 0.35  # of a list's papers outside PMC: a copy that only Unpaywall lists
+_PUBLISHED_COPY_SHARE = 0.5  # of the copies; for a manuscript, the search goes on
+_REQUESTS_PER_PAGE = 1.7  # requests for a page or a copy: redirects, PDFs, one more try
+_UNLICENSED_SHARE = 0.5  # of papers fetched outside PMC: Crossref is asked for the license
+_UNKNOWN_SHARE = 0.05  # of a list: papers missing from PubMed, if no paper was looked up
+_LARGEST_PUBLISHER_SHARE = 0.2  # of the publishers' papers: those at the busiest host
+_DEAD_LINK_SHARE = 0.05  # of papers fetched outside PMC: a copy whose link is dead
+_ARXIV_REQUESTS = 2  # requests for a preprint: page, PDF
 
 
 @dataclass(frozen=True, slots=True)
-class AtHost:
+class SiteLoad:
     """The requests expected at one site, and the seconds they take at its rate limit."""
 
     host: str
@@ -73,10 +74,10 @@ class AtHost:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A harvest before it begins.
+    """The estimated requests, texts, time and space of a harvest.
 
-    ``full_text`` is the expected number of full texts, ``held`` how many papers are on the shelf in
-    full text already (0 for a query), ``seconds`` the time of the busiest site, and ``size`` the
+    ``full_text`` is the expected number of full texts, ``held`` the number of papers already on the
+    shelf in full text (0 for a query), ``seconds`` the time of the busiest site, and ``size`` the
     bytes on disk. The other sites are asked at the same time.
     """
 
@@ -86,36 +87,38 @@ class Plan:
     free: int
     with_abstract: int
     full_text: int
-    hosts: tuple[AtHost, ...]
+    hosts: tuple[SiteLoad, ...]
     seconds: float
     size: int
     notes: tuple[str, ...] = ()
 
     def row(self) -> dict[str, Any]:
-        """The fields, for JSON."""
+        """Return the fields as a JSON-serialisable dict."""
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    """Known facts about the papers to get."""
+class _PaperCounts:
+    """Counts and shares of the papers to fetch."""
 
     papers: int
     in_pmc: int
     free: int
     abstracts: int
-    listed: bool = False  # of a list, nobody said what is free outside PMC
-    preprints: int = 0  # at arXiv; of a query, nobody knows
-    doi: float = 0.0  # of the papers outside PMC, the share that has one; 0 when nobody knows
-    largest: float = 0.0  # of those, the share of the largest publisher
+    listed: bool = False  # for a list, free papers outside PMC are unknown
+    preprints: int = 0  # at arXiv; unknown for a query
+    doi: float = 0.0  # share of the papers outside PMC with a DOI; 0 when unknown
+    largest: float = 0.0  # share of the largest publisher among these
     hits: int = 0  # of a query
-    named: Mapping[str, int] = field(default_factory=dict)  # of a list, papers by kind of name
-    looked_up: int = 0  # of a list, for this plan: their records are remembered for a day
-    unknown: float | None = None  # of these, the share that PubMed does not know
+    named: Mapping[str, int] = field(
+        default_factory=dict
+    )  # of a list, papers by kind of identifier
+    looked_up: int = 0  # of a list, for this plan: records are cached for a day
+    unknown: float | None = None  # share of the looked-up papers that PubMed lacks
 
 
-def of_query(query: Query, ladder: Ladder, *, most: int = 0) -> Plan:
-    """The plan for every hit of a question: four small requests.
+def plan_query(query: Query, ladder: Ladder, *, most: int = 0) -> Plan:
+    """Return the plan for every hit of a query; this takes four small requests.
 
     Raises
     ------
@@ -137,14 +140,18 @@ def of_query(query: Query, ladder: Ladder, *, most: int = 0) -> Plan:
     notes = ["What is on the shelf already is not subtracted."]
     if papers < total:
         notes.append(f"{papers:,} of {total:,} hits, shares taken from all of them.")
-    known = _Known(papers, in_pmc, max(free, in_pmc), abstracts, hits=total)
-    return _plan(ladder, known, 0, notes)
+    known = _PaperCounts(papers, in_pmc, max(free, in_pmc), abstracts, hits=total)
+    return _build_plan(ladder, known, 0, notes)
 
 
-def of_searches(
-    wanted: Sequence[Wanted], lists: Mapping[str, Sequence[Entry]], ladder: Ladder, *, most: int = 0
+def plan_searches(
+    wanted: Sequence[SiteQuery],
+    lists: Mapping[str, Sequence[Entry]],
+    ladder: Ladder,
+    *,
+    most: int = 0,
 ) -> Plan:
-    """The plan for what several searches and lists hold, all of which are read for it.
+    """Return the plan for several searches and lists, all of which are read for the plan.
 
     Raises
     ------
@@ -152,38 +159,38 @@ def of_searches(
         As for a search, or for a list.
     """
     ladder.web.settings.require_email("NCBI")
-    found = collect(wanted, lists, ladder)
-    plan = of_list(found.papers[: most or None], ladder)
+    found = collect_papers(wanted, lists, ladder)
+    plan = plan_list(found.papers[: most or None], ladder)
     brought = [f"{search.name} {search.taken:,}" for search in found.searches]
     merged = f"{', '.join(brought)}; {found.duplicates:,} named a paper a second time."
     return replace(plan, notes=(merged, *found.notes, *plan.notes))
 
 
-def of_list(entries: Sequence[Entry], ladder: Ladder) -> Plan:
-    """The plan for a list: what the shelf lacks, judged by a sample that is looked up.
+def plan_list(entries: Sequence[Entry], ladder: Ladder) -> Plan:
+    """Return the plan for a list: the papers missing from the shelf, estimated from a sample.
 
     Raises
     ------
     NotConfigured, Unreachable
-        Nobody could be asked about any paper of the sample.
+        No paper of the sample could be looked up.
     """
     ladder.web.settings.require_email("NCBI")
     nameless = sum(not entry.ids for entry in entries)
-    missing = [entry for entry in entries if entry.ids and not _held(entry, ladder)]
-    size = min(len(missing), _SAMPLE)  # spread over the list: lists are often sorted
+    missing = [entry for entry in entries if entry.ids and not _is_held(entry, ladder)]
+    size = min(len(missing), _SAMPLE_SIZE)  # spread over the list: lists are often sorted
     sample = [missing[number * len(missing) // size].ids for number in range(size)]
     found = list(look_up(sample, ladder.web, ladder.sources).values()) if sample else []
     papers = [outcome for outcome in found if isinstance(outcome, Paper)]
     silent = [outcome for outcome in found if isinstance(outcome, Unreachable)]
     if silent and len(silent) == len(found):
         raise silent[0]
-    known = _known(missing, papers, len(found))
-    notes = _notes(len(missing), len(found), len(papers), len(silent), nameless)
-    return _plan(ladder, known, len(entries) - nameless - len(missing), notes)
+    known = _extrapolate(missing, papers, len(found))
+    notes = _describe_sample(len(missing), len(found), len(papers), len(silent), nameless)
+    return _build_plan(ladder, known, len(entries) - nameless - len(missing), notes)
 
 
-def _notes(missing: int, asked: int, known: int, silent: int, nameless: int) -> list[str]:
-    """Return notes on the basis of the numbers."""
+def _describe_sample(missing: int, asked: int, known: int, silent: int, nameless: int) -> list[str]:
+    """Return notes on the sample that the numbers are based on."""
     notes = []
     if asked < missing:
         notes.append(f"Shares from a sample of {asked} papers.")
@@ -199,7 +206,7 @@ def _notes(missing: int, asked: int, known: int, silent: int, nameless: int) -> 
     return notes
 
 
-def _known(missing: Sequence[Entry], papers: Sequence[Paper], asked: int) -> _Known:
+def _extrapolate(missing: Sequence[Entry], papers: Sequence[Paper], asked: int) -> _PaperCounts:
     """Extrapolate to all papers from the sample *asked*, of which *papers* are known."""
     part = len(missing) / asked if asked else 0.0
     in_pmc, abstracts, preprints = (
@@ -210,27 +217,28 @@ def _known(missing: Sequence[Entry], papers: Sequence[Paper], asked: int) -> _Kn
             [paper.ids.arxiv for paper in papers],
         )
     )
-    return _Known(
+    return _PaperCounts(
         len(missing),
         in_pmc,
         in_pmc,
         abstracts,
         True,
         preprints,
-        *_dois(papers),
-        named=_names(missing),
+        *_measure_doi_shares(papers),
+        named=_count_identifier_kinds(missing),
         looked_up=asked,
         unknown=sum(paper.recorded_by != "pubmed" for paper in papers) / max(1, len(papers)),
     )
 
 
-def _held(entry: Entry, ladder: Ladder) -> bool:
+def _is_held(entry: Entry, ladder: Ladder) -> bool:
+    """Return whether the requested version of a paper is on the shelf."""
     wants = infer_version(Ids.maybe(entry.asked))
     held = ladder.shelf.find(entry.ids, wants)
     return held is not None and satisfies_request(wants, held)
 
 
-def _dois(papers: Sequence[Paper]) -> tuple[float, float]:
+def _measure_doi_shares(papers: Sequence[Paper]) -> tuple[float, float]:
     """Return the share of papers outside PMC with a DOI, and the largest publisher's share."""
     dois = [paper.ids.doi for paper in papers if not paper.ids.pmcid]
     publishers = Counter(doi.partition("/")[0] for doi in dois if doi)
@@ -240,7 +248,7 @@ def _dois(papers: Sequence[Paper]) -> tuple[float, float]:
     return named / len(dois), max(publishers.values()) / named
 
 
-def _names(entries: Sequence[Entry]) -> dict[str, int]:
+def _count_identifier_kinds(entries: Sequence[Entry]) -> dict[str, int]:
     """Return how many papers of a list are looked up by each kind of identifier."""
     ids = [entry.ids for entry in entries]
     return {
@@ -249,15 +257,18 @@ def _names(entries: Sequence[Entry]) -> dict[str, int]:
     }
 
 
-def _plan(ladder: Ladder, known: _Known, held: int, notes: Sequence[str]) -> Plan:
+def _build_plan(ladder: Ladder, known: _PaperCounts, held: int, notes: Sequence[str]) -> Plan:
+    """Return the plan that follows from the counts and the sources' rate limits."""
     has_key = bool(ladder.web.settings.key("jina_api_key"))
     order = set(ladder.order) | ({_SEARCH} if has_key and "jina" in ladder.order else set())
-    climbed = [_opened(source, ladder) for source in ladder.sources if source.name in order]
-    requests, texts = _expected(known, order, climbed)
+    climbed = [
+        _drop_keyless_routes(source, ladder) for source in ladder.sources if source.name in order
+    ]
+    requests, texts = _estimate_requests(known, order, climbed)
     every = {rate.bucket: seconds for rate, seconds in ladder.web.limiter.list_intervals()}
-    publisher_s = _PUBLISHER_S * (known.largest or _LARGEST)
+    publisher_s = _PUBLISHER_S * (known.largest or _LARGEST_PUBLISHER_SHARE)
     hosts = [
-        AtHost(site, math.ceil(number), math.ceil(number) * every.get(site, publisher_s))
+        SiteLoad(site, math.ceil(number), math.ceil(number) * every.get(site, publisher_s))
         for site, number in requests.items()
         if number > 0
     ]
@@ -272,12 +283,12 @@ def _plan(ladder: Ladder, known: _Known, held: int, notes: Sequence[str]) -> Pla
     )
 
 
-def _expected(
-    known: _Known, order: set[str], climbed: Sequence[Source]
+def _estimate_requests(
+    known: _PaperCounts, order: set[str], climbed: Sequence[Source]
 ) -> tuple[dict[str, float], float]:
     """Return the expected requests by site, and the expected full texts.
 
-    All papers go up the ladder: what one rung gives, the next one is not asked for.
+    All papers climb the ladder: a paper whose text one rung supplies does not reach the next rung.
     """
     shares = {route.via: route.share for source in climbed for route in source.routes}
 
@@ -288,29 +299,31 @@ def _expected(
     lacking = known.in_pmc - cloud
     efetch = lacking * shares.get("efetch", 0.0)
     in_pmc = cloud + efetch + (lacking - efetch) * shares.get("europepmc", 0.0)
-    unknown = 0 if known.listed else (known.papers - known.in_pmc) * _PREPRINTS
+    unknown = 0 if known.listed else (known.papers - known.in_pmc) * _PREPRINT_SHARE
     preprints = part("arxiv", known.preprints + unknown)
     elsewhere = max(0.0, known.papers - in_pmc - preprints)
-    rest = elsewhere * (known.doi or _WITH_DOI) + in_pmc * _MANUSCRIPTS
-    unsaid = _UNSAID_COPIES * rest if known.listed else 0.0
+    rest = elsewhere * (known.doi or _DOI_SHARE) + in_pmc * _MANUSCRIPT_SHARE
+    unsaid = _UNLISTED_COPY_SHARE * rest if known.listed else 0.0
     copies = min(rest, known.free - known.in_pmc + unsaid) * shares.get(_COPIES, 0.0)
-    sought = rest - copies * _PUBLISHED_COPIES
-    others, found = _others(climbed, sought)
+    sought = rest - copies * _PUBLISHED_COPY_SHARE
+    others, found = _estimate_other_sources(climbed, sought)
     pages = part("publisher", sought - found)
     shown = pages * shares.get("publisher", 0.0)
     unread = part("jina", sought - found - shown)
     read = unread * shares.get("jina", 0.0)
-    requests = _lookups(known)
-    requests["ncbi"] += part("pmc", math.ceil(lacking / _TAKES_PART))
+    requests = _count_lookup_requests(known)
+    requests["ncbi"] += part("pmc", math.ceil(lacking / _PMC_BATCH))
     requests["europepmc"] += part("europepmc", lacking - efetch)
-    requests["arxiv"] += preprints * _ARXIV_ASKS
-    requests["crossref"] += rest * _UNLICENSED * any(source.label == "DOI" for source in climbed)
+    requests["arxiv"] += preprints * _ARXIV_REQUESTS
+    requests["crossref"] += (
+        rest * _UNLICENSED_SHARE * any(source.label == "DOI" for source in climbed)
+    )
     requests |= others | {
-        "pmc_cloud": part("pmc", cloud * _CLOUD_ASKS[1] + lacking * _CLOUD_ASKS[0]),
+        "pmc_cloud": part("pmc", cloud * _CLOUD_REQUESTS[1] + lacking * _CLOUD_REQUESTS[0]),
         "unpaywall": part("unpaywall", rest),
-        **dict.fromkeys(_ARCHIVE, part("unpaywall", rest, _DEAD)),
+        **dict.fromkeys(_ARCHIVE, part("unpaywall", rest, _DEAD_LINK_SHARE)),
         "doi": pages,
-        _PUBLISHERS: (copies + pages) * _ASKS,
+        _PUBLISHERS: (copies + pages) * _REQUESTS_PER_PAGE,
         "jina": unread,
         _SEARCH: part(_SEARCH, known.papers - in_pmc - copies - found - shown - read),
     }
@@ -319,56 +332,58 @@ def _expected(
     return requests, texts
 
 
-def _opened(source: Source, ladder: Ladder) -> Source:
-    """The source with the routes for which there is a key, where they need one."""
+def _drop_keyless_routes(source: Source, ladder: Ladder) -> Source:
+    """Return the source without the routes whose key is missing."""
     key = ladder.web.settings.key
     routes = tuple(route for route in source.routes if not route.key or key(route.key))
     return replace(source, routes=routes)
 
 
-def _others(climbed: Sequence[Source], papers: float) -> tuple[dict[str, float], float]:
-    """Requests to the sources that are not drawn, one after the other, and the texts they give."""
+def _estimate_other_sources(
+    climbed: Sequence[Source], papers: float
+) -> tuple[dict[str, float], float]:
+    """Return the requests to, and texts from, all sources outside `_MODELLED_SOURCES`."""
     requests: dict[str, float] = {}
     left = papers
     for source in climbed:
-        for route in source.routes if source.name not in _DRAWN else ():
+        for route in source.routes if source.name not in _MODELLED_SOURCES else ():
             bucket = source.rates[0].bucket
             requests[bucket] = requests.get(bucket, 0.0) + left / route.batch
             left -= left * route.share
     return requests, papers - left
 
 
-def _lookups(known: _Known) -> dict[str, float]:
-    """Requests that it takes to learn what the papers are."""
+def _count_lookup_requests(known: _PaperCounts) -> dict[str, float]:
+    """Return the expected requests for looking up the papers' records, by site."""
     if not known.listed:
-        slices = 1 + 3 * (known.hits // _HITS)
-        batches = math.ceil(known.papers / _SAMPLE)
+        slices = 1 + 3 * (known.hits // _HITS_PER_SLICE)
+        batches = math.ceil(known.papers / _SAMPLE_SIZE)
         return {"ncbi": slices + batches, "europepmc": 0, "arxiv": 0, "crossref": 0}
-    # What was looked up for the plan is remembered for a day.
+    # Records that were looked up for the plan are cached for a day.
     fresh = max(0, known.papers - known.looked_up)
     part = fresh / max(1, known.papers)
-    unknown = fresh * (_UNKNOWN if known.unknown is None else known.unknown)
-    names = math.ceil(part * known.named.get("pmcid", 0) / _SAMPLE)
+    unknown = fresh * (_UNKNOWN_SHARE if known.unknown is None else known.unknown)
+    names = math.ceil(part * known.named.get("pmcid", 0) / _SAMPLE_SIZE)
     searches = math.ceil(part * known.named.get("doi", 0) / _DOIS)
     return {
-        "ncbi": math.ceil(fresh / _SAMPLE) + names + searches,
+        "ncbi": math.ceil(fresh / _SAMPLE_SIZE) + names + searches,
         "europepmc": math.ceil(unknown / _NAMES),
         "arxiv": 0,
         "crossref": 0,
     }
 
 
-_ENOUGH_PAPERS = 10  # papers
-_MOST_READ = 1000  # folders of earlier papers
+_ENOUGH_PAPERS = 10
+_MAX_READ_FOLDERS = 1000
 _TABLE_BYTES = 5_500  # bytes of a paper's tables as CSV and JSON: the mean of 259 recorded articles
 _IN_PMC = "pubmed pmc[sb]"
 
 
 @dataclass(frozen=True, slots=True)
 class MediaSpace:
-    """The space of the objects of *papers*: files, bytes, and the bytes of the largest paper seen.
+    """The space of the papers' objects: files, bytes, and the bytes of the largest paper seen.
 
-    ``basis`` says in words what that is judged by.
+    ``basis`` describes the data that the estimate is based on.
     """
 
     papers: int
@@ -378,7 +393,7 @@ class MediaSpace:
     basis: str
 
     def row(self) -> dict[str, Any]:
-        """The fields, for JSON."""
+        """Return the fields as a JSON-serialisable dict."""
         return asdict(self)
 
 
@@ -390,18 +405,18 @@ class _PaperFiles:
     size: int
 
 
-def media_space(
+def estimate_media_space(
     papers: int,
     kinds: Sequence[ObjectKind],
     entries: Sequence[Entry],
     queries: Sequence[Query],
     ladder: Ladder,
 ) -> MediaSpace:
-    """The room for the objects of *papers* in PMC, which are some of *entries* or of *queries*."""
+    """Estimate the disk space of the objects of *papers* in PMC, some of *entries* or *queries*."""
     tables = _TABLE_BYTES if "table" in kinds else 0
     if not set(kinds) - {"table"}:
         return MediaSpace(papers, 0, papers * tables, tables, "what tables take on the average")
-    known = list(islice(_files_on_shelf(ladder.shelf.folder, kinds), _MOST_READ))
+    known = list(islice(_files_on_shelf(ladder.shelf.folder, kinds), _MAX_READ_FOLDERS))
     basis = f"{len(known)} papers of this shelf"
     if len(known) < _ENOUGH_PAPERS:
         known = list(_files_in_cloud(_sample_pmcids(entries, queries, ladder), kinds, ladder))
@@ -419,7 +434,7 @@ def media_space(
 
 
 def _files_on_shelf(folder: Path, kinds: Sequence[ObjectKind]) -> Iterator[_PaperFiles]:
-    """Earlier papers whose files were fetched; tables are counted by themselves."""
+    """Yield the fetched files of earlier papers; tables are estimated separately."""
     for each in folder.glob("*.files"):
         rows = (
             one for one in read_stored_objects(each) if one.kind in kinds and one.kind != "table"
@@ -432,7 +447,7 @@ def _files_on_shelf(folder: Path, kinds: Sequence[ObjectKind]) -> Iterator[_Pape
 def _sample_pmcids(
     entries: Sequence[Entry], queries: Sequence[Query], ladder: Ladder
 ) -> Iterable[str]:
-    """PMCIDs of some of the papers, spread over a list; the newest of a query."""
+    """Return PMCIDs of a sample of the papers: spread over a list, or the newest of a query."""
     named = [entry for entry in entries if entry.ids]
     size = min(len(named), 2 * _ENOUGH_PAPERS)
     chosen = [named[number * len(named) // size].ids for number in range(size)]
@@ -447,7 +462,7 @@ def _sample_pmcids(
 def _files_in_cloud(
     pmcids: Iterable[str], kinds: Sequence[ObjectKind], ladder: Ladder
 ) -> Iterator[_PaperFiles]:
-    """Yield the files that the Cloud Service lists of each paper; none if it lacks the paper."""
+    """Yield the files that the Cloud Service lists for each paper; none if it lacks the paper."""
     for pmcid in pmcids:
         try:
             sizes = sizes_of(pmcid, ladder.web)

@@ -16,10 +16,10 @@ from ..model.paper import format_timestamp
 from ..shelf.ledger import Ledger
 from .lanes import BY_PUBLISHER, Lanes, Outage, Outages
 
-_SOON_S = 20.0  # what is through so soon is worth no word
-_RATE_OVER_S = 30.0
-_TOO_EARLY_S = 5.0  # earlier, nobody can say how long it will take
-_SETTLES_S = 20.0  # in which a new estimate has taken the place of the old one, by two thirds
+_MIN_REPORTED_WAIT_S = 20.0  # a wait shorter than this is not reported
+_RATE_WINDOW_S = 30.0
+_MIN_MEASURED_S = 5.0  # before that, an estimate of the remaining time is unreliable
+_SMOOTHING_S = 20.0  # time constant: after it, the new estimate counts for two thirds
 
 
 class StatusReporter:
@@ -31,9 +31,9 @@ class StatusReporter:
     lanes : Lanes
     outages : Outages
     rungs : Sequence[Rung]
-        Whose routes the lanes are named after.
+        The rungs after whose routes the lanes are named.
     web : Web
-        Where the sites are, and how often they may be asked.
+        Provides the addresses and rate limits of the sites.
     """
 
     def __init__(
@@ -54,36 +54,38 @@ class StatusReporter:
         self._published: tuple[SiteWait, ...] = ()
         self._done_at = 0.0
 
-    def now(self) -> Progress:
-        """The counts, how long the rest will take, and the sites it waits for."""
-        later = self._lanes.later()
-        job, done = self._ledger.job(), self._lanes.done()
-        progress = self._meter.progress(job, done, self._lanes.waiting(), later)
-        out = [self._wait_for(outage, later[1]) for outage in self._outages.now()]
-        slow = self._slow_site(progress)
+    def update_progress(self) -> Progress:
+        """Return the counts, the remaining time and the sites that the run waits for."""
+        later = self._lanes.count_postponed()
+        job, done = self._ledger.job(), self._lanes.count_done()
+        progress = self._meter.add_sample(job, done, self._lanes.count_waiting(), later)
+        out = [self._to_wait(outage, later[1]) for outage in self._outages.list_outages()]
+        slow = self._find_slow_site(progress)
         if (*out, *slow) != self._published:
             self._published = (*out, *slow)
             self._ledger.record_waits(self._published)
-        parked = bool(progress.later and not progress.waiting and later[1] > _SOON_S)
+        parked = bool(progress.later and not progress.waiting and later[1] > _MIN_REPORTED_WAIT_S)
         job = replace(job, waits=self._published)
         return replace(progress, job=job, only_waits=bool(slow) or parked)
 
-    def _slow_site(self, progress: Progress) -> list[SiteWait]:
-        """The one site that has all that remains, but for what waits for sites that are out."""
+    def _find_slow_site(self, progress: Progress) -> list[SiteWait]:
+        """Return a wait for the only site that still has papers, unless it is nearly done."""
         waiting = progress.waiting or {}
         if len(waiting) != 1:
             return []
         [(via, papers)] = waiting.items()
         eta_s = max(progress.eta_s or 0.0, papers * self._every.get(via, 0.0))
-        if via not in self._services or eta_s < _SOON_S:
+        if via not in self._services or eta_s < _MIN_REPORTED_WAIT_S:
             return []
         through = time.time() + eta_s
-        if abs(through - self._done_at) > _SOON_S:  # else it would be another one with every look
+        if (
+            abs(through - self._done_at) > _MIN_REPORTED_WAIT_S
+        ):  # else each call would report a new wait
             self._done_at = through
         return [SiteWait(self._site_name(via), papers, format_timestamp(self._done_at))]
 
-    def _wait_for(self, outage: Outage, due_s: float) -> SiteWait:
-        """The wait for a site that is out: until a paper comes back to it."""
+    def _to_wait(self, outage: Outage, due_s: float) -> SiteWait:
+        """Return the wait for a site that is unavailable: until a paper returns to the site."""
         now = time.time()
         again = outage.again if outage.again > now else now + due_s
         site = self._site_name(outage.via, outage.tag)
@@ -112,20 +114,19 @@ class Progress:
     Parameters
     ----------
     job : Job
-        With the counts of this moment.
+        The job with its current counts.
     rate : float
-        Papers that ended per second, of late.
+        Papers finished per second, over the last half minute.
     eta_s : float or None
-        Seconds until the slowest lane is through at its present pace; None while nobody can say.
+        Seconds until the slowest lane finishes at its present pace; None while unknown.
     waiting : dict
-        By site, how many papers are queued there or under way.
+        By site, the count of papers that are queued or under way.
     later : int
-        Papers that wait for a site that was out.
+        Papers that wait for a site that was unavailable.
     only_waits : bool
-        Whether all that remains waits, for one slow site or for sites that are out: what can be
-        had soon is there.
+        True if all remaining papers wait for one slow site, or for sites that are unavailable.
     unread : int
-        Texts that have waited for a core all the time of late: reading is what takes the time.
+        Texts that waited for a CPU core throughout the last seconds: reading is the bottleneck.
     """
 
     job: Job
@@ -140,13 +141,12 @@ class Progress:
 class ProgressMeter:
     """Estimates rate and remaining time from the last half minute.
 
-    Papers end in bursts, so the time at which all are through is smoothed: who looks twice sees it
-    move, not jump.
+    Papers finish in bursts, so the expected finishing time is smoothed.
 
     Parameters
     ----------
     every : dict of str to float, optional
-        By lane, the seconds between two papers that its site allows: no estimate is faster.
+        By lane, the minimum seconds between two papers at its site: no estimate is faster.
     """
 
     def __init__(self, every: Mapping[str, float] | None = None) -> None:
@@ -155,26 +155,26 @@ class ProgressMeter:
         self._through: float | None = None
         self._at = 0.0
 
-    def progress(
+    def add_sample(
         self,
         job: Job,
         done: dict[str, int],
         waiting: Mapping[str, int],
         later: tuple[int, float],
     ) -> Progress:
-        """Add a sample, and return the progress by it.
+        """Add a sample, and return the progress measured since the oldest sample.
 
         Parameters
         ----------
         job : Job
         done, waiting : dict
-            By lane, how many papers went through, and how many are queued or under way.
+            By lane, the count of finished papers, and of those queued or under way.
         later : tuple
-            How many wait for a time to come, and in how many seconds the first is due.
+            The count of postponed papers, and the seconds until the first is due.
         """
         ended = job.counts.requested - job.counts.pending
         now = time.monotonic()
-        while self._samples and now - self._samples[0][0] > _RATE_OVER_S:
+        while self._samples and now - self._samples[0][0] > _RATE_WINDOW_S:
             self._samples.popleft()
         self._samples.append((now, done, ended))
         began, done_then, ended_then = self._samples[0]
@@ -191,19 +191,19 @@ class ProgressMeter:
             times.append(later[1])
         if times:
             times += [size * self._every.get(n, 0.0) for n, size in waiting.items()]
-        eta = self._smooth(now, max(times) if times and seconds > _TOO_EARLY_S else None)
+        eta = self._smooth_eta(now, max(times) if times and seconds > _MIN_MEASURED_S else None)
         return Progress(job, rate, eta, {n: size for n, size in waiting.items() if size}, later[0])
 
-    def _smooth(self, now: float, seconds: float | None) -> float | None:
-        """The seconds left, between what was expected so far and what is measured now.
+    def _smooth_eta(self, now: float, seconds: float | None) -> float | None:
+        """Return the seconds left, smoothed between the earlier expectation and the new estimate.
 
-        Where nothing can be measured for a while, what was expected stands until it is over.
+        While nothing can be measured, the earlier expectation holds until its time has passed.
         """
         passed, self._at = now - self._at, now
         if seconds is not None and self._through is None:
             self._through = now + seconds
         elif seconds is not None and self._through is not None:
-            weight = 1 - math.exp(-passed / _SETTLES_S)
+            weight = 1 - math.exp(-passed / _SMOOTHING_S)
             self._through += weight * (now + seconds - self._through)
         elif self._through is not None and self._through <= now:
             self._through = None

@@ -1,8 +1,8 @@
-"""Several searches and lists as one list of papers: every hit of each, every paper once.
+"""Combine several searches and lists into one list of papers, without duplicates.
 
-Each search is counted under its name (site, query as run, day, hits), as PRISMA-S wants a review to
-report it (Rethlefsen et al., Syst Rev 2021, items 1, 8, 13). Which records are one paper is judged
-as in the merged search; a preprint and its article are two.
+Each search is recorded with its site, query as run, day and hits, as PRISMA-S asks reviews to
+report searches (Rethlefsen et al., Syst Rev 2021, items 1, 8, 13). Records of one paper are
+recognised as in the merged search; a preprint and its article are two papers.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from ..search.search import strip_field_tags
 from ..sources import Query, Source
 
 _PUBMED = "pubmed"
-_PAGE = 1000  # the most any site sends at once; their `search` pages where they send fewer
+_PAGE = 1000  # the largest page any site sends; the `run_search` of other sites pages by itself
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """A query for one site; ``asked`` is what the user wrote."""
+class SiteQuery:
+    """A query for one site; ``asked`` is the user's text."""
 
     source: Source
     query: Query
@@ -39,21 +39,21 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Collected:
+class CollectedPapers:
     """The papers of several searches and lists.
 
     Parameters
     ----------
     papers : tuple of Entry
-        Each once, in the order in which it was first found.
+        Every paper once, in the order of its first record.
     searches : tuple of Search
-        What each search and list brought.
+        The hits of each search and list.
     duplicates : int
-        How many records were of a paper that another record had brought.
+        Count of records whose paper an earlier record had brought.
     notes : tuple of str
-        What a reviewer has to know about the hits.
+        Notes about the hits for a reviewer.
     silent : tuple of (int, str)
-        Searches that were spared and not answered: their place, and why.
+        Optional searches without an answer: position and reason.
     """
 
     papers: tuple[Entry, ...]
@@ -63,82 +63,85 @@ class Collected:
     silent: tuple[tuple[int, str], ...] = ()
 
 
-def wanted_searches(
+def plan_searches(
     queries: str | Query | Sequence[str | Query], among: Sequence[str], sources: Sequence[Source]
-) -> list[Wanted]:
-    """Every query for every site it is meant for.
+) -> list[SiteQuery]:
+    """Return every query for every site to send it to.
 
-    A query that begins with a site's name (``europepmc: SRC:PPR AND moss``) is for that site alone,
-    and is sent as it is; any other is for all sites *among* which is searched (PubMed, when none is
-    named), and those beside PubMed get its words without PubMed's field tags.
+    A query that begins with a site's name (``europepmc: SRC:PPR AND moss``) is sent to that site
+    only, unchanged. Any other query is sent to all sites *among* which to search (by default
+    PubMed). Sites other than PubMed receive the words of the query without PubMed's field tags.
 
     Raises
     ------
     BadRequest
-        A site cannot be searched, or nothing is left of a query.
+        A site cannot be searched, or a query has no words besides field tags.
     """
     able = {source.name: source for source in sources if source.search}
     if strange := [name for name in among if name not in able]:
         msg = f"{', '.join(strange)} cannot be searched."
         raise BadRequest(msg, f"Choose among {', '.join(able)}.")
-    wanted: list[Wanted] = []
+    wanted: list[SiteQuery] = []
     for asked in [queries] if isinstance(queries, str | Query) else queries:
         query = asked if isinstance(asked, Query) else Query(asked)
         if not query.text:
             continue
         name, colon, text = query.text.partition(":")
         if colon and (own := able.get(name.strip().lower())):
-            wanted.append(_for_site(own, text.strip(), query))
+            wanted.append(_to_site_query(own, text.strip(), query))
             continue
         for one in dict.fromkeys(among or (_PUBMED,)):
             bare, warnings = strip_field_tags(query.text) if one != _PUBMED else (query.text, ())
-            wanted.append(_for_site(able[one], bare, query, warnings))
+            wanted.append(_to_site_query(able[one], bare, query, warnings))
     return wanted
 
 
-def _for_site(source: Source, text: str, asked: Query, warnings: tuple[str, ...] = ()) -> Wanted:
+def _to_site_query(
+    source: Source, text: str, asked: Query, warnings: tuple[str, ...] = ()
+) -> SiteQuery:
+    """Return a query for one site, newest papers first."""
     if not text.strip():
         msg = f"Nothing is left to ask {source.title} for."
         raise BadRequest(msg, f"Give it words, or a query of its own: {source.name}: …")
     query = replace(asked, text=text, max_results=_PAGE, start=0, sort_by="pub_date")
-    return Wanted(source, query, asked.text, warnings)
+    return SiteQuery(source, query, asked.text, warnings)
 
 
-def collect(
-    wanted: Sequence[Wanted],
+def collect_papers(
+    wanted: Sequence[SiteQuery],
     lists: Mapping[str, Sequence[Entry]],
     ladder: Ladder,
     known: Sequence[Paper] = (),
     *,
     spared: Container[int] = (),
-) -> Collected:
-    """Every hit of every search, and every entry of every list, but for papers *known* already.
+) -> CollectedPapers:
+    """Return the papers of every search and list, without those *known* already.
 
-    Searches whose place is among the *spared* may remain without an answer, which is told.
+    Searches whose position is in *spared* may fail; `Collected.silent` lists these failures.
 
     Raises
     ------
     BadRequest, NotConfigured, Unreachable
-        A search could not be made: a review that lacks a database without saying so is worse than
-        none. What came of the others is remembered, and asked for again at no cost.
+        A search failed: a review that silently lacks a database is worse than no review. The
+        results of the other searches are cached, so that a retry costs nothing.
     """
-    hits = _Hits(ladder)
+    hits = _PaperCollector(ladder)
     silent = []
     for at, one in enumerate(wanted):
         try:
-            hits.search(one)
+            hits.run_search(one)
         except Unreachable as miss:
             if at not in spared:
                 raise
             silent.append((at, miss.message))
     for name, entries in lists.items():
-        hits.take_list(name, entries)
-    return replace(hits.collected(known), silent=tuple(silent))
+        hits.add_list(name, entries)
+    return replace(hits.deduplicate(known), silent=tuple(silent))
 
 
 @dataclass(slots=True)
-class _Hits:
-    """Records in the order in which they came, each with what is known of it."""
+class _PaperCollector:
+    """The collected records in their order of arrival, each with its paper if known."""
 
     ladder: Ladder
     entries: list[Entry] = field(default_factory=list)
@@ -146,8 +149,8 @@ class _Hits:
     searches: list[Search] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def search(self, wanted: Wanted) -> None:
-        """Take every hit of one search."""
+    def run_search(self, wanted: SiteQuery) -> None:
+        """Add every hit of one search."""
         before, site = len(self.entries), wanted.source.title
         take = self._search_pubmed if wanted.source.name == _PUBMED else self._page_through
         try:
@@ -166,43 +169,46 @@ class _Hits:
             Search(wanted.source.name, site, query, understood, hits, taken, searched_at=day)
         )
 
-    def _search_pubmed(self, wanted: Wanted) -> tuple[int, str]:
+    def _search_pubmed(self, wanted: SiteQuery) -> tuple[int, str]:
+        """Add every PMID that PubMed finds; return the hit count and the query as run."""
         found = find_every_pmid(wanted.query, self.ladder.web)
         for page in found.pages:
             for pmid in page:
-                self._add(Entry(f"PMID {pmid}", Ids(pmid=pmid)), None)
+                self._append_record(Entry(f"PMID {pmid}", Ids(pmid=pmid)), None)
         self.notes += [f"PubMed: {warning}" for warning in found.warnings]
         return found.total, found.effective_query
 
-    def _page_through(self, wanted: Wanted) -> tuple[int, str]:
+    def _page_through(self, wanted: SiteQuery) -> tuple[int, str]:
+        """Add every hit that a site pages through; return the hit count and the query as run."""
         hits, understood, warnings = 0, wanted.query.text, dict[str, None]()
-        for page in _pages(wanted, self.ladder.web):
+        for page in _fetch_pages(wanted, self.ladder.web):
             hits, understood = page.total, page.effective_query or understood
             warnings |= dict.fromkeys(page.warnings)
             for paper in page.papers:
                 where = f"{wanted.source.title}, hit {len(self.entries) + 1}"
-                self._add(paper_to_entry(paper, where), paper)
+                self._append_record(paper_to_entry(paper, where), paper)
         self.notes += [f"{wanted.source.title}: {warning}" for warning in warnings]
         return hits, understood
 
-    def take_list(self, name: str, entries: Sequence[Entry]) -> None:
-        """Take the entries of one list."""
+    def add_list(self, name: str, entries: Sequence[Entry]) -> None:
+        """Add the entries of one list."""
         for entry in entries:
-            self._add(entry, entry.paper)
+            self._append_record(entry, entry.paper)
         taken = len(entries)
         self.searches.append(Search("", name, "", "", taken, taken, searched_at=utc_now()))
 
-    def _add(self, entry: Entry, paper: Paper | None) -> None:
+    def _append_record(self, entry: Entry, paper: Paper | None) -> None:
+        """Append a record and its paper."""
         self.entries.append(entry)
-        self.papers.append(paper and _without_prose(paper))
+        self.papers.append(paper and _strip_prose(paper))
 
-    def collected(self, known: Sequence[Paper]) -> Collected:
-        """The papers, each once, without those *known*."""
-        self._look_up()
+    def deduplicate(self, known: Sequence[Paper]) -> CollectedPapers:
+        """Return the collected papers without duplicates and without those *known*."""
+        self._look_up_bare_identifiers()
         every = [*known, *(paper or Paper(Ids()) for paper in self.papers)]
         families = group_records(every)
         fresh = [
-            self._entry([every[at].ids for at in group], group[0] - len(known))
+            self._merge_group([every[at].ids for at in group], group[0] - len(known))
             for group in families.groups
             if group[0] >= len(known)  # groups begin with their first record
         ]
@@ -210,38 +216,44 @@ class _Hits:
         once = merge_entries(fresh)
         duplicates = len(self.entries) - held - len(once.papers)
         notes = (*self.notes, *families.contradictions, *once.contradictions)
-        return Collected(once.papers, tuple(self.searches), duplicates, tuple(dict.fromkeys(notes)))
+        return CollectedPapers(
+            once.papers, tuple(self.searches), duplicates, tuple(dict.fromkeys(notes))
+        )
 
-    def _entry(self, names: Sequence[Ids], first: int) -> Entry:
+    def _merge_group(self, names: Sequence[Ids], first: int) -> Entry:
+        """Return the first entry of a group, with the identifiers of the whole group."""
         asked, ids, paper = self.entries[first]
         for more in names:
             ids |= more
         return Entry(asked, ids, None if ids else paper)
 
-    def _look_up(self) -> None:
-        """Learn what the bare identifiers are, as far as anybody answers."""
+    def _look_up_bare_identifiers(self) -> None:
+        """Look up the records of bare identifiers, as far as the sources answer."""
         bare = [at for at, paper in enumerate(self.papers) if paper is None]
         wanted = dict.fromkeys(self.entries[at].ids for at in bare if self.entries[at].ids)
         shelf, web, sources = self.ladder.shelf, self.ladder.web, self.ladder.sources
-        found = dict(fetch_records(wanted, shelf, web, sources))
+        outcomes = dict(fetch_records(wanted, shelf, web, sources))
         silent = 0
         for at in bare:
             ids = self.entries[at].ids
-            outcome = found.get(ids)
+            outcome = outcomes.get(ids)
             silent += bool(ids) and not isinstance(outcome, Paper)
             paper = outcome if isinstance(outcome, Paper) else Paper(ids)
-            self.papers[at] = _without_prose(paper)
+            self.papers[at] = _strip_prose(paper)
         if silent:
             what = "record was" if silent == 1 else "records were"
-            self.notes.append(f"{silent:,} {what} compared by identifiers only: nobody told more.")
+            self.notes.append(
+                f"{silent:,} {what} compared by identifiers only: no source answered."
+            )
 
 
-def _without_prose(paper: Paper) -> Paper:
+def _strip_prose(paper: Paper) -> Paper:
     """Return only the fields that tell papers apart, to spare memory."""
     return replace(paper, abstract="", other_abstracts=(), mesh=(), keywords=())
 
 
-def _pages(wanted: Wanted, web: Web) -> Iterator[SearchResult]:
+def _fetch_pages(wanted: SiteQuery, web: Web) -> Iterator[SearchResult]:
+    """Yield the pages of a search until the site has no more."""
     search, start = wanted.source.search, 0
     assert search is not None
     while True:

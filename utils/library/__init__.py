@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from ..entrez.compounds import PubChem
     from ..entrez.datasets import Datasets
     from ..errors import PaperError
-    from ..harvest.jobs import Asked, Harvest
+    from ..harvest.jobs import Harvest, RequestedPapers
     from ..http import Web
     from ..manuscript.checking import Check
     from ..manuscript.parts import Manuscript
@@ -321,7 +321,7 @@ class Library:
 
     def harvest(
         self,
-        papers: Asked | Mapping[str, Asked] = (),
+        papers: RequestedPapers | Mapping[str, RequestedPapers] = (),
         *,
         query: str | Query | Sequence[str | Query] = "",
         sources: Sequence[str] = (),

@@ -53,13 +53,13 @@ def collect_names(library: Library, job_id: str) -> frozenset[str]:
 
 def yield_full_texts(library: Library, job_id: str) -> Iterator[StoredPaper]:
     """Return the full texts of a harvest; of the whole shelf where *job_id* is empty."""
-    from ..harvest.jobs import of_shelf
+    from ..harvest.jobs import list_shelf_papers
 
     rows = library.harvest(job_id=job_id).ledger.rows() if job_id else None
     files = (
         (row.file for row in rows if row.state == "full_text")
         if rows
-        else (file for _, file in of_shelf(library.shelf))
+        else (file for _, file in list_shelf_papers(library.shelf))
     )
     found = (library.shelf.find_by_file(file) for file in files if file)
     return (stored for stored in found if stored and stored.kind == "full_text")

@@ -13,7 +13,7 @@ from ..model.tabular import ResultList
 from .namespace import Namespace
 
 if TYPE_CHECKING:
-    from ..harvest.corpus_lock import Rebuilt
+    from ..harvest.corpus_lock import CorpusComparison
     from ..harvest.jobs import Harvest
     from ..harvest.plan import MediaSpace, Plan
     from ..lists.pasted import Entry
@@ -34,11 +34,11 @@ class Harvests(Namespace):
 
     def all(self) -> ResultList[Job]:
         """Return all harvests of this shelf, the newest first."""
-        from ..harvest.jobs import every_job
+        from ..harvest.jobs import list_jobs
 
         columns = ("job_id", "title", *Job("", "").row(), "begun_at", "ended_at")
         return ResultList(
-            *(every_job(self._library.ladder), columns),
+            *(list_jobs(self._library.ladder), columns),
             lambda job: {name: getattr(job, name, "") for name in columns} | job.row(),
         )
 
@@ -52,19 +52,19 @@ class Harvests(Namespace):
     ) -> Plan:
         """Return what a harvest would take, before anything is fetched; see `..harvest.plan`."""
         from ..harvest import plan as harvest_plan
-        from ..harvest.searches import wanted_searches
+        from ..harvest.searches import plan_searches
         from ..lists.pasted import merge_entries
 
-        wanted = wanted_searches(query, sources, self._library.ladder.sources)
+        wanted = plan_searches(query, sources, self._library.ladder.sources)
         lists = papers if isinstance(papers, Mapping) else {"Identifiers": tuple(papers)}
         entries = [entry for asked in lists.values() for entry in asked]
         if not wanted:
             once = merge_entries(entries).papers
-            return harvest_plan.of_list(once[: max_papers or len(once)], self._library.ladder)
+            return harvest_plan.plan_list(once[: max_papers or len(once)], self._library.ladder)
         if [one.source.name for one in wanted] == ["pubmed"] and not entries:
-            return harvest_plan.of_query(wanted[0].query, self._library.ladder, most=max_papers)
+            return harvest_plan.plan_query(wanted[0].query, self._library.ladder, most=max_papers)
         lists = {name: asked for name, asked in lists.items() if asked}
-        return harvest_plan.of_searches(wanted, lists, self._library.ladder, most=max_papers)
+        return harvest_plan.plan_searches(wanted, lists, self._library.ladder, most=max_papers)
 
     def from_lock(self, lock: Lock) -> Harvest:
         """Return the harvest that brings the papers of a lock; compare them with `differences`."""
@@ -73,7 +73,7 @@ class Harvests(Namespace):
 
         return Harvest(open_lock_job(lock, self._library.ladder), self._library.ladder)
 
-    def differences(self, lock: Lock, harvest: Harvest) -> Rebuilt:
+    def differences(self, lock: Lock, harvest: Harvest) -> CorpusComparison:
         """Return what differs from the lock; see `..harvest.corpus_lock.compare_with_lock`."""
         from ..harvest.corpus_lock import compare_with_lock
 
@@ -118,6 +118,6 @@ class Harvests(Namespace):
         query: Sequence[Query] = (),
     ) -> MediaSpace:
         """Return the space that objects of a plan's papers take; see `..harvest.plan`."""
-        from ..harvest.plan import media_space
+        from ..harvest.plan import estimate_media_space
 
-        return media_space(plan.in_pmc, kinds, list(papers), query, self._library.ladder)
+        return estimate_media_space(plan.in_pmc, kinds, list(papers), query, self._library.ladder)

@@ -77,6 +77,8 @@ class Upkeep(Namespace):
 
     def write_references(self) -> list[Path]:
         """Write ``references.ris`` and ``references.bib`` of everything on the shelf."""
-        from ..harvest.jobs import of_shelf, write_references
+        from ..harvest.jobs import list_shelf_papers, write_references
 
-        return write_references(lambda: of_shelf(self._library.shelf), self._library.shelf.folder)
+        return write_references(
+            lambda: list_shelf_papers(self._library.shelf), self._library.shelf.folder
+        )

@@ -9,7 +9,7 @@ from .namespace import Namespace
 
 if TYPE_CHECKING:
     from ..errors import PaperError
-    from ..harvest.jobs import Asked
+    from ..harvest.jobs import RequestedPapers
     from ..model.identifiers import Ids
     from ..model.paper import Paper
     from ..search.resolve import Resolution
@@ -61,13 +61,13 @@ class References(Namespace):
 
         return format_citations(list(papers), list(styles))
 
-    def resolve(self, papers: Asked, *, anew: bool = False) -> Iterator[Resolution]:
+    def resolve(self, papers: RequestedPapers, *, anew: bool = False) -> Iterator[Resolution]:
         """Find the papers of a list that name no identifier; see `..search.resolve`.
 
         ``entries_in`` of `..lists.references` reads the list.
         """
-        from ..harvest.jobs import entry_of
+        from ..harvest.jobs import to_entry
         from ..search.resolve import resolve
         from ..sources import SOURCES
 
-        return resolve(map(entry_of, papers), self._library.web, SOURCES, anew=anew)
+        return resolve(map(to_entry, papers), self._library.web, SOURCES, anew=anew)

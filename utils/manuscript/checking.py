@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..corpus.texts import key_of, text_named, title_and_abstract
+from ..corpus.texts import find_text, get_paper_key, title_and_abstract
 from ..errors import NotFound, PaperError
 from ..model.sites import SITES
 from .claims import Claim, check_sentence, check_uncited_sentence
@@ -190,7 +190,7 @@ def get_cited_text(checked: CheckedReference, corpus: Corpus) -> CitedText | Non
         return None
     for name in checked.ids.names():
         try:
-            text = text_named(name, corpus)
+            text = find_text(name, corpus)
             words = text.read(corpus.shelf)
         except NotFound:
             continue
@@ -198,7 +198,7 @@ def get_cited_text(checked: CheckedReference, corpus: Corpus) -> CitedText | Non
             break
         return CitedText(text.key, words, text.kind == "full_text", text.file)
     words = title_and_abstract(checked.paper)
-    return CitedText(key_of(checked.ids), words, is_full=False) if words else None
+    return CitedText(get_paper_key(checked.ids), words, is_full=False) if words else None
 
 
 def _check_claims(manuscript: Manuscript, texts: dict[str, CitedText]) -> Iterator[Claim]:

@@ -18,7 +18,7 @@ from mcp.types import ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
-from ..corpus.stored_records import timestamp
+from ..corpus.stored_records import to_timestamp
 from ..errors import NotFound
 from ..http.work import MAX_ANSWER_S
 from ..library import Library
@@ -208,7 +208,7 @@ def _sync_tool(library: Library) -> Tool:
         structure = pick(
             Synced,
             synced,
-            max_edat_seen=timestamp(synced.max_edat_seen),
+            max_edat_seen=to_timestamp(synced.max_edat_seen),
             warnings=[*synced.warnings],
         )
         if synced.unfinished:
@@ -316,7 +316,7 @@ def known_document(library: Library, pmid: str) -> Document:
 
 
 def _with_quality(record: CorpusRecord) -> Document:
-    from ..corpus.quality import quality_of, today
+    from ..corpus.quality import get_today, score_quality
 
     paper = record.paper
     return Document(
@@ -326,10 +326,10 @@ def _with_quality(record: CorpusRecord) -> Document:
         journal=paper.journal or None,
         pub_types=[*paper.publication_types],
         pdat=paper.published or None,
-        edat=timestamp(record.edat),
-        lr=timestamp(record.lr),
+        edat=to_timestamp(record.edat),
+        lr=to_timestamp(record.lr),
         pmcid=paper.ids.pmcid or None,
-        quality=quality_of(paper, today()).row(),
+        quality=score_quality(paper, get_today()).to_row(),
         version=record.version,
     )
 
@@ -338,7 +338,7 @@ def _checkpoint_tools(library: Library) -> list[Tool]:
     def corpus_checkpoint_get(query_key: QueryKey) -> Checkpoint:
         """Say up to which Entrez date a query_key is synced."""
         checkpoint = library.corpus.checkpoint(query_key)
-        last = timestamp(checkpoint.last_edat) if checkpoint else None
+        last = to_timestamp(checkpoint.last_edat) if checkpoint else None
         return {"query_key": query_key, "last_edat": last}
 
     def corpus_checkpoint_set(

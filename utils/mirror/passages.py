@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 from ..corpus.word_index import (
     TERMS,
-    any_number,
-    any_term,
-    conditions_of,
-    narrowed,
-    weighted,
-    years_of,
+    add_conditions,
+    build_conditions,
+    build_numbers_query,
+    build_terms_query,
+    get_year_range,
+    join_weighted_terms,
 )
 from ..errors import StoreFailed
 from ..model.paper import Kind, Paper
@@ -153,7 +153,7 @@ class Snapshot:
         """Documents by BM25, best first."""
         if not asked:
             return []
-        found = self.search(any_term(self.words.index.schema, asked), limit, filters)
+        found = self.search(build_terms_query(self.words.index.schema, asked), limit, filters)
         return [(at, float(score)) for score, at in found]
 
     def by_key(self, keys: Iterable[int], filters: Filters) -> dict[int, list[At]]:
@@ -161,7 +161,7 @@ class Snapshot:
         wanted = [int(key) for key in keys]
         if not wanted:
             return {}
-        query = any_number(self.words.index.schema, "key", wanted)
+        query = build_numbers_query(self.words.index.schema, "key", wanted)
         addresses = [at for _, at in self.search(query, 2 * len(wanted) + 100, filters)]
         found = dict[int, list[At]]()
         for key, at in zip(self.keys(addresses), addresses, strict=True):
@@ -180,7 +180,7 @@ class Snapshot:
 
     def keys_that_pass(self, filters: Filters, most: int) -> list[int] | None:
         """The keys of all texts that pass some filters; None where there are more than *most*."""
-        conditions = list(conditions_of(self.words.index.schema, filters))
+        conditions = list(build_conditions(self.words.index.schema, filters))
         if not conditions:
             return None
         from tantivy import Occur, Query
@@ -252,7 +252,7 @@ class Snapshot:
             passing = [hits[at] for at in self._passing([at for _, at in hits], filters)]
             if len(passing) >= limit or len(hits) < asked:
                 return [_placed(hit) for hit in passing[:limit]]
-        narrow = narrowed(query, conditions_of(self.words.index.schema, filters))
+        narrow = add_conditions(query, build_conditions(self.words.index.schema, filters))
         return [_placed(hit) for hit in self._hits(narrow, limit)]
 
     def _hits(self, query: Query, limit: int) -> list[tuple[Any, Any]]:
@@ -268,7 +268,7 @@ class Snapshot:
             return []
         passes = np.ones(len(documents), bool)
         if not _any_year(filters):
-            first, last = years_of(filters)
+            first, last = get_year_range(filters)
             years = np.array(self.searcher.fast_field_values("year", documents), np.int64)
             passes &= (years >= first) & (years <= last)
         if not filters.retracted:
@@ -303,7 +303,7 @@ def key_of(digest: bytes) -> int:
 def _fields(record: dict[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
     parts = (record["title"] or "", row["section"] or "", row["text"])
     return {
-        TERMS: weighted(*map(terms.indexed, parts)),
+        TERMS: join_weighted_terms(*map(terms.indexed, parts)),
         "key": key_of(row["digest"]),
         "retracted": int(bool(record["retracted"])),
         "kind": row["kind"],

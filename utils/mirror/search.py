@@ -21,7 +21,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..command_line import command_line
 from ..corpus.finders import FinderStatus
-from ..corpus.ranking import DEEP, Scored, checked_query, depth_for, fused, share_of
+from ..corpus.ranking import (
+    WORD_SEARCH_DEPTH,
+    Scored,
+    check_query_vector,
+    count_candidates,
+    fuse_scores,
+    share_of_terms,
+)
 from ..corpus.stored_records import CorpusCounts, CorpusRecord
 from ..errors import EmbeddingsFailed, EmptyStore, NotFound
 from ..model.identifiers import Ids
@@ -83,23 +90,23 @@ class MirrorFinder:
         InvariantFailed
             The vector is of another width than those of the passages.
         """
-        asked, depth = terms.asked(query), depth_for(limit)
+        asked, depth = terms.asked(query), count_candidates(limit)
         if self._vectors and self._vectors.dim and vector is not None:
-            vector = checked_query(vector, self._vectors.dim)
+            vector = check_query_vector(vector, self._vectors.dim)
             with ThreadPoolExecutor(1, "by meaning") as other:  # either way waits for no other
                 meant = other.submit(self._by_meaning, vector, depth, filters)
-                words = self.snapshot.by_words(asked, max(DEEP, limit), filters)
+                words = self.snapshot.by_words(asked, max(WORD_SEARCH_DEPTH, limit), filters)
                 near = meant.result()
             first = [at for at, _ in words[:depth]]
             near |= self._cosines(vector, first)
         else:
-            words, near = self.snapshot.by_words(asked, max(DEEP, limit), filters), {}
+            words, near = self.snapshot.by_words(asked, max(WORD_SEARCH_DEPTH, limit), filters), {}
             first = [at for at, _ in words[:depth]]
         read = self.snapshot.read([*dict.fromkeys([*first, *near])])
         by_words = [(at, score) for at, score in words if at in read]
         by_meaning = [(at, score) for at, score in near.items() if at in read]
-        share = share_of(asked, _terms_of(read, first))
-        return fused(_named(by_words, read), _named(by_meaning, read), share, limit)
+        share = share_of_terms(asked, _terms_of(read, first))
+        return fuse_scores(_named(by_words, read), _named(by_meaning, read), share, limit)
 
     def status(self) -> FinderStatus:
         """What it has; of vectors that are lacking the snapshot's own warnings speak."""
@@ -290,19 +297,21 @@ class MirrorPassages:
         self._kept: dict[Path, VectorStore] = {}
 
     def find(self, query: str, *, filters: Filters = _USUAL, **options: Any) -> Answer:
-        """Passages by words and by meaning; see `..corpus.search.find`.
+        """Passages by words and by meaning; see `..corpus.search.find_passages`.
 
         Raises
         ------
         EmptyStore
             There is no mirror, or nothing of it is indexed yet.
         """
-        from ..corpus.search import find
+        from ..corpus.search import find_passages
 
         snapshots, warnings = self._snapshots()
         by_words = options.get("by") == "words"
         parts = [(one, None if by_words else self._vectors(one)) for one in snapshots]
-        answer = find(query, self._take_snapshot(parts, one_text=True), filters=filters, **options)
+        answer = find_passages(
+            query, self._take_snapshot(parts, one_text=True), filters=filters, **options
+        )
         for snapshot, vectors in parts:
             warnings += snapshot.warnings()
             if vectors and vectors.model and vectors.generation != snapshot.generation.name:
@@ -310,11 +319,11 @@ class MirrorPassages:
         return replace(answer, warnings=(*dict.fromkeys(warnings), *answer.warnings))
 
     def verify_quote(self, text: str, paper: str = "") -> Quotation:
-        """Where a quotation stands, in one paper or anywhere; see `..corpus.quotations.verify`."""
-        from ..corpus.quotations import verify, verify_in
+        """Find a quotation in one paper or anywhere; see `..corpus.quotations`."""
+        from ..corpus.quotations import verify_in_paper, verify_quotation
 
         seen = self._take_snapshot([(one, None) for one in self._snapshots()[0]])
-        return verify_in(text, paper, seen) if paper else verify(text, seen)
+        return verify_in_paper(text, paper, seen) if paper else verify_quotation(text, seen)
 
     def _take_snapshot(
         self, parts: Sequence[tuple[Snapshot, VectorStore | None]], *, one_text: bool = False

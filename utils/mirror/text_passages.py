@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..corpus.word_index import any_number
+from ..corpus.word_index import build_numbers_query
 from ..system import safe_files
 from .generations import NAMES, Generation, Generations, connect, even_tables
 from .passages import FACTS, PassageIndex, Snapshot
@@ -175,7 +175,7 @@ def with_text(snapshot: Snapshot, pmids: Iterable[str]) -> set[str]:
     wanted = sorted({int(pmid) for pmid in pmids if pmid.isdecimal()})
     if not wanted:
         return set()
-    query = any_number(snapshot.words.index.schema, "pmid", wanted)
+    query = build_numbers_query(snapshot.words.index.schema, "pmid", wanted)
     found = snapshot.search(query, len(wanted) + 100)
     values = snapshot.fast_values("pmid", [at for _, at in found])
     return {str(pmid) for pmid in values if pmid}

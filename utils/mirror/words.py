@@ -18,15 +18,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..command_line import command_line
-from ..corpus.ranking import key
+from ..corpus.ranking import fold_name
 from ..corpus.word_index import (
     TERMS,
-    any_term,
-    conditions_of,
-    fields,
-    narrowed,
+    add_conditions,
+    build_conditions,
+    build_schema,
+    build_terms_query,
+    join_weighted_terms,
     open_index,
-    weighted,
 )
 from ..errors import BadRequest, EmptyStore, StoreFailed
 from ..model.paper import SearchResult
@@ -285,7 +285,9 @@ class WordIndex:
         """How many papers fit, and the places of the first."""
         index = self.index
         index.reload()
-        query = narrowed(any_term(index.schema, wanted), conditions_of(index.schema, filters))
+        query = add_conditions(
+            build_terms_query(index.schema, wanted), build_conditions(index.schema, filters)
+        )
         searcher = index.searcher()
         found: Any = searcher.search(query, limit, count=True)
         addresses = [address for _, address in found.hits]
@@ -328,7 +330,7 @@ class WordIndex:
 
     def _fields(self) -> tantivy.SchemaBuilder:
         """The fields, of which ``place`` is that of the record."""
-        return fields(self.names, self.numbers)
+        return build_schema(self.names, self.numbers)
 
     @cached_property
     def index(self) -> tantivy.Index:
@@ -383,7 +385,10 @@ def _document(place: int, row: dict[str, Any]) -> Document:
     keywords = [*(row["keywords"] or ()), *headings(row)]
     titles = filter(None, (row["title"], row["vernacular_title"]))
     parts = (" ".join(titles), " ".join(keywords), row["abstract"] or "")
-    said: dict[str, Any] = {TERMS: weighted(*map(terms.indexed, parts)), **filtered_by(row)}
+    said: dict[str, Any] = {
+        TERMS: join_weighted_terms(*map(terms.indexed, parts)),
+        **filtered_by(row),
+    }
     return tantivy.Document(place=place, **said)
 
 
@@ -392,9 +397,9 @@ def filtered_by(row: dict[str, Any]) -> dict[str, Any]:
     names = filter(None, (row["journal"], row["journal_abbreviation"], row["issn"]))
     return {
         "year": row["year"] or 0,
-        "journal": list(dict.fromkeys(map(key, names))),
-        "types": [key(kind) for kind in row["publication_types"] or ()],
-        "mesh": [key(heading) for heading in headings(row)],
+        "journal": list(dict.fromkeys(map(fold_name, names))),
+        "types": [fold_name(kind) for kind in row["publication_types"] or ()],
+        "mesh": [fold_name(heading) for heading in headings(row)],
     }
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..download.ladder import Ladder
 from ..download.records import CROSSREF_ANEW, PUBMED_ANEW, look_up
 from ..errors import BadRequest, NotConfigured, PaperError, Unreachable
-from ..harvest.searches import Collected, collect, wanted_searches
+from ..harvest.searches import CollectedPapers, collect_papers, plan_searches
 from ..http import require_newer_than
 from ..lists.pasted import Entry
 from ..lists.references import read_file_entries
@@ -142,14 +142,14 @@ def _collect_entries(
     before: Sequence[Searched],
     *,
     others: bool,
-) -> Collected:
+) -> CollectedPapers:
     sources = review.ladder.sources
     databases = () if others else protocol.databases
-    wanted_searches(
+    plan_searches(
         "", [one.source for one in databases], sources
     )  # validates the names of the sources
     queries = [replace(one.query, text=f"{one.source}: {one.query.text}") for one in databases]
-    wanted = wanted_searches(queries, (), sources)
+    wanted = plan_searches(queries, (), sources)
     lists = {
         one.name: _read_list_file(one)
         for one in protocol.lists
@@ -161,7 +161,7 @@ def _collect_entries(
     spared = {
         at for at, one in enumerate(databases) if _find_last_search(one.source, one.query, before)
     }
-    return collect(wanted, lists, review.ladder, known, spared=spared)
+    return collect_papers(wanted, lists, review.ladder, known, spared=spared)
 
 
 def _find_last_search(source: str, query: Query, before: Sequence[Searched]) -> Searched | None:
@@ -178,7 +178,7 @@ def _describe_limits(query: Query) -> str:
 
 
 def _merge_database_searches(
-    protocol: Protocol, found: Collected, before: Sequence[Searched]
+    protocol: Protocol, found: CollectedPapers, before: Sequence[Searched]
 ) -> Iterator[Searched]:
     """Yield the databases' searches; one without an answer is taken from the last update."""
     silent = {at for at, _ in found.silent}
@@ -190,7 +190,7 @@ def _merge_database_searches(
         )
 
 
-def _describe_list_searches(protocol: Protocol, found: Collected) -> Iterator[Searched]:
+def _describe_list_searches(protocol: Protocol, found: CollectedPapers) -> Iterator[Searched]:
     """Yield the lists as searches, with the protocol's details of each."""
     lists = {one.name: one for one in protocol.lists}
     for search in found.searches:
