@@ -52,4 +52,4 @@ def test_a_model_reads_the_whole_answer_and_what_to_do_next(
     assert "VALIDATION" in refused
     assert "suggestions" in refused
     assert "No hits: ask with" in none
-    assert "colour is no argument here" in unknown
+    assert "colour is not an argument of this tool" in unknown

@@ -206,7 +206,7 @@ VIOLATIONS = {
     "in a list": ({"query": "a", "publication_types": ["a", 3.5]},
         "publication_types[1] is 3.5; it"),
     "long": ({"query": "a", "sort_by": "x" * 999}, f"sort_by is '{'x' * 27}..."),
-    "extra": ({"query": "a", "max_result": 3}, "max_result is no argument here."),
+    "extra": ({"query": "a", "max_result": 3}, "max_result is not an argument of this tool."),
     "half a character": ({"query": "\ud800"}, "half of a surrogate pair"),
 }  # fmt: skip
 

@@ -83,7 +83,7 @@ async def test_a_term_is_spelled_and_counted_everywhere(library):
     ("arguments", "told"),
     [
         ({"operation": "search"}, "search needs query"),
-        ({"operation": "post", "ids": ["1"], "term": "coral"}, "post takes no query"),
+        ({"operation": "post", "ids": ["1"], "term": "coral"}, "post does not take query"),
         ({"operation": "fetch"}, "fetch needs one of ids, history"),
         ({"operation": "fetch", "ids": ["1"], "history": "h_1"}, "needs one of"),
         ({"operation": "search", "database": "genes", "term": "x"}, "no database 'genes'"),

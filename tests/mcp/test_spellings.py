@@ -129,7 +129,7 @@ async def test_slips_with_one_meaning_are_answered(library, names, tool):
         ("search_pubmed", {"query": "cells", "min_date": "last year"}, "min_date"),
         ("search_pubmed", {"query": "cells", "sort_by": "colour"}, "sort_by"),
         ("search_pubmed_articles", {"query_term": "ab"}, "query_term"),
-        ("search_pubmed", {"query": "cells", "q": "moss"}, "q is no argument"),
+        ("search_pubmed", {"query": "cells", "q": "moss"}, "q is not an argument"),
         ("cite_papers", {"papers": ["1"], "style": "harvard"}, "harvard"),
         ("download_papers", {"papers": 1.5}, "papers"),
         ("read_paper", {"paper": ["1", "2"]}, "paper"),

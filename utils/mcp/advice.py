@@ -68,7 +68,7 @@ class Advice:
     def of_error(self, envelope: dict[str, Any]) -> dict[str, Any]:
         """Return an error envelope whose message and suggestions are for this host."""
         error = envelope["error"]
-        told = {"message": self._named(error["message"])}
+        told = {"message": self._use_dotted_names(error["message"])}
         return {"error": {**error, **told, "suggestions": self.suggestions(error["suggestions"])}}
 
     def suggestions(self, hints: Sequence[str]) -> list[str]:
@@ -77,10 +77,11 @@ class Advice:
         return sorted(told, key=lambda hint: hint.startswith(_FOR_USER))
 
     def _for_host(self, sentence: str) -> str:
-        told = self._named(_TWICE.sub(r"\1", _COMMAND.sub(self._tool, sentence)))
+        told = self._use_dotted_names(_TWICE.sub(r"\1", _COMMAND.sub(self._to_tool_call, sentence)))
         return f"{_FOR_USER}{told}" if _IN_SHELL.search(told) else told
 
-    def _tool(self, command: re.Match[str]) -> str:
+    def _to_tool_call(self, command: re.Match[str]) -> str:
+        """Return the tool call that replaces a shell command, or the command unchanged."""
         if re.search(r"(?:^| )-", command["rest"]):
             return command[0]  # no tool has the options of a command
         tool = _TOOLS[command["verb"]]
@@ -89,7 +90,8 @@ class Advice:
         papers = re.findall(r"(?:pmid|doi|pmcid|arxiv):\S+", command["rest"])
         return f"{tool}({papers[0]})" if papers else tool
 
-    def _named(self, sentence: str) -> str:
+    def _use_dotted_names(self, sentence: str) -> str:
+        """Return a sentence with the dotted tool names, where the settings ask for these."""
         return _DOTTED.sub(lambda found: DOTTED[found[0]], sentence) if self._dotted else sentence
 
     def rewrite(self, value: Any, ours: bool = False) -> Any:
@@ -107,13 +109,13 @@ class Advice:
         if not ours or not isinstance(value, str):
             return value
         if not _IN_SHELL.search(value):
-            return self._named(value)
+            return self._use_dotted_names(value)
         if _INSTALL.search(value):
-            return self._once(value)
-        return self._named(_TWICE.sub(r"\1", _COMMAND.sub(self._tool, value)))
+            return self._shorten_repeats(value)
+        return self._use_dotted_names(_TWICE.sub(r"\1", _COMMAND.sub(self._to_tool_call, value)))
 
-    def _once(self, notice: str) -> str:
-        """What could be installed, at its first mention; later only what it is about."""
+    def _shorten_repeats(self, notice: str) -> str:
+        """Return an installation notice in full the first time, and only its subject later."""
         if notice not in self._mentioned:
             self._mentioned.add(notice)
             return notice

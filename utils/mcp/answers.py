@@ -67,15 +67,15 @@ class Answer(ToolResult):
         BaseModel.__init__(self, structured_content=structure, **{"content": [], **more})
 
 
-class _Accompanied(dict[str, Any]):
-    """A structure with content blocks that go beside it."""
+class _WithBlocks(dict[str, Any]):
+    """A tool's structure that carries extra content blocks."""
 
     beside: Sequence[ContentBlock] = ()
 
 
 def with_blocks(structure: Structure, blocks: Sequence[ContentBlock]) -> Structure:
-    """Return the structure of a tool's answer with links or pictures beside it."""
-    made = _Accompanied(cast("dict[str, Any]", structure))
+    """Return the structure of a tool's answer, accompanied by links or pictures."""
+    made = _WithBlocks(cast("dict[str, Any]", structure))
     made.beside = blocks
     return cast("Structure", made)
 
@@ -140,7 +140,7 @@ def tokens(value: object) -> int:
 
 
 def shelf_link(stored: StoredPaper) -> ResourceLink:
-    """A link to a paper's file on the shelf; its title is no word of ours, and stays out of it."""
+    """Return a link to a paper's file on the shelf, without the untrusted title."""
     path = Path(stored.path)
     return ResourceLink(
         type="resource_link",
@@ -213,7 +213,7 @@ def render(structure: Mapping[str, Any], *, untrusted: bool) -> str:
 
 
 def in_brief(structure: Mapping[str, Any], *, untrusted: bool) -> str:
-    """The beginning of it, for a person beside hosts that show the model the structure."""
+    """Return the beginning of an answer, for hosts that show the model the structure."""
     text = shorten(render(structure, untrusted=False), _BRIEF)
     return fenced(text) if untrusted else text
 
@@ -232,11 +232,11 @@ def _members(members: Mapping[str, Any], indent: str) -> Iterator[str]:
     texts = {name for name, value in members.items() if isinstance(value, str) and "\n" in value}
     *others, last = sorted(members, key=texts.__contains__) or [""]
     for name in others:
-        yield from _member(_plain(name), members[name], indent)
+        yield from _member(_to_one_line(name), members[name], indent)
     if not indent and last in texts:  # as it is: nothing follows that it could be taken for
-        yield f"{_plain(last)}:\n{members[last]}"
+        yield f"{_to_one_line(last)}:\n{members[last]}"
     elif members:
-        yield from _member(_plain(last), members[last], indent)
+        yield from _member(_to_one_line(last), members[last], indent)
 
 
 def _member(name: str, value: Any, indent: str) -> Iterator[str]:
@@ -247,20 +247,21 @@ def _member(name: str, value: Any, indent: str) -> Iterator[str]:
         return
     elif (inline := _inline(value)) is not None:
         yield f"{indent}{name}: {inline}"
-    elif _are(value, Mapping):
+    elif _is_list_of(value, Mapping):
         yield from _table(name, value, indent)
     elif isinstance(value, Mapping):
         yield f"{indent}{name}:"
         yield from _members(value, indent + _IN)
     elif isinstance(value, str):
         yield f"{indent}{name}:"
-        yield from _indented(value, indent + _IN)
+        yield from _indent_lines(value, indent + _IN)
     else:
         yield f"{indent}{name}:"
-        yield from _items(value, indent)
+        yield from _render_list(value, indent)
 
 
-def _items(values: Sequence[Any], indent: str) -> Iterator[str]:
+def _render_list(values: Sequence[Any], indent: str) -> Iterator[str]:
+    """Yield the lines of a list, one bullet for each value."""
     for one in values:
         first, *more = _item(one, indent + _IN)
         yield f"{indent}- {first.lstrip()}"
@@ -271,11 +272,11 @@ def _item(value: Any, indent: str) -> list[str]:
     """The lines of one value of a list."""
     if isinstance(value, list):
         if not all(isinstance(one, str) or _inline(one) is not None for one in value):
-            return list(_items(value, indent))
+            return list(_render_list(value, indent))
         return [" | ".join("null" if one is None else _cell(one) for one in value)]
     if isinstance(value, Mapping):
         return list(_members(value, indent)) or [""]
-    return list(_indented(_inline(value) or str(value), indent))
+    return list(_indent_lines(_inline(value) or str(value), indent))
 
 
 def _table(name: str, rows: Sequence[Mapping[str, Any]], indent: str) -> Iterator[str]:
@@ -289,13 +290,13 @@ def _table(name: str, rows: Sequence[Mapping[str, Any]], indent: str) -> Iterato
     for column, cells in inline.items():
         if len(rows) > 1 and (first := cells[0]) and cells.count(first) == len(rows):
             same[column] = first
-        elif None not in cells and sum(map(len, _texts(cells))) <= _CELL * len(rows):
-            flat[column] = [cell.replace("|", "\\|") for cell in _texts(cells)]
+        elif None not in cells and sum(map(len, _fill_cells(cells))) <= _CELL * len(rows):
+            flat[column] = [cell.replace("|", "\\|") for cell in _fill_cells(cells)]
     if 2 * sum(map(bool, itertools.chain(*flat.values()))) < len(flat) * len(rows):
         same, flat = {}, {}
     below = [column for column in inline if column not in flat and column not in same]
-    shared = "; ".join(f"{_plain(column)}={value}" for column, value in same.items())
-    heads = " | ".join(map(_plain, flat)) + (f" (all: {shared})" if shared else "")
+    shared = "; ".join(f"{_to_one_line(column)}={value}" for column, value in same.items())
+    heads = " | ".join(map(_to_one_line, flat)) + (f" (all: {shared})" if shared else "")
     yield f"{indent}{name}: {heads}".rstrip()
     for at, row in enumerate(rows):
         long = {column: row.get(column) for column in below}
@@ -307,7 +308,8 @@ def _table(name: str, rows: Sequence[Mapping[str, Any]], indent: str) -> Iterato
         yield from inner
 
 
-def _texts(cells: Sequence[str | None]) -> list[str]:
+def _fill_cells(cells: Sequence[str | None]) -> list[str]:
+    """Return the cells of a table row as text, with missing cells empty."""
     return [cell or "" for cell in cells]
 
 
@@ -325,8 +327,8 @@ def _cell(value: Any) -> str:
     return (_inline(value) or "").replace("|", "\\|")
 
 
-def _plain(name: str) -> str:
-    """A name on one line: some are a site's own."""
+def _to_one_line(name: str) -> str:
+    """Return a member name on one line, because some names come from a site."""
     return " ".join(name.split())
 
 
@@ -343,7 +345,7 @@ def _inline(value: Any) -> str | None:
     if isinstance(value, Mapping):
         parts = {name: _inline(one) for name, one in value.items() if not _is_empty(one)}
         nested = any(isinstance(one, list | Mapping) for one in value.values())
-        texts = [f"{_plain(name)}={part}" for name, part in parts.items()]
+        texts = [f"{_to_one_line(name)}={part}" for name, part in parts.items()]
         return None if nested or None in parts.values() else _joined(texts, "; ")
     if any(isinstance(one, list | Mapping) for one in value):
         return None
@@ -363,7 +365,8 @@ def _joined(texts: Sequence[str], *marks: str) -> str | None:
     return None
 
 
-def _indented(text: str, indent: str) -> Iterator[str]:
+def _indent_lines(text: str, indent: str) -> Iterator[str]:
+    """Yield the lines of a text with an indent."""
     for line in text.split("\n"):
         yield f"{indent}{line}" if line else ""
 
@@ -372,5 +375,6 @@ def _is_empty(value: Any) -> bool:
     return value is None or value in ("", [], {})
 
 
-def _are(value: Any, kind: type) -> bool:
+def _is_list_of(value: Any, kind: type) -> bool:
+    """Return whether a value is a list of items of one type."""
     return isinstance(value, list) and all(isinstance(one, kind) for one in value)

@@ -65,6 +65,7 @@ job_id job harvest_id
 wait_s wait wait_seconds timeout
 force overwrite refresh
 output_path output path
+file output output_path path
 which object label figure table
 operation action op
 tool_name tool name
@@ -153,57 +154,59 @@ def respell(
     """
     known = schema.get("properties", {})
     respelled = {name: value for name, value in arguments.items() if name in known}
-    for name, value in _unbundled(arguments, known):
-        for target in _place(name, value, respelled, known):
+    for name, value in _unpack_bundles(arguments, known):
+        for target in _assign_argument(name, value, respelled, known):
             if written is not None:
                 written[target] = name
     required = schema.get("required", ())
     fitted = {
-        name: _fit(value, known[name]) if name in known else value
+        name: _convert_value(value, known[name]) if name in known else value
         for name, value in respelled.items()
         if value is not None or name in required or name not in known
     }
-    return _sorted_by_kind(fitted) if {*_KINDS} <= {*known} else fitted
+    return _sort_by_kind(fitted) if {*_KINDS} <= {*known} else fitted
 
 
-def _unbundled(arguments: Mapping[str, Any], known: Schema) -> Iterable[tuple[str, Any]]:
-    """The arguments of other names; an object that only bundles some is taken apart."""
+def _unpack_bundles(arguments: Mapping[str, Any], known: Schema) -> Iterable[tuple[str, Any]]:
+    """Yield the arguments under other names; take apart an object that only bundles some."""
     for name, value in arguments.items():
         if name in known:
             continue
         inner = _from_json(value)
-        if _snake(name) in _BUNDLES and isinstance(inner, dict):
+        if _to_snake_case(name) in _BUNDLES and isinstance(inner, dict):
             yield from inner.items()
         else:
             yield name, value
 
 
-def _place(name: str, value: Any, respelled: dict[str, Any], known: Schema) -> tuple[str, ...]:
-    """Put an argument of another name where it belongs, else under its own; return where."""
-    snake = _snake(name)
-    if snake in _SPANS and "min_date" in known and (span := _span(value)):
+def _assign_argument(
+    name: str, value: Any, respelled: dict[str, Any], known: Schema
+) -> tuple[str, ...]:
+    """Store an argument under the parameter it belongs to, else its own name; return where."""
+    snake = _to_snake_case(name)
+    if snake in _SPANS and "min_date" in known and (span := _split_date_range(value)):
         for end, limit in zip(_LIMITS, span, strict=True):
             respelled.setdefault(end, limit)
         return _LIMITS
     if snake in _ANY_KIND and {*_KINDS} <= {*known}:
         respelled.setdefault("pmid", value)
         return ("pmid",)
-    if (target := _target(snake, known, respelled)) is not None:
+    if (target := _find_parameter(snake, known, respelled)) is not None:
         is_number = type(value) is int or (isinstance(value, str) and value.strip().isdecimal())
         respelled[target] = f"pmid:{value}" if snake == "pmid" and is_number else value
         return (target,)
     for outer, inner in known.items():
-        members = _shape(inner).get("properties", {})
+        members = _drop_null_branch(inner).get("properties", {})
         held = respelled.get(outer) or {}
-        if isinstance(held, dict) and (target := _target(snake, members, held)) is not None:
+        if isinstance(held, dict) and (target := _find_parameter(snake, members, held)) is not None:
             respelled[outer] = {**held, target: value}
             return (outer,)
     respelled[name] = value
     return ()
 
 
-def _target(name: str, known: Schema, taken: Mapping[str, Any]) -> str | None:
-    """The parameter that is meant by *name*; None where there is none, or it is given already."""
+def _find_parameter(name: str, known: Schema, taken: Mapping[str, Any]) -> str | None:
+    """Return the parameter that *name* means, or None if it is unknown or already given."""
     if name in known:
         return None if name in taken else name
     for row in _NAMES.get(name, ()):
@@ -213,14 +216,14 @@ def _target(name: str, known: Schema, taken: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _snake(name: str) -> str:
-    """A name in snake_case: ``maxResults`` and ``max-results`` are ``max_results``."""
+def _to_snake_case(name: str) -> str:
+    """Return a name in snake_case: ``maxResults`` and ``max-results`` become ``max_results``."""
     parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
     return re.sub(r"[\s-]+", "_", parted).strip("_").lower()
 
 
-def _span(value: Any) -> tuple[Any, Any] | None:
-    """Both ends of a range of dates in one value: ``2019``, ``"2019-2023"``, ``[2019, 2023]``."""
+def _split_date_range(value: Any) -> tuple[Any, Any] | None:
+    """Return both ends of a range of dates: ``2019``, ``"2019-2023"``, ``[2019, 2023]``."""
     if isinstance(value, list) and len(value) == 2:
         return value[0], value[1]
     if isinstance(value, str) and (
@@ -231,9 +234,9 @@ def _span(value: Any) -> tuple[Any, Any] | None:
     return (value, value) if is_one else None
 
 
-def _sorted_by_kind(arguments: dict[str, Any]) -> dict[str, Any]:
-    """One identifier under the name of another kind moved to its own; words for none left out."""
-    given = [name for name in _KINDS if _folded(str(arguments.get(name, ""))) not in _NONE]
+def _sort_by_kind(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Move an identifier to the parameter of its kind, and drop words for "none"."""
+    given = [name for name in _KINDS if _fold_word(str(arguments.get(name, ""))) not in _NONE]
     if given:
         arguments = {
             name: value for name, value in arguments.items() if name in given or name not in _KINDS
@@ -252,29 +255,29 @@ def _sorted_by_kind(arguments: dict[str, Any]) -> dict[str, Any]:
 # --- values ---------------------------------------------------------------------------------------
 
 
-def _shape(schema: Schema) -> Schema:
-    """A schema without the branch that allows null."""
+def _drop_null_branch(schema: Schema) -> Schema:
+    """Return a schema without the branch that allows null."""
     branches = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
     return branches[0] if len(branches) == 1 else schema
 
 
-def _fit(value: Any, schema: Schema) -> Any:
-    """A value in the type that the schema asks for, where it has one meaning there."""
-    schema = _shape(schema)
+def _convert_value(value: Any, schema: Schema) -> Any:
+    """Convert a value to the type that the schema requires, if the meaning is unambiguous."""
+    schema = _drop_null_branch(schema)
     if "enum" in schema:
-        return _chosen(value, schema["enum"])
+        return _match_choice(value, schema["enum"])
     fit = _FITS.get(str(schema.get("type", "")))
     return fit(value, schema) if fit and value is not None else value
 
 
-def _chosen(value: Any, allowed: list[Any]) -> Any:
-    """The value of a fixed set that a word stands for."""
+def _match_choice(value: Any, allowed: list[Any]) -> Any:
+    """Return the value of a fixed set that a word means."""
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if not isinstance(value, str) or value in allowed:
         return value
-    folded = _folded(value)
-    same = [one for one in allowed if _folded(str(one)) == folded]
+    folded = _fold_word(value)
+    same = [one for one in allowed if _fold_word(str(one)) == folded]
     also = [one for one in _VALUES.get(folded, ()) if one in allowed]
     from_style = _citation_format(value)
     also += [from_style] if from_style and from_style in allowed else []
@@ -290,12 +293,13 @@ def _citation_format(value: str) -> str:
         return ""
 
 
-def _folded(text: str) -> str:
+def _fold_word(text: str) -> str:
+    """Return a word in lower case without punctuation, for comparison."""
     return re.sub(r"[\W_]+", "", text).casefold()
 
 
-def _number(value: Any, schema: Schema) -> Any:
-    """``"7"``, ``"1,000"`` and ``7.0`` as whole numbers; ``"7.5"`` where one is allowed."""
+def _to_number(value: Any, schema: Schema) -> Any:
+    """Convert ``"7"``, ``"1,000"`` and ``7.0`` to numbers, and ``"7.5"`` if allowed."""
     if isinstance(value, str) and _WHOLE.fullmatch(text := value.strip()):
         return int(re.sub(r"[,_]|\.0+$", "", text))
     if isinstance(value, float) and value.is_integer():
@@ -306,19 +310,19 @@ def _number(value: Any, schema: Schema) -> Any:
     return value
 
 
-def _flag(value: Any, _schema: Schema) -> Any:
-    """``"true"``, ``"no"`` and 1 as true or false."""
+def _to_boolean(value: Any, _schema: Schema) -> Any:
+    """Convert ``"true"``, ``"no"`` and 1 to true or false."""
     if type(value) is int and value in (0, 1):
         return bool(value)
     word = value.strip().lower() if isinstance(value, str) else ""
     return word in _TRUE if word in (*_TRUE, *_FALSE) else value
 
 
-def _text(value: Any, schema: Schema) -> Any:
-    """A whole number as text, the one value of a list, the identifier of an object."""
+def _to_text(value: Any, schema: Schema) -> Any:
+    """Convert a whole number, a list of one value or an identifier object to text."""
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
-    value = _named(value)
+    value = _unwrap_identifier(value)
     if type(value) is int:
         value = str(value)
     if isinstance(value, str) and schema.get("pattern", "").startswith("^pmid:"):
@@ -327,32 +331,32 @@ def _text(value: Any, schema: Schema) -> Any:
     return value
 
 
-def _named(value: Any) -> Any:
-    """The identifier in ``{"pmid": "31452104"}``; any other value as it is."""
+def _unwrap_identifier(value: Any) -> Any:
+    """Return the identifier in ``{"pmid": "31452104"}``, and any other value unchanged."""
     if not isinstance(value, dict) or len(value) != 1:
         return value
     [(name, inside)] = value.items()
-    return inside if _snake(str(name)) in _PAPERS else value
+    return inside if _to_snake_case(str(name)) in _PAPERS else value
 
 
-def _list(value: Any, schema: Schema) -> Any:
-    """One value, or a text of several, as a list; each item in its own type."""
-    items = _shape(schema.get("items", {}))
+def _to_list(value: Any, schema: Schema) -> Any:
+    """Convert one value, or a text of several, to a list with typed items."""
+    items = _drop_null_branch(schema.get("items", {}))
     inside = _from_json(value)
     value = inside if isinstance(inside, list) else value
     if isinstance(value, str):
         of_texts = items.get("type") == "string"
-        value = _parted(value, items) if of_texts else [value] if value.strip() else []
+        value = _split_values(value, items) if of_texts else [value] if value.strip() else []
     elif type(value) is int or isinstance(value, dict):
         value = [value]
     elif isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
         parts = _SEPARATOR.split(value[0].strip()) if items.get("type") == "string" else []
         value = parts if len(parts) > 1 and all(map(Ids.maybe, parts)) else value
-    return [_fit(one, items) for one in value] if isinstance(value, list) else value
+    return [_convert_value(one, items) for one in value] if isinstance(value, list) else value
 
 
-def _parted(text: str, items: Schema) -> list[str]:
-    """The values in one text; a DOI with a comma in it, or a type that has one, stays whole."""
+def _split_values(text: str, items: Schema) -> list[str]:
+    """Split a text into values; keep a DOI or a publication type with a comma whole."""
     if not text.strip():
         return []
     if len(text) > _MOST_CHARS or Ids.maybe(text):
@@ -374,8 +378,8 @@ def _parted(text: str, items: Schema) -> list[str]:
     return whole
 
 
-def _object(value: Any, schema: Schema) -> Any:
-    """An object with its members respelled; a text stands for its only required member."""
+def _to_object(value: Any, schema: Schema) -> Any:
+    """Convert an object's members; a text becomes the only required member."""
     required = schema.get("required", ())
     inside = _from_json(value)
     if isinstance(inside, dict) and {*required} <= {*inside}:
@@ -389,7 +393,7 @@ def _object(value: Any, schema: Schema) -> Any:
     of_each = schema.get("additionalProperties")
     if not isinstance(of_each, dict):
         return value
-    return {name: _fit(one, of_each) for name, one in value.items()}
+    return {name: _convert_value(one, of_each) for name, one in value.items()}
 
 
 def _from_json(value: Any) -> Any:
@@ -403,12 +407,12 @@ def _from_json(value: Any) -> Any:
 
 
 _FITS = {
-    "integer": _number,
-    "number": _number,
-    "boolean": _flag,
-    "string": _text,
-    "array": _list,
-    "object": _object,
+    "integer": _to_number,
+    "number": _to_number,
+    "boolean": _to_boolean,
+    "string": _to_text,
+    "array": _to_list,
+    "object": _to_object,
 }
 
 
@@ -426,10 +430,12 @@ def to_bad_request(
     found = error.errors(include_url=False)
     looked_at = [(row, *_locate(row["loc"], schema, written or {})) for row in found[:_LOOKED_AT]]
     # A value that fits none of several types gets one sentence, not one for each type.
-    sentences = {name: _sentence(row, name) for row, name, _ in reversed(looked_at)}
+    sentences = {name: _describe_error(row, name) for row, name, _ in reversed(looked_at)}
     shown = [*sentences.values()][::-1][:_MOST_SENTENCES]
     more = [f"{count - len(shown):,} more."] if len(sentences) > len(shown) else []
-    unknown = (_choice(row, around) for row, _, around in looked_at if row["type"] in _STRANGE)
+    unknown = (
+        _suggest_name(row, around) for row, _, around in looked_at if row["type"] in _STRANGE
+    )
     return BadRequest(" ".join([*shown, *more]), next(unknown, "Correct it and call again."))
 
 
@@ -442,7 +448,7 @@ def _locate(
     """
     name, around, here = "", schema, schema
     for at, step in enumerate(loc):
-        below = _below(here, step)
+        below = _schema_of_step(here, step)
         if below is not None or at == len(loc) - 1:
             around, here = here, below or {}
             said = written.get(str(step), step) if at == 0 else step
@@ -451,7 +457,8 @@ def _locate(
     return name.removeprefix(".")[:_NAME_CHARS] or "The arguments", around
 
 
-def _below(schema: Schema, step: str | int) -> Schema | None:
+def _schema_of_step(schema: Schema, step: str | int) -> Schema | None:
+    """Return the schema of a member or an item, or None if there is none."""
     schema = _unbranched(schema)
     found: Schema | None = schema.get("items") if isinstance(step, int) else None
     return found or dict(schema.get("properties", {})).get(str(step))
@@ -463,12 +470,13 @@ def _unbranched(schema: Schema) -> Schema:
     return branches[0] if branches else schema
 
 
-def _sentence(row: Mapping[str, Any], name: str) -> str:
+def _describe_error(row: Mapping[str, Any], name: str) -> str:
+    """Return a sentence that says what is wrong with one argument."""
     kind = row["type"]
     if kind in _ABSENT:
         return f"{name} is missing."
     if kind in _STRANGE:
-        return f"{name} is no argument here."
+        return f"{name} is not an argument of this tool."
     if kind in ("value_error", "assertion_error"):
         return f"{name}: {row['msg'].partition(', ')[2]}"
     wanted = row["msg"].replace(" after validation", "").rstrip(".")
@@ -478,8 +486,8 @@ def _sentence(row: Mapping[str, Any], name: str) -> str:
     return f"{name} is {_values.repr(row['input'])}; it should {rest or subject}."
 
 
-def _choice(row: Mapping[str, Any], around: Schema) -> str:
-    """Suggest the name nearest to an unknown one; else list the names there are."""
+def _suggest_name(row: Mapping[str, Any], around: Schema) -> str:
+    """Suggest the name nearest to an unknown one, else list the valid names."""
     names = [*_unbranched(around).get("properties", {})]
     if close := difflib.get_close_matches(str(row["loc"][-1])[:_NAME_CHARS], names, 1):
         return f"Did you mean {close[0]}?"

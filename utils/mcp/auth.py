@@ -62,13 +62,13 @@ class TokenGate(AuthProvider):
         """The names of the tools that take `DOWNLOAD`."""
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """Whose token it is; None when it is not valid."""
+        """Return the access that a token grants, or None if it is not valid."""
         try:
-            verifier = self._verifiers.get(_algorithm(token))
+            verifier = self._verifiers.get(_claimed_algorithm(token))
             access = await verifier.verify_token(token) if verifier else None
         except (ValueError, OverflowError, RecursionError):  # no token, but built to look like one
             return None
-        return access if access and _timely(access.claims) else None
+        return access if access and _is_within_validity(access.claims) else None
 
     def guard(self, tool: FunctionTool) -> FunctionTool:
         """Require `DOWNLOAD` of tokens that see *tool*, unless it only reads."""
@@ -89,7 +89,7 @@ class TokenGate(AuthProvider):
         return "Bearer " + ", ".join(f'{name}="{value}"' for name, value in parameters.items())
 
     def get_challenge_scopes(self, required_scopes: list[str] | None = None) -> list[str]:
-        """What a client should ask for: the scope that downloads as well, or it would ask twice."""
+        """Return both scopes, so that a client asks for consent only once."""
         return [READ, DOWNLOAD]
 
     def get_routes(self, mcp_path: str | None = None) -> list[Route]:
@@ -140,7 +140,7 @@ def token_gate(settings: Settings, own_address: str) -> TokenGate:
             name: JWTVerifier(jwks_uri=uri, algorithm=name, **common) for name in _PUBLISHED
         }
     else:
-        secret = _secret(settings)
+        secret = _signing_secret(settings)
         verifiers = {_SHARED: JWTVerifier(public_key=secret, algorithm=_SHARED, **common)}
     return TokenGate(verifiers, resource, issuer)
 
@@ -160,7 +160,7 @@ def make_token(settings: Settings, subject: str, scopes: Sequence[str], days: fl
         "nbf": now,
         "exp": now + int(days * 86_400),
     }
-    return jwt.encode({"alg": _SHARED}, claims, OctKey.import_key(_secret(settings)))
+    return jwt.encode({"alg": _SHARED}, claims, OctKey.import_key(_signing_secret(settings)))
 
 
 def address(settings: Settings) -> str:
@@ -170,7 +170,8 @@ def address(settings: Settings) -> str:
     return f"http://{host}:{settings.mcp_http_port}{ENDPOINT}"
 
 
-def _secret(settings: Settings) -> str:
+def _signing_secret(settings: Settings) -> str:
+    """Return the key that signs tokens; raise if it is missing or weak."""
     secret = settings.key("mcp_auth_secret_key")
     if not secret:
         msg = "MCP over HTTP needs a key to check tokens with, and none is set."
@@ -196,15 +197,15 @@ def _require_issuer_and_audience(settings: Settings) -> None:
             raise NotConfigured(msg, "Set it to what your provider writes into tokens for us.")
 
 
-def _algorithm(token: str) -> str:
-    """What a token claims to be signed with; used only to choose among known algorithms."""
+def _claimed_algorithm(token: str) -> str:
+    """Return the algorithm in a token's header, to choose among the known algorithms."""
     header: object = decode_jwt_header(token)
     named = header.get("alg") if isinstance(header, dict) else None
     return named if isinstance(named, str) else ""
 
 
-def _timely(claims: Mapping[str, Any]) -> bool:
-    """Whether a token has begun and not yet ended; one without an end is refused."""
+def _is_within_validity(claims: Mapping[str, Any]) -> bool:
+    """Return whether a token is valid now; a token without an expiry is rejected."""
     now = time.time()
     ends, begins = claims.get("exp"), claims.get("nbf", 0)
     if not isinstance(ends, int | float) or not isinstance(begins, int | float):

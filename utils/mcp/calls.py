@@ -58,7 +58,7 @@ _imported = threading.Event()
 
 
 class Calls(Middleware):
-    """What a request meets before and after a tool, a resource or a prompt of *library*."""
+    """Middleware around each tool, resource and prompt request of *library*."""
 
     def __init__(self, library: Library, tools: Sequence[Tool]) -> None:
         self._library = library
@@ -98,7 +98,7 @@ class Calls(Middleware):
         except NotFoundError:
             listed = await context.fastmcp_context.fastmcp.list_tools(run_middleware=False)
             missing = self._no_tool(name, [tool.name for tool in listed])
-            raise _error(INVALID_PARAMS, missing) from None
+            raise _to_rpc_error(INVALID_PARAMS, missing) from None
         except ToolError as error:
             return refusal(_cause(error, name), self._advice.of_error)
         if not isinstance(result, ToolResult) or result.structured_content is None:
@@ -109,19 +109,20 @@ class Calls(Middleware):
     async def on_read_resource(self, context: Any, call_next: Any) -> Any:
         """Read the resource; an address with nothing behind it is *resource not found*."""
         uri = str(context.message.uri)
-        return await _log_outcome(uri[:_SHOWN], self._read(uri, context, call_next))
+        return await _log_outcome(uri[:_SHOWN], self._read_resource(uri, context, call_next))
 
-    async def _read(self, uri: str, context: Any, call_next: Any) -> Any:
+    async def _read_resource(self, uri: str, context: Any, call_next: Any) -> Any:
+        """Read a resource; turn each failure into a JSON-RPC error."""
         try:
             return await call_next(context)
         except NotFoundError:
             nothing = NotFound(f"There is nothing at {uri[:_NAMED]}.", "Known: papers://index.")
-            raise _error(_not_found(context), nothing, uri=uri) from None
+            raise _to_rpc_error(_not_found(context), nothing, uri=uri) from None
         except ResourceError as error:
             cause = _cause(error, uri)
             absent = isinstance(cause, NotFound | BadRequest)
             code = _not_found(context) if absent else INTERNAL_ERROR
-            raise _error(code, cause, uri=uri) from None
+            raise _to_rpc_error(code, cause, uri=uri) from None
 
     async def on_get_prompt(self, context: Any, call_next: Any) -> Any:
         """Fill in the prompt; a blank left open or filled in wrongly is *invalid params*."""
@@ -134,12 +135,12 @@ class Calls(Middleware):
         except NotFoundError:
             listed = await context.fastmcp_context.fastmcp.list_prompts(run_middleware=False)
             msg = f"There is no prompt {name[:_NAMED]!r}."
-            hint = _choice((prompt.name for prompt in listed), name)
-            raise _error(INVALID_PARAMS, NotFound(msg, hint)) from None
+            hint = _suggest_name((prompt.name for prompt in listed), name)
+            raise _to_rpc_error(INVALID_PARAMS, NotFound(msg, hint)) from None
         except PromptError as error:
             is_expected = isinstance(error.__cause__, PaperError)
             code = INVALID_PARAMS if is_expected else INTERNAL_ERROR
-            raise _error(code, _cause(error, name)) from None
+            raise _to_rpc_error(code, _cause(error, name)) from None
 
     def _no_tool(self, name: str, listed: list[str]) -> NotFound:
         msg = f"There is no tool {name[:_NAMED]!r} here."
@@ -149,7 +150,7 @@ class Calls(Middleware):
                 wanted = ",".join((*loaded, toolset))
                 msg = f"{name} belongs to the toolset {toolset}, which is not loaded."
                 return NotFound(msg, f"Set MCP_TOOLSETS={wanted} and start the server again.")
-        return NotFound(msg, _choice(listed, name))
+        return NotFound(msg, _suggest_name(listed, name))
 
 
 def new_request() -> str:
@@ -185,10 +186,10 @@ async def _log_outcome(name: str, call: Awaitable[Any]) -> Any:
     try:
         result = await call
         failed = getattr(result, "is_error", False)
-        outcome = _code(getattr(result, "meta", None)) if failed else "ok"
+        outcome = _error_code(getattr(result, "meta", None)) if failed else "ok"
         return result
     except MCPError as error:
-        outcome = _code(error.data)
+        outcome = _error_code(error.data)
         raise
     except get_cancelled_exc_class():
         outcome = "taken back"
@@ -199,13 +200,14 @@ async def _log_outcome(name: str, call: Awaitable[Any]) -> Any:
         log.info("%s: %s in %.3f s", name, outcome, seconds, extra=facts)
 
 
-def _code(envelope: Any) -> str:
+def _error_code(envelope: Any) -> str:
+    """Return the error code in an envelope."""
     error = envelope.get("error") if isinstance(envelope, dict) else None
     return str(error.get("code", "UNKNOWN")) if isinstance(error, dict) else "UNKNOWN"
 
 
-def _choice(names: Iterable[str], near: str) -> str:
-    """Suggest the nearest of *names*, those that this caller may use; else list them all."""
+def _suggest_name(names: Iterable[str], near: str) -> str:
+    """Suggest the nearest of the names that this caller may use, else list them all."""
     every = ", ".join(names := [*names])
     if close := difflib.get_close_matches(near[:_SHOWN], names, 1, _ALIKE):
         return f"Did you mean {close[0]}?"
@@ -233,5 +235,6 @@ def _cause(error: Exception, what: str) -> PaperError:
     return PaperError(msg, "Call again; it may go well.", named)
 
 
-def _error(code: int, error: PaperError, **more: str) -> MCPError:
+def _to_rpc_error(code: int, error: PaperError, **more: str) -> MCPError:
+    """Return a PaperError as a JSON-RPC error."""
     return MCPError(code, clean_text(str(error)), clean_values({**more, **error.envelope()}))

@@ -42,7 +42,7 @@ Row = dict[str, Any]
 
 
 class Found(TypedDict):
-    """What a search of PubMed found."""
+    """Result of a PubMed search."""
 
     query: str
     effective_query: str
@@ -53,7 +53,7 @@ class Found(TypedDict):
 
 
 class Downloaded(TypedDict):
-    """How a paper lies on the shelf, and what was tried to get it."""
+    """A paper's place on the shelf, and the attempts to get it."""
 
     success: bool
     file_path: str
@@ -123,7 +123,7 @@ def _search_tools(library: Library) -> list[Tool]:
             sort_by=sort_by,
         )
         pair = {"ligand": ligand, "receptor": receptor}
-        return _found(found, lambda paper: {**paper.row(), **pair}, start)
+        return _to_search_answer(found, lambda paper: {**paper.row(), **pair}, start)
 
     return [
         _search_tool(
@@ -163,6 +163,7 @@ def _search_tool(
         date_type: DateType = "pdat",
         publication_types: Types = (),
     ) -> Found:
+        """Search PubMed and return a page of papers."""
         found = waiting.call(
             library.search,
             query,
@@ -174,7 +175,7 @@ def _search_tool(
             date_type=date_type,
             publication_types=tuple(publication_types),
         )
-        return _found(found, row, start)
+        return _to_search_answer(found, row, start)
 
     return tool(search, READS_WEB, name=name, description=description)
 
@@ -187,11 +188,11 @@ def _download_tool(library: Library) -> Tool:
         doi: Annotated[Word, Field(description="DOI or its URL.")] = "",
         pmcid: Annotated[Word, Field(description="PMC ID.")] = "",
         arxiv_id: Annotated[Word, Field(description="arXiv ID.")] = "",
-        prefer_pmc: Annotated[bool, Field(description="Ask PMC before publishers.")] = True,
+        prefer_pmc: Annotated[bool, Field(description="Try PMC before publishers.")] = True,
         output_path: Annotated[
             str, Field(description="Copy the text to this path on the shelf.")
         ] = "",
-        force: Annotated[bool, Field(description="Fetch again what is there.")] = False,
+        force: Annotated[bool, Field(description="Download again even if on the shelf.")] = False,
     ) -> Downloaded:
         """Put a paper's full text (else its abstract) on the shelf, given one identifier."""
         ids = Ids.of(pmid=pmid, doi=doi, pmcid=pmcid, arxiv=arxiv_id)
@@ -210,7 +211,7 @@ def _download_tool(library: Library) -> Tool:
 
 
 def _still_downloading(ids: Ids) -> Downloaded:
-    """The answer when the work goes on after the call."""
+    """Return the answer for a download that continues after the call."""
     blank = dict.fromkeys(Downloaded.__annotations__, "")
     told: Any = {"success": False, "message": f"{ids}. {STILL}", "retracted": False, "attempts": []}
     return cast("Downloaded", {**blank, **told})
@@ -224,7 +225,7 @@ def _read_tool(library: Library) -> Tool:
         section: Annotated[str, Field(description="Heading or role: methods, results, …")] = "",
         start: Start = 0,
         max_chars: Annotated[
-            int, Field(ge=1, le=50_000, description="Most characters returned.")
+            int, Field(ge=1, le=50_000, description="Maximum number of characters.")
         ] = 8000,
         references: Annotated[bool, Field(description="Include the reference list.")] = True,
     ) -> Page:
@@ -232,12 +233,13 @@ def _read_tool(library: Library) -> Tool:
         reading = library.read(
             paper, section=section, start=start, max_chars=max_chars, references=references
         )
-        return _page(reading, shown_by, section, start)
+        return _to_page(reading, shown_by, section, start)
 
     return tool(read_paper, READS_SHELF)
 
 
-def _page(reading: Reading, shown_by: str, section: str, start: int) -> Page:
+def _to_page(reading: Reading, shown_by: str, section: str, start: int) -> Page:
+    """Return a page of a paper as the tool's structure."""
     objects = reading.object_rows()
     page = Page(
         kind=reading.kind,
@@ -259,7 +261,7 @@ def _page(reading: Reading, shown_by: str, section: str, start: int) -> Page:
 
 
 def _without_title(reading: Reading) -> list[Row]:
-    """The outline of a paper without its title, under which everything stands."""
+    """Return the outline of a paper without its title."""
     rows = reading.rows()
     is_title = bool(rows) and rows[0]["heading"].rstrip(".") == reading.title.rstrip(".")
     return rows[1:] if is_title else rows
@@ -287,11 +289,11 @@ def _list_tool(library: Library) -> Tool:
         }  # fmt: skip
         total, page = library.list_papers(**filters, start=start, max_results=max_results)
         end = start + len(page)
-        warnings = _beyond_end(start, total) if total else library.texts.emptied_by(**filters)
-        warnings += whole_years(min_date, max_date)
+        warnings = _warn_beyond_end(start, total) if total else library.texts.emptied_by(**filters)
+        warnings += warn_of_whole_years(min_date, max_date)
         structure = Listed(
             total=total,
-            papers=[_on_shelf(stored) for stored in page],
+            papers=[_to_shelf_row(stored) for stored in page],
             next_start=end if end < total else None,
         )
         if warnings:
@@ -301,25 +303,26 @@ def _list_tool(library: Library) -> Tool:
     return tool(list_papers, READS_SHELF)
 
 
-def _found(found: SearchResult, row: Callable[[Paper], Row], start: int) -> Found:
-    warnings = [*found.warnings, *_beyond_end(start, found.total)]
-    papers = [few_authors(row(paper)) for paper in found.papers]
+def _to_search_answer(found: SearchResult, row: Callable[[Paper], Row], start: int) -> Found:
+    """Return search results as the tool's structure."""
+    warnings = [*found.warnings, *_warn_beyond_end(start, found.total)]
+    papers = [limit_authors(row(paper)) for paper in found.papers]
     return in_room(pick(Found, found, warnings=warnings, papers=papers), "papers", start)
 
 
 def year_of(written: str, name: str) -> str:
-    """The year of a limit; empty where there is none."""
+    """Return the year of a date limit, or an empty text if no limit is given."""
     return parse_date(written, name)[:4] if written.strip("0") else ""
 
 
-def whole_years(*limits: str) -> list[str]:
-    """A warning for limits more precise than the year, by which texts are filtered."""
+def warn_of_whole_years(*limits: str) -> list[str]:
+    """Return a warning for limits more precise than a year, because texts are filtered by year."""
     precise = [one for one in limits if len(one.strip()) > len("2026")]
     return [f"Filtered by whole years, not by {' and '.join(precise)}."] if precise else []
 
 
-def few_authors(row: dict[str, Any]) -> dict[str, Any]:
-    """A row with the first hundred of its authors: some papers have thousands."""
+def limit_authors(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row with the first hundred authors: some papers have thousands."""
     names = row.get("authors", "").split(", ")
     if len(names) <= MOST_AUTHORS:
         return row
@@ -327,14 +330,15 @@ def few_authors(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "authors": ", ".join([*names[:MOST_AUTHORS], told])}
 
 
-def _beyond_end(start: int, total: int) -> list[str]:
-    """A warning for a page that is empty because it lies beyond the end."""
+def _warn_beyond_end(start: int, total: int) -> list[str]:
+    """Return a warning for a page that starts after the last result."""
     if 0 < total <= start:
         return [f"start={start} lies beyond the end: there are {total}, counted from 0."]
     return []
 
 
-def _on_shelf(stored: StoredPaper) -> dict[str, Any]:
+def _to_shelf_row(stored: StoredPaper) -> dict[str, Any]:
+    """Return a stored paper as a row of the list."""
     row = {**stored.paper.short_row(), **stored.text_row()}
     if stored.shows_evidence:  # rarely: every row costs tokens
         row |= {"verdict": stored.verdict, "evidence": stored.evidence}

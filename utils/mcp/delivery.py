@@ -58,7 +58,7 @@ _LARGEST_OPENING = 100_000  # bytes of an ``initialize``
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """Who asks: the client's name, empty where it is not known, and the protocol agreed on."""
+    """The calling client's name (empty if unknown) and the negotiated protocol version."""
 
     name: str
     protocol: str
@@ -73,7 +73,7 @@ class Host:
 
     @property
     def takes_links(self) -> bool:
-        """Whether it surely takes links to resources as content: Anthropic's helpers raise."""
+        """Return whether the host accepts resource links as content; Anthropic's helpers raise."""
         return self.protocol >= _STRUCTURED_SINCE and self._known_form is not None
 
     @property
@@ -124,11 +124,12 @@ def host_of(context: Any) -> Host:
     if request is None:
         return Host("", _STRUCTURED_SINCE)
     told = request.session.client_params
-    name = host_name(told.client_info.name) if told else _name_in(_session(request.request))
+    name = host_name(told.client_info.name) if told else _name_in(_session_id(request.request))
     return Host(name, request.protocol_version)
 
 
-def _session(request: Any) -> str:
+def _session_id(request: Any) -> str:
+    """Return the session ID of an HTTP request, or an empty text."""
     return request.headers.get("mcp-session-id", "") if request else ""
 
 
@@ -153,6 +154,7 @@ class NamedSessions:
         name = ""
 
         async def read() -> Any:
+            """Receive a message and remember the client's name in it."""
             nonlocal name
             message = await receive()
             name = name or _initializing(message.get("body", b""))

@@ -29,12 +29,12 @@ DataName = Literal["fetch_and_stage", "schema", "query", "list_datasets", "expor
 ExternalName = Literal[
     "compounds", "names", "papers", "similar", "substructure", "superstructure", "ids", "text"
 ]
-Database = Annotated[Word, Field(description="Such as gene; empty: pubmed.")]
-EntrezWords = Annotated[str, Field(description="In the database's language.")]
+Database = Annotated[Word, Field(description="Database, such as gene; default pubmed.")]
+EntrezWords = Annotated[str, Field(description="Query in the database's syntax.")]
 Uids = Annotated[Sequence[Word], Field(description="UIDs of the database.")]
 History = Annotated[Word, Field(description="h_… of a kept search or post.")]
 RetType = Annotated[Word, Field(description="Form of records: see info.")]
-AtMost = Annotated[Start, Field(description="Most rows; 0: as usual.")]
+AtMost = Annotated[Start, Field(description="Maximum number of rows; 0: default.")]
 _PAGE = "start max_results"
 _SHOWN = "kind start max_results"
 _MOST_IDS = 4_000  # of one answer; it says where the next begins
@@ -53,7 +53,7 @@ def tools(library: Library) -> list[Tool]:
 
 
 def to_json(found: Any) -> Any:
-    """An answer as JSON has it: dataclasses as objects, without empty members.
+    """Convert an answer to JSON: dataclasses become objects without empty members.
 
     A member that is empty because there is nothing (no hits, no next page) stays.
     """
@@ -61,7 +61,7 @@ def to_json(found: Any) -> Any:
         if (convert := _SPECIAL.get(type(found).__name__)) is not None:
             return convert(found)
         members = {one.name: to_json(getattr(found, one.name)) for one in fields(found)}
-        return {name: value for name, value in members.items() if _says_something(name, value)}
+        return {name: value for name, value in members.items() if _is_worth_showing(name, value)}
     if isinstance(found, Mapping):
         return {str(name): to_json(value) for name, value in found.items()}
     if isinstance(found, list | tuple):
@@ -69,18 +69,20 @@ def to_json(found: Any) -> Any:
     return str(found) if isinstance(found, Path) else found
 
 
-def _says_something(name: str, value: Any) -> bool:
+def _is_worth_showing(name: str, value: Any) -> bool:
+    """Return whether a member belongs in the answer."""
     return name in _ALWAYS or value not in ("", [], None, {})
 
 
 def _summary_fields(found: Summary) -> dict[str, Any]:
-    """The database's own fields, overruled by ours where the names are the same."""
+    """Return the database's fields; Papershelf's own override fields of the same name."""
     left_out = {"left_out": list(found.left_out)} if found.left_out else {}
     asked_as = {"asked": found.asked} if found.asked else {}
     return {**to_json(found.fields), "uid": found.uid, **asked_as, **left_out}
 
 
-def _database(found: DatabaseInfo) -> dict[str, Any]:
+def _database_row(found: DatabaseInfo) -> dict[str, Any]:
+    """Return a database's description as JSON."""
     return {
         "name": found.name,
         "title": found.title,
@@ -95,7 +97,8 @@ def _database(found: DatabaseInfo) -> dict[str, Any]:
     }
 
 
-def _databases(found: DatabaseList) -> dict[str, Any]:
+def _database_list_row(found: DatabaseList) -> dict[str, Any]:
+    """Return the list of databases as JSON."""
     rows = [
         {"name": one.name, "title": one.title, "uid": f"{one.uid}, such as {one.example}"}
         for one in found.databases
@@ -105,8 +108,8 @@ def _databases(found: DatabaseList) -> dict[str, Any]:
 
 _SPECIAL: Mapping[str, Any] = {
     "Summary": _summary_fields,
-    "DatabaseInfo": _database,
-    "DatabaseList": _databases,
+    "DatabaseInfo": _database_row,
+    "DatabaseList": _database_list_row,
 }
 
 
@@ -139,7 +142,7 @@ class Operation:
         accepted = f"{self.needs} {self.one_of} {self.takes}".split()
         hint = f"It takes: {', '.join(accepted) or 'nothing'}."
         if unknown := sorted(present - {*accepted}):
-            raise BadRequest(f"{name} takes no {', '.join(unknown)}.", hint)
+            raise BadRequest(f"{name} does not take {', '.join(unknown)}.", hint)
         if missing := [argument for argument in self.needs.split() if argument not in present]:
             raise BadRequest(f"{name} needs {' and '.join(missing)}.", hint)
         if self.one_of and len(present & {*self.one_of.split()}) != 1:
@@ -153,21 +156,24 @@ _NOTHING: tuple[Any, ...] = ("", (), 0, False)
 # --- Entrez ---------------------------------------------------------------------------------------
 
 
-def _search(library: Library, args: Arguments) -> Any:
+def _run_search(library: Library, args: Arguments) -> Any:
+    """Search a database."""
     return library.entrez.search(
         args["database"] or "pubmed", args["query"], start=args["start"],
         most=min(args["max_results"] or 20, _MOST_IDS), sort=args["sort_by"], keep=args["keep"],
     )  # fmt: skip
 
 
-def _summary(library: Library, args: Arguments) -> Any:
+def _run_summary(library: Library, args: Arguments) -> Any:
+    """Fetch brief records."""
     return library.entrez.summary(
         args["database"] or "pubmed", args["ids"], history=args["history"],
         start=args["start"], most=args["max_results"] or 20,
     )  # fmt: skip
 
 
-def _fetch(library: Library, args: Arguments) -> Any:
+def _run_fetch(library: Library, args: Arguments) -> Any:
+    """Fetch records as text."""
     return library.entrez.fetch(
         args["database"] or "pubmed", args["ids"], history=args["history"],
         rettype=args["rettype"], retmode=args["retmode"], start=args["start"],
@@ -175,7 +181,8 @@ def _fetch(library: Library, args: Arguments) -> Any:
     )  # fmt: skip
 
 
-def _link(library: Library, args: Arguments) -> Any:
+def _run_link(library: Library, args: Arguments) -> Any:
+    """Find linked records."""
     most = max(1, min(args["max_results"] or 100, _MOST_IDS // len(args["ids"])))
     return library.entrez.link(
         args["database"] or "pubmed", args["ids"], args["to_database"], args["link_name"],
@@ -183,54 +190,59 @@ def _link(library: Library, args: Arguments) -> Any:
     )  # fmt: skip
 
 
-def _info(library: Library, args: Arguments) -> Any:
+def _run_info(library: Library, args: Arguments) -> Any:
+    """Describe one database, or list all of them."""
     entrez = library.entrez
     return entrez.info(args["database"]) if args["database"] else entrez.databases()
 
 
-def _post(library: Library, args: Arguments) -> Any:
+def _run_post(library: Library, args: Arguments) -> Any:
+    """Store identifiers on NCBI's history server."""
     return library.entrez.post(args["database"] or "pubmed", args["ids"])
 
 
-def _spell(library: Library, args: Arguments) -> Any:
+def _run_spell(library: Library, args: Arguments) -> Any:
+    """Ask for the spelling of a query."""
     return library.entrez.spell(args["database"] or "pubmed", args["query"])
 
 
-def _global_query(library: Library, args: Arguments) -> Any:
+def _run_global_query(library: Library, args: Arguments) -> Any:
+    """Count the hits of a query in every database."""
     return library.entrez.global_query(args["query"])
 
 
 QUERY: Mapping[str, Operation] = {
     "search": Operation(
         "identifiers by a query in the database's own language; keep makes a history of all hits",
-        _search, needs="query", takes=f"database sort_by keep {_PAGE}",
+        _run_search, needs="query", takes=f"database sort_by keep {_PAGE}",
         costs="about 5 an identifier",
     ),
     "summary": Operation(
         "records in brief, as fields; at most 500 at once",
-        _summary, one_of="ids history", takes=f"database {_PAGE}",
+        _run_summary, one_of="ids history", takes=f"database {_PAGE}",
         costs="at most about 6,000",
     ),
     "fetch": Operation(
         "records as text in a form the database has (info lists them); at most 200 at once",
-        _fetch, one_of="ids history", takes=f"database rettype retmode offset {_PAGE}",
+        _run_fetch, one_of="ids history", takes=f"database rettype retmode offset {_PAGE}",
         costs="at most about 6,000",
     ),
     "link": Operation(
         "linked records in to_database or by link_name; the kinds there are without either",
-        _link, needs="ids", takes=f"database to_database link_name {_PAGE}",
+        _run_link, needs="ids", takes=f"database to_database link_name {_PAGE}",
         costs="about 5 an identifier",
     ),
     "info": Operation(
         "a database's size, search fields, links and forms; all databases without one",
-        _info, takes="database", costs="1,000 to 4,000",
+        _run_info, takes="database", costs="1,000 to 4,000",
     ),
     "post": Operation(
         "a history of at most 10,000 identifiers, to ask for by one short name",
-        _post, needs="ids", takes="database", costs="about 60",
+        _run_post, needs="ids", takes="database", costs="about 60",
     ),
-    "spell": Operation("another spelling of a query", _spell, needs="query", takes="database"),
-    "global_query": Operation("hits of a query in every database", _global_query, needs="query"),
+    "spell": Operation("another spelling of a query", _run_spell, needs="query", takes="database"),
+    "global_query": Operation("hits of a query in every database",
+    _run_global_query, needs="query"),
 }  # fmt: skip
 
 
@@ -243,8 +255,8 @@ def _query_tool(library: Library) -> Tool:
         query: EntrezWords = "",
         ids: Uids = (),
         history: History = "",
-        to_database: Annotated[Word, Field(description="link: where to.")] = "",
-        link_name: Annotated[Word, Field(description="link: which kind.")] = "",
+        to_database: Annotated[Word, Field(description="link: target database.")] = "",
+        link_name: Annotated[Word, Field(description="link: kind of link.")] = "",
         rettype: RetType = "",
         retmode: Annotated[Word, Field(description="fetch: text or xml.")] = "",
         sort_by: Annotated[Word, Field(description="search: the database's order.")] = "",
@@ -271,7 +283,8 @@ def _query_tool(library: Library) -> Tool:
 # --- datasets -------------------------------------------------------------------------------------
 
 
-def _stage(library: Library, args: Arguments) -> Any:
+def _run_stage(library: Library, args: Arguments) -> Any:
+    """Fetch records into typed SQL tables."""
     pages = library.entrez.pages(
         args["database"] or "pubmed", args["ids"], history=args["history"],
         term=args["query"], rettype=args["rettype"], most=args["max_results"] or _MOST_RECORDS,
@@ -280,7 +293,8 @@ def _stage(library: Library, args: Arguments) -> Any:
     return to_json(library.datasets.stage(pages))
 
 
-def _schema(library: Library, args: Arguments) -> Any:
+def _run_schema(library: Library, args: Arguments) -> Any:
+    """Return the tables and columns of a dataset."""
     found = library.datasets.schema(args["dataset"])
     return {
         "dataset": found.about.get("id", args["dataset"]),
@@ -290,17 +304,20 @@ def _schema(library: Library, args: Arguments) -> Any:
     }
 
 
-def _query_rows(library: Library, args: Arguments) -> Any:
+def _run_sql(library: Library, args: Arguments) -> Any:
+    """Run a SELECT statement on a dataset."""
     page = {"start": args["start"], "max_rows": args["max_results"] or 100}
     return to_json(library.datasets.query(args["dataset"], args["sql"], **page))
 
 
 def _list_datasets(library: Library, args: Arguments) -> Any:
+    """List the datasets on the shelf."""
     every = to_json(library.datasets.list())[args["start"] :]
     return in_room({"datasets": every}, "datasets", args["start"])
 
 
-def _export(library: Library, args: Arguments) -> Any:
+def _run_export(library: Library, args: Arguments) -> Any:
+    """Write the rows of a statement to a file."""
     made = library.datasets.export(args["dataset"], args["sql"], args["file"])
     return {"file": str(made.file), "written": made.rows, "columns": list(made.columns)}
 
@@ -308,23 +325,23 @@ def _export(library: Library, args: Arguments) -> Any:
 DATA: Mapping[str, Operation] = {
     "fetch_and_stage": Operation(
         "records of any database into typed, related tables; a small result comes along",
-        _stage, one_of="ids history query", takes="database rettype max_results",
+        _run_stage, one_of="ids history query", takes="database rettype max_results",
         costs="300 to 2,500, whatever the number of records",
     ),
     "schema": Operation(
         "tables, columns, relations, and three queries to begin with",
-        _schema, needs="dataset", costs="500 to 2,500",
+        _run_schema, needs="dataset", costs="500 to 2,500",
     ),
     "query": Operation(
         "the answer to one reading SQL statement (SQLite), stopped after 2 s",
-        _query_rows, needs="dataset sql", takes="start max_results", costs="at most about 6,000",
+        _run_sql, needs="dataset sql", takes="start max_results", costs="at most about 6,000",
     ),
     "list_datasets": Operation(
         "the datasets there are", _list_datasets, takes="start", costs="about 80 a dataset"
     ),
     "export": Operation(
         "all rows of a statement as a file: .csv or .parquet in papers/exports",
-        _export, needs="dataset sql file", costs="about 60",
+        _run_export, needs="dataset sql file", costs="about 60",
     ),
 }  # fmt: skip
 
@@ -340,7 +357,7 @@ def _data_tool(library: Library) -> Tool:
         ids: Uids = (),
         history: History = "",
         rettype: RetType = "",
-        dataset: Annotated[Word, Field(description="Such as gene_1a2b3c4d.")] = "",
+        dataset: Annotated[Word, Field(description="Dataset ID, such as gene_1a2b3c4d.")] = "",
         sql: Annotated[str, Field(description="A SELECT of SQLite.")] = "",
         file: Annotated[Word, Field(description="name.csv or name.parquet.")] = "",
         start: Start = 0,
@@ -355,9 +372,11 @@ def _data_tool(library: Library) -> Tool:
         call = (operation, *args.items())
 
         def report(done: int, total: int) -> None:
+            """Remember how many records were fetched, for progress messages."""
             progress[call] = f"{done:,} of {total:,} records have come"
 
         def work() -> Any:
+            """Run the operation, and clear its progress at the end."""
             try:
                 return DATA[operation].run(operation, library, args, report)
             finally:
@@ -371,36 +390,45 @@ def _data_tool(library: Library) -> Tool:
 # --- PubChem and PMC ------------------------------------------------------------------------------
 
 
-def _page(args: Arguments, most: int) -> dict[str, Any]:
+def _paging(args: Arguments, most: int) -> dict[str, Any]:
+    """Return the paging arguments of a PubChem call."""
     page = {"start": args["start"], "max_results": args["max_results"] or most}
     return {"kind": args["kind"], **page}
 
 
-def _compounds(library: Library, args: Arguments) -> Any:
-    return to_json(library.pubchem.find(args["query"], **_page(args, 10)))
+def _find_compounds(library: Library, args: Arguments) -> Any:
+    """Find PubChem compounds."""
+    return to_json(library.pubchem.find(args["query"], **_paging(args, 10)))
 
 
-def _names(library: Library, args: Arguments) -> Any:
-    return to_json(library.pubchem.names(args["query"], **_page(args, 50)))
+def _find_names(library: Library, args: Arguments) -> Any:
+    """Find the synonyms of a compound."""
+    return to_json(library.pubchem.names(args["query"], **_paging(args, 50)))
 
 
-def _papers(library: Library, args: Arguments) -> Any:
-    return to_json(library.pubchem.papers(args["query"], **_page(args, 50)))
+def _find_papers(library: Library, args: Arguments) -> Any:
+    """Find papers about a compound."""
+    return to_json(library.pubchem.papers(args["query"], **_paging(args, 50)))
 
 
-def _related(relation: str) -> Any:
+def _related_finder(relation: str) -> Any:
+    """Return an operation that finds compounds by structural relation."""
+
     def find(library: Library, args: Arguments) -> Any:
-        return to_json(library.pubchem.related(args["query"], relation, **_page(args, 10)))
+        """Find compounds with this relation to the query."""
+        return to_json(library.pubchem.related(args["query"], relation, **_paging(args, 10)))
 
     return find
 
 
-def _ids(library: Library, args: Arguments) -> Any:
+def _convert_ids(library: Library, args: Arguments) -> Any:
+    """Convert identifiers of papers."""
     records = [converted_ids(one) for one in library.pubmed.convert_ids(args["ids"])]
     return {"records": records, "total": len(records)}
 
 
-def _text(library: Library, args: Arguments) -> Any:
+def _read_text(library: Library, args: Arguments) -> Any:
+    """Read the open text of one article from PMC."""
     if len(args["ids"]) != 1:
         raise BadRequest("text is read of one paper at a time.", "Give one PMCID or PMID as ids.")
     options = {"section": args["section"], "start": args["start"]}
@@ -411,23 +439,27 @@ def _text(library: Library, args: Arguments) -> Any:
 EXTERNAL: Mapping[str, Operation] = {
     "compounds": Operation(
         "PubChem compounds by name, CID(s), SMILES, InChI, InChIKey or formula, with properties",
-        _compounds, needs="query", takes=_SHOWN,
+        _find_compounds, needs="query", takes=_SHOWN,
     ),
-    "names": Operation("what one compound is called", _names, needs="query", takes=_SHOWN),
-    "papers": Operation("PMIDs of papers about one compound", _papers, needs="query", takes=_SHOWN),
+    "names": Operation("what one compound is called", _find_names, needs="query", takes=_SHOWN),
+    "papers": Operation("PMIDs of papers about one compound",
+    _find_papers, needs="query", takes=_SHOWN),
     "similar": Operation(
-        "compounds of 95 % 2-D similarity", _related("similar"), needs="query", takes=_SHOWN
+        "compounds of 95 % 2-D similarity", _related_finder("similar"), needs="query", takes=_SHOWN
     ),
     "substructure": Operation(
-        "compounds that hold a structure", _related("substructure"), needs="query", takes=_SHOWN
+        "compounds that hold a structure",
+        _related_finder("substructure"), needs="query", takes=_SHOWN
     ),
     "superstructure": Operation(
-        "compounds that a structure holds", _related("superstructure"), needs="query", takes=_SHOWN
+        "compounds that a structure holds",
+        _related_finder("superstructure"), needs="query", takes=_SHOWN
     ),
-    "ids": Operation("PMID, PMCID and DOI of up to 200 papers by any of these", _ids, needs="ids"),
+    "ids": Operation("PMID, PMCID and DOI of up to 200 papers by any of these",
+    _convert_ids, needs="ids"),
     "text": Operation(
         "text of one open article of PMC by its PMCID or PMID, section by section; keeps nothing",
-        _text, needs="ids", takes="section start",
+        _read_text, needs="ids", takes="section start",
     ),
 }  # fmt: skip
 

@@ -44,7 +44,7 @@ _NCBI_WORDS = {
 
 
 class Capabilities(TypedDict):
-    """What is here, and what can be switched on."""
+    """Enabled tools and extras, and the settings that enable others."""
 
     toolsets: list[Row]
     extras: list[Row]
@@ -62,7 +62,7 @@ class Described(TypedDict):
 
 
 class KeyStatus(TypedDict):
-    """Whether an NCBI API key is set and works."""
+    """State of the NCBI API key."""
 
     has_key: bool
     rate_limit: str

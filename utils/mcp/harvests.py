@@ -61,7 +61,7 @@ _STOPS_S = 15.0  # in which a harvest that is cancelled stops, its report includ
 
 @with_config(extra="allow")
 class State(TypedDict):
-    """How a harvest stands; the other members are those of `.harvests.Status`."""
+    """Progress of a harvest; the other members are those of `.harvests.Status`."""
 
     done: NotRequired[str]
     job_id: str
@@ -80,7 +80,8 @@ class _Run:
     trouble: PaperError | None = None
 
     @property
-    def alive(self) -> bool:
+    def is_alive(self) -> bool:
+        """Return whether the harvest's thread is running."""
         return self.thread is not None and self.thread.is_alive()
 
 
@@ -104,11 +105,11 @@ class Harvests:
             run = self._runs.get(harvest.job_id)
             # Equal calls at the same time share one harvest: its ledger stays open.
             ours = run is not None and run.harvest is harvest
-            alive = run is not None and run.alive
-            full = sum(run.alive for run in self._runs.values()) >= _MOST
-            if (alive or full) and not ours:
+            is_alive = run is not None and run.is_alive
+            full = sum(run.is_alive for run in self._runs.values()) >= _MOST
+            if (is_alive or full) and not ours:
                 harvest.ledger.close()
-            if run and alive:
+            if run and is_alive:
                 return run
             if full:
                 msg = f"{_MOST} harvests are running already."
@@ -120,20 +121,20 @@ class Harvests:
             return run
 
     def status(self, job_id: str, **page: Any) -> Status:
-        """How a job stands, with a page of its papers as `status_of` has it."""
+        """Return a job's progress, with a page of its papers (see `status_of`)."""
         run = self._runs.get(job_id)
         if not run:
             harvest = self._library.harvest(job_id=job_id)
             with closing(harvest.ledger):
                 return status_of(harvest, None, **page)
-        alive, progress = run.alive, run.progress
-        status = status_of(run.harvest, progress.eta_s if alive and progress else None, **page)
-        return replace(status, standing="running") if alive else status
+        is_alive, progress = run.is_alive, run.progress
+        status = status_of(run.harvest, progress.eta_s if is_alive and progress else None, **page)
+        return replace(status, standing="running") if is_alive else status
 
     def wait(self, job_id: str, seconds: float) -> None:
         """Wait for the end of a job, at most so long."""
         run = self._runs.get(job_id)
-        if run and run.thread and run.alive:
+        if run and run.thread and run.is_alive:
             run.thread.join(seconds)
         else:  # another process works on it
             time.sleep(seconds)
@@ -149,12 +150,12 @@ class Harvests:
 
     def _is_worked_on(self, harvest: Harvest) -> bool:
         run = self._runs.get(harvest.job_id)
-        return bool(run and run.alive) or harvest.ledger.running()
+        return bool(run and run.is_alive) or harvest.ledger.running()
 
     def trouble(self, job_id: str) -> PaperError | None:
         """The error that ended a run of this server, if one did."""
         run = self._runs.get(job_id)
-        return run.trouble if run and not run.alive else None
+        return run.trouble if run and not run.is_alive else None
 
 
 def _run_harvest(run: _Run) -> None:
@@ -184,20 +185,22 @@ def _harvest_papers(library: Library, harvests: Harvests) -> Callable[..., State
     waiting = LongCalls("PubMed")
 
     def harvest_papers(
-        query: Annotated[str, Field(description="Download what it finds.")] = "",
+        query: Annotated[str, Field(description="PubMed query whose papers to download.")] = "",
         papers: Annotated[Sequence[Word], Field(description="Identifiers of any kind.")] = (),
         lists: Annotated[
             dict[str, list[Word]] | None, Field(description="Named lists of identifiers.")
         ] = None,
-        max_papers: Annotated[int, Field(ge=0, description="Most papers; 0: all.")] = 0,
+        max_papers: Annotated[
+            int, Field(ge=0, description="Maximum number of papers; 0: all.")
+        ] = 0,
         job_id: Annotated[str, Field(description="Resume this harvest.")] = "",
         sources: Annotated[
             Sequence[Word], Field(description="Databases to search; none: PubMed.")
         ] = (),
         retry: Annotated[
-            str, Field(description="Reopen what ended so: failed, abstract, a reason.")
+            str, Field(description="Outcomes to retry: failed, abstract, a reason.")
         ] = "",
-        cancel: Annotated[bool, Field(description="Stop job_id.")] = False,
+        cancel: Annotated[bool, Field(description="Stop the harvest job_id.")] = False,
     ) -> State:
         """Begin to download all papers of a query or list, by the thousand; returns a job."""
         from ..harvest.jobs import parse_outcomes
@@ -209,7 +212,7 @@ def _harvest_papers(library: Library, harvests: Harvests) -> Callable[..., State
         library.settings.require_email("NCBI")  # else only the thread would fail
         if retry:
             parse_outcomes(retry)  # refused before there is a job
-        asked = _named(tuple(papers), lists or {})
+        asked = _group_by_list(tuple(papers), lists or {})
         try:
             harvest = waiting.result(
                 (repr(asked), query, job_id, max_papers, *sources),
@@ -240,8 +243,8 @@ def _refuse_more(job_id: str, *more: object) -> None:
         raise BadRequest(msg, "Name the harvest to stop by its job_id.")
 
 
-def _named(ids: tuple[str, ...], lists: dict[str, list[str]]) -> Any:
-    """All that is asked for, by the names of the lists where there are any."""
+def _group_by_list(ids: tuple[str, ...], lists: dict[str, list[str]]) -> Any:
+    """Return the requested papers, grouped by list name if there are lists."""
     if not lists:
         return ids
     named = {name: tuple(papers) for name, papers in lists.items()}
@@ -260,7 +263,7 @@ def _retry(harvest: Harvest, which: str) -> str:
 
 def _harvest_status(harvests: Harvests) -> Callable[..., State]:
     def harvest_status(
-        job_id: Annotated[str, Field(description="From harvest_papers.")],
+        job_id: Annotated[str, Field(description="ID from harvest_papers.")],
         wait_s: Annotated[
             float, Field(ge=0, le=LONGEST_WAIT_S, description="Seconds to wait for the end.")
         ] = 0,
@@ -317,7 +320,7 @@ def _report_progress(job: Job, reported: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How a harvest stands at one moment.
+    """Progress of a harvest at one moment.
 
     Parameters
     ----------
@@ -349,12 +352,12 @@ class Status:
 
     @property
     def notes(self) -> list[str]:
-        """What has to be known about the whole harvest, bounded."""
+        """Return the notes about the whole harvest, at most five."""
         return [to_short_line(note, _NOTE) for note in self.job.notes[:_NOTES]]
 
     def row(self) -> dict[str, Any]:
-        """All of it."""
-        shown = {"papers": [*map(_paper, self.page.rows)], "next_start": self.page.next_start}
+        """Return the progress as a JSON-serialisable dict."""
+        shown = {"papers": [*map(_paper_row, self.page.rows)], "next_start": self.page.next_start}
         return {
             "job_id": self.job.job_id,
             "state": self.standing,
@@ -381,11 +384,11 @@ class Status:
         elif self.standing != "done":
             steps.append(f"harvest_papers({this}): goes on where it stopped")
         else:
-            steps += self._afterwards(this)
+            steps += self._steps_after_end(this)
         return steps
 
-    def _afterwards(self, this: str) -> list[str]:
-        """What helps when all is through."""
+    def _steps_after_end(self, this: str) -> list[str]:
+        """Return the next steps for a finished harvest."""
         lacking, steps = self.coverage.reasons, []
         if passing := [reason for reason in PASSING_REASONS if reason in lacking]:
             papers = pluralize(sum(lacking[reason] for reason in passing), "paper")
@@ -400,7 +403,7 @@ class Status:
 def status_of(
     harvest: Harvest, eta_s: float | None, *, show: str = "", start: int = 0, most: int = 20
 ) -> Status:
-    """How a harvest stands; with *show* a page of its papers, from number *start* on.
+    """Return a harvest's progress; with *show*, a page of its papers from number *start*.
 
     Raises
     ------
@@ -447,8 +450,8 @@ def _page(harvest: Harvest, coverage: Coverage, show: str, start: int, most: int
     raise BadRequest(msg, f"Choose among {choices}.")
 
 
-def _paper(row: Harvested) -> dict[str, Any]:
-    """A paper of a page: where its text is from, or why there is none."""
+def _paper_row(row: Harvested) -> dict[str, Any]:
+    """Return one row of a page: the source of the text, or the reason for its absence."""
     made = to_paper_row(row)
     made["title"] = to_short_line(made["title"], _TITLE)
     if row.state != "full_text":

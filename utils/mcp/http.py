@@ -109,9 +109,9 @@ class WaitingRoom:
         of_one = self._patient_by_address.setdefault(connection.address, {})
         self._all[connection] = self._patient[connection] = of_one[connection] = None
         if len(of_one) > PATIENT_OF_ONE:
-            self._hurry(next(iter(of_one)))
+            self._hurry_connection(next(iter(of_one)))
         elif len(self._patient) > PATIENT:
-            self._hurry(next(iter(self._patient)))
+            self._hurry_connection(next(iter(self._patient)))
         if len(self._all) > MOST_WAITING:
             next(iter(self._all)).give_up(_CROWDED)
 
@@ -120,7 +120,8 @@ class WaitingRoom:
         self._all.pop(connection, None)
         self._discard_patient(connection)
 
-    def _hurry(self, connection: Connection) -> None:
+    def _hurry_connection(self, connection: Connection) -> None:
+        """Close a connection soon, to make room."""
         self._discard_patient(connection)
         connection.hurry()
 
@@ -146,7 +147,7 @@ class Connection(H11Protocol):
         """Start the deadline of the first request."""
         super().connection_made(transport)
         self.address = self.client[0] if self.client else ""
-        self._wait()
+        self._await_headers()
 
     def data_received(self, data: bytes) -> None:
         """Parse *data*; stop the deadline once the headers are complete."""
@@ -155,7 +156,7 @@ class Connection(H11Protocol):
         if working or self.transport.is_closing():
             self._wait_no_more()
         elif self._deadline is None:
-            self._wait()
+            self._await_headers()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the deadline."""
@@ -175,7 +176,8 @@ class Connection(H11Protocol):
         self.transport.write(answer)
         self.transport.close()
 
-    def _wait(self) -> None:
+    def _await_headers(self) -> None:
+        """Start the deadline for a request's headers."""
         self._began = self.loop.time()
         self._deadline = self.loop.call_at(self._began + HEADERS_S, self.give_up)
         self._waiting_room.add(self)
@@ -204,7 +206,7 @@ def listen(settings: Settings) -> NoReturn:
     """
     _require_public_address(settings)
     token_gate(settings, address(settings))  # complain about keys before taking the port
-    listening = _socket(settings)
+    listening = _open_socket(settings)
     port = listening.getsockname()[1]
     own = address(settings.model_copy(update={"mcp_http_port": port}))
     log.info("Listening on %s", own, extra={"address": own})
@@ -216,7 +218,7 @@ def listen(settings: Settings) -> NoReturn:
 
 
 class Server(uvicorn.Server):
-    """uvicorn, as we want it: silent, small, and gone in seconds when told to end."""
+    """A uvicorn server that logs nothing, limits connections and stops within seconds."""
 
     def __init__(self, app: ASGIApp) -> None:
         config = uvicorn.Config(
@@ -260,6 +262,7 @@ def behind(gate: TokenGate, server: FastMCP[Any], settings: Settings, own_addres
 
     @server.custom_route("/healthz", methods=["GET"])
     async def healthz(_: Request) -> Response:
+        """Answer a health check."""
         return JSONResponse({"status": "ok"}, headers={"cache-control": "no-store"})
 
     origins = list(settings.mcp_allowed_origins)
@@ -347,17 +350,20 @@ class Shares:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        share = self._share(_caller(scope))
+        share = self._share_of(_caller_key(scope))
         if retry_after := await self._wait_for_turn(share, QUEUE_S if _token(scope) else 0.0):
             headers = {"retry-after": str(max(1, round(retry_after + 0.5)))}
-            await _refusal(429, "Too many requests; slow down.", headers)(scope, receive, send)
+            await _refuse_request(429, "Too many requests; slow down.", headers)(
+                scope, receive, send
+            )
             return
         try:
             await self._app(scope, receive, send)
         finally:
             share.slots.release()
 
-    def _share(self, caller: str) -> _Share:
+    def _share_of(self, caller: str) -> _Share:
+        """Return a caller's request counter."""
         share = self._shares.setdefault(caller, _Share(at=time.monotonic()))
         self._shares.move_to_end(caller)
         if len(self._shares) > _CALLERS:
@@ -415,15 +421,15 @@ class Bodies:
             else:
                 return  # gone before the end
         if timeout.cancelled_caught:
-            await _refusal(408, "The request took too long to arrive.")(scope, receive, send)
+            await _refuse_request(408, "The request took too long to arrive.")(scope, receive, send)
         elif len(body) > LARGEST_BODY:
-            await _refusal(413, "The request is too large.")(scope, receive, send)
+            await _refuse_request(413, "The request is too large.")(scope, receive, send)
         else:
-            await self._app(scope, _replay(bytes(body), receive), send)
+            await self._app(scope, _replay_body(bytes(body), receive), send)
 
 
 class Messages:
-    """Answers a body that is no message in the words of stdio, with its id where it has one."""
+    """Middleware that answers an invalid JSON-RPC body as stdio does, with its id if any."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -434,15 +440,16 @@ class Messages:
             await self._app(scope, receive, send)
             return
         body = await Request(scope, receive).body()
-        if not (fault := fault_in(body) or _empty(body)):
-            await self._app(scope, _replay(body, receive), send)
+        if not (fault := fault_in(body) or _fault_of_empty(body)):
+            await self._app(scope, _replay_body(body, receive), send)
             return
         error = {"code": fault.code, "message": fault.message}
         content = {"jsonrpc": "2.0", "id": _sendable_id(fault.id), "error": error}
         await JSONResponse(content, 400)(scope, receive, send)
 
 
-def _empty(body: bytes) -> Fault | None:
+def _fault_of_empty(body: bytes) -> Fault | None:
+    """Return the fault of an empty body, else None."""
     return None if body.strip() else describe_line("")
 
 
@@ -467,7 +474,7 @@ class StepUp:
         request = _call(body)
         tool = request.get("params", {}).get("name", "")
         if tool not in self._gate.writing:
-            await self._app(scope, _replay(body, receive), send)
+            await self._app(scope, _replay_body(body, receive), send)
             return
         msg = f"{tool} needs a token with the scope {DOWNLOAD}; this one lacks it."
         refusal = NotConfigured(msg, f"Get one with the scopes {READ} and {DOWNLOAD}.")
@@ -498,7 +505,8 @@ def _sendable_id(name: object) -> int | str | None:
     return name if isinstance(name, int) and not isinstance(name, bool) else None
 
 
-def _replay(body: bytes, receive: Receive) -> Receive:
+def _replay_body(body: bytes, receive: Receive) -> Receive:
+    """Return a receive function that repeats a body already read."""
     unread = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive_again() -> Message:
@@ -507,8 +515,9 @@ def _replay(body: bytes, receive: Receive) -> Receive:
     return receive_again
 
 
-def _refusal(status: int, why: str, headers: dict[str, str] | None = None) -> Response:
+def _refuse_request(status: int, why: str, headers: dict[str, str] | None = None) -> Response:
     # Closed: what is still on its way belongs to the refused request.
+    """Return the response to a refused request, and close the connection."""
     always = {"connection": "close", "cache-control": "no-store"}
     return JSONResponse({"error": why}, status, {**always, **(headers or {})})
 
@@ -518,7 +527,8 @@ def _token(scope: Scope) -> Any:
     return getattr(scope.get("user"), "access_token", None)
 
 
-def _caller(scope: Scope) -> str:
+def _caller_key(scope: Scope) -> str:
+    """Return the name under which a caller's requests are counted."""
     if token := _token(scope):
         return f"token {token.client_id} {token.subject}"
     client = scope.get("client")
@@ -542,7 +552,8 @@ def _require_public_address(settings: Settings) -> None:
         raise NotConfigured(msg, hint)
 
 
-def _socket(settings: Settings) -> socket.socket:
+def _open_socket(settings: Settings) -> socket.socket:
+    """Return a listening socket for the configured address."""
     host, port = settings.mcp_http_host, settings.mcp_http_port
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]

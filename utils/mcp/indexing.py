@@ -23,8 +23,8 @@ log = logging.getLogger(__name__)
 _STEP_S = 1.0
 
 
-def _tell_nobody(message: str) -> None:
-    """Say nothing: nobody asked to be told."""
+def _discard_message(message: str) -> None:
+    """Discard a progress message."""
 
 
 class Indexing:
@@ -39,7 +39,7 @@ class Indexing:
         self._progress: IndexProgress | None = None
         self._trouble: PaperError | None = None
 
-    def update(self, longest_s: float, tell: Callable[[str], None] = _tell_nobody) -> list[str]:
+    def update(self, longest_s: float, tell: Callable[[str], None] = _discard_message) -> list[str]:
         """Bring the index up to date, waiting at most *longest_s* seconds; warnings.
 
         *tell* is called every second of the wait with how far the indexing is.
@@ -50,7 +50,7 @@ class Indexing:
             mine = self._wanted
             if not self._running:
                 self._running = True
-                threading.Thread(target=self._work, name="indexing", daemon=True).start()
+                threading.Thread(target=self._serve_requests, name="indexing", daemon=True).start()
         while not (over := self._is_done(mine, end)) and time.monotonic() < end:
             tell(f"Indexing{_so_far(self._progress)}")
         progress, trouble = self._progress, self._trouble
@@ -62,24 +62,26 @@ class Indexing:
         return list(progress.warnings) if progress else []
 
     def _is_done(self, number: int, end: float) -> bool:
-        """Whether the request is served; waits for that a second, and never beyond *end*."""
+        """Wait up to a second, never beyond *end*, and return whether the request is served."""
         with self._turn:
             seconds = min(_STEP_S, max(0.0, end - time.monotonic()))
             return self._turn.wait_for(lambda: self._done >= number, seconds)
 
-    def _work(self) -> None:
+    def _serve_requests(self) -> None:
+        """Index until every request is served."""
         while True:
             with self._turn:
                 if self._done >= self._wanted:
                     self._running = False
                     return
                 asked_for = self._wanted
-            trouble = self._index()
+            trouble = self._index_once()
             with self._turn:
                 self._done, self._trouble = asked_for, trouble
                 self._turn.notify_all()
 
-    def _index(self) -> PaperError | None:
+    def _index_once(self) -> PaperError | None:
+        """Index the corpus once, and return the error if indexing fails."""
         self._progress = None
         try:
             for progress in self._library.corpus.index():

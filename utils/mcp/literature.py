@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from ..library import Library
 from ..model.sites import SEARCHED_SOURCES
 from .answers import in_room, pick
-from .core import MOST_AUTHORS, few_authors
+from .core import MOST_AUTHORS, limit_authors
 from .tool import READS_WEB, AnyPaper, Hundred, LongCalls, MaxDate, MinDate, Start, Tool, Word, tool
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ Row = dict[str, Any]
 
 
 class Gathered(TypedDict):
-    """What all sources found, each paper once."""
+    """Merged results of all sources, each paper once."""
 
     query: str
     sources: list[Row]
@@ -150,7 +150,9 @@ def _search_papers_tool(library: Library, waiting: LongCalls) -> Tool:
             query=gathered.query,
             sources=[one.to_row() for one in gathered.asked],
             warnings=[*gathered.warnings],
-            papers=[few_authors(one.to_row(abstract=abstracts)) for one in gathered.papers[start:]],
+            papers=[
+                limit_authors(one.to_row(abstract=abstracts)) for one in gathered.papers[start:]
+            ],
         )
         return in_room(structure, "papers", start)
 
@@ -180,7 +182,7 @@ def _arxiv_search_tool(library: Library, waiting: LongCalls) -> Tool:
             sort_by=_ARXIV_SORTS.get(sort_by, sort_by),
             start=start,
         )
-        papers = [_preprint(paper) for paper in found.papers]
+        papers = [_to_preprint(paper) for paper in found.papers]
         return in_room(pick(Preprints, found, papers=papers), "papers", start)
 
     return tool(search_arxiv, READS_WEB)
@@ -189,7 +191,7 @@ def _arxiv_search_tool(library: Library, waiting: LongCalls) -> Tool:
 def _preprint_tools(library: Library, waiting: LongCalls) -> list[Tool]:
     def get_arxiv_paper(arxiv_id: ArxivId) -> Preprint:
         """Get one arXiv record, in the version named or the newest."""
-        return _preprint(waiting.call(library.arxiv.paper, arxiv_id))
+        return _to_preprint(waiting.call(library.arxiv.paper, arxiv_id))
 
     def arxiv_to_bibtex(arxiv_id: ArxivId) -> Bibtex:
         """Make a BibTeX entry of an arXiv paper."""
@@ -265,7 +267,8 @@ def _scholar_paper_tools(library: Library, waiting: LongCalls) -> list[Tool]:
     ]
 
 
-def _preprint(paper: Paper) -> Preprint:
+def _to_preprint(paper: Paper) -> Preprint:
+    """Return an arXiv paper as the tool's structure."""
     name = f"{paper.ids.arxiv}v{paper.version}" if paper.version else paper.ids.arxiv
     return pick(
         Preprint,

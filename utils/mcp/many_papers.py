@@ -40,13 +40,13 @@ Rows = Callable[[str, "Excerpt | None"], Row]
 
 
 class DownloadedPapers(TypedDict):
-    """How each paper lies on the shelf."""
+    """Place of each paper on the shelf."""
 
     papers: list[Row]
 
 
 class ReadPapers(TypedDict):
-    """What was read of each paper, and where the next call goes on."""
+    """Excerpts of each paper, and the cursor for the next call."""
 
     papers: list[Row]
     next_cursor: NotRequired[str]
@@ -107,8 +107,9 @@ def _read_tool(library: Library) -> Tool:
         held = dict.fromkeys(name for name in unsent if _is_held(name, library))
 
         def row(name: str, excerpt: Excerpt | None) -> dict[str, Any]:
+            """Return the answer's row for one paper."""
             if excerpt is None:
-                return {"paper": name, "why": _message(fetched.get(name))}
+                return {"paper": name, "why": _outcome_message(fetched.get(name))}
             return _excerpt_row(name, excerpt, outline)
 
         downloading = tuple(
@@ -130,7 +131,7 @@ def _cite_tool(library: Library) -> Tool:
         style: Annotated[str, Field(description="apa, mla, vancouver, bibtex, ris, …")] = "apa",
     ) -> Cited:
         """References of papers in one style."""
-        cited = waiting.call(_cite, library, tuple(papers), style)
+        cited = waiting.call(_cite_each, library, tuple(papers), style)
         return in_room(Cited(references=cited), "references")
 
     return tool(cite_papers, READS_WEB)
@@ -165,14 +166,15 @@ def _fetch(
 
 
 def _is_held(name: str, library: Library) -> bool:
-    """Whether a paper is on the shelf with words to read."""
+    """Return whether a paper is on the shelf with readable text."""
     try:
         return library.find(name).kind in ("full_text", "abstract")
     except PaperError:
         return False
 
 
-def _message(outcome: Download | PaperError | None) -> str:
+def _outcome_message(outcome: Download | PaperError | None) -> str:
+    """Return a sentence about how a download ended."""
     if isinstance(outcome, PaperError):
         return str(outcome)
     return outcome.message if outcome else "Still downloading: call again in a minute."
@@ -181,22 +183,22 @@ def _message(outcome: Download | PaperError | None) -> str:
 def _download_row(
     name: str, fetched: Mapping[str, Download | PaperError | None], library: Library
 ) -> dict[str, Any]:
-    """How a paper lies on the shelf, and what came of fetching it."""
+    """Return a paper's place on the shelf and the outcome of its download."""
     try:
         stored = library.find(name)
     except PaperError:
-        return {"kind": "", "message": _message(fetched.get(name))}
+        return {"kind": "", "message": _outcome_message(fetched.get(name))}
     outcome = fetched.get(name)
     return {
         "kind": stored.kind,
         "version": stored.version,
         "file_path": stored.path,
-        "message": _message(outcome) if outcome else _on_shelf(stored),
+        "message": _outcome_message(outcome) if outcome else _cached_message(stored),
     }
 
 
-def _on_shelf(stored: StoredPaper) -> str:
-    """What is known of a text that nobody was asked for again."""
+def _cached_message(stored: StoredPaper) -> str:
+    """Return the message for a text that is already on the shelf."""
     from ..download.download import Download
 
     return Download(stored, cached=True, file_path=stored.path).message
@@ -216,7 +218,7 @@ class ReadingRequest:
 
     @property
     def checksum(self) -> str:
-        """A short checksum, by which a cursor of another request is told."""
+        """Return a short checksum that ties a cursor to its request."""
         said = json.dumps([self.names, self.sections, self.question])
         return f"{zlib.crc32(said.encode()):x}"
 
@@ -283,15 +285,16 @@ class Page:
             sections=self.request.sections,
             question=self.request.question,
             budget=share * CHARACTERS,
-            excess=lambda chosen: CHARACTERS * (cost_of(self._structure(chosen)) - share),
+            excess=lambda chosen: CHARACTERS * (cost_of(self._to_answer(chosen)) - share),
         )
-        structure = self._structure(excerpts)
+        structure = self._to_answer(excerpts)
         if len(self.ready) < 2 or cost_of(structure) <= share:
             return structure
         # Not even the titles fit: the second half comes with the next call.
         return replace(self, ready=self.ready[: len(self.ready) // 2]).answer(library)
 
-    def _structure(self, excerpts: Sequence[Excerpt]) -> ReadPapers:
+    def _to_answer(self, excerpts: Sequence[Excerpt]) -> ReadPapers:
+        """Return the answer with the cursor of the next call."""
         chosen = iter(excerpts)
         rows = [self.row(name, next(chosen) if name in self.held else None) for name in self.ready]
         structure = ReadPapers(papers=rows)
@@ -316,7 +319,7 @@ def cost_of(structure: Mapping[str, Any]) -> int:
 
 
 def _excerpt_row(name: str, excerpt: Excerpt, outline: bool) -> dict[str, Any]:
-    """What was chosen of a paper, what was left out of it in tokens, and what is wrong with it."""
+    """Return a paper's excerpts, the tokens left out, and warnings."""
     stored = excerpt.stored
     row: dict[str, Any] = {
         "paper": name,
@@ -331,7 +334,7 @@ def _excerpt_row(name: str, excerpt: Excerpt, outline: bool) -> dict[str, Any]:
         row["retracted"] = True
     notes = [excerpt.trouble] if excerpt.trouble else []
     if stored.kind != "full_text":
-        notes.append(_on_shelf(stored))
+        notes.append(_cached_message(stored))
     if notes:
         row["why"] = "; ".join(notes)
     if excerpt.left_out:
@@ -347,7 +350,8 @@ def _excerpt_row(name: str, excerpt: Excerpt, outline: bool) -> dict[str, Any]:
 # --- references ---------------------------------------------------------------------------------
 
 
-def _cite(library: Library, papers: Sequence[str], style: str) -> list[dict[str, Any]]:
+def _cite_each(library: Library, papers: Sequence[str], style: str) -> list[dict[str, Any]]:
+    """Return a reference for each paper, or the reason for its absence."""
     cited = library.cite(papers, style)
     return [
         {"paper": name} | ({"why": str(one)} if isinstance(one, PaperError) else {"reference": one})

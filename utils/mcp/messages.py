@@ -18,7 +18,7 @@ _MOST_CHARACTERS = 10_000_000  # of a line that is read again, for its id
 
 
 class Fault(NamedTuple):
-    """The id of a request that is none, the JSON-RPC code and what is wrong with it."""
+    """An invalid message: its request id if any, the JSON-RPC code and the reason."""
 
     id: str | int | None
     code: int
@@ -26,7 +26,7 @@ class Fault(NamedTuple):
 
 
 def fault_in(sent: str | bytes) -> Fault | None:
-    """What is wrong with *sent*, as the SDK reads it; None where it is a message."""
+    """Return what makes *sent* an invalid message, or None if it is valid."""
     from mcp_types import jsonrpc_message_adapter
 
     try:
@@ -50,7 +50,7 @@ def fault_of(message: JSONRPCMessage) -> Fault | None:
 
 
 def describe(error: Exception) -> Fault | None:
-    """The fault that the SDK met; None where only blanks were sent."""
+    """Return the fault behind the SDK's error, or None for a blank line."""
     if not isinstance(error, ValidationError):
         return describe_value(None)
     errors: list[Any] = error.errors()
@@ -58,14 +58,14 @@ def describe(error: Exception) -> Fault | None:
         # Of the message's own members each is complained of alone; of those that lack, the whole.
         lacking = (one["input"] for one in errors if one["type"] == "missing")
         return describe_value(next(lacking, errors[0]["input"]))
-    line = _text(errors[0]["input"])
+    line = _decode(errors[0]["input"])
     if line is None:
         return Fault(None, PARSE_ERROR, "This is not JSON: it is not UTF-8.")
     return describe_line(line) if line.strip() else None
 
 
-def _text(sent: str | bytes) -> str | None:
-    """What was sent, as text; None where its bytes are none."""
+def _decode(sent: str | bytes) -> str | None:
+    """Return sent bytes as text, or None if they are not UTF-8."""
     try:
         return sent.decode() if isinstance(sent, bytes) else sent
     except UnicodeDecodeError:
@@ -73,7 +73,7 @@ def _text(sent: str | bytes) -> str | None:
 
 
 def describe_value(value: Any) -> Fault:
-    """The fault of JSON that is no message.
+    """Return the fault of JSON that is not a JSON-RPC message.
 
     >>> describe_value({"id": 7})
     Fault(id=7, code=-32600, message='This is no JSON-RPC message: see https://www.jsonrpc.org/specification.')
@@ -85,7 +85,7 @@ def describe_value(value: Any) -> Fault:
 
 
 def describe_line(line: str) -> Fault:
-    """The fault of what is not JSON."""
+    """Return the fault of a line that is not JSON."""
     try:
         value = json.loads(line[:_MOST_CHARACTERS])
     except ValueError as error:

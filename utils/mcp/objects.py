@@ -52,7 +52,7 @@ class Objects(TypedDict):
 
 @with_config(extra="allow")
 class Judged(TypedDict):
-    """What the judges say of a file."""
+    """The judges' verdict on a file."""
 
     verdict: str
     outcome: str
@@ -75,7 +75,7 @@ def tools(library: Library) -> list[Tool]:
         """List the figures, tables and files of a paper on the shelf, or show one."""
         found = library.objects(paper, only=which, fetch=False).objects
         if not which:
-            return _list(found, start)
+            return _list_objects(found, start)
         if grid := found[0].grid:
             return _table(found[0], grid, start)
         return _pictures(waiting.call(library.objects, paper, only=which).objects)
@@ -130,15 +130,18 @@ def _readable(library: Library, file: str) -> Path:
     return path
 
 
-def _list(found: Sequence[StoredObject], start: int) -> Objects:
+def _list_objects(found: Sequence[StoredObject], start: int) -> Objects:
+    """Return a page of a paper's objects."""
     end = start + _LISTED
-    page = [{"number": at, **_row(one, _IN_LIST)} for at, one in enumerate(found, 1)][start:end]
+    page = [{"number": at, **_object_row(one, _IN_LIST)} for at, one in enumerate(found, 1)][
+        start:end
+    ]
     more = end if end < len(found) else None
     return {"total": len(found), "objects": page, "next_start": more}
 
 
-def _row(one: StoredObject, most: int) -> dict[str, Any]:
-    """What is known of it, with *most* characters of its caption."""
+def _object_row(one: StoredObject, most: int) -> dict[str, Any]:
+    """Return an object as a row, with at most *most* characters of its caption."""
     caption = {"caption": shorten(one.caption, most)} if one.caption else {}
     return one.to_row() | {"label": shorten(one.label, _LABEL)} | caption
 
@@ -156,7 +159,7 @@ def _table(one: StoredObject, grid: Grid, start: int) -> Objects:
     end = start + len(page)
     return {
         "total": len(grid.rows),
-        "objects": [_row(one, _ALONE)],
+        "objects": [_object_row(one, _ALONE)],
         "columns": [shorten(name, longest) for name in grid.columns],
         "rows": page,
         "notes": [shorten(note, _ALONE) for note in grid.notes[:_NOTES]],
@@ -167,7 +170,7 @@ def _table(one: StoredObject, grid: Grid, start: int) -> Objects:
 def _pictures(found: Sequence[StoredObject]) -> Objects:
     """The images of a figure that a host can show; of others, where they lie."""
     images = [image for one in found[:_MOST_SHOWN] if (image := _picture(one))]
-    shown = [_row(one, _ALONE) for one in found[:_LISTED]]
+    shown = [_object_row(one, _ALONE) for one in found[:_LISTED]]
     structure = Objects(total=len(found), objects=shown, next_start=None)
     if not images and any(one.file for one in found):
         structure["warnings"] = ["No picture that can be shown here: open the file."]

@@ -33,9 +33,9 @@ class Blank:
     longest: int = 300
 
     def value_of(self, name: str, written: object) -> str:
-        """What the user wrote, checked and safe to put into an instruction."""
+        """Return the user's input, checked and safe inside an instruction."""
         if written is not None and not isinstance(written, str):
-            raise BadRequest(f"{name} is no text.", self.description)
+            raise BadRequest(f"{name} is not a text.", self.description)
         text = prepare_query_text(written or "", name, self.longest).strip()
         if text:
             return text
@@ -102,24 +102,24 @@ def _fill_in(blanks: Mapping[str, Blank], written: Mapping[str, object]) -> dict
 def literature_review(tools: Collection[str], topic: str, years: str) -> str:
     """Review the literature on a topic, from search to cited summary."""
     task = _Task(f"Review the literature on {topic}, published in {years}.")
-    task.step(
+    task.add_step(
         "Turn the topic into a PubMed query, with the years as min_date and max_date; say how "
         "PubMed understood it (effective_query) and what it warned of."
     )
-    task.step(
+    task.add_step(
         "search_pubmed_minimal for the overview, search_pubmed for the abstracts that matter."
     )
     if {"search_arxiv", "search_semantic_scholar"} <= set(tools):
-        task.step(
+        task.add_step(
             "search_arxiv for preprints, search_semantic_scholar for what PubMed does not hold; "
             "say of each such paper where it comes from and whether it was peer-reviewed."
         )
     if "get_article_relationships" in tools:
-        task.step(
+        task.add_step(
             "get_article_relationships of the best two or three: who cites them, what is similar."
         )
-    task.step("download_paper for the ten most important; read_paper by section, Results first.")
-    task.step(
+    task.add_step("download_paper for the ten best; read_paper by section, Results first.")
+    task.add_step(
         "Write a summary by question, not by paper. Cite every statement with its PMID, or its DOI "
         "where there is none. Say where papers disagree, which were read in full and which as an "
         "abstract only, and mark retracted ones."
@@ -131,39 +131,39 @@ def systematic_review_harvest(tools: Collection[str], question: str, query: str)
     """Harvest the full texts for a systematic review, with a PRISMA account."""
     which = f"the query {query}" if query else "a query you draft with me: MeSH terms and free text"
     task = _Task(f"Harvest the papers for a systematic review of: {question}")
-    task.step(
+    task.add_step(
         f"Use {which}. Show the number of hits (total) and PubMed's translation (effective_query) "
         "of search_pubmed_minimal, and wait for my approval before anything is downloaded."
     )
-    task.step(
+    task.add_step(
         "harvest_papers with the query; then harvest_status with wait_s=50 until state is done. An "
         "interrupted harvest is taken up again by harvest_papers with its job_id."
     )
-    task.step(
+    task.add_step(
         "Read the report at the address in `report` (papers://report/…) and give me its PRISMA "
         "2020 counts as they stand there: records identified, removed before screening (duplicates "
         "and others, each), reports sought for retrieval, not retrieved (with the reasons), "
         "retrieved. Records screened and excluded, reports assessed and studies included are for "
         "the reviewers to fill in: leave them open, make up none."
     )
-    task.step(
+    task.add_step(
         "Point me to prisma.csv, and to not_retrieved.csv for what has to be got by hand; both lie "
         "beside the report."
     )
-    task.step("Leave nothing out silently: what could not be asked is not 'not found'.")
+    task.add_step("Leave nothing out silently: what could not be asked is not 'not found'.")
     return task.text()
 
 
 def gene_pair_survey(tools: Collection[str], ligand: str, receptor: str, max_papers: str) -> str:
     """Survey what is known about a ligand and its receptor."""
     task = _Task(f"Survey the evidence that {ligand} acts through {receptor}.")
-    task.step(
+    task.add_step(
         f"search_pubmed_lr with ligand={ligand}, receptor={receptor}, max_results={max_papers}, "
         "sort_by=relevance. If its warnings say that a name was not understood, try the gene "
         "symbol or another name, and say so."
     )
-    task.step("download_paper for each; read_paper: Results and Methods.")
-    task.step(
+    task.add_step("download_paper for each; read_paper: Results and Methods.")
+    task.add_step(
         "One table: PMID, species and cells, assay, what was shown (binding, signalling, "
         "function), strength. Then: what is certain, what rests on one paper, what contradicts. "
         "Full text and abstract-only evidence are told apart."
@@ -177,10 +177,12 @@ class _Task:
     def __init__(self, task: str) -> None:
         self._lines = [task]
 
-    def step(self, what: str) -> None:
+    def add_step(self, what: str) -> None:
+        """Add a numbered add_step."""
         self._lines.append(f"{len(self._lines)}. {what}")
 
     def text(self) -> str:
+        """Return the instruction as text."""
         return "\n".join((*self._lines, _UNTRUSTED))
 
 

@@ -90,7 +90,7 @@ class Summary(TypedDict):
 
 
 class Articles(TypedDict):
-    """What a search found: PMIDs, the first of them in brief."""
+    """Result of a search: PMIDs, and summaries of the first ones."""
 
     search_parameters: Row
     effective_search_term: str
@@ -262,7 +262,7 @@ def _search_tool(library: Library, waiting: LongCalls) -> Tool:
         date_type: DateType = "pdat",
         publication_types: Types = (),
         fetch_brief_summaries: Annotated[
-            int, Field(ge=0, le=100, description="How many come with a summary.")
+            int, Field(ge=0, le=100, description="Number of summaries.")
         ] = 0,
     ) -> Articles:
         """Find PMIDs in PubMed, up to 1,000, with brief summaries of the first."""
@@ -285,7 +285,7 @@ def _search_tool(library: Library, waiting: LongCalls) -> Tool:
             "fetch_brief_summaries": fetch_brief_summaries,
         }
         rest = "fetch_article_details has the others"
-        return in_room(_articles(found, parameters), "brief_summaries", rest=rest)
+        return in_room(_to_articles(found, parameters), "brief_summaries", rest=rest)
 
     return tool(search_pubmed_articles, READS_WEB)
 
@@ -294,8 +294,8 @@ def _details_tool(library: Library, waiting: LongCalls) -> Tool:
     def fetch_article_details(
         pmids: Pmids,
         detail_level: Annotated[Level, Field(description="Form of the records.")] = "abstract_plus",
-        include_mesh_terms: Annotated[bool, Field(description="With MeSH terms.")] = True,
-        include_grant_info: Annotated[bool, Field(description="With grants.")] = False,
+        include_mesh_terms: Annotated[bool, Field(description="Include MeSH terms.")] = True,
+        include_grant_info: Annotated[bool, Field(description="Include grants.")] = False,
         start: Start = 0,
         max_chars: Annotated[
             int, Field(ge=1000, le=60_000, description="Most characters returned.")
@@ -340,10 +340,10 @@ def _relationships_tool(library: Library, waiting: LongCalls) -> Tool:
             paper = waiting.call(library.pubmed.paper, source_pmid)
             [references] = library.references.citations([paper], styles)
             nothing = Relations((), 0, "", "PubMed")
-            return _relationships(nothing, citations=references, **question)
+            return _to_relationships(nothing, citations=references, **question)
         page = {"most": max_results, "start": start}
         found = waiting.call(library.pubmed.related, source_pmid, relationship_type, **page)
-        return _relationships(found, citations={}, **question)
+        return _to_relationships(found, citations={}, **question)
 
     return tool(get_article_relationships, READS_WEB)
 
@@ -415,7 +415,7 @@ def _word_tools(library: Library, waiting: LongCalls) -> list[Tool]:
 
 
 def _first_twenty(texts: Iterable[str], most: int = _LONGEST_WARNING) -> list[str]:
-    """At most twenty texts, each of at most *most* characters; the rest is counted."""
+    """Return at most twenty texts, each of at most *most* characters, and count the rest."""
     every = list(texts)
     shown = [shorten(text, most) for text in every[:_MOST_LINES]]
     if len(every) > _MOST_LINES:
@@ -423,7 +423,8 @@ def _first_twenty(texts: Iterable[str], most: int = _LONGEST_WARNING) -> list[st
     return shown
 
 
-def _articles(found: Found, parameters: Row) -> Articles:
+def _to_articles(found: Found, parameters: Row) -> Articles:
+    """Return a search's result as the tool's structure."""
     return Articles(
         search_parameters=parameters,
         effective_search_term=shorten(found.term, LONGEST_ECHO),
@@ -435,7 +436,7 @@ def _articles(found: Found, parameters: Row) -> Articles:
             pick(
                 Summary,
                 one,
-                authors=_few(one.authors),
+                authors=_limit_names(one.authors),
                 pub_date=one.published,
                 epub_date=one.online,
             )
@@ -447,14 +448,14 @@ def _articles(found: Found, parameters: Row) -> Articles:
     )
 
 
-def _few(authors: str) -> str:
-    """Ten names at the most: some papers have thousands."""
+def _limit_names(authors: str) -> str:
+    """Return at most ten names: some papers have thousands."""
     names = authors.split(", ")
     return ", ".join([*names[:10], "et al."]) if len(names) > 10 else authors
 
 
-def _fetched(found: Details) -> Row:
-    """The PMIDs requested, and why some have no record."""
+def _requested_row(found: Details) -> Row:
+    """Return the requested PMIDs, and the reasons for missing records."""
     urls = [shorten(url, LONGEST_ECHO) for url in found.urls]
     return {
         "requested_pmids": [*found.requested],
@@ -473,7 +474,7 @@ _FRAME_OF_LATER_PAGES: Row = {
 
 
 def _failed_rows(found: Details) -> list[dict[str, str]]:
-    """Why each of them is missing; a repeated reason refers to the first."""
+    """Return the reason why each PMID is missing; a repeated reason refers to the first."""
     first: dict[str, str] = {}
     rows = []
     for pmid, error in found.failed.items():
@@ -494,10 +495,11 @@ def details_page(
     from ..search.pubmed.details import to_row
 
     def article(pmid: str) -> Row:
+        """Return one article as a row."""
         return {"pmid": pmid, **to_row(found.records[pmid], level, mesh=mesh, grants=grants)}
 
-    frame = _FRAME_OF_LATER_PAGES if start else _fetched(found)
-    room = max(most - _size(frame), _LEAST_PAGE)
+    frame = _FRAME_OF_LATER_PAGES if start else _requested_row(found)
+    room = max(most - _json_length(frame), _LEAST_PAGE)
     as_text = level in ("full_xml", "medline_text")
     turn = _page_of_text if as_text else _page_of_articles
     page, reached, end = turn(found.records, article, start, room)
@@ -509,14 +511,15 @@ def details_page(
     return cast("ArticleDetails", {**frame, **page, **more})
 
 
-def _size(value: object) -> int:
+def _json_length(value: object) -> int:
+    """Return the length of a value as JSON, in characters."""
     return len(json.dumps(value, ensure_ascii=False))
 
 
 def _page_of_text(
     records: Mapping[str, str], article: Callable[[str], Row], start: int, room: int
 ) -> tuple[Row, int, int]:
-    """A stretch of all records' text; each article on it says where its own text begins."""
+    """Return a page of all records' text, with the position where each article begins."""
     shown: list[Row] = []
     text, end = "", 0
     for pmid, record in records.items():
@@ -526,7 +529,7 @@ def _page_of_text(
         here = article(pmid)
         here |= {"title": shorten(here["title"], _LONGEST_TITLE)}
         here |= {"start": begin, "chars": len(record)}
-        room -= _size(here)
+        room -= _json_length(here)
         if room > 0:
             stretch = f"{record}{_GAP}"[max(start - begin, 0) :][:room]
             shown.append(here)
@@ -538,18 +541,19 @@ def _page_of_text(
 def _page_of_articles(
     records: Mapping[str, str], article: Callable[[str], Row], start: int, room: int
 ) -> tuple[Row, int, int]:
-    """As many whole articles as fit, one at least."""
+    """Return as many whole articles as fit, at least one."""
     shown: list[Row] = []
     for pmid in list(records)[start:]:
         here = article(pmid)
-        room -= _size(here)
+        room -= _json_length(here)
         if shown and room < 0:
             break
         shown.append(here)
     return {"articles": shown, "text": ""}, start + len(shown), len(records)
 
 
-def _relationships(found: Relations, **question: Any) -> Relationships:
+def _to_relationships(found: Relations, **question: Any) -> Relationships:
+    """Return related papers as the tool's structure."""
     return pick(
         Relationships,
         found,

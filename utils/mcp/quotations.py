@@ -90,10 +90,10 @@ def _quote_row(text: str, paper: str, corpus: Corpus | MirrorPassages) -> dict[s
     if found.section:
         row["section"] = found.section
     if not found.verbatim:
-        row |= {"printed": words, "differences": shown_differences(found)}
+        row |= {"printed": words, "differences": describe_differences(found)}
     return row
 
 
-def shown_differences(found: Quotation) -> list[str]:
-    """What differs, in words, where it is the same sentence."""
+def describe_differences(found: Quotation) -> list[str]:
+    """Describe the differences, if the sentence is the same."""
     return [str(one) for one in found.differences] if found.verdict == "near" else []

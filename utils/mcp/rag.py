@@ -25,9 +25,9 @@ from ..library import Library
 from ..model.passage import Filters
 from .advice import DOTTED
 from .answers import in_room, pick, shelf_links, with_blocks
-from .core import whole_years, year_of
+from .core import warn_of_whole_years, year_of
 from .indexing import Indexing
-from .quotations import shown_differences
+from .quotations import describe_differences
 from .tool import (
     ADDS_FILES,
     READS_SHELF,
@@ -52,7 +52,7 @@ _MOVES_BACK = ToolAnnotations(
 )
 Key = Annotated[str, Field(min_length=1)]
 QueryKey = Annotated[Key, Field(description="Your name of a query.")]
-DocId = Annotated[str, Field(pattern="^pmid:[0-9]+$", description="Of rag_search.")]
+DocId = Annotated[str, Field(pattern="^pmid:[0-9]+$", description="doc_id from rag_search.")]
 
 
 class Synced(TypedDict):
@@ -89,7 +89,7 @@ class Passage(TypedDict):
 
 
 class Passages(TypedDict):
-    """What a search found."""
+    """Result of a passage search."""
 
     warnings: list[str]
     also_asked: NotRequired[list[str]]
@@ -121,13 +121,13 @@ class Checkpoint(TypedDict):
 
 
 class Moved(TypedDict):
-    """Whether the watermark was moved."""
+    """Result of moving a watermark."""
 
     ok: bool
 
 
 class Quoted(TypedDict):
-    """Where a quotation stands."""
+    """Place of a quotation."""
 
     found: bool
     verbatim: bool
@@ -161,7 +161,7 @@ class PassageFilters(BaseModel):
     mesh: Annotated[tuple[str, ...], Field(description="Headings; of a mirror only.")] = ()
 
     def to_filters(self) -> Filters:
-        """The same, as a search takes it."""
+        """Return the filters in the form that a search takes."""
         return Filters(
             year_from=int(year_of(self.min_date, "min_date") or 0) or None,
             year_to=int(year_of(self.max_date, "max_date") or 0) or None,
@@ -196,7 +196,7 @@ def _sync_tool(library: Library) -> Tool:
     def pubmed_sync_delta(
         query_key: QueryKey,
         term: Annotated[Key, Field(description="PubMed query.")],
-        overlap_days: Annotated[int, Field(ge=0, description="Days asked again.")] = 5,
+        overlap_days: Annotated[int, Field(ge=0, description="Days to fetch again.")] = 5,
         full: Annotated[bool, Field(description="Read all records again.")] = False,
     ) -> Synced:
         """Bring the corpus up to date with a PubMed query, from where query_key was left."""
@@ -215,7 +215,9 @@ def _sync_tool(library: Library) -> Tool:
             structure["warnings"].append(_unfinished_warning(so_far))
         else:
             seconds = time.monotonic() - started
-            structure["warnings"] += indexing.update(_CALL_S - seconds, partial(_tell, started))
+            structure["warnings"] += indexing.update(
+                _CALL_S - seconds, partial(_report_progress, started)
+            )
         return structure
 
     return tool(pubmed_sync_delta, ADDS_FILES)
@@ -227,10 +229,12 @@ def _sync(
     """The result of a sync, and in words how far it came."""
 
     def report(done: int, total: int) -> None:
+        """Remember how many records were fetched, for progress messages."""
         merging = ", which become part of the corpus" if done >= total else ""
         progress[call] = f"{done:,} of {total:,} records have come{merging}"
 
     def wait(message: str) -> None:
+        """Remember the reason for the wait, for progress messages."""
         progress[call] = message
 
     key, term, overlap_days, full = call
@@ -242,7 +246,8 @@ def _sync(
         progress.pop(call, None)
 
 
-def _tell(started: float, message: str) -> None:
+def _report_progress(started: float, message: str) -> None:
+    """Report progress with the seconds since *started*."""
     tell(time.monotonic() - started, MAX_ANSWER_S, message)
 
 
@@ -256,9 +261,7 @@ def _search_tool(library: Library, waiting: LongCalls) -> Tool:
         query: Annotated[Key, Field(description="A question, or words.")],
         top_k: Annotated[int, Field(ge=1, le=100, description="Most passages returned.")] = 20,
         quality_bias: Annotated[bool, Field(description="Better studies first.")] = True,
-        filters: Annotated[
-            PassageFilters | None, Field(description="Which papers to search.")
-        ] = None,
+        filters: Annotated[PassageFilters | None, Field(description="Papers to search.")] = None,
         widen: Annotated[bool, Field(description="Search for synonyms, too.")] = True,
         start: Start = 0,
         source: Source = "corpus",
@@ -274,10 +277,10 @@ def _search_tool(library: Library, waiting: LongCalls) -> Tool:
             pubmed_only=library.settings.mcp_tool_names == "dotted",
             widen=widen,
         )
-        years = whole_years(filters.min_date, filters.max_date) if filters else []
+        years = warn_of_whole_years(filters.min_date, filters.max_date) if filters else []
         structure = Passages(
             warnings=[*found.warnings, *years],
-            results=[_passage(one) for one in found.hits[start:]],
+            results=[_to_passage(one) for one in found.hits[start:]],
         )
         if found.wordings:
             structure["also_asked"] = [f"{one.term} = {one.other}" for one in found.wordings]
@@ -305,7 +308,7 @@ def document(library: Library, doc_id: str) -> Document:
 
 
 def known_document(library: Library, pmid: str) -> Document:
-    """The same for any PMID: where the corpus lacks it, as PubMed has it, in version 1."""
+    """Return a PMID's record from the corpus, else from PubMed as version 1."""
     from ..corpus.stored_records import CorpusRecord
     from ..search.pubmed.details import parse_pmid
 
@@ -346,7 +349,7 @@ def _checkpoint_tools(library: Library) -> list[Tool]:
         last_edat: Annotated[str, Field(description="ISO 8601 date, UTC.")],
     ) -> Moved:
         """Move the watermark of a query_key, also back, so that a sync asks again; audited."""
-        library.corpus.set_checkpoint(query_key, last_edat, by=_caller())
+        library.corpus.set_checkpoint(query_key, last_edat, by=_audit_name())
         return {"ok": True}
 
     return [
@@ -355,8 +358,8 @@ def _checkpoint_tools(library: Library) -> list[Tool]:
     ]
 
 
-def _caller() -> str:
-    """Who moves a watermark, for the audit trail: over HTTP, the token's subject."""
+def _audit_name() -> str:
+    """Return the name for the audit trail: over HTTP, the token's subject."""
     from fastmcp.server.dependencies import get_access_token
 
     token = get_access_token()
@@ -373,8 +376,8 @@ def _quote_tool(library: Library, waiting: LongCalls) -> Tool:
         row = pick(
             Quoted,
             found,
-            differences=shown_differences(found),
-            likeness=_rounded(found.likeness),
+            differences=describe_differences(found),
+            likeness=_round_score(found.likeness),
             doc_id=found.paper,
         )
         return with_blocks(row, links)
@@ -382,18 +385,20 @@ def _quote_tool(library: Library, waiting: LongCalls) -> Tool:
     return tool(verify_quote, READS_SHELF)
 
 
-def _passage(found: ScoredPassage) -> Passage:
+def _to_passage(found: ScoredPassage) -> Passage:
+    """Return a passage as the tool's structure."""
     return pick(
         Passage,
         found.passage,
         doc_id=found.passage.paper,
-        sim=_rounded(found.sim),
-        bm25=_rounded(found.bm25),
+        sim=_round_score(found.sim),
+        bm25=_round_score(found.bm25),
         quality=found.quality.total,
         score=round(found.score, 6),
         version=found.version,
     )
 
 
-def _rounded(number: float | None) -> float | None:
+def _round_score(number: float | None) -> float | None:
+    """Return a score with four decimals; None stays None."""
     return None if number is None else round(float(number), 4)

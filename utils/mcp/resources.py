@@ -45,7 +45,7 @@ def resources(library: Library) -> list[FunctionResource]:
     """The resources with a fixed address."""
 
     def info() -> str:
-        """What this server is, and how its last contact with NCBI went."""
+        """Return this server's settings and the state of its last contact with NCBI."""
         return _as_json(_server_row(library))
 
     def stats() -> str:
@@ -98,6 +98,7 @@ def completion(library: Library) -> CompletionHandler:
     async def complete(
         reference: Any, argument: CompletionArgument, context: CompletionContext | None
     ) -> list[str]:
+        """Return completions of a resource argument."""
         from anyio import to_thread
 
         return await to_thread.run_sync(_complete, library, argument.name, argument.value)
@@ -112,7 +113,7 @@ def _complete(library: Library, name: str, beginning: str) -> list[str]:
             values = [job.job_id for job in library.harvests.all()]
         elif name in ("pmid", "key"):
             _, stored = library.list_papers(max_results=_COMPLETED_FROM)
-            values = [value for one in stored for value in _names(one, name)]
+            values = [value for one in stored for value in _names_of(one, name)]
         else:
             return []
     except PaperError:
@@ -121,7 +122,8 @@ def _complete(library: Library, name: str, beginning: str) -> list[str]:
     return list(dict.fromkeys(islice(filter(None, fitting), 101)))
 
 
-def _names(stored: Any, name: str) -> Iterator[str]:
+def _names_of(stored: Any, name: str) -> Iterator[str]:
+    """Yield the names under which a stored paper can be addressed."""
     ids = stored.paper.ids
     if name == "pmid":
         yield ids.pmid
@@ -134,6 +136,7 @@ def readable(function: Callable[P, Any]) -> Callable[P, Awaitable[Any]]:
     """Run a reading in a thread; expected errors reach `.calls.Calls`, others are masked."""
 
     def read(*args: P.args, **options: P.kwargs) -> Any:
+        """Call the function; turn an expected error into a resource error."""
         try:
             return function(*args, **options)
         except PaperError as error:
@@ -243,7 +246,7 @@ def _shelf_row(library: Library) -> dict[str, Any]:
 
 
 def _record_row(library: Library, pmid: str) -> Document:
-    """As ``rag_get`` answers, whether or not that tool is loaded."""
+    """Return a record as ``rag_get`` does, even if that tool is not loaded."""
     from .rag import known_document
 
     return known_document(library, pmid)

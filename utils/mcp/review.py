@@ -49,7 +49,7 @@ class Board(TypedDict):
 
 @with_config(extra="allow")
 class Checked(TypedDict):
-    """What a check of a manuscript found."""
+    """Result of checking a manuscript."""
 
     status: int
     counts: dict[str, Any]
@@ -77,7 +77,7 @@ def tools(library: Library) -> list[Tool]:
     def update_review(
         review: Annotated[str, Field(description="The review's name.")],
     ) -> Board:
-        """Search a review anew: new hits, retractions, citing papers; decisions stay."""
+        """Repeat a review's searches: new hits, retractions, citing papers; decisions are kept."""
         waiting.call(_update, library, review)
         return _review(library, review, 0)
 
@@ -133,12 +133,12 @@ def numbers(library: Library) -> ResourceTemplate:
 def _update(library: Library, name: str) -> bool:
     """Update a review, as `review update` does."""
     library.settings.require_email("NCBI")
-    _named(library, name).update()
+    _find_review(library, name).update()
     return True
 
 
-def _named(library: Library, name: str) -> Review:
-    """The review of this name.
+def _find_review(library: Library, name: str) -> Review:
+    """Return the review with this name.
 
     Raises
     ------
@@ -157,7 +157,7 @@ def _review(library: Library, name: str, start: int) -> Board:
     """A review's board."""
     from ..review.board import build_board
 
-    made = _named(library, name)
+    made = _find_review(library, name)
     state = "searched" if any(event.what == "update" for event in made.events()) else "new"
     row = {"job_id": made.job_id, "state": state, **build_board(made, start=start)}
     return cast("Board", row)

@@ -26,7 +26,7 @@ async def speak(server: FastMCP[Any]) -> None:
     token = set_transport("stdio")
     try:
         async with server._lifespan_manager(), stdio_server() as (incoming, outgoing):  # noqa: SLF001
-            await _serve(server, _messages(incoming, outgoing), outgoing)
+            await _serve(server, _valid_messages(incoming, outgoing), outgoing)
     finally:
         reset_transport(token)
 
@@ -41,14 +41,15 @@ async def _serve(server: FastMCP[Any], messages: AsyncIterator[SessionMessage], 
             continue
         send, receive = _pipe()
         async with anyio.create_task_group() as group:
-            group.start_soon(_forward, opening, messages, send)
-            await _run(server, receive, out)
+            group.start_soon(_forward_messages, opening, messages, send)
+            await _run_server(server, receive, out)
             group.cancel_scope.cancel()
         return
     await out.aclose()
 
 
-async def _run(server: FastMCP[Any], incoming: Any, outgoing: Any) -> None:
+async def _run_server(server: FastMCP[Any], incoming: Any, outgoing: Any) -> None:
+    """Run the protocol server on two streams."""
     lowlevel = server._mcp_server  # noqa: SLF001
     await lowlevel.run(incoming, outgoing, lowlevel.create_initialization_options())
 
@@ -60,7 +61,7 @@ async def _answer_alone(server: FastMCP[Any], request: SessionMessage, out: Any)
     send, receive = _pipe()
     answer, answers = _pipe()
     async with anyio.create_task_group() as group:
-        group.start_soon(_run, server, receive, answer)
+        group.start_soon(_run_server, server, receive, answer)
         await send.send(request)
         await out.send(await answers.receive())
         await send.aclose()
@@ -74,7 +75,8 @@ def _pipe() -> tuple[Any, Any]:
     return create_context_streams[Any](1)
 
 
-async def _forward(opening: SessionMessage, messages: Any, send: Any) -> None:
+async def _forward_messages(opening: SessionMessage, messages: Any, send: Any) -> None:
+    """Send the opening message, then all others, to the server."""
     import anyio
 
     with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
@@ -84,8 +86,8 @@ async def _forward(opening: SessionMessage, messages: Any, send: Any) -> None:
                 await send.send(message)
 
 
-async def _messages(incoming: Any, outgoing: Any) -> AsyncIterator[SessionMessage]:
-    """The messages of a host; what is none is answered."""
+async def _valid_messages(incoming: Any, outgoing: Any) -> AsyncIterator[SessionMessage]:
+    """Yield a host's valid messages, and answer the invalid ones."""
     from mcp.shared.message import SessionMessage
     from mcp_types import ErrorData, JSONRPCError
 

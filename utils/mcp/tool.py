@@ -46,8 +46,8 @@ Result = TypeVar("Result")
 LAST = 1_000_000_000  # no list is that long
 
 
-def _as_text(value: object) -> object:
-    """Turn a whole number or null into text; the schema refuses what else is no text."""
+def _to_text(value: object) -> object:
+    """Convert a whole number or null to text; the schema rejects other types."""
     if value is None:
         return ""
     whole = isinstance(value, int) and not isinstance(value, bool)
@@ -55,19 +55,23 @@ def _as_text(value: object) -> object:
 
 
 # Models send identifiers and years as numbers, and null for what they leave out.
-Word = Annotated[str, BeforeValidator(_as_text)]
+Word = Annotated[str, BeforeValidator(_to_text)]
 AnyPaper = Annotated[Word, Field(description="Identifier of any kind.")]
-MinDate = Annotated[Word, Field(description="From 2020 or 2020-01-31.")]
-MaxDate = Annotated[Word, Field(description="Until then, included.")]
-Sort = Annotated[Literal["pub_date", "relevance", "author", "journal"], Field(description="Order.")]
-DateType = Annotated[
-    Literal["pdat", "edat", "mdat"], Field(description="Publication, entry or change.")
+MinDate = Annotated[Word, Field(description="Earliest date: 2020 or 2020-01-31.")]
+MaxDate = Annotated[Word, Field(description="Latest date, included.")]
+Sort = Annotated[
+    Literal["pub_date", "relevance", "author", "journal"], Field(description="Sort order.")
 ]
-Types = Annotated[Sequence[str], Field(description="Such as Review.")]
-Source = Annotated[Literal["corpus", "mirror"], Field(description="mirror: all PubMed, if here.")]
-Count = Annotated[int, Field(ge=1, le=1000, description="Most papers.")]
-Hundred = Annotated[int, Field(ge=1, le=100, description="Most papers.")]
-Start = Annotated[int, Field(ge=0, le=LAST, description="The last next_start.")]
+DateType = Annotated[
+    Literal["pdat", "edat", "mdat"], Field(description="Date of publication, entry or change.")
+]
+Types = Annotated[Sequence[str], Field(description="Publication types, such as Review.")]
+Source = Annotated[
+    Literal["corpus", "mirror"], Field(description="Where to search; mirror is all of PubMed.")
+]
+Count = Annotated[int, Field(ge=1, le=1000, description="Maximum number of papers.")]
+Hundred = Annotated[int, Field(ge=1, le=100, description="Maximum number of papers.")]
+Start = Annotated[int, Field(ge=0, le=LAST, description="next_start of the last answer.")]
 
 READS_WEB = ToolAnnotations(
     read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=True
@@ -97,6 +101,7 @@ class Tool(FunctionTool):
 
         @functools.wraps(self.fn)
         def collect(**arguments: Any) -> dict[str, Any]:
+            """Return the validated arguments."""
             return arguments
 
         self._arguments = get_cached_typeadapter(collect)
@@ -132,7 +137,7 @@ class Tool(FunctionTool):
             sent = to_json(respell(arguments, self._schema, written))
             read = self._arguments.validate_json(sent, strict=True)
         except PydanticSerializationError as error:
-            msg = "The arguments hold half of a surrogate pair, which is no text."
+            msg = "The arguments hold half of a surrogate pair, which is not valid text."
             raise BadRequest(msg, "Send whole characters.") from error
         except ValidationError as error:
             raise to_bad_request(error, self._schema, written) from error
@@ -252,12 +257,12 @@ class LongCalls:
     def wait(
         self, call: Hashable, work: Callable[[], Result], progress: Callable[[], str] = str
     ) -> Result | None:
-        """What *work* returns, or None when it is not there in time and goes on.
+        """Return the result of *work*, or None if the work takes longer and continues.
 
         *call* tells which calls are the same: the next such one picks it up. *progress* says how
         far the work is, in a sentence; where it is silent, the site is blamed.
         """
-        work = partial(self._hold(call).run, work)
+        work = partial(self._cooldown_of(call).run, work)
         steps = int(MAX_ANSWER_S / _STEP_S)
         for step in range(1, steps + 1):
             result: Result | None = self._patience.wait_for_result(call, work)
@@ -269,25 +274,26 @@ class LongCalls:
     def result(
         self, call: Hashable, work: Callable[[], Result], progress: Callable[[], str] = str
     ) -> Result:
-        """What *work* returns; see `wait`.
+        """Return the result of *work* (see `wait`).
 
         Raises
         ------
         Unreachable
             It is not there in time; with ``retry_after`` when the site asked us to wait.
         """
-        hold = self._hold(call)
+        hold = self._cooldown_of(call)
         result = self.wait(call, work, progress)
         if result is None:
             raise self._give_up(math.ceil(hold.get_seconds_left()), progress())
         return result
 
     def call(self, function: Callable[..., Result], *args: Hashable, **options: Hashable) -> Result:
-        """What ``function(*args, **options)`` returns; equal calls share one run. See `result`."""
+        """Return ``function(*args, **options)``; equal calls share one run (see `result`)."""
         call = (function.__name__, *args, *sorted(options.items()))
         return self.result(call, lambda: function(*args, **options))
 
-    def _hold(self, call: Hashable) -> Cooldown:
+    def _cooldown_of(self, call: Hashable) -> Cooldown:
+        """Return the cooldown that is shared by equal calls."""
         return self._holds.setdefault(call, Cooldown())
 
     def _give_up(self, seconds: int, progress: str) -> Unreachable:

@@ -35,10 +35,10 @@ def add_to(server: FastMCP[Any]) -> None:
 
 
 class _WithoutNotes(Resource):
-    """What FastMCP adds to every resource is left out."""
+    """A resource without the metadata that FastMCP adds."""
 
     def get_meta(self) -> dict[str, Any]:
-        """Nothing."""
+        """Return no metadata."""
         return {}
 
 
