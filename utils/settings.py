@@ -657,6 +657,16 @@ def program_folders(platform: str, variables: Mapping[str, str] = os.environ) ->
     }
 
 
+def read_pager() -> list[str] | None:
+    """Return the command in ``PAGER``; None where it is unset, empty where ``NO_PAGER`` is set."""
+    import shlex
+
+    if os.environ.get("NO_PAGER"):
+        return []
+    pager = os.environ.get("PAGER")
+    return None if pager is None else shlex.split(pager)
+
+
 def uv_path() -> str:
     """The uv that started this process (it says so itself); empty where none did."""
     return os.environ.get("UV", "")

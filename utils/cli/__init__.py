@@ -38,6 +38,7 @@ def _run(args: argparse.Namespace, begin_logs: Callable[[Settings], Any]) -> int
     """Run a command with its library."""
     from ..library import Library
     from ..logs import show_all_logs
+    from .pager import paged
 
     library = Library(**({"papers_dir": args.papers_dir} if args.papers_dir else {}))
     begin_logs(library.settings)
@@ -45,7 +46,7 @@ def _run(args: argparse.Namespace, begin_logs: Callable[[Settings], Any]) -> int
     if args.verbose:
         show_all_logs()
     verb: Verb = args.verb
-    with LINE.timed(args.command):
+    with paged(args.command), LINE.timed(args.command):
         return verb(args, library)
 
 
