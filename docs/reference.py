@@ -277,11 +277,11 @@ def deviations() -> str:
 def commands() -> str:
     """Return the help of every command."""
     from utils.cli.command_list import COMMANDS
-    from utils.cli.commands import parser_of
+    from utils.cli.commands import build_parser
     from utils.command_line import PROGRAM
 
     os.environ["COLUMNS"] = "84"
-    helps = {name: parser_of(name).format_help().rstrip() for name in sorted(COMMANDS)}
+    helps = {name: build_parser(name).format_help().rstrip() for name in sorted(COMMANDS)}
     return "\n\n".join(
         f"## `{name}`\n\n```text\n{text.replace(PROGRAM, 'papershelf')}\n```"
         for name, text in helps.items()

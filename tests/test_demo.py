@@ -121,8 +121,8 @@ def test_interrupted_it_says_so(folder, monkeypatch, capsys):
     def leave(status):
         raise SystemExit(status)
 
-    monkeypatch.setattr(harvests, "watch", interrupted)
-    monkeypatch.setattr(harvests, "leave", leave)
+    monkeypatch.setattr(harvests, "watch_harvest", interrupted)
+    monkeypatch.setattr(harvests, "exit_now", leave)
     with pytest.raises(SystemExit, match="130"):
         cli.main(["setup", "demo"])
     assert "Interrupted" in capsys.readouterr().err

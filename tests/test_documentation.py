@@ -8,8 +8,8 @@ import pytest
 
 from docs.manual import manual_page
 from docs.reference import COMMAND, FILES, MANUAL, PAGE, technical_reference
-from utils.cli.command_list import all_commands, split_name
-from utils.cli.commands import parse
+from utils.cli.command_list import list_commands, split_name
+from utils.cli.commands import parse_command
 
 ROOT = Path(__file__).resolve().parents[1]
 WRITTEN = ("tutorials", "how-to", "explanation")  # others are made when the site is built
@@ -57,7 +57,7 @@ def test_the_reference_is_the_one_that_the_code_makes():
 def test_its_commands_are_commands(page):
     for command in commands(page.read_text(encoding="utf-8")):
         words = shlex.split(command)[1:]
-        parse(words)
+        parse_command(words)
         assert words[0] in split_name(words)[0], f"a former name: {command}"
 
 
@@ -94,7 +94,7 @@ def test_the_man_page_has_every_command_and_nothing_that_groff_would_misread():
     lines = page.splitlines()
     assert page.isascii()
     assert {line.removeprefix(".SS ") for line in lines if line.startswith(".SS ")} == {
-        name.replace("-", "\\-") for name in all_commands()
+        name.replace("-", "\\-") for name in list_commands()
     }
     requests = {line.split()[0] for line in lines if line.startswith((".", "'"))}
     assert requests <= {".TH", ".SH", ".SS", ".TP", ".PP", ".B", ".nf", ".fi", ".RS", ".RE"}

@@ -22,14 +22,14 @@ def main() -> int:
     prepare_streams()
     arguments = sys.argv[1:]
     if "_ARGCOMPLETE" in os.environ:  # noqa: TID251 - of the shell, no setting
-        from .cli.completing import complete
+        from .cli.completing import print_completions
 
-        complete()
+        print_completions()
     if not arguments:
         if sys.stdin.isatty() and _uses_stdio():
-            from .cli.command_list import introduction
+            from .cli.command_list import format_introduction
 
-            sys.stdout.write(introduction())
+            sys.stdout.write(format_introduction())
             return 0
         from .mcp import serve
 

@@ -134,14 +134,14 @@ def _every_error(kind: type[errors.PaperError] = errors.PaperError) -> list[type
 
 @pytest.mark.parametrize("kind", _every_error())
 def test_an_error_without_a_hint_of_its_own_says_what_to_do_next(kind, capsys):
-    cli.output.complain(kind("The site is down."), as_json=False)
+    cli.output.print_error(kind("The site is down."), as_json=False)
     said = capsys.readouterr().err
     assert said.startswith("The site is down. ")
     assert said.rstrip().endswith(kind("").usual_hint)
 
 
 def test_an_error_with_hints_of_its_own_says_those_alone(capsys):
-    cli.output.complain(errors.Unreachable("The site is down.", "Wait a day."), as_json=False)
+    cli.output.print_error(errors.Unreachable("The site is down.", "Wait a day."), as_json=False)
     assert capsys.readouterr().err == "The site is down. Wait a day.\n"
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.corpus.small_corpus import corpus_in, fill, paper, passage
 from tests.processes import Process
-from utils.cli.corpus import snippet
+from utils.cli.corpus import cut_snippet
 from utils.corpus.index import LOCK
 
 TEXT = "Corals bleach when the water of the reef is warm for weeks."
@@ -86,15 +86,15 @@ def test_nothing_a_paper_says_acts_on_the_terminal(shell, reef):
 
 def test_the_snippet_shows_the_words_asked_for():
     text = f"{'Of other things. ' * 60}Much later corals bleached. {'And so on. ' * 60}"
-    shown = snippet(text, "bleaching")
+    shown = cut_snippet(text, "bleaching")
     assert "corals bleached" in shown
     assert shown.startswith("… ")
     assert shown.endswith(" …")
     assert len(shown) < 340
     both = f"Corals are old. {'Of other things. ' * 60}In warm water corals bleach. {'So. ' * 90}"
-    assert "In warm water corals bleach." in snippet(both, "corals bleaching warm")
-    assert snippet(text, "nowhere").startswith("Of other")
-    assert snippet("word" * 500, "x").endswith(" …")
+    assert "In warm water corals bleach." in cut_snippet(both, "corals bleaching warm")
+    assert cut_snippet(text, "nowhere").startswith("Of other")
+    assert cut_snippet("word" * 500, "x").endswith(" …")
 
 
 def test_an_empty_corpus_is_no_empty_answer(shell):

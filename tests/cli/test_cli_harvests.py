@@ -46,7 +46,7 @@ def shell(settings, monkeypatch, capsys):
     def leave(status):
         raise Left(status)
 
-    monkeypatch.setattr(harvests, "leave", leave)
+    monkeypatch.setattr(harvests, "exit_now", leave)
 
     def run(*words, piped=None):
         stdin = io.TextIOWrapper(io.BytesIO(piped or b""), encoding="utf-8")
@@ -70,7 +70,7 @@ def interrupted(monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as until_undone:
-        until_undone.setattr(harvests, "watch", watch)
+        until_undone.setattr(harvests, "watch_harvest", watch)
         yield until_undone
 
 
@@ -378,14 +378,14 @@ EMPTY = Progress(Job("j", "t"), waiting={})
 @pytest.mark.parametrize("width", [1, 20, 40, 80, 200])
 @pytest.mark.parametrize("progress", [BUSY, BEGUN, EMPTY])
 def test_the_picture_has_four_lines_that_fit_any_terminal(progress, width):
-    lines = harvest_progress.picture(progress, width).split("\n")
+    lines = harvest_progress.draw_progress(progress, width).split("\n")
     assert len(lines) <= 4
     assert all(line.cell_len <= width for line in lines)
     assert lines[0].cell_len == min(width, 60)
 
 
 def test_the_picture_tells_all():
-    bar, head, told, waiting = harvest_progress.picture(BUSY, 120).plain.split("\n")
+    bar, head, told, waiting = harvest_progress.draw_progress(BUSY, 120).plain.split("\n")
     assert bar.count("━") == 26  # of 60, as 5,300 of 12,000
     assert head == "44%  5,300 of 12,000, 312 a minute, 30 min to go"
     assert told.split("  ")[:3] == ["4,000 full text", "1,200 abstract only", "100 failed"]
@@ -399,7 +399,7 @@ def test_the_picture_names_who_is_out_the_slowest_site_and_slow_reading():
     waits = [
         SiteWait(f"site{n}.org", 9 - n, at, at, f"site{n}.org answered 503.") for n in range(4)
     ]
-    seen = harvest_progress.picture(
+    seen = harvest_progress.draw_progress(
         replace(BUSY, job=replace(BUSY.job, waits=tuple(waits)), unread=12), 200
     ).plain.split("\n")
     assert "site that is out" not in seen[3]  # they are named
@@ -408,7 +408,7 @@ def test_the_picture_names_who_is_out_the_slowest_site_and_slow_reading():
     assert seen[7] == "1 more site that papers wait for"
     assert seen[8].startswith("reading is what takes the time: 12 texts came faster")
     slow = replace(BUSY.job, waits=(SiteWait("r.jina.ai", 41, at),))
-    last = harvest_progress.picture(replace(BUSY, job=slow), 200).plain.split("\n")[-1]
+    last = harvest_progress.draw_progress(replace(BUSY, job=slow), 200).plain.split("\n")[-1]
     assert last.startswith("41 papers still wait for r.jina.ai until about ")
     assert last.endswith("; the report is there already")
 
@@ -437,12 +437,12 @@ def test_the_same_command_says_that_it_asks_again_what_could_not_be_told(shell, 
 
 
 def test_a_console_without_unicode_gets_a_bar_it_can_show():
-    assert harvest_progress.picture(BUSY, 80, "ascii").plain.isascii()
+    assert harvest_progress.draw_progress(BUSY, 80, "ascii").plain.isascii()
 
 
 @pytest.mark.parametrize("progress", [BEGUN, replace(BUSY, rate=0.0)])
 def test_no_time_is_promised_while_no_paper_ends(progress):
-    assert "to go" not in harvest_progress.picture(progress, 80).plain
+    assert "to go" not in harvest_progress.draw_progress(progress, 80).plain
 
 
 def test_without_a_terminal_progress_is_plain_lines_beside_the_answer(shell, world, monkeypatch):

@@ -8,7 +8,7 @@ import pytest
 
 from tests.mirror.small_mirror import articles, year
 from tests.world.pubmed_files import name_of
-from utils.cli.mirror import progress_text
+from utils.cli.mirror import describe_progress
 from utils.mirror.pubmed import MirrorProgress
 
 needed = pytest.mark.extras("pyarrow", "duckdb")
@@ -119,11 +119,11 @@ def test_progress_says_files_rates_errors_and_what_is_left():
         files=10, total=40, records=300_000, size=400_000_000, total_size=1_600_000_000,
         seconds=100, failed={"a": "torn"},
     )  # fmt: skip
-    text = progress_text(progress)
+    text = describe_progress(progress)
     assert text == (
         "10 of 40 files, 300,000 records: 3,000 records/s, 4.0 MB/s, 1 error, 5 min left …"
     )
-    assert progress_text(MirrorProgress()).startswith("0 of 0 files, 0 records: 0 records/s")
+    assert describe_progress(MirrorProgress()).startswith("0 of 0 files, 0 records: 0 records/s")
 
 
 @needed

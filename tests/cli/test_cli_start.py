@@ -14,8 +14,8 @@ import pytest
 from tests.processes import Process, run
 from tests.shelf.papers import document, fetched, paper
 from utils import cli
-from utils.cli import COMMANDS, command_list, parse
-from utils.cli.commands import parser_of
+from utils.cli import COMMANDS, command_list, parse_command
+from utils.cli.commands import build_parser
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVER = str(ROOT / "server.py")
@@ -61,7 +61,7 @@ def test_what_reads_the_shelf_imports_no_other_feature(library, words):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_is_registered_by_the_module_that_is_imported_for_it(name):
-    shown = " ".join(parser_of(name).format_help().split())
+    shown = " ".join(build_parser(name).format_help().split())
     assert COMMANDS[name].about[1:] in shown
     registered = {}
     import_module(COMMANDS[name].module, "utils").add(registered)
@@ -73,7 +73,7 @@ def test_the_examples_of_every_command_are_commands(name):
     examples = COMMANDS[name].examples
     assert len(examples) == 2
     for words in examples:
-        assert parse([*name.split(), *shlex.split(words)]).verb
+        assert parse_command([*name.split(), *shlex.split(words)]).verb
 
 
 def test_help_lists_every_command_once_and_at_most_fourteen_at_the_top(capsys):
@@ -88,7 +88,7 @@ def test_help_lists_every_command_once_and_at_most_fourteen_at_the_top(capsys):
 def test_a_group_lists_its_commands(capsys):
     assert cli.main(["corpus"]) == 0
     listed = capsys.readouterr().out
-    assert all(f"\n  {name} " in listed for name in command_list.members("corpus"))
+    assert all(f"\n  {name} " in listed for name in command_list.list_members("corpus"))
     assert cli.main(["help", "corpus"]) == 0
     assert capsys.readouterr().out == listed
 
@@ -126,7 +126,7 @@ def test_former_names_of_commands_and_options_are_taken_and_not_shown(typed):
     words = typed.split()
     name, rest = command_list.split_name(words)
     assert name == FORMER[typed]
-    parser = parser_of(name)
+    parser = build_parser(name)
     assert parser.parse_args(rest).verb
     shown = parser.format_help()
     former = {"--most", "--top-k", "--year-from", "--min-date", "--max-results", "--out"}
@@ -164,7 +164,7 @@ def test_a_slip_is_answered_with_what_is_probably_meant(typed, capsys):
 
 
 def test_options_may_stand_between_other_words():
-    args = parse(["download", "1", "--force", "2", "--json", "3"])
+    args = parse_command(["download", "1", "--force", "2", "--json", "3"])
     assert (args.paper, args.force, args.json) == (["1", "2", "3"], True, True)
 
 

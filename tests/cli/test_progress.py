@@ -4,7 +4,7 @@ import pytest
 
 from utils import cli
 from utils.cli import output, progress
-from utils.cli.progress import LINE, follow, show_count
+from utils.cli.progress import LINE, show_count, show_steps
 
 CLEARED = "\r\033[K"
 
@@ -75,8 +75,8 @@ def test_what_draws_itself_has_the_terminal_alone(terminal):
 
 
 def test_steps_are_followed_to_the_last(terminal):
-    assert follow(iter([1, 2, 3]), str, output.note) == 3
-    assert follow(iter([]), str, output.note) is None
+    assert show_steps(iter([1, 2, 3]), str, output.note) == 3
+    assert show_steps(iter([]), str, output.note) is None
 
 
 def test_quiet_leaves_out_remarks_and_keeps_answers_and_errors(library, monkeypatch, capsys):

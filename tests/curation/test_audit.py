@@ -17,7 +17,7 @@ from tests.processes import Process
 from tests.shelf.papers import BODY, assert_consistent, fetched, index
 from utils import readers as formats
 from utils.cli import main
-from utils.cli.upkeep import _change_table
+from utils.cli.upkeep import _format_changes
 from utils.curation.audit import Audit, AuditResult, audit
 from utils.download.climb import DownloadRequest, find_servable
 from utils.errors import BadContent, BadRequest, StoreFailed
@@ -238,7 +238,7 @@ def test_the_table_of_changes_says_why_and_what_to_do():
 
     cited = [result("full_text", "partial", f"cites {n} of 367; 9 headings") for n in range(1200)]
     doubts = [result("partial", "doubtful", "section 3 is missing")]
-    head, *lines = _change_table(
+    head, *lines = _format_changes(
         {("full_text", "partial"): [*cited, *doubts], ("partial", "doubtful"): doubts}
     )
     assert head.split() == ["was", "now", "texts", "what", "to", "do"]
@@ -248,7 +248,7 @@ def test_the_table_of_changes_says_why_and_what_to_do():
         ["1", "section", "3", "is", "missing"],
     ]
     assert all(len(line.split("  ")[-1]) > 20 for line in lines if line.startswith(("f", "p")))
-    assert list(_change_table({})) == []
+    assert list(_format_changes({})) == []
 
 
 def test_fix_rejects_keeps_the_file_and_asks_anew(library, world, held, stricter, monkeypatch):

@@ -20,7 +20,7 @@ from fastmcp import Client
 from tests.mcp.calling import call
 from utils import Library, cli, errors
 from utils.cli.command_list import split_name, top_names
-from utils.cli.commands import CommandParser, parser_of
+from utils.cli.commands import CommandParser, build_parser
 from utils.errors import NotFound, PaperError
 from utils.http import Answer
 from utils.mcp import build
@@ -125,7 +125,7 @@ def hints() -> list[Text]:
 @cache
 def parsers() -> dict[str, CommandParser]:
     """The parser of every command of the shell."""
-    return {name: parser_of(name) for name in cli.COMMANDS}
+    return {name: build_parser(name) for name in cli.COMMANDS}
 
 
 @cache

@@ -8,7 +8,7 @@ import pytest
 from tests.harvests import done, ids_of, library_of
 from tests.world import World
 from utils import Library
-from utils.cli.harvest_plans import plan_text
+from utils.cli.harvest_plans import describe_plan
 from utils.errors import NotConfigured, NotFound, Unreachable
 from utils.harvest import plan as harvest_plan
 from utils.harvest.plan import Plan
@@ -153,7 +153,7 @@ def test_preprints_are_counted_at_arxivs_own_pace(library, world):
 
 def test_a_plan_in_words_says_the_same_as_in_json(far):
     plan = far.harvests.plan(query="field[ti]")
-    text = plan_text(plan)
+    text = describe_plan(plan)
     row = plan.row()
     assert f"full texts to expect: about {row['full_text']:,}" in text
     assert all(host["host"] in text for host in row["hosts"])

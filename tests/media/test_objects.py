@@ -246,7 +246,7 @@ def test_a_caption_in_the_shell_ends_after_a_word(
     monkeypatch.setattr("utils.library.Library", lambda **_: library)
     record = world.paper("supplemented")
     library.download(record.pmid)
-    monkeypatch.setattr("utils.cli.objects._CAPTION", 10)
+    monkeypatch.setattr("utils.cli.objects._CAPTION_MAX_CHARS", 10)
     assert cli.main(["media", "--list", record.pmid]) == 0
     lines = [line for line in capsys.readouterr().out.splitlines() if line[0] in "●○"]
     captions = {one.label: one.caption for one in library.objects(record.pmid).objects}

@@ -6,7 +6,7 @@ import pytest
 
 from tests.mirror.small_mirror import bytes_of, mirror_of
 from utils import Library
-from utils.cli.mirror_status import status_lines
+from utils.cli.mirror_status import format_status
 from utils.errors import NotFound, StoreBusy, Unreachable
 from utils.judges import check
 from utils.judges.signs import DOUBT, weigh
@@ -305,7 +305,7 @@ def test_texts_that_older_judges_saw_are_listed_and_judged_again_without_a_reque
     monkeypatch.setattr(check, "FINDERS", (lambda case: [doubt],))
     monkeypatch.setattr(check, "_judge_structured", lambda document, signs: weigh([doubt], "", 1.0))
     assert (mirror.pmc_status()["outdated"] > 0, mirror.plan_pmc().again) == (True, count)
-    told = dict(status_lines(mirror))
+    told = dict(format_status(mirror))
     assert "judge them again: uv run server.py mirror pmc" in told["outdated"]
     assert len(texts(mirror)) == count  # they are served meanwhile
 

@@ -99,13 +99,13 @@ def test_what_has_arrived_leads_to_its_text(tmp_path):
 
 
 def test_the_commands_it_names_are_commands(tmp_path):
-    from utils.cli import parse
+    from utils.cli import parse_command
 
     text = page_of(tmp_path, [row(1, "abstract", "10.1002/a")])
     told = re.findall(r"<code>uv run server.py ([^<]+)</code>", text)
     assert len(told) == 2
     for command in told:
-        assert parse(command.split()).verb
+        assert parse_command(command.split()).verb
 
 
 def test_what_nobody_can_fetch_is_not_listed(tmp_path):

@@ -1,4 +1,4 @@
-"""The shell: identifiers and queries in, lines or JSON out.
+"""The command line: parse a command, run it, and return its exit status.
 
 The exit statuses are those of `command_list.EXIT_STATUSES`.
 """
@@ -22,10 +22,10 @@ from ..system.process import (
 )
 from ..system.safe_files import find_access_error
 from .command_list import COMMANDS as COMMANDS
-from .command_list import help_of
+from .command_list import format_help
 from .commands import Verb
-from .commands import parse as parse
-from .output import NO_FULL_TEXT, complain, leave
+from .commands import parse_command as parse_command
+from .output import NO_FULL_TEXT, exit_now, print_error
 from .progress import LINE
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _OUTPUT_FAILED = "The output could not be written"
 
 
-def _run(args: argparse.Namespace, begin_logs: Callable[[Settings], Any]) -> int:
+def _run_with_library(args: argparse.Namespace, begin_logs: Callable[[Settings], Any]) -> int:
     """Run a command with its library."""
     from ..library import Library
     from ..logs import show_all_logs
@@ -71,28 +71,28 @@ def main(
             sys.stdout.write(f"Papershelf {get_version()}\n")
             return 0
         words = [*words[1:], "--help"] if words[:1] == ["help"] else words
-        if (shown := help_of(words)) is not None:
+        if (shown := format_help(words)) is not None:
             sys.stdout.write(shown)
             return 0
-        args = parse(words)
+        args = parse_command(words)
         if not args.needs_library:
             return int(args.verb(args, None))
         with interruptible():
-            return _run(args, begin_logs)
+            return _run_with_library(args, begin_logs)
     except PaperError as error:
-        return complain(error, as_json)
+        return print_error(error, as_json)
     except BrokenPipeError:
         # The reader of our pipe has what it wanted; Python would complain again on exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        leave(0)
+        exit_now(0)
     except KeyboardInterrupt:
         sys.stderr.write("\nInterrupted. What was saved stays; run the same command to go on.\n")
-        leave(INTERRUPTED_EXIT_STATUS)
+        exit_now(INTERRUPTED_EXIT_STATUS)
     except OSError as error:
         if error.filename and (barred := find_access_error(Path(error.filename))):
-            return complain(barred, as_json)
+            return print_error(barred, as_json)
         what = f"{error.filename} cannot be used" if error.filename else _OUTPUT_FAILED
         sys.stderr.write(f"{what}: {error.strerror}.\n")
-        leave(NO_FULL_TEXT)
+        exit_now(NO_FULL_TEXT)
     finally:
         warn_replaced_letters()

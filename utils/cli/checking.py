@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from ..system.plain_text import one_line, shorten, to_plain_json
 from ..system.safe_files import write_file
 from .commands import Commands, command
-from .options import output_option, require_suffix
-from .output import counted, note, say, warn
+from .options import add_output_option, require_suffix
+from .output import note, pluralize, say, warn
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     from ..manuscript.claims import Claim
     from ..manuscript.references import CheckedReference
 
-_STATUS = {
+_STATUS_LABELS = {
     "differs": "differs from its record",
     "wrong_paper": "identifier of another paper",
     "not_found": "not found",
     "unsure": "not sure which paper it is",
     "could_not_tell": "could not be told",
 }
-_WARNED = {
+_WARNING_LABELS = {
     "retracted": "RETRACTED",
     "retraction_notice": "notice of a retraction",
     "expression_of_concern": "expression of concern",
     "corrected": "was corrected",
     "preprint": "preprint of a published article",
 }
-_OUTCOME = {
+_OUTCOME_LABELS = {
     "altered": "altered",
     "absent": "not in the cited text",
     "elsewhere": "elsewhere in the cited text only",
@@ -51,32 +51,32 @@ _SENTENCE, _PASSAGE = 160, 200
 
 def add(commands: Commands) -> None:
     """Register the command."""
-    parser = command(commands, "check", _check)
+    parser = command(commands, "check", _check_manuscript)
     parser.add_argument("manuscript", type=Path, help="DOCX, Markdown, LaTeX, PDF or text")
     parser.add_argument(
         "--references", metavar="FILE", action="append", default=[], help="a list beside its own"
     )
     parser.add_argument("--fetch", action="store_true", help="download the cited papers first")
     parser.add_argument("--all", action="store_true", help="what is fine, too")
-    output_option(parser, "write .html or .json", kind=Path, former=["--report"])
+    add_output_option(parser, "write .html or .json", kind=Path, former=["--report"])
 
 
-def _check(args: argparse.Namespace, library: Library) -> int:
+def _check_manuscript(args: argparse.Namespace, library: Library) -> int:
     if args.output:
         require_suffix(args.output, (".html", ".json"))
     checked = library.check(args.manuscript, lists=args.references, fetch=args.fetch)
     if args.output:
-        _write(args.output, checked)
+        _write_report(args.output, checked)
     if args.json:
         say(checked.row(), as_json=True)
     else:
-        for line in _lines(checked, everything=args.all):
+        for line in _to_lines(checked, everything=args.all):
             say(line)
     warn(checked.warnings)
     return checked.status
 
 
-def _write(path: Path, checked: Check) -> None:
+def _write_report(path: Path, checked: Check) -> None:
     from ..manuscript.page import render_check_page
 
     is_page = path.suffix == ".html"
@@ -85,41 +85,43 @@ def _write(path: Path, checked: Check) -> None:
     note(f"Written: {path}")
 
 
-def _lines(checked: Check, *, everything: bool) -> Iterator[str]:
-    for mark, lines in _findings(checked, everything=everything):
+def _to_lines(checked: Check, *, everything: bool) -> Iterator[str]:
+    for mark, lines in _iterate_findings(checked, everything=everything):
         reason = checked.accepts(mark)
         first, *others = lines
         if not reason or everything:
             yield f"{first} [{mark}]" + (f" ACCEPTED: {one_line(reason)}" if reason else "")
             yield from others
-    yield _summary(checked)
+    yield _summarize(checked)
     unread = sum(one.outcome == "no_full_text" for one in checked.claims)
     if uncited := checked.outcomes["uncited"]:
-        many = counted(uncited, "statement")
+        many = pluralize(uncited, "statement")
         yield f"No citation of its own, nor in what is cited beside it: {many} (--all)"
     if unread:
         first = ", ".join(checked.missing[:3])
-        many = counted(unread, "statement")
+        many = pluralize(unread, "statement")
         yield f"{many} need full texts that are not here ({first} …): --fetch"
 
 
-def _findings(checked: Check, *, everything: bool) -> Iterator[tuple[str, list[str]]]:
-    """What to show, each with its fingerprint."""
+def _iterate_findings(checked: Check, *, everything: bool) -> Iterator[tuple[str, list[str]]]:
+    """Yield each finding to show with its fingerprint."""
     for one in checked.references:
-        yield from _of_reference(one, everything=everything)
+        yield from _describe_reference(one, everything=everything)
     for missing in checked.unlisted:
         line = f"! {missing.place}: {one_line(missing.key)} is cited and in no list"
         yield missing.fingerprint, [line]
     for claim in checked.claims:
         if everything or claim.outcome not in ("verified", "weak", "no_full_text", "uncited"):
-            yield claim.fingerprint, list(_of_claim(claim))
+            yield claim.fingerprint, list(_describe_claim(claim))
 
 
-def _of_reference(one: CheckedReference, *, everything: bool) -> Iterator[tuple[str, list[str]]]:
+def _describe_reference(
+    one: CheckedReference, *, everything: bool
+) -> Iterator[tuple[str, list[str]]]:
     name = f"[{one_line(one.reference.key)}]"
     where = str(one.reference.place) or "the text"
     for kind, said in one.warnings:
-        line = f"! {where}: {name} {_WARNED[kind]}: {one_line(said)}"
+        line = f"! {where}: {name} {_WARNING_LABELS[kind]}: {one_line(said)}"
         yield one.fingerprint_warning(kind), [line]
     if one.status == "verified":
         if everything:
@@ -128,24 +130,24 @@ def _of_reference(one: CheckedReference, *, everything: bool) -> Iterator[tuple[
     sign = "?" if one.status in ("unsure", "could_not_tell") else "!"
     told = "; ".join(filter(None, (*one.differences, one.said)))
     meant = f" Its words name {one.meant}." if one.meant else ""
-    line = f"{sign} {where}: {name} {_STATUS[one.status]}: {one_line(told)}{meant}"
+    line = f"{sign} {where}: {name} {_STATUS_LABELS[one.status]}: {one_line(told)}{meant}"
     yield one.fingerprint, [line]
 
 
-def _of_claim(claim: Claim) -> Iterator[str]:
+def _describe_claim(claim: Claim) -> Iterator[str]:
     if claim.outcome == "verified":
         yield f"✓ {claim.place}: {claim.kind} {shorten(one_line(claim.what), 60)} {claim.said}"
         return
     sign = "?" if claim.outcome in ("weak", "no_full_text", "uncited") else "!"
     what = f" “{shorten(one_line(claim.what), 80)}”" if claim.what else ""
-    yield f"{sign} {claim.place}: {claim.kind}{what} {_OUTCOME[claim.outcome]}: {claim.said}"
+    yield f"{sign} {claim.place}: {claim.kind}{what} {_OUTCOME_LABELS[claim.outcome]}: {claim.said}"
     yield f"    {shorten(one_line(claim.sentence), _SENTENCE)}"
     if claim.passage:
         yield f"    nearest, {claim.handle}: {shorten(one_line(claim.passage), _PASSAGE)}"
 
 
-def _summary(checked: Check) -> str:
+def _summarize(checked: Check) -> str:
     counts = checked.outcomes
     told = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
-    many = counted(len(checked.references), "reference")
-    return f"{many}, {counted(len(checked.claims), 'statement')}: {told or 'nothing to check'}."
+    many = pluralize(len(checked.references), "reference")
+    return f"{many}, {pluralize(len(checked.claims), 'statement')}: {told or 'nothing to check'}."

@@ -91,7 +91,7 @@ _HEADINGS = {
     "Installation": ("setup",),
 }
 # The commands of these groups can be typed without the group: `audit` is `shelf audit`.
-_OPEN_GROUPS = ("harvest", "shelf", "corpus", "data", "setup")
+_OPTIONAL_GROUPS = ("harvest", "shelf", "corpus", "data", "setup")
 _FORMER_NAMES = {"snowball": "review snowball", "related": "review related"}
 EXIT_STATUSES = {
     0: "done",
@@ -108,22 +108,22 @@ SLOGAN = "Ask for a paper, get its verified full text on your own shelf."
 
 
 @cache
-def all_commands() -> dict[str, Command]:
+def list_commands() -> dict[str, Command]:
     """Return our own commands and those of installed packages, by full name."""
     added = {name: one for plugin in plugins() for name, one in plugin.commands.items()}
     return {**added, **COMMANDS}
 
 
-def members(group: str) -> list[str]:
+def list_members(group: str) -> list[str]:
     """Return the names of a group's commands, without the name of the group."""
     begin = f"{group} "
-    return [name.removeprefix(begin) for name in all_commands() if name.startswith(begin)]
+    return [name.removeprefix(begin) for name in list_commands() if name.startswith(begin)]
 
 
 def top_names() -> list[str]:
     """Return the commands and groups that `--help` lists."""
     ours = (name for names in _HEADINGS.values() for name in names)
-    return list(dict.fromkeys([*ours, *(name.partition(" ")[0] for name in all_commands())]))
+    return list(dict.fromkeys([*ours, *(name.partition(" ")[0] for name in list_commands())]))
 
 
 def split_name(words: Sequence[str]) -> tuple[str, list[str]]:
@@ -135,41 +135,41 @@ def split_name(words: Sequence[str]) -> tuple[str, list[str]]:
         There is no such command.
     """
     first, *rest = words
-    if rest and f"{first} {rest[0]}" in all_commands():
+    if rest and f"{first} {rest[0]}" in list_commands():
         return f"{first} {rest[0]}", rest[1:]
     if first in top_names():
         return first, rest
-    if full := _full_name(first):
+    if full := _find_full_name(first):
         return full, rest
     if first.startswith("-"):
         hint = f"Write it behind the command: {command_line(f'COMMAND {first}')}"
         raise BadRequest(f"{first} stands before the command.", hint)
-    raise _unknown_command(first)
+    raise _build_unknown_error(first)
 
 
-def _full_name(word: str) -> str:
-    """Return the full name of a command that is typed without its group; empty for others."""
-    names = (f"{group} {word}" for group in _OPEN_GROUPS)
-    return _FORMER_NAMES.get(word) or next((name for name in names if name in all_commands()), "")
+def _find_full_name(word: str) -> str:
+    """Return the full name of a command typed without its group; "" for others."""
+    names = (f"{group} {word}" for group in _OPTIONAL_GROUPS)
+    return _FORMER_NAMES.get(word) or next((name for name in names if name in list_commands()), "")
 
 
-def _unknown_command(word: str, group: str = "") -> BadRequest:
-    """Return the error about an unknown command; with *group*, one of that group."""
-    known = {name: f"{group} {name}" for name in members(group)} if group else {}
+def _build_unknown_error(word: str, group: str = "") -> BadRequest:
+    """Return the error for an unknown command; with *group*, for one in that group."""
+    known = {name: f"{group} {name}" for name in list_members(group)} if group else {}
     if not group:
-        known |= {name.rpartition(" ")[2]: name for name in reversed(all_commands())}
-        known |= {word: full for word in known if (full := _full_name(word))}
+        known |= {name.rpartition(" ")[2]: name for name in reversed(list_commands())}
+        known |= {word: full for word in known if (full := _find_full_name(word))}
         known |= {name: name for name in top_names()}
-    meant = known.get(nearest(word, known), "")
+    meant = known.get(find_nearest(word, known), "")
     hint = f"Did you mean {command_line(meant)}?" if meant else ""
     listed = f"To list all: {command_line(f'{group} --help'.strip())}"
     return BadRequest(f"There is no command {f'{group} {word}'.strip()}.", hint, listed)
 
 
-def nearest(word: str, words: Iterable[str]) -> str:
-    """Return the one of *words* that is probably meant; empty where none is close.
+def find_nearest(word: str, words: Iterable[str]) -> str:
+    """Return the closest of *words*, or "" if none is close.
 
-    >>> nearest("downlod", ["search", "download"])
+    >>> find_nearest("downlod", ["search", "download"])
     'download'
     """
     from difflib import get_close_matches
@@ -177,42 +177,42 @@ def nearest(word: str, words: Iterable[str]) -> str:
     return next(iter(get_close_matches(word, list(words), 1, 0.6)), "")
 
 
-def about(name: str) -> str:
-    """Return what a command or group does, in one line."""
-    command = all_commands().get(name)
+def describe_command(name: str) -> str:
+    """Return the one-line description of a command or group."""
+    command = list_commands().get(name)
     return command.about if command else _GROUPS.get(name, "")
 
 
-def examples_of(name: str) -> str:
+def format_examples(name: str) -> str:
     """Return the end of a command's help: examples, and the commands of its group."""
-    command = all_commands().get(name)
+    command = list_commands().get(name)
     lines = (
         [f"  {command_line(f'{name} {words}')}" for words in command.examples] if command else []
     )
     text = "\n".join(["examples:", *lines]) if lines else ""
-    rows = [(f"{name} {one}", about(f"{name} {one}")) for one in members(name)]
-    return f"{text}\n\n{_section('more commands', rows)}".strip() if rows else text
+    rows = [(f"{name} {one}", describe_command(f"{name} {one}")) for one in list_members(name)]
+    return f"{text}\n\n{_format_section('more commands', rows)}".strip() if rows else text
 
 
-def help_of(words: Sequence[str]) -> str | None:
-    """Return the list of commands that *words* ask for; None where they run a command."""
+def format_help(words: Sequence[str]) -> str | None:
+    """Return the help text that *words* request; None if they run a command."""
     if not words or words[0] in ("-h", "--help"):
-        return _help_of_all()
+        return _format_full_help()
     name, rest = split_name(words)
-    if name in all_commands():
+    if name in list_commands():
         return None
     if rest and rest[0] not in ("-h", "--help"):
-        raise _unknown_command(rest[0], name)
-    return _help_of_group(name)
+        raise _build_unknown_error(rest[0], name)
+    return _format_group_help(name)
 
 
-def _help_of_all() -> str:
-    """Return what `--help` prints: every command, what it does, and the exit statuses."""
+def _format_full_help() -> str:
+    """Return the text of `--help`: every command, its description, and the exit statuses."""
     listed = {name for names in _HEADINGS.values() for name in names}
     added = tuple(name for name in top_names() if name not in listed)
     headings = _HEADINGS | ({"Plugins": added} if added else {})
     sections = [
-        _section(heading, [(name, _line_of(name)) for name in names], 10)
+        _format_section(heading, [(name, _describe_entry(name)) for name in names], 10)
         for heading, names in headings.items()
     ]
     statuses = [(f"{status}", meaning) for status, meaning in EXIT_STATUSES.items()]
@@ -222,29 +222,29 @@ def _help_of_all() -> str:
             SLOGAN,
             *sections,
             _MORE,
-            f"{_section('Exit status', statuses, 10)}\n",
+            f"{_format_section('Exit status', statuses, 10)}\n",
         )
     )
 
 
-def _help_of_group(group: str) -> str:
-    """Return what `--help` of a group prints."""
-    names = members(group)
-    rows = [(name, about(f"{group} {name}")) for name in names]
+def _format_group_help(group: str) -> str:
+    """Return the text of a group's `--help`."""
+    names = list_members(group)
+    rows = [(name, describe_command(f"{group} {name}")) for name in names]
     return (
-        f"usage: {command_line(f'{group} COMMAND [options]')}\n\n{about(group)}\n\n"
-        f"{_section('commands', rows)}\n\n"
+        f"usage: {command_line(f'{group} COMMAND [options]')}\n\n{describe_command(group)}\n\n"
+        f"{_format_section('commands', rows)}\n\n"
         f"Options and examples of a command: {command_line(f'help {group} {names[0]}')}\n"
     )
 
 
-def _line_of(name: str) -> str:
-    """Return what a command does; of a group, its commands too."""
-    names = ", ".join(members(name))
-    return f"{about(name)} ({names})" if names else about(name)
+def _describe_entry(name: str) -> str:
+    """Return a command's description; for a group, with its commands."""
+    names = ", ".join(list_members(name))
+    return f"{describe_command(name)} ({names})" if names else describe_command(name)
 
 
-def _section(heading: str, rows: Sequence[tuple[str, str]], width: int = 0) -> str:
+def _format_section(heading: str, rows: Sequence[tuple[str, str]], width: int = 0) -> str:
     """Return a heading with indented rows, wrapped to the terminal."""
     width = width or max(len(name) for name, _ in rows) + 2
     columns = min(100, get_terminal_size().columns - 1)
@@ -256,8 +256,8 @@ def _section(heading: str, rows: Sequence[tuple[str, str]], width: int = 0) -> s
     return "\n".join([f"{heading}:", *lines])
 
 
-def introduction() -> str:
-    """Return what a person reads who runs the command without any words."""
+def format_introduction() -> str:
+    """Return the text that is shown when the program runs without arguments."""
     return f"""Papershelf {get_version()}
 {SLOGAN}
 

@@ -1,4 +1,4 @@
-"""The parsers of commands, and what is said of a slip of the keyboard.
+"""Parsers of commands, and error messages for mistyped options.
 
 The options of a command stand in its module, in a function ``add(commands)``, which calls `command`
 for each command of the module. A name is given in full: ``search``, ``shelf audit``.
@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from ..command_line import command_line
 from ..errors import BadRequest
 from ..plugins import import_part
-from .command_list import about, all_commands, examples_of, nearest, split_name
+from .command_list import describe_command, find_nearest, format_examples, list_commands, split_name
 
 Verb = Callable[[argparse.Namespace, Any], int]
 Commands = dict[str, "CommandParser"]
@@ -22,12 +22,12 @@ _OPTIONS = " [options]"
 
 
 class CommandParser(argparse.ArgumentParser):
-    """Parses the options of one command; raises `BadRequest` for wrong ones."""
+    """Parse the options of one command; raise `BadRequest` for wrong options."""
 
     def add_argument(
         self, *names: str, former: Sequence[str] = (), **options: Any
     ) -> argparse.Action:
-        """Add an argument; *former* names are taken too, and no help shows them."""
+        """Add an argument; *former* names are accepted too, but not shown in the help."""
         action = super().add_argument(*names, **options)
         if not action.option_strings:
             shown = f"{action.metavar or action.dest.upper()}{' …' * (action.nargs in ('*', '+'))}"
@@ -41,14 +41,14 @@ class CommandParser(argparse.ArgumentParser):
     def parse_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> argparse.Namespace:
-        """Parse *args*, in which options may stand between other words."""
+        """Parse *args*; options may be placed between other words."""
         parsed, unknown = self.parse_known_intermixed_args(args, namespace)
         if unknown:
-            self._refuse(unknown[0])
+            self._reject_word(unknown[0])
         return parsed
 
     def error(self, message: str) -> NoReturn:
-        """Raise what argparse says, with where to look."""
+        """Raise argparse's message with a pointer to the help."""
         name, _, said = message.removeprefix("argument ").partition(": ")
         if name.startswith("the following arguments"):
             message = f"{said.upper()} is missing"
@@ -57,36 +57,38 @@ class CommandParser(argparse.ArgumentParser):
             message = f"{name.rpartition('/')[2]} {said}".replace(" : ", ": ")
         raise BadRequest(f"{message[:1].upper()}{message[1:]}.", f"See {self.prog} --help")
 
-    def _refuse(self, word: str) -> NoReturn:
-        """Raise the error about an argument that the command does not take."""
+    def _reject_word(self, word: str) -> NoReturn:
+        """Raise the error for an argument that the command does not accept."""
         name = word.partition("=")[0]
         if not name.startswith("-"):
             raise BadRequest(f"{word!r} is one argument too many.", f"See {self.prog} --help")
         visible = (action for action in self._actions if action.help != argparse.SUPPRESS)
-        near = nearest(name, (option for action in visible for option in action.option_strings))
+        near = find_nearest(
+            name, (option for action in visible for option in action.option_strings)
+        )
         hint = f"Did you mean {near}?" if near else f"See {self.prog} --help"
         raise BadRequest(f"{self.prog} has no option {name}.", hint)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Raise the error about a value that is not among the choices."""
+        """Raise an error if a value is not among the choices."""
         if action.choices is None or value in action.choices:
             return
         choices = [str(one) for one in action.choices if one != ""]
-        near = nearest(str(value), choices)
+        near = find_nearest(str(value), choices)
         name = action.option_strings[0] if action.option_strings else action.dest.upper()
         hint = f"Did you mean {near}?" if near else ""
         known = f"Choose among {', '.join(choices)}."
         raise BadRequest(f"{value!r} is not a value of {name}.", hint, known)
 
 
-def parser_of(name: str) -> CommandParser:
+def build_parser(name: str) -> CommandParser:
     """Return the parser of a command, by its full name."""
     commands: Commands = {}
-    import_part(all_commands()[name].module).add(commands)
+    import_part(list_commands()[name].module).add(commands)
     return commands[name]
 
 
-def parse(words: Sequence[str]) -> argparse.Namespace:
+def parse_command(words: Sequence[str]) -> argparse.Namespace:
     """Parse a command with its options.
 
     Raises
@@ -95,7 +97,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
         There is no such command or option, or a value is wrong.
     """
     name, rest = split_name(words)
-    return parser_of(name).parse_args(rest)
+    return build_parser(name).parse_args(rest)
 
 
 def command(commands: Commands, name: str, verb: Verb) -> CommandParser:
@@ -103,8 +105,8 @@ def command(commands: Commands, name: str, verb: Verb) -> CommandParser:
     parser = commands[name] = CommandParser(
         prog=command_line(name),
         usage=f"%(prog)s{_OPTIONS}",
-        description=f"{about(name)[:1].upper()}{about(name)[1:]}.",
-        epilog=examples_of(name),
+        description=f"{describe_command(name)[:1].upper()}{describe_command(name)[1:]}.",
+        epilog=format_examples(name),
         formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(
             prog, max_help_position=26
         ),

@@ -1,4 +1,4 @@
-"""Tab completion for bash, zsh, fish and PowerShell, by argcomplete.
+"""Complete commands with Tab in bash, zsh, fish and PowerShell, by argcomplete.
 
 The shell runs Papershelf at each Tab with the line so far in ``COMP_LINE``; what completes its last
 word is written to the descriptor 8. The words of the command's name are left out of what
@@ -13,12 +13,12 @@ import sys
 
 from ..command_line import IN_CHECKOUT
 from ..errors import BadRequest
-from .command_list import members, split_name, top_names
-from .commands import Commands, command, parser_of
+from .command_list import list_members, split_name, top_names
+from .commands import Commands, build_parser, command
 from .output import note
 
 _START = "_ARGCOMPLETE"
-_PLACES = {
+_INSTALL_HINTS = {
     "bash": 'Put into ~/.bashrc: eval "$(papershelf setup completion bash)"',
     "zsh": 'Put into ~/.zshrc, after compinit: eval "$(papershelf setup completion zsh)"',
     "fish": "Write it: papershelf setup completion fish > "
@@ -31,7 +31,7 @@ _PLACES = {
 def add(commands: Commands) -> None:
     """Register the command."""
     parser = command(commands, "setup completion", _print_code)
-    parser.add_argument("shell", choices=list(_PLACES), help="your shell")
+    parser.add_argument("shell", choices=list(_INSTALL_HINTS), help="your shell")
     parser.set_defaults(needs_library=False)
 
 
@@ -40,47 +40,47 @@ def _print_code(args: argparse.Namespace, _: object) -> int:
 
     sys.stdout.write(shellcode(["papershelf"], shell=args.shell))
     if sys.stdout.isatty():
-        note(_PLACES[args.shell])
+        note(_INSTALL_HINTS[args.shell])
         if IN_CHECKOUT:
             note("It completes the installed command: uv tool install .")
     return 0
 
 
-def complete() -> None:
-    """Write what completes the line, and end the process."""
+def print_completions() -> None:
+    """Write the completions of the line, and end the process."""
     from argcomplete import autocomplete
     from argcomplete.lexers import split_line
 
     line, end = os.environ["COMP_LINE"], int(os.environ["COMP_POINT"])  # noqa: TID251
     _, _, _, words, _ = split_line(line[:end])
     words = words[int(os.environ[_START]) :]  # noqa: TID251
-    parser, taken = _parser_for(words[1:] if words[:1] == ["help"] else words)
+    parser, taken = _find_parser(words[1:] if words[:1] == ["help"] else words)
     taken += words[:1] == ["help"]
     os.environ[_START] = str(int(os.environ[_START]) + taken)  # noqa: TID251
     autocomplete(parser, always_complete_options=False)
 
 
-def _parser_for(words: list[str]) -> tuple[argparse.ArgumentParser, int]:
-    """Return the parser of the command that is typed, and how many words its name has."""
+def _find_parser(words: list[str]) -> tuple[argparse.ArgumentParser, int]:
+    """Return the parser of the typed command, and the number of words in its name."""
     if not words:
-        return _choosing([*top_names(), "help"]), 0
+        return _build_name_parser([*top_names(), "help"]), 0
     try:
         name, rest = split_name(words)
     except BadRequest:
         return argparse.ArgumentParser(), 0
     taken = len(words) - len(rest)
     try:
-        parser: argparse.ArgumentParser = parser_of(name)
+        parser: argparse.ArgumentParser = build_parser(name)
     except KeyError:
-        return _choosing(members(name)), taken
-    if not rest and (names := members(name)):
+        return _build_name_parser(list_members(name)), taken
+    if not rest and (names := list_members(name)):
         for action in parser._get_positional_actions():  # noqa: SLF001
             action.completer = lambda **_: names  # type: ignore[attr-defined]
     return parser, taken
 
 
-def _choosing(names: list[str]) -> argparse.ArgumentParser:
-    """Return a parser that takes one of these names."""
+def _build_name_parser(names: list[str]) -> argparse.ArgumentParser:
+    """Return a parser that accepts one of these names."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("command", choices=names)
     return parser

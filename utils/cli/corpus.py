@@ -1,4 +1,4 @@
-"""The corpus in the shell: sync and index from cron, find and quote on a terminal."""
+"""Commands of the corpus: sync and index from cron, find and quote in a terminal."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ..model.versions import UNPUBLISHED_VERSIONS
 from ..outline import terms
 from ..system.plain_text import clean_text, one_line
 from .commands import CommandParser, Commands, command
-from .options import date_options, limit_option, types_option, year_of
-from .output import UNREACHABLE, counted, note, say, warn
-from .progress import LINE, follow, show_count
+from .options import add_date_options, add_limit_option, add_types_option, get_year
+from .output import UNREACHABLE, note, pluralize, say, warn
+from .progress import LINE, show_count, show_steps
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -29,30 +29,30 @@ if TYPE_CHECKING:
     from ..model.passage import Passage
 
 NOT_VERBATIM = 1
-_SNIPPET, _BEFORE = 320, 40
+_SNIPPET_MAX_CHARS, _CHARS_BEFORE = 320, 40
 _TABLES = ("kinds", "years", "synced")
 
 
 def add(commands: Commands) -> None:
     """Register the commands."""
-    sync = command(commands, "corpus sync", _sync)
+    sync = command(commands, "corpus sync", _sync_query)
     sync.add_argument("key", help="a name for the query: the next sync goes on from there")
     sync.add_argument("term", help="the query, in PubMed's syntax")
     sync.add_argument("--overlap-days", type=int, default=5, help="asked for again (5)")
     sync.add_argument("--full", action="store_true", help="fetch every record again")
-    checkpoint = command(commands, "corpus checkpoint", _checkpoint)
+    checkpoint = command(commands, "corpus checkpoint", _show_checkpoint)
     checkpoint.add_argument("key", help="see sync")
     checkpoint.add_argument("--set", default="", metavar="DATE", help="move it, also back")
-    index = command(commands, "corpus index", _index)
+    index = command(commands, "corpus index", _index_corpus)
     index.add_argument("--all", action="store_true", help="everything anew")
-    learn = command(commands, "corpus learn", _learn)
+    learn = command(commands, "corpus learn", _learn_names)
     learn.add_argument("file", nargs="+", type=Path, help="J_Medline.txt, desc*.xml, *.gene_info")
-    _find_options(command(commands, "corpus find", _find))
-    _quote_options(command(commands, "corpus quote", _quote))
-    command(commands, "corpus stats", _stats)
+    _add_find_options(command(commands, "corpus find", _find_passages))
+    _add_quote_options(command(commands, "corpus quote", _verify_quote))
+    command(commands, "corpus stats", _print_stats)
 
 
-def _source_option(parser: CommandParser) -> None:
+def _add_source_option(parser: CommandParser) -> None:
     parser.add_argument(
         "--source",
         choices=["corpus", "mirror"],
@@ -61,20 +61,20 @@ def _source_option(parser: CommandParser) -> None:
     )
 
 
-def _quote_options(quote: CommandParser) -> None:
-    _source_option(quote)
+def _add_quote_options(quote: CommandParser) -> None:
+    _add_source_option(quote)
     quote.add_argument("text", help="the quotation; - is stdin")
     quote.add_argument("--paper", default="", help="look in this paper only, by identifier or file")
 
 
-def _find_options(find: CommandParser) -> None:
+def _add_find_options(find: CommandParser) -> None:
     find.add_argument("query", nargs="+")
-    _source_option(find)
-    limit_option(find, "passages", 10, former=["--top-k"])
+    _add_source_option(find)
+    add_limit_option(find, "passages", 10, former=["--top-k"])
     find.add_argument("--by", choices=["both", "words", "meaning"], default="both")
-    date_options(find)
+    add_date_options(find)
     find.add_argument("--journal", default="", help="by name, NLM's abbreviation or ISSN")
-    types_option(find)
+    add_types_option(find)
     find.add_argument("--mesh", action="append", default=[], help="a heading; of a mirror only")
     find.add_argument("--kind", choices=["full_text", "abstract"])
     find.add_argument("--retracted", action="store_true", help="retracted papers too")
@@ -84,7 +84,7 @@ def _find_options(find: CommandParser) -> None:
     find.add_argument("--no-quality", dest="quality", action="store_false", help="by score alone")
 
 
-def _sync(args: argparse.Namespace, library: Library) -> int:
+def _sync_query(args: argparse.Namespace, library: Library) -> int:
     from ..corpus.stored_records import to_timestamp
 
     synced = library.corpus.sync(
@@ -96,7 +96,7 @@ def _sync(args: argparse.Namespace, library: Library) -> int:
         waiting=note,
     )
     text = (
-        f"{args.key}: {counted(synced.pmids_processed, 'record')}: {synced.inserted:,} new, "
+        f"{args.key}: {pluralize(synced.pmids_processed, 'record')}: {synced.inserted:,} new, "
         f"{synced.updated:,} updated, {synced.skipped:,} as they were."
     )
     if synced.members is not None:
@@ -115,7 +115,7 @@ def _sync(args: argparse.Namespace, library: Library) -> int:
     return 0
 
 
-def _checkpoint(args: argparse.Namespace, library: Library) -> int:
+def _show_checkpoint(args: argparse.Namespace, library: Library) -> int:
     from ..corpus.stored_records import to_timestamp
 
     corpus = library.corpus
@@ -129,12 +129,14 @@ def _checkpoint(args: argparse.Namespace, library: Library) -> int:
     return 0
 
 
-def _index(args: argparse.Namespace, library: Library) -> int:
-    last = follow(library.corpus.index(everything=args.all, waiting=note), _index_text, note)
+def _index_corpus(args: argparse.Namespace, library: Library) -> int:
+    last = show_steps(
+        library.corpus.index(everything=args.all, waiting=note), _describe_index_progress, note
+    )
     if last is None:
         return 0
     text = (
-        f"{counted(last.done, 'paper')}: {last.cut:,} cut anew, {last.dropped:,} dropped; "
+        f"{pluralize(last.done, 'paper')}: {last.cut:,} cut anew, {last.dropped:,} dropped; "
         f"{last.passages:,} passages added, {last.removed:,} removed, {last.vectors:,} vectors."
     )
     say(asdict(last) if args.json else text, args.json)
@@ -142,26 +144,26 @@ def _index(args: argparse.Namespace, library: Library) -> int:
     return 0
 
 
-def _index_text(indexed: IndexProgress) -> str:
+def _describe_index_progress(indexed: IndexProgress) -> str:
     vectors = f"{indexed.vectors:,} of {indexed.vectors_due:,} vectors"
     return f"{indexed.done:,} of {indexed.total:,} papers, {vectors} …"
 
 
-def _learn(args: argparse.Namespace, library: Library) -> int:
+def _learn_names(args: argparse.Namespace, library: Library) -> int:
     for file in args.file:
         count = library.corpus.learn(file)
         row = {"file": str(file), "names": count}
-        say(row if args.json else f"{one_line(file.name)}: {counted(count, 'name')}.", args.json)
+        say(row if args.json else f"{one_line(file.name)}: {pluralize(count, 'name')}.", args.json)
     return 0
 
 
-def _find(args: argparse.Namespace, library: Library) -> int:
+def _find_passages(args: argparse.Namespace, library: Library) -> int:
     from ..corpus.local_model import describe_missing_package
     from ..model.passage import Filters
 
     filters = Filters(
-        year_from=year_of(args.since) or None,
-        year_to=year_of(args.until) or None,
+        year_from=get_year(args.since) or None,
+        year_to=get_year(args.until) or None,
         journal=args.journal,
         publication_types=tuple(args.publication_types),
         kind=args.kind,
@@ -179,9 +181,9 @@ def _find(args: argparse.Namespace, library: Library) -> int:
     )
     if args.json:
         for found in answer.hits:
-            say(_row(found), as_json=True)
+            say(_to_hit_row(found), as_json=True)
     else:
-        _print(answer.hits, query)
+        _print_hits(answer.hits, query)
     if answer.wordings:
         others = (f"{one_line(one.term)} = {one_line(one.other)}" for one in answer.wordings)
         note(f"Also asked: {'; '.join(others)} (not with --no-widen)")
@@ -191,7 +193,7 @@ def _find(args: argparse.Namespace, library: Library) -> int:
     return 0
 
 
-def _row(found: ScoredPassage) -> dict[str, Any]:
+def _to_hit_row(found: ScoredPassage) -> dict[str, Any]:
     passage = found.passage
     return {
         **asdict(passage),
@@ -204,21 +206,21 @@ def _row(found: ScoredPassage) -> dict[str, Any]:
     }
 
 
-def _print(hits: tuple[ScoredPassage, ...], query: str) -> None:
-    """Print snippets; on a terminal the words of the query stand out."""
+def _print_hits(hits: tuple[ScoredPassage, ...], query: str) -> None:
+    """Print snippets; on a terminal the words of the query are highlighted."""
     if not sys.stdout.isatty():
         for number, found in enumerate(hits, 1):
-            say(_entry(number, found, query))
+            say(_format_hit(number, found, query))
         return
     from rich.console import Console
 
     console = Console(highlight=False)
     LINE.clear()
     for number, found in enumerate(hits, 1):
-        console.print(_colour(_entry(number, found, query), query), soft_wrap=True)
+        console.print(_highlight_words(_format_hit(number, found, query), query), soft_wrap=True)
 
 
-def _entry(number: int, found: ScoredPassage, query: str) -> str:
+def _format_hit(number: int, found: ScoredPassage, query: str) -> str:
     passage = found.passage
     flag = "[RETRACTED] " if passage.retracted else ""
     flag += f"[{found.version}] " if found.version in UNPUBLISHED_VERSIONS else ""
@@ -227,49 +229,53 @@ def _entry(number: int, found: ScoredPassage, query: str) -> str:
     lines = [
         f"{number:>3}. {flag}{one_line(passage.title)}",
         f"     {passage.paper}  {' '.join(filter(None, about))}  {ranked}",
-        f"     {_place(passage)}",
-        f"     {snippet(passage.text, query)}",
+        f"     {_describe_location(passage)}",
+        f"     {cut_snippet(passage.text, query)}",
     ]
     return clean_text("\n".join(lines))
 
 
-def _place(found: Passage | Quotation) -> str:
-    """Section, file, block and characters; without a file, those of title and abstract."""
+def _describe_location(found: Passage | Quotation) -> str:
+    """Return section, file, block and characters; without a file, those of title and abstract."""
     anchor = getattr(found, "anchor", "")
     where = filter(None, (one_line(found.section), found.file or "record", anchor))
     return f"{' · '.join(where)} [{found.start}:{found.end}]"
 
 
-def snippet(text: str, query: str) -> str:
-    """The stretch of a passage, on one line, that has the most words of the query.
+def cut_snippet(text: str, query: str) -> str:
+    """Return the part of a passage, on one line, that has the most words of the query.
 
-    >>> snippet("Corals bleach in warm water.", "bleaching")
+    >>> cut_snippet("Corals bleach in warm water.", "bleaching")
     'Corals bleach in warm water.'
     """
     line = one_line(text)
-    if len(line) <= _SNIPPET:
+    if len(line) <= _SNIPPET_MAX_CHARS:
         return line
-    matches = [(found.start(), terms.indexed(found[0])) for found in _query_words(line, query)]
+    matches = [(found.start(), terms.indexed(found[0])) for found in _find_query_words(line, query)]
 
     def words_from(start: int) -> int:
-        return len({word for at, word in matches if start <= at < start + _SNIPPET})
+        return len({word for at, word in matches if start <= at < start + _SNIPPET_MAX_CHARS})
 
     first = max((at for at, _ in matches), key=words_from, default=0)
-    start = max(0, min(first - _BEFORE, len(line) - _SNIPPET))
+    start = max(0, min(first - _CHARS_BEFORE, len(line) - _SNIPPET_MAX_CHARS))
     start = line.rfind(" ", 0, start) + 1
-    end = line.rfind(" ", 0, start + _SNIPPET) if start + _SNIPPET < len(line) else len(line)
-    end = end if end > start else start + _SNIPPET
+    end = (
+        line.rfind(" ", 0, start + _SNIPPET_MAX_CHARS)
+        if start + _SNIPPET_MAX_CHARS < len(line)
+        else len(line)
+    )
+    end = end if end > start else start + _SNIPPET_MAX_CHARS
     return "… " * (start > 0) + line[start:end] + " …" * (end < len(line))
 
 
-def _query_words(text: str, query: str) -> Iterator[re.Match[str]]:
-    """The words of *text* that an index takes for words of *query*."""
+def _find_query_words(text: str, query: str) -> Iterator[re.Match[str]]:
+    """Return the words of *text* that an index matches with words of *query*."""
     wanted = set(terms.asked(query))
     found = re.finditer(r"[^\W_]+(?:[-\u2010\u2011'’][^\W_]+)*", text)
     return (word for word in found if wanted.intersection(terms.indexed(word[0]).split()))
 
 
-def _colour(entry: str, query: str) -> Text:
+def _highlight_words(entry: str, query: str) -> Text:
     from rich.text import Text
 
     head, *others = entry.split("\n")
@@ -277,12 +283,12 @@ def _colour(entry: str, query: str) -> Text:
     for line in others[:-1]:
         text.append(f"\n{line}", style="dim not bold")
     body = Text(f"\n{others[-1]}", style="not bold")
-    for word in _query_words(body.plain, query):
+    for word in _find_query_words(body.plain, query):
         body.stylize("bold yellow", word.start(), word.end())
     return text.append_text(body)
 
 
-def _quote(args: argparse.Namespace, library: Library) -> int:
+def _verify_quote(args: argparse.Namespace, library: Library) -> int:
     text = sys.stdin.read() if args.text == "-" else args.text
     corpus = library.passages_of(args.source)
     found = corpus.verify_quote(text, args.paper)
@@ -291,20 +297,20 @@ def _quote(args: argparse.Namespace, library: Library) -> int:
     elif not found.found:
         say(f"Not in {args.paper or f'the {args.source}'}, and nothing like it.")
     else:
-        _say_quotation(found)
+        _print_quotation(found)
     return 0 if found.verbatim else NOT_VERBATIM
 
 
-def _say_quotation(found: Quotation) -> None:
+def _print_quotation(found: Quotation) -> None:
     head = "Verbatim" if found.verbatim else f"Not verbatim; nearest ({found.likeness:.2f})"
-    say(f"{head}: {found.paper} {one_line(found.title)}\n  {_place(found)}")
+    say(f"{head}: {found.paper} {one_line(found.title)}\n  {_describe_location(found)}")
     if not found.verbatim:
         say(f"  {one_line(found.text)}")
     for one in found.differences if found.verdict == "near" else ():
         say(f"  - {one_line(str(one))}")
 
 
-def _stats(args: argparse.Namespace, library: Library) -> int:
+def _print_stats(args: argparse.Namespace, library: Library) -> int:
     stats = library.corpus.stats()
     row = asdict(stats)
     if args.json:

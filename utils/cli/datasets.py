@@ -1,4 +1,4 @@
-"""Entrez results as tables, in the shell: stage, query in SQL, export."""
+"""Commands of datasets: store Entrez results as tables, query the tables in SQL, and export."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from ..command_line import command_line
 from ..system.plain_text import clean_text, one_line
 from .commands import Commands, command
-from .options import limit_option, natural, output_option
-from .output import counted, note, say, warn
+from .options import add_limit_option, add_output_option, parse_natural
+from .output import note, pluralize, say, warn
 from .progress import LINE, show_count
 
 if TYPE_CHECKING:
@@ -24,24 +24,24 @@ _MEGABYTE = 1e6
 
 def add(commands: Commands) -> None:
     """Register the commands."""
-    stage = command(commands, "data stage", _stage)
+    stage = command(commands, "data stage", _stage_dataset)
     stage.add_argument("database", help="pubmed, gene, clinvar, …")
     stage.add_argument("term", nargs="*", help="a query in the database's own language")
     stage.add_argument("--ids", default="", help="identifiers by commas, instead of a query")
     stage.add_argument("--rettype", default="", help="the form to make them of; docsum: summaries")
-    limit_option(stage, "records", 10_000, former=["--max-records"])
-    command(commands, "data datasets", _list).add_argument(
+    add_limit_option(stage, "records", 10_000, former=["--max-records"])
+    command(commands, "data datasets", _list_datasets).add_argument(
         "dataset", nargs="?", default="", help="show the tables of one, and how to ask them"
     )
-    sql = command(commands, "data sql", _sql)
+    sql = command(commands, "data sql", _run_sql)
     sql.add_argument("dataset")
     sql.add_argument("statement", help="- is stdin")
-    sql.add_argument("--start", type=natural, default=0, metavar="N", help="skip N rows")
-    limit_option(sql, "rows", 100, former=["--max-rows"])
-    output_option(sql, "write all rows: .csv or .parquet", kind=Path, former=["--out"])
+    sql.add_argument("--start", type=parse_natural, default=0, metavar="N", help="skip N rows")
+    add_limit_option(sql, "rows", 100, former=["--max-rows"])
+    add_output_option(sql, "write all rows: .csv or .parquet", kind=Path, former=["--out"])
 
 
-def _stage(args: argparse.Namespace, library: Library) -> int:
+def _stage_dataset(args: argparse.Namespace, library: Library) -> int:
     pages = library.entrez.pages(
         args.database, args.ids, term=" ".join(args.term), rettype=args.rettype,
         most=args.limit, progress=show_count,
@@ -50,7 +50,7 @@ def _stage(args: argparse.Namespace, library: Library) -> int:
     if args.json:
         say(asdict(staged), as_json=True)
         return 0
-    say(f"{staged.dataset}: {counted(staged.records, 'record')}, until {staged.expires}")
+    say(f"{staged.dataset}: {pluralize(staged.records, 'record')}, until {staged.expires}")
     for table, rows in staged.tables.items():
         say(f"  {table:<32} {rows:>10,}")
     warn(staged.warnings)
@@ -58,9 +58,9 @@ def _stage(args: argparse.Namespace, library: Library) -> int:
     return 0
 
 
-def _list(args: argparse.Namespace, library: Library) -> int:
+def _list_datasets(args: argparse.Namespace, library: Library) -> int:
     if args.dataset:
-        return _show(args, library)
+        return _show_schema(args, library)
     datasets = library.datasets.list()
     for one in datasets:
         size = f"{one.size / _MEGABYTE:.1f} MB"
@@ -72,17 +72,17 @@ def _list(args: argparse.Namespace, library: Library) -> int:
     return 0
 
 
-def _show(args: argparse.Namespace, library: Library) -> int:
+def _show_schema(args: argparse.Namespace, library: Library) -> int:
     schema = library.datasets.schema(args.dataset)
     say(asdict(schema) if args.json else schema.to_text(), args.json)
     return 0
 
 
-def _sql(args: argparse.Namespace, library: Library) -> int:
+def _run_sql(args: argparse.Namespace, library: Library) -> int:
     statement = sys.stdin.read() if args.statement == "-" else args.statement
     if args.output:
         export = library.datasets.export(args.dataset, statement, args.output)
-        text = f"{counted(export.rows, 'row')} in {export.file}"
+        text = f"{pluralize(export.rows, 'row')} in {export.file}"
         say({**asdict(export), "file": str(export.file)} if args.json else text, args.json)
         return 0
     options = {"start": args.start, "max_rows": args.limit}
@@ -91,31 +91,31 @@ def _sql(args: argparse.Namespace, library: Library) -> int:
         for row in found.rows:
             say(dict(zip(found.columns, row, strict=True)), as_json=True)
     else:
-        _print(found.columns, found.rows)
+        _print_table(found.columns, found.rows)
     if found.next_start is not None:
         note(f"There are more rows: --start {found.next_start}, or all of them with --output FILE.")
     return 0
 
 
-def _print(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print a table on a terminal, tab-separated lines in a pipe."""
+def _print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print a table on a terminal, or tab-separated lines in a pipe."""
     if not sys.stdout.isatty():
         for row in (columns, *rows):
-            say("\t".join(_cell_text(cell) for cell in row))
+            say("\t".join(_to_cell_text(cell) for cell in row))
         return
     from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(*map(_cell_text, columns), box=box.SIMPLE_HEAD)
+    table = Table(*map(_to_cell_text, columns), box=box.SIMPLE_HEAD)
     for row in rows:
         numbers = (isinstance(cell, int | float) for cell in row)
         cells = zip(row, numbers, strict=True)
-        table.add_row(*(Text(_cell_text(c), justify="right" if n else "left") for c, n in cells))
+        table.add_row(*(Text(_to_cell_text(c), justify="right" if n else "left") for c, n in cells))
     LINE.clear()
     Console(highlight=False).print(table)
 
 
-def _cell_text(cell: object) -> str:
+def _to_cell_text(cell: object) -> str:
     return "" if cell is None else clean_text(one_line(str(cell)))

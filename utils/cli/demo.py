@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ..demo.internet import Internet
 from ..library import Library
 from ..settings import Settings
-from .output import speaks_unicode
+from .output import supports_unicode
 
 if TYPE_CHECKING:
     from ..harvest.jobs import Harvest
@@ -56,7 +56,7 @@ def repeat(harvest: Harvest, library: Library, internet: Internet) -> str:
 def chart(harvest: Harvest) -> list[str]:
     """Return a line with a bar for each route that led to a text, and each reason for none."""
     coverage = harvest.ledger.coverage()
-    sign = "█" if speaks_unicode() else "#"
+    sign = "█" if supports_unicode() else "#"
     counts = {_NAMES.get(via, via): number for via, number in coverage.sources.items()}
     for reason, number in coverage.reasons.items():
         counts[f"none: {reason.replace('_', ' ')}"] = number

@@ -1,40 +1,41 @@
-"""What a harvest would take, in words: papers, time, requests, room."""
+"""Describe a harvest plan: papers, time, requests and disk space."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
-from .output import counted, span
+from .output import format_duration, pluralize
 
 if TYPE_CHECKING:
     from ..harvest.plan import MediaSpace, Plan
 
 
-def space_text(space: MediaSpace, kinds: str, most_mb: int) -> str:
-    """The room that objects take, in words."""
-    files = f" in {counted(space.files, 'file')}" if space.files else ""
+def describe_media_space(space: MediaSpace, kinds: str, most_mb: int) -> str:
+    """Return the disk space of objects in words."""
+    files = f" in {pluralize(space.files, 'file')}" if space.files else ""
     return (
-        f"{kinds} of {counted(space.papers, 'paper')} in PMC: about "
+        f"{kinds} of {pluralize(space.papers, 'paper')} in PMC: about "
         f"{math.ceil(space.size / 1e6):,} MB{files}, the largest {space.largest / 1e6:,.1f} MB a "
         f"paper (judged by {space.basis}); never more than {most_mb:,} MB a paper (--max-mb)"
     )
 
 
-def plan_text(plan: Plan) -> str:
-    """A plan in words."""
+def describe_plan(plan: Plan) -> str:
+    """Return a plan in words."""
     already = f", {plan.held:,} more are on the shelf in full text already" if plan.held else ""
     lines = [
-        f"{counted(plan.papers, 'paper')} to get{already}",
+        f"{pluralize(plan.papers, 'paper')} to get{already}",
         f"  in PMC {plan.in_pmc:,}, free {plan.free:,}, with abstract {plan.with_abstract:,}",
         f"  full texts to expect: about {plan.full_text:,}",
-        f"  time at polite rates: about {span(plan.seconds)}",
+        f"  time at polite rates: about {format_duration(plan.seconds)}",
         f"  disk space: about {math.ceil(plan.size / 1e6):,} MB",
     ]
     if plan.hosts:
         lines += ["", f"  {'site':<20}{'requests':>10}{'time':>12}"]
     lines += [
-        f"  {host.host:<20}{host.requests:>10,}{span(host.seconds):>12}" for host in plan.hosts
+        f"  {host.host:<20}{host.requests:>10,}{format_duration(host.seconds):>12}"
+        for host in plan.hosts
     ]
     lines += [f"  note: {note}" for note in plan.notes]
     return "\n".join(lines)

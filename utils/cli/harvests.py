@@ -1,4 +1,4 @@
-"""Harvests in the shell: plan, run, resume, status, report."""
+"""Commands of harvests: plan, run, resume, status, report."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from ..model.versions import UNPUBLISHED_VERSIONS, VERSION_NAMES
 from ..system.plain_text import one_line
 from ..system.process import INTERRUPTED_EXIT_STATUS
 from .commands import Commands, command
-from .harvest_plans import plan_text, space_text
-from .harvest_progress import outcomes_text, watch
-from .objects import kinds_of, of_job, show
+from .harvest_plans import describe_media_space, describe_plan
+from .harvest_progress import describe_outcomes, watch_harvest
+from .objects import iterate_job_objects, parse_kinds, show_objects
 from .options import (
-    date_options,
-    limit_option,
-    megabytes_option,
-    pdf_option,
-    pmc_last_option,
+    add_date_options,
+    add_limit_option,
+    add_megabytes_option,
+    add_pdf_option,
+    add_pmc_last_option,
 )
-from .output import NO_FULL_TEXT, UNREACHABLE, counted, kinds_of_drawing, leave, note, say
+from .output import NO_FULL_TEXT, UNREACHABLE, exit_now, note, parse_drawing_kinds, pluralize, say
 from .pdfs import show_pdfs
 from .progress import LINE
-from .upkeep import KINDS, remind
+from .upkeep import KINDS, remind_of_audit
 
 if TYPE_CHECKING:
     from ..curation.inbox import InboxResult
@@ -41,12 +41,12 @@ if TYPE_CHECKING:
 
 _INBOX_MARKS = {"filed": "●", "postponed": "…"}
 _COULD_NOT_TELL = {"could_not_tell", "unreachable"}
-_TITLE = 100  # characters of a title
+_TITLE_MAX_CHARS = 100  # characters of a title
 
 
 def add(commands: Commands) -> None:
     """Register the commands."""
-    harvest = command(commands, "harvest", _harvest)
+    harvest = command(commands, "harvest", _run_harvest)
     harvest.add_argument(
         "what",
         nargs="*",
@@ -63,14 +63,14 @@ def add(commands: Commands) -> None:
         help="also what all screeners excluded in a list of Rayyan, Covidence, ASReview or Zotero",
     )
     harvest.add_argument("--plan", action="store_true", help="say what it would take, and stop")
-    limit_option(harvest, "papers", 0, former=["--max-papers"])
+    add_limit_option(harvest, "papers", 0, former=["--max-papers"])
     harvest.add_argument(
         *("--retry",),
         default="",
         metavar="STATES",
         help="try these again: failed,abstract,record,preprint or an outcome",
     )
-    pmc_last_option(harvest)
+    add_pmc_last_option(harvest)
     harvest.add_argument(
         *("--query",),
         action="append",
@@ -86,73 +86,73 @@ def add(commands: Commands) -> None:
     harvest.add_argument(
         "--media", default="", metavar="KINDS", help="fetch these too: tables,figures,supplements"
     )
-    megabytes_option(harvest)
-    pdf_option(harvest)
-    date_options(harvest, exact=True)
-    status = command(commands, "harvest status", _status)
+    add_megabytes_option(harvest)
+    add_pdf_option(harvest)
+    add_date_options(harvest, exact=True)
+    status = command(commands, "harvest status", _show_status)
     status.add_argument("job", nargs="?", default="", help="its name, as in the list")
-    report = command(commands, "harvest report", _report)
+    report = command(commands, "harvest report", _write_report)
     report.add_argument("job", help="its name, as in `harvest status`")
     report.add_argument(
         "--draw", default="", metavar="png,pptx", help="the PRISMA figure in these forms too"
     )
-    inbox = command(commands, "harvest inbox", _inbox)
+    inbox = command(commands, "harvest inbox", _file_inbox)
     inbox.add_argument("--accept", action="store_true", help="also what the judges refuse")
     inbox.add_argument("--watch", action="store_true", help="go on: file what arrives, as it does")
     inbox.add_argument(
         "--folder", default="", help="also copy papers asked for from here: ~/Downloads, say"
     )
     inbox.add_argument("--because", default="handed in as the paper", help="with --accept: why")
-    demo = command(commands, "setup demo", _demo)
+    demo = command(commands, "setup demo", _run_demo)
     for with_page in (report, demo):
         with_page.add_argument("--open", action="store_true", help="show it in the browser")
 
 
-def _harvest(args: argparse.Namespace, library: Library) -> int:
-    _check(args)
-    kinds = kinds_of(args.media)
+def _run_harvest(args: argparse.Namespace, library: Library) -> int:
+    _check_options(args)
+    kinds = parse_kinds(args.media)
     if args.plan:
-        return _plan(args, library)
+        return _show_plan(args, library)
     library.settings.require_email("NCBI")  # before there is a job that cannot begin
-    lock = _lock(args.lock) if args.lock else None
+    lock = _read_lock_file(args.lock) if args.lock else None
     harvest = library.harvests.from_lock(lock) if lock else _open_harvest(args, library)
     if args.retry:
-        note(f"{counted(harvest.retry(args.retry), 'paper')} to be tried again.")
+        note(f"{pluralize(harvest.retry(args.retry), 'paper')} to be tried again.")
     elif again := harvest.go_on():
-        note(f"Asking again for {counted(again, 'paper')} that nobody could tell of last time.")
+        note(f"Asking again for {pluralize(again, 'paper')} that nobody could tell of last time.")
     for received in library.upkeep.take_in():
         note(f"inbox: {received.file} {received.outcome}: {received.detail}")
-    _work(harvest, args.json)
+    _run_to_end(harvest, args.json)
     more: dict[str, Any] = {}
     if lock:
         rebuilt = library.harvests.differences(lock, harvest)
         more = {"differences": list(rebuilt.sentences), "differences_file": str(rebuilt.table)}
-    _show(harvest, args.json, **more)
+    _print_harvest(harvest, args.json, **more)
     if kinds:
         options = {"kinds": kinds, "most_bytes": args.max_mb * 1_000_000}
-        show(of_job(library, harvest.job_id, options), args.json)
+        show_objects(iterate_job_objects(library, harvest.job_id, options), args.json)
     if args.pdf:
         show_pdfs(library.texts.fetch_pdfs(job_id=harvest.job_id), args.json)
-    return _exit_status(harvest)
+    return _choose_exit_status(harvest)
 
 
-def carry_out(harvest: Harvest, as_json: bool) -> int:
-    """Work on a harvest to its end and show what came of it; returns the exit status."""
-    _work(harvest, as_json)
-    _show(harvest, as_json)
-    return _exit_status(harvest)
+def finish_harvest(harvest: Harvest, as_json: bool) -> int:
+    """Run a harvest to its end, print the result, and return the exit status."""
+    _run_to_end(harvest, as_json)
+    _print_harvest(harvest, as_json)
+    return _choose_exit_status(harvest)
 
 
-def _work(harvest: Harvest, as_json: bool) -> None:
-    note(_opening_line(harvest.job()))
+def _run_to_end(harvest: Harvest, as_json: bool) -> None:
+    note(_format_opening(harvest.job()))
     try:
-        watch(harvest, plain=as_json)
+        watch_harvest(harvest, plain=as_json)
     except KeyboardInterrupt:
-        _leave_interrupted(harvest, as_json)
+        _exit_interrupted(harvest, as_json)
 
 
-def _check(args: argparse.Namespace) -> None:
-    """Refuse options that exclude each other or would be ignored."""
+def _check_options(args: argparse.Namespace) -> None:
+    """Raise an error for options that exclude each other or would be ignored."""
     if bool(args.what or args.query) + bool(args.job) + bool(args.lock) > 1:
         msg = "A query or a list, --job and --lock exclude each other."
         raise BadRequest(msg, "Give one of them.")
@@ -175,41 +175,41 @@ def _check(args: argparse.Namespace) -> None:
 def _open_harvest(args: argparse.Namespace, library: Library) -> Harvest:
     if args.job:
         return _find_harvest(args.job, library, prefer_pmc=args.prefer_pmc)
-    asked = _queries_and_lists(args)
+    asked = _parse_request(args)
     if asked.queries:
         words = ", and ".join(one_line(query.text)[:200] for query in asked.queries)
         note(f"Searching for {words} …")
     harvest = library.harvest(
         asked.lists,
         query=asked.queries,
-        sources=_sources(args, library),
+        sources=_parse_sources(args, library),
         title=asked.title,
         prefer_pmc=args.prefer_pmc,
         max_papers=args.limit,
     )
     for search in harvest.job().searches:
-        note(_search_line(search))
+        note(_describe_search(search))
     return harvest
 
 
-def _search_line(search: Search) -> str:
-    """What one search or list brought, in a line."""
+def _describe_search(search: Search) -> str:
+    """Return the result of one search or list in one line."""
     if not search.source:
-        return f"  {search.name}: {counted(search.taken, 'paper')}"
+        return f"  {search.name}: {pluralize(search.taken, 'paper')}"
     some = f" {search.taken:,} of" if search.taken < search.hits else ""
     return (
-        f"  {search.name}:{some} {counted(search.hits, 'hit')} for {one_line(search.query)[:200]}"
+        f"  {search.name}:{some} {pluralize(search.hits, 'hit')} for {one_line(search.query)[:200]}"
     )
 
 
-class _Asked(NamedTuple):
+class _RequestedPapers(NamedTuple):
     queries: list[Query]
     lists: dict[str, list[Entry]]
     title: str
 
 
-def _queries_and_lists(args: argparse.Namespace) -> _Asked:
-    """What a harvest is of: queries, lists, or both."""
+def _parse_request(args: argparse.Namespace) -> _RequestedPapers:
+    """Return the queries and lists that a harvest is made of."""
     from ..sources import Query
     from .output import QueryOrLists, read_arguments
 
@@ -223,18 +223,18 @@ def _queries_and_lists(args: argparse.Namespace) -> _Asked:
     queries = [Query(text, **dates) for text in (request.query, *args.query) if text.strip()]
     if not queries and (args.since or args.until or args.source):
         raise BadRequest("Dates and --source go with a query, not with a list.", "Leave them out.")
-    return _Asked(queries, request.lists, "" if queries else request.title)
+    return _RequestedPapers(queries, request.lists, "" if queries else request.title)
 
 
-def _sources(args: argparse.Namespace, library: Library) -> tuple[str, ...]:
-    """The sites to search; none where PubMed is meant."""
+def _parse_sources(args: argparse.Namespace, library: Library) -> tuple[str, ...]:
+    """Return the sites to search; empty for PubMed."""
     from ..search.search import get_default_sites
 
     names = tuple(name.strip().lower() for name in args.source.split(",") if name.strip())
     return names if names != ("all",) else tuple(get_default_sites(library.settings))
 
 
-def _lock(path: Path) -> Lock:
+def _read_lock_file(path: Path) -> Lock:
     from ..reports import read_lock
 
     if not path.is_file():
@@ -243,38 +243,40 @@ def _lock(path: Path) -> Lock:
 
 
 def _find_harvest(job_id: str, library: Library, **options: Any) -> Harvest:
-    """The harvest of this name; a wrong name is a wrong command here, not a missing paper."""
+    """Return the harvest with this name; an unknown name is a usage error."""
     try:
         return library.harvest(job_id=job_id, **options)
     except NotFound as error:
         raise BadRequest(error.message, error.hint) from None
 
 
-def _opening_line(job: Job) -> str:
+def _format_opening(job: Job) -> str:
     counts = job.counts
     done = counts.requested - counts.pending
     so_far = f", {done:,} of them done already" if done else ""
-    return f"Harvest {job.job_id}: {counted(counts.requested, 'paper')}{so_far}."
+    return f"Harvest {job.job_id}: {pluralize(counts.requested, 'paper')}{so_far}."
 
 
-def _leave_interrupted(harvest: Harvest, as_json: bool) -> None:
-    """Say how to go on, and exit."""
+def _exit_interrupted(harvest: Harvest, as_json: bool) -> None:
+    """Print how to resume, and exit."""
     job = harvest.job()
     done = job.counts.requested - job.counts.pending
     if as_json:
-        say({**_row(job), "state": "interrupted"}, as_json=True)
-    note(f"\nInterrupted: {done:,} of {counted(job.counts.requested, 'paper')} are done, and stay.")
+        say({**_to_job_row(job), "state": "interrupted"}, as_json=True)
+    note(
+        f"\nInterrupted: {done:,} of {pluralize(job.counts.requested, 'paper')} are done, and stay."
+    )
     note(f"Run the same command to go on, or: {command_line(f'harvest --job {job.job_id}')}")
-    leave(INTERRUPTED_EXIT_STATUS)
+    exit_now(INTERRUPTED_EXIT_STATUS)
 
 
-def _inbox(args: argparse.Namespace, library: Library) -> int:
+def _file_inbox(args: argparse.Namespace, library: Library) -> int:
     accept = args.because if args.accept else ""
     if args.watch:
         _watch_inbox(args, library, accept)
     received = list(library.upkeep.take_in(accept=accept, folder=args.folder))
     for one in received:
-        say(one.row() if args.json else _received_line(one), args.json)
+        say(one.row() if args.json else _format_received(one), args.json)
     if not received:
         inbox = library.settings.papers_dir / "inbox"
         also = f", and no paper that is asked for in {args.folder}" if args.folder else ""
@@ -283,7 +285,7 @@ def _inbox(args: argparse.Namespace, library: Library) -> int:
 
 
 def _watch_inbox(args: argparse.Namespace, library: Library, accept: str) -> NoReturn:
-    """Say what arrives, until interrupted."""
+    """Print arriving files until interrupted."""
     filed = 0
     try:
         with (
@@ -296,20 +298,20 @@ def _watch_inbox(args: argparse.Namespace, library: Library, accept: str) -> NoR
             note("Ctrl-C ends it.")
             for one in arrivals:
                 filed += one.outcome == "filed"
-                say(one.row() if args.json else _received_line(one), args.json)
+                say(one.row() if args.json else _format_received(one), args.json)
     except KeyboardInterrupt:
         note(f"\nNo longer watching. Filed: {filed:,}.")
-    leave(INTERRUPTED_EXIT_STATUS)
+    exit_now(INTERRUPTED_EXIT_STATUS)
 
 
-def _received_line(one: InboxResult) -> str:
-    paper = ", ".join(filter(None, (one.paper, one.title[:_TITLE].rstrip("."))))
+def _format_received(one: InboxResult) -> str:
+    paper = ", ".join(filter(None, (one.paper, one.title[:_TITLE_MAX_CHARS].rstrip("."))))
     link = " as " if one.outcome == "filed" else ", said to be "
     what = f"{one.outcome}{link}{paper}" if paper else one.outcome
     return f"{_INBOX_MARKS.get(one.outcome, '✗')} {one.file}: {what}. {one.detail}"
 
 
-def _demo(args: argparse.Namespace, library: Library) -> int:
+def _run_demo(args: argparse.Namespace, library: Library) -> int:
     from ..demo.papers import QUERY
     from .demo import chart, repeat, stage
 
@@ -319,16 +321,16 @@ def _demo(args: argparse.Namespace, library: Library) -> int:
             note(f"Searching for {QUERY!r}; harvesting into {demo.settings.papers_dir}")
             note("It takes about 20 seconds: the sites' rate limits hold here too.")
             harvest = demo.harvest(query=QUERY)
-            watch(harvest, plain=args.json)
+            watch_harvest(harvest, plain=args.json)
             again = repeat(harvest, demo, internet)
     except KeyboardInterrupt:
         note("\nInterrupted. Nothing of the demo is needed any more.")
-        leave(INTERRUPTED_EXIT_STATUS)
+        exit_now(INTERRUPTED_EXIT_STATUS)
     page = harvest.folder / "report.html"
     if args.json:
-        _show(harvest, as_json=True)
+        _print_harvest(harvest, as_json=True)
     else:
-        say(_line(harvest.job(), "finished"))
+        say(_format_job(harvest.job(), "finished"))
         say("\n".join([*chart(harvest), again, f"  report: {page}"]))
     harvest_plan = command_line("harvest 'CXCL12 AND CXCR4' --plan")
     note(f"With real papers: set PUBMED_EMAIL, then: {harvest_plan}")
@@ -337,41 +339,41 @@ def _demo(args: argparse.Namespace, library: Library) -> int:
     return 0
 
 
-def _plan(args: argparse.Namespace, library: Library) -> int:
+def _show_plan(args: argparse.Namespace, library: Library) -> int:
     from ..lists.pasted import Entry
 
-    asked = _Asked([], {}, "")
+    asked = _RequestedPapers([], {}, "")
     if args.lock:
-        entries = [Entry(str(paper.ids), paper.ids) for paper in _lock(args.lock).papers]
+        entries = [Entry(str(paper.ids), paper.ids) for paper in _read_lock_file(args.lock).papers]
         asked.lists[args.lock.name] = entries
     elif args.job:
         rows = _find_harvest(args.job, library).ledger.rows()
         entries = [Entry(row.asked, row.paper.ids) for row in rows if row.state == "pending"]
         asked.lists[args.job] = entries
     else:
-        asked = _queries_and_lists(args)
+        asked = _parse_request(args)
     plan = library.harvests.plan(
         asked.lists,
         query=asked.queries,
-        sources=_sources(args, library),
+        sources=_parse_sources(args, library),
         max_papers=args.limit,
     )
-    kinds = kinds_of(args.media)
+    kinds = parse_kinds(args.media)
     entries = [entry for several in asked.lists.values() for entry in several]
     media_space = library.harvests.media_space
     space = media_space(plan, kinds, entries, query=asked.queries) if kinds else None
     if args.json:
         say(plan.row() | ({"media": space.row()} if space else {}), as_json=True)
     else:
-        more = f"\n  {space_text(space, args.media, args.max_mb)}" if space else ""
-        say(plan_text(plan) + more)
+        more = f"\n  {describe_media_space(space, args.media, args.max_mb)}" if space else ""
+        say(describe_plan(plan) + more)
     return 0
 
 
-def _status(args: argparse.Namespace, library: Library) -> int:
+def _show_status(args: argparse.Namespace, library: Library) -> int:
     if args.job:
         try:
-            _show(_find_harvest(args.job, library), args.json)
+            _print_harvest(_find_harvest(args.job, library), args.json)
         except BadRequest as error:
             query = command_line(f"harvest 'status {args.job}'")
             raise BadRequest(error.message, error.hint, f"For a query, write {query}") from None
@@ -379,22 +381,22 @@ def _status(args: argparse.Namespace, library: Library) -> int:
     jobs = library.harvests.all()
     for job in jobs:
         harvest = library.harvest(job_id=job.job_id)
-        row = _row(job, harvest)
-        say(row if args.json else _line(job, row["state"]), args.json)
+        row = _to_job_row(job, harvest)
+        say(row if args.json else _format_job(job, row["state"]), args.json)
         harvest.ledger.close()
     if not jobs:
         note(f"No harvest on this shelf yet: {command_line('harvest QUERY')}")
     counts = library.shelf.counts()
     note(f"on the shelf: {', '.join(f'{counts[kind]:,} {name}' for kind, name in KINDS.items())}")
-    if stand_ins := _stand_ins(counts):
+    if stand_ins := _describe_unpublished(counts):
         note(f"  {stand_ins}")
-    remind(library)
+    remind_of_audit(library)
     return 0
 
 
-def _report(args: argparse.Namespace, library: Library) -> int:
+def _write_report(args: argparse.Namespace, library: Library) -> int:
     harvest = _find_harvest(args.job, library)
-    drawings = kinds_of_drawing(args.draw)
+    drawings = parse_drawing_kinds(args.draw)
     page = harvest.report(drawings)
     row: dict[str, Any] = {"job_id": args.job, "report": str(page)}
     row |= {kind: str(page.with_name(f"prisma.{kind}")) for kind in drawings}
@@ -412,7 +414,7 @@ def show_page(page: Path) -> None:
         note(f"No browser could be opened here. The page is {page}")
 
 
-def _row(job: Job, harvest: Harvest | None = None) -> dict[str, Any]:
+def _to_job_row(job: Job, harvest: Harvest | None = None) -> dict[str, Any]:
     state = job.get_status(running=bool(harvest and harvest.ledger.running()))
     return {
         "job_id": job.job_id,
@@ -425,17 +427,19 @@ def _row(job: Job, harvest: Harvest | None = None) -> dict[str, Any]:
     }
 
 
-def _line(job: Job, state: str) -> str:
+def _format_job(job: Job, state: str) -> str:
     counts = job.counts
     left = f", {counts.pending:,} pending ({state})" if counts.pending else ""
-    head = f"{job.job_id}\n  {one_line(job.title)[:100]}\n  {counted(counts.requested, 'paper')}: "
-    return f"{head}{outcomes_text(counts)}{left}"
+    head = (
+        f"{job.job_id}\n  {one_line(job.title)[:100]}\n  {pluralize(counts.requested, 'paper')}: "
+    )
+    return f"{head}{describe_outcomes(counts)}{left}"
 
 
-def _show(harvest: Harvest, as_json: bool, **more: Any) -> None:
-    """Print the status of a harvest: counts, reasons, where the report is."""
+def _print_harvest(harvest: Harvest, as_json: bool, **more: Any) -> None:
+    """Print the status of a harvest: counts, reasons, and the report's path."""
     job = harvest.job()
-    row = _row(job, harvest)
+    row = _to_job_row(job, harvest)
     reasons = harvest.ledger.coverage().reasons
     page = harvest.folder / "report.html"
     if as_json:
@@ -443,8 +447,8 @@ def _show(harvest: Harvest, as_json: bool, **more: Any) -> None:
         report = {"report": str(page) if page.exists() else ""}
         say({**row, **summary, **report, **more}, as_json=True)
         return
-    say(_line(job, row["state"]))
-    if stand_ins := _stand_ins(job.row()):
+    say(_format_job(job, row["state"]))
+    if stand_ins := _describe_unpublished(job.row()):
         say(f"  {stand_ins}")
     for reason, number in reasons.items():
         say(f"  {number:>7,}  {one_line(reason).replace('_', ' ')}")
@@ -463,8 +467,8 @@ def _show(harvest: Harvest, as_json: bool, **more: Any) -> None:
         say(f"  differences: {more['differences_file']}")
 
 
-def _stand_ins(counts: Mapping[str, int]) -> str:
-    """How many full texts are not the published version; empty where all are."""
+def _describe_unpublished(counts: Mapping[str, int]) -> str:
+    """Return the number of full texts other than the published version; "" if there are none."""
     versions = [
         f"{counts[one]:,} {VERSION_NAMES[one]}" for one in UNPUBLISHED_VERSIONS if counts[one]
     ]
@@ -472,7 +476,7 @@ def _stand_ins(counts: Mapping[str, int]) -> str:
     return f"of the full texts, not the published version: {text}" if text else ""
 
 
-def _exit_status(harvest: Harvest) -> int:
+def _choose_exit_status(harvest: Harvest) -> int:
     counts = harvest.job().counts
     if counts.full_text == counts.requested:
         return 0

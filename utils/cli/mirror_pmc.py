@@ -1,4 +1,4 @@
-"""``mirror pmc`` in the shell: PMC's open articles on your own disk, all or those of a choice."""
+"""The command ``mirror pmc``: keep PMC's open articles, all or a choice, on your own disk."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from ..command_line import command_line
 from ..errors import BadRequest
 from ..mirror.pmc import Choice
 from .commands import CommandParser, Commands, command
-from .options import limit_option
+from .options import add_limit_option
 from .output import (
     NO_FULL_TEXT,
     UNREACHABLE,
-    counted,
+    format_bytes,
+    format_duration,
     note,
+    pluralize,
     read_arguments,
     say,
-    size_of,
-    span,
     warn,
 )
-from .progress import follow
+from .progress import show_steps
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from ..mirror.plan import PmcPlan
     from ..mirror.pubmed import MirrorProgress
 
-_SHOWN = 10  # articles
-_SMALL = 1_000
+_MAX_FAILURES = 10  # articles
+_SHELF_HINT_MAX_ARTICLES = 1_000
 """Articles below which the shelf is named: a folder somebody looks through, minutes of reading."""
 
 
 def add(commands: Commands) -> CommandParser:
     """Register ``mirror pmc``."""
-    pmc = command(commands, "mirror pmc", _pmc)
+    pmc = command(commands, "mirror pmc", _update_pmc)
     pmc.add_argument(
         "--license", action="append", default=[], metavar="CODE",
         help='of this license ("CC BY"); may be given again',
@@ -55,7 +55,7 @@ def add(commands: Commands) -> CommandParser:
     pmc.add_argument("--all", action="store_true", help="all articles, whatever was chosen before")
     pmc.add_argument("--retry", action="store_true", help="ask again for what was set aside")
     pmc.add_argument("--plan", action="store_true", help="what it would take; fetches no article")
-    limit_option(pmc, "new articles this time", 0, former=["--most"])
+    add_limit_option(pmc, "new articles this time", 0, former=["--most"])
     pmc.add_argument(
         "--to", choices=("parts", "shelf"), default="parts",
         help="shelf: then also put what is chosen onto the shelf, as a harvest",
@@ -63,13 +63,13 @@ def add(commands: Commands) -> CommandParser:
     return pmc
 
 
-def _pmc(args: argparse.Namespace, library: Library) -> int:
-    from .mirror import mirror_of
+def _update_pmc(args: argparse.Namespace, library: Library) -> int:
+    from .mirror import open_mirror
 
-    mirror, choice = mirror_of(args, library), choice_of(args, library)
+    mirror, choice = open_mirror(args, library), parse_choice(args, library)
     if args.plan:
         plan = mirror.plan_pmc(choice, retry=args.retry, workers=args.workers)
-        say(asdict(plan) if args.json else plan_text(plan), args.json)
+        say(asdict(plan) if args.json else describe_pmc_plan(plan), args.json)
         return 0
     _require_choice(mirror, choice)
     to_shelf = args.to == "shelf"
@@ -78,29 +78,29 @@ def _pmc(args: argparse.Namespace, library: Library) -> int:
     options = {name: getattr(args, name) for name in ("engine", "workers", "scheduler")}
     options["most"] = args.limit
     steps = mirror.update_pmc(choice, retry=args.retry, say=note, **options)
-    done = follow(steps, progress_text, note)
+    done = show_steps(steps, describe_progress, note)
     assert done is not None
     if not (to_shelf and args.json):  # one answer, that of the harvest
-        say(asdict(done) if args.json else _ended(done), args.json)
-    status = _exit_status(done)
+        say(asdict(done) if args.json else _describe_run(done), args.json)
+    status = _report_failures(done)
     if done.generation is None:
         return status
     if to_shelf:
-        from .harvests import carry_out
+        from .harvests import finish_harvest
 
-        return max(status, carry_out(library.harvests.from_mirror(mirror), args.json))
-    if 0 < done.generation.papers < _SMALL:
+        return max(status, finish_harvest(library.harvests.from_mirror(mirror), args.json))
+    if 0 < done.generation.papers < _SHELF_HINT_MAX_ARTICLES:
         folder = f" --folder {shlex.quote(args.folder)}" if args.folder else ""
         note(f"To put them onto the shelf: {command_line('mirror pmc --to shelf')}" + folder)
     return status
 
 
-def _exit_status(done: MirrorProgress) -> int:
-    """What could not be had is told, and what it means for who called."""
+def _report_failures(done: MirrorProgress) -> int:
+    """Print failures, and return the exit status."""
     failed = list(done.failed.items())
-    warn(f"{name}: {reason}" for name, reason in failed[:_SHOWN])
-    if len(failed) > _SHOWN:
-        note(f"… and {len(failed) - _SHOWN:,} more: {command_line('mirror status --json')}")
+    warn(f"{name}: {reason}" for name, reason in failed[:_MAX_FAILURES])
+    if len(failed) > _MAX_FAILURES:
+        note(f"… and {len(failed) - _MAX_FAILURES:,} more: {command_line('mirror status --json')}")
     if done.unreachable:
         note("PMC did not answer for all of it. The same command goes on from there.")
         return UNREACHABLE
@@ -108,7 +108,7 @@ def _exit_status(done: MirrorProgress) -> int:
 
 
 def _require_choice(mirror: Mirror, choice: Choice | None) -> None:
-    """Nobody fetches eight million articles because no word was said.
+    """Raise an error if no articles are chosen, to prevent fetching millions by accident.
 
     Raises
     ------
@@ -124,21 +124,21 @@ def _require_choice(mirror: Mirror, choice: Choice | None) -> None:
         )
 
 
-def choice_of(args: argparse.Namespace, library: Library) -> Choice | None:
-    """What was chosen; None where nothing was said."""
+def parse_choice(args: argparse.Namespace, library: Library) -> Choice | None:
+    """Return the chosen articles; None if no option chooses any."""
     if not (args.license or args.year or args.journal or args.where or args.all):
         return None
     if not all(one.strip() for one in (*args.license, *args.journal)):
         raise BadRequest("A license or journal without a name chooses nothing.", "Name it.")
     return Choice(
         licenses=tuple(args.license),
-        years=_years(args.year),
+        years=_parse_years(args.year),
         journals=tuple(args.journal),
-        pmcids=_pmcids(args.where, library) if args.where else None,
+        pmcids=_find_pmcids(args.where, library) if args.where else None,
     )
 
 
-def _years(text: str) -> tuple[int, int]:
+def _parse_years(text: str) -> tuple[int, int]:
     first, _, last = text.partition("-")
     if text and not (first.isdecimal() and (last or first).isdecimal()):
         raise BadRequest(f"{text!r} is not a year.", "Write 2024, or 2020-2024.")
@@ -148,26 +148,26 @@ def _years(text: str) -> tuple[int, int]:
     return (int(first), int(last or first)) if text else (0, 0)
 
 
-def _pmcids(where: str, library: Library) -> tuple[int, ...]:
-    """The PMCIDs of a list's papers, or of a query's; papers without one are not in PMC."""
+def _find_pmcids(where: str, library: Library) -> tuple[int, ...]:
+    """Return the PMCIDs of a list's or query's papers; papers without one are not in PMC."""
     from ..model.paper import Paper
 
     wanted = read_arguments([where])
     asked = [entry.ids for entry in wanted.entries if entry.ids]
-    asked += _found(wanted.query, library) if wanted.query else []
+    asked += _search_ids(wanted.query, library) if wanted.query else []
     unnamed = [ids for ids in asked if not ids.pmcid]
     found = [ids for ids in asked if ids.pmcid]
     found += [
         record.ids for _, record in library.references.records(unnamed) if isinstance(record, Paper)
     ]
     digits = {ids.pmcid.removeprefix("PMC") for ids in found if ids.pmcid}
-    note(f"{counted(len(digits), 'paper')} of {len(asked):,} are in PMC.")
+    note(f"{pluralize(len(digits), 'paper')} of {len(asked):,} are in PMC.")
     if not digits:
         raise BadRequest("None of these papers is in PMC.", "Give another --where.")
     return tuple(sorted(int(one) for one in digits if one.isdecimal()))
 
 
-def _found(query: str, library: Library) -> list[Any]:
+def _search_ids(query: str, library: Library) -> list[Any]:
     from ..model.identifiers import Ids
     from ..search.pubmed.search import find_every_pmid
     from ..sources import Query
@@ -176,11 +176,11 @@ def _found(query: str, library: Library) -> list[Any]:
     return [Ids(pmid=pmid) for page in pages for pmid in page]
 
 
-def _ended(done: MirrorProgress) -> str:
-    """What a run did, in words."""
+def _describe_run(done: MirrorProgress) -> str:
+    """Return the result of a run in words."""
     read = (
-        f"{counted(done.records, 'full text')}, {counted(done.deletions, 'withdrawn one')} "
-        f"and {counted(done.passages, 'passage')} read in {span(done.seconds)}."
+        f"{pluralize(done.records, 'full text')}, {pluralize(done.deletions, 'withdrawn one')} "
+        f"and {pluralize(done.passages, 'passage')} read in {format_duration(done.seconds)}."
         if done.files
         else "Nothing new."
     )
@@ -188,33 +188,36 @@ def _ended(done: MirrorProgress) -> str:
         return f"{read} Nothing is published yet."
     published = "Published" if done.changed else "Published before"
     now = done.generation
-    return f"{read} {published}: {now.name}, {counted(now.papers, 'full text')}."
+    return f"{read} {published}: {now.name}, {pluralize(now.papers, 'full text')}."
 
 
-def progress_text(progress: MirrorProgress) -> str:
-    """How far it is, in one line."""
+def describe_progress(progress: MirrorProgress) -> str:
+    """Return the progress of an update in one line."""
     if progress.step == "publishing":
         return "All read; putting the parts together …"
     seconds = progress.seconds or 1.0
     rates = (
         f"{progress.records / seconds:,.0f} articles/s, {progress.size / seconds / 1e6:.1f} MB/s"
     )
-    left = "" if progress.eta_s is None else f", {span(progress.eta_s)} left"
-    failed = f", {counted(len(progress.failed), 'error')}" if progress.failed else ""
+    left = "" if progress.eta_s is None else f", {format_duration(progress.eta_s)} left"
+    failed = f", {pluralize(len(progress.failed), 'error')}" if progress.failed else ""
     batches = f"{progress.files:,} of {progress.total:,} batches"
-    return f"{batches}, {counted(progress.records, 'article')}: {rates}{failed}{left} …"
+    return f"{batches}, {pluralize(progress.records, 'article')}: {rates}{failed}{left} …"
 
 
-def plan_text(plan: PmcPlan) -> str:
-    """A plan in words."""
-    cores = f"{span(plan.hours * 3600)} of {counted(plan.cores, 'core')}, by {plan.measured}"
-    requests = f"{plan.requests:,} requests, {span(plan.request_hours * 3600)} at our pace"
+def describe_pmc_plan(plan: PmcPlan) -> str:
+    """Return a plan in words."""
+    duration, cores = format_duration(plan.hours * 3600), pluralize(plan.cores, "core")
+    cores = f"{duration} of {cores}, by {plan.measured}"
+    requests = (
+        f"{plan.requests:,} requests, {format_duration(plan.request_hours * 3600)} at our pace"
+    )
     lines = {
-        "listed": f"{counted(plan.listed, 'article')}, {plan.gone:,} gone since",
-        "to look at": f"{counted(plan.new, 'new version')}: {requests}",
-        "to fetch": f"{size_of(plan.size)} at most, if all of them fit the choice",
-        "to judge": f"{counted(plan.again, 'text')} again, read or judged by an older version",
-        "to read": f"{span(plan.core_hours * 3600)} of one core, {cores}",
-        "disk": f"{size_of(plan.disk)}; free: {size_of(plan.free)}",
+        "listed": f"{pluralize(plan.listed, 'article')}, {plan.gone:,} gone since",
+        "to look at": f"{pluralize(plan.new, 'new version')}: {requests}",
+        "to fetch": f"{format_bytes(plan.size)} at most, if all of them fit the choice",
+        "to judge": f"{pluralize(plan.again, 'text')} again, read or judged by an older version",
+        "to read": f"{format_duration(plan.core_hours * 3600)} of one core, {cores}",
+        "disk": f"{format_bytes(plan.disk)}; free: {format_bytes(plan.free)}",
     }
     return "\n".join(f"{name:<12}{text}" for name, text in lines.items())

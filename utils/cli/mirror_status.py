@@ -1,4 +1,4 @@
-"""``mirror status`` and ``mirror plan`` in words: what is here, how far behind, what it would take.
+"""Describe a mirror's status and plan: contents, outdated parts, and expected effort.
 
 Whatever is behind is followed by the command that brings it up to date.
 """
@@ -13,21 +13,21 @@ from ..command_line import command_line
 from ..errors import NotFound
 from ..mirror.citation_table import Tables
 from ..mirror.plan import CITATIONS_EDGES
-from .output import counted, size_of, span
+from .output import format_bytes, format_duration, pluralize
 
 if TYPE_CHECKING:
     from ..mirror import Mirror
     from ..mirror.generations import Generation, Generations
     from ..mirror.plan import CitationsPlan, MirrorPlan
 
-_SHOWN = 10  # files or articles that are set aside
+_MAX_ASIDE = 10  # files or articles that are set aside
 _STATES = {"done": "read", "listed": "not read yet", "aside": "set aside", "vanished": "vanished"}
 Line = tuple[str, str]
 
 
-def status_row(mirror: Mirror) -> dict[str, Any]:
+def to_status_row(mirror: Mirror) -> dict[str, Any]:
     """Return the status of a mirror as JSON."""
-    current, fault = published_of(mirror.generations)
+    current, fault = find_published(mirror.generations)
     return {
         "published": asdict(current) if current else None,
         **({"fault": fault} if fault else {}),
@@ -38,35 +38,35 @@ def status_row(mirror: Mirror) -> dict[str, Any]:
     }
 
 
-def status_lines(mirror: Mirror) -> list[Line]:
-    """Return the status of a mirror as labelled lines; empty where there is no mirror."""
-    pubmed, fault = published_of(mirror.generations)
-    pmc, pmc_fault = published_of(mirror.pmc_generations)
+def format_status(mirror: Mirror) -> list[Line]:
+    """Return the status of a mirror as labelled lines; empty if there is no mirror."""
+    pubmed, fault = find_published(mirror.generations)
+    pmc, pmc_fault = find_published(mirror.pmc_generations)
     current = [one for one in (pubmed, pmc) if one]
-    lines = [*_pubmed(mirror, pubmed, fault), *_pmc(mirror, pmc, pmc_fault)]
-    lines += [*_indexes(mirror, current), *_citations(mirror)]
+    lines = [*_format_pubmed(mirror, pubmed, fault), *_format_pmc(mirror, pmc, pmc_fault)]
+    lines += [*_format_indexes(mirror, current), *_format_citations(mirror)]
     return lines
 
 
-def published_of(generations: Generations) -> tuple[Generation | None, str]:
-    """The generation that is published; or why it cannot be said which it is."""
+def find_published(generations: Generations) -> tuple[Generation | None, str]:
+    """Return the published generation, or the reason why it is unknown."""
     try:
         return generations.current(), ""
     except NotFound as error:
         return None, str(error)
 
 
-def generation_text(generation: Generation) -> str:
-    """A generation in words."""
-    holes = counted(len(generation.missing), "file")
+def describe_generation(generation: Generation) -> str:
+    """Return a generation in words."""
+    holes = pluralize(len(generation.missing), "file")
     lacks = f", not whole: {holes} lacking" if generation.missing else ""
     if generation.source == "pmc":
-        return f"{generation.name}, {counted(generation.papers, 'full text')}"
-    papers, files = counted(generation.papers, "paper"), counted(generation.files, "file")
+        return f"{generation.name}, {pluralize(generation.papers, 'full text')}"
+    papers, files = pluralize(generation.papers, "paper"), pluralize(generation.files, "file")
     return f"{generation.name}, {papers} of {files}{lacks}"
 
 
-def _pubmed(mirror: Mirror, current: Generation | None, fault: str) -> Iterator[Line]:
+def _format_pubmed(mirror: Mirror, current: Generation | None, fault: str) -> Iterator[Line]:
     files = mirror.files()
     if fault:
         yield "published", fault
@@ -74,7 +74,7 @@ def _pubmed(mirror: Mirror, current: Generation | None, fault: str) -> Iterator[
         yield "published", f"nothing yet; to go on: {command_line('mirror pubmed')}"
     for one in mirror.generations.all():
         mark = "published" if current and one.name == current.name else "here"
-        yield mark, f"{generation_text(one)}; {size_of(one.bytes)}, made {one.made_at}"
+        yield mark, f"{describe_generation(one)}; {format_bytes(one.bytes)}, made {one.made_at}"
     if files:
         states = {word: sum(one.state == state for one in files)
                   for state, word in _STATES.items()}  # fmt: skip
@@ -82,13 +82,13 @@ def _pubmed(mirror: Mirror, current: Generation | None, fault: str) -> Iterator[
         yield "files", f"{', '.join(counts)}; the last {max(one.at for one in files) or 'never'}"
     if outdated := sum(one.state == "done" and not one.is_read for one in files):
         anew = f"to read them again: {command_line('mirror pubmed')}"
-        yield "outdated", f"{counted(outdated, 'file')} read by another reader; {anew}"
+        yield "outdated", f"{pluralize(outdated, 'file')} read by another reader; {anew}"
     aside = [(one.state, f"{one.name}: {one.reason}") for one in files
              if one.state in ("aside", "vanished")]  # fmt: skip
-    yield from _some(aside)
+    yield from _limit_lines(aside)
 
 
-def _pmc(mirror: Mirror, current: Generation | None, fault: str) -> Iterator[Line]:
+def _format_pmc(mirror: Mirror, current: Generation | None, fault: str) -> Iterator[Line]:
     if fault:
         yield "pmc", fault
         return
@@ -96,7 +96,10 @@ def _pmc(mirror: Mirror, current: Generation | None, fault: str) -> Iterator[Lin
     if current:
         yield (
             "pmc",
-            (f"{generation_text(current)}; {size_of(current.bytes)}, made {current.made_at}"),
+            (
+                f"{describe_generation(current)}; {format_bytes(current.bytes)}, "
+                f"made {current.made_at}"
+            ),
         )
     if outdated := status["outdated"]:
         yield (
@@ -110,17 +113,19 @@ def _pmc(mirror: Mirror, current: Generation | None, fault: str) -> Iterator[Lin
         yield "articles", ", ".join(f"{n:,} {state}" for state, n in counts.items())
         if not current:
             yield "pmc", f"nothing published yet; to go on: {command_line('mirror pmc')}"
-    yield from _some([(state, f"{name}: {reason}") for name, state, reason in status["aside"]])
+    yield from _limit_lines(
+        [(state, f"{name}: {reason}") for name, state, reason in status["aside"]]
+    )
 
 
-def _some(lines: Sequence[Line]) -> Iterator[Line]:
-    """The first ones, and how many more there are."""
-    yield from lines[:_SHOWN]
-    if len(lines) > _SHOWN:
-        yield "", f"… and {len(lines) - _SHOWN:,} more: {command_line('mirror status --json')}"
+def _limit_lines(lines: Sequence[Line]) -> Iterator[Line]:
+    """Yield the first lines, and the number of further lines."""
+    yield from lines[:_MAX_ASIDE]
+    if len(lines) > _MAX_ASIDE:
+        yield "", f"… and {len(lines) - _MAX_ASIDE:,} more: {command_line('mirror status --json')}"
 
 
-def _indexes(mirror: Mirror, current: Iterable[Generation]) -> Iterator[Line]:
+def _format_indexes(mirror: Mirror, current: Iterable[Generation]) -> Iterator[Line]:
     names, found = {one.name for one in current}, mirror.indexes()
     for name, generation in found.items():
         again = command_line("mirror embed" if "vectors" in name else "mirror index")
@@ -130,51 +135,58 @@ def _indexes(mirror: Mirror, current: Iterable[Generation]) -> Iterator[Line]:
         yield "index", f"none; to find papers and passages in it: {command_line('mirror index')}"
 
 
-def _citations(mirror: Mirror) -> Iterator[Line]:
+def _format_citations(mirror: Mirror) -> Iterator[Line]:
     again = command_line("mirror citations")
     if Tables(mirror.folder).is_damaged:
         yield "citations", f"the published table is gone or damaged; to make it again: {again}"
     if not (found := mirror.citations_status()):
         return
-    files = f"{counted(found['files'], 'file')}; {size_of(found['bytes'])}"
-    text = f"{found['name']}, {counted(found['edges'], 'citation')} of {files}"
+    files = f"{pluralize(found['files'], 'file')}; {format_bytes(found['bytes'])}"
+    text = f"{found['name']}, {pluralize(found['edges'], 'citation')} of {files}"
     yield "citations", f"{text}, made {found['made_at']}"
     yield "", f"NIH says {found['nih_occ']:,}, PubMed's records say {found['records']:,}"
     if found["gone"]:
-        yield "", f"{counted(found['gone'], 'file')} of them gone; to make them again: {again}"
+        yield "", f"{pluralize(found['gone'], 'file')} of them gone; to make them again: {again}"
     if found["outdated"]:
         yield "", f"not of the records that are published: {again}"
 
 
-def plan_lines(plan: MirrorPlan, citations: CitationsPlan) -> list[Line]:
-    """A plan in words."""
+def format_plan(plan: MirrorPlan, citations: CitationsPlan) -> list[Line]:
+    """Return a plan as labelled lines."""
     baseline = f"20{plan.year:02}, {plan.baseline:,} files of baseline" if plan.year else "unknown"
-    sources = f" ({size_of(plan.kept_sources)} of it NLM's own files)" if plan.kept_sources else ""
-    hours = f"{span(plan.core_hours * 3600)} of one core, {span(plan.hours * 3600)} of"
-    words = f"by words {span(plan.search_hours * 3600)}, {size_of(plan.search_disk)}"
-    meaning = f"by meaning {span(plan.vector_hours * 3600)}, {size_of(plan.vector_disk)}"
+    sources = (
+        f" ({format_bytes(plan.kept_sources)} of it NLM's own files)" if plan.kept_sources else ""
+    )
+    one_core, together = (format_duration(h * 3600) for h in (plan.core_hours, plan.hours))
+    hours = f"{one_core} of one core, {together} of"
+    words = (
+        f"by words {format_duration(plan.search_hours * 3600)}, {format_bytes(plan.search_disk)}"
+    )
+    meaning = (
+        f"by meaning {format_duration(plan.vector_hours * 3600)}, {format_bytes(plan.vector_disk)}"
+    )
     lines = [("year", f"{baseline}; {plan.listed:,} listed with the updates")]
     if plan.files:
         lines += [
-            ("to fetch", f"{counted(plan.files, 'file')}, {size_of(plan.size)}"),
-            ("to read", f"{hours} {counted(plan.cores, 'core')}, by {plan.measured}"),
-            ("disk", f"{size_of(plan.disk)}{sources}; free: {size_of(plan.free)}"),
+            ("to fetch", f"{pluralize(plan.files, 'file')}, {format_bytes(plan.size)}"),
+            ("to read", f"{hours} {pluralize(plan.cores, 'core')}, by {plan.measured}"),
+            ("disk", f"{format_bytes(plan.disk)}{sources}; free: {format_bytes(plan.free)}"),
             ("to search", f"{words}; {meaning} (or published vectors); of one core"),
         ]
     else:
-        lines.append(("to fetch", f"nothing new; free on the disk: {size_of(plan.free)}"))
-    return [*lines, *_citations_plan(citations)]
+        lines.append(("to fetch", f"nothing new; free on the disk: {format_bytes(plan.free)}"))
+    return [*lines, *_format_citations_plan(citations)]
 
 
-def _citations_plan(plan: CitationsPlan) -> Iterator[Line]:
+def _format_citations_plan(plan: CitationsPlan) -> Iterator[Line]:
     if plan.unknown:
         yield "citations", f"NIH's collection could not be looked at: {plan.unknown}"
     if not plan.edges:
         if not plan.unknown:
             yield "citations", "nothing new"
         return
-    fetched = f"{size_of(plan.size)} to fetch (NIH, {plan.collection}); " if plan.size else ""
+    fetched = f"{format_bytes(plan.size)} to fetch (NIH, {plan.collection}); " if plan.size else ""
     about = "about " if plan.edges == CITATIONS_EDGES else ""
-    work = f"{span(plan.core_hours * 3600)} of one core, by {plan.measured}"
-    edges = f"{about}{counted(plan.edges, 'citation')}"
-    yield "citations", f"{fetched}{edges}: at most {work}; {size_of(plan.disk)}"
+    work = f"{format_duration(plan.core_hours * 3600)} of one core, by {plan.measured}"
+    edges = f"{about}{pluralize(plan.edges, 'citation')}"
+    yield "citations", f"{fetched}{edges}: at most {work}; {format_bytes(plan.disk)}"

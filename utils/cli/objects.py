@@ -11,17 +11,17 @@ from ..command_line import command_line
 from ..errors import BadRequest, PaperError
 from ..model.paper import OBJECT_KINDS, ObjectKind
 from ..system.plain_text import one_line
-from .command_list import nearest
+from .command_list import find_nearest
 from .commands import Commands, command
-from .options import megabytes_option
-from .output import NO_FULL_TEXT, note, say, worst
+from .options import add_megabytes_option
+from .output import NO_FULL_TEXT, combine_statuses, note, say
 
 if TYPE_CHECKING:
     from ..library import Library
     from ..media import PaperObjects, StoredObject
 
-_CAPTION = 70  # characters
-PLURAL: dict[str, ObjectKind] = {
+_CAPTION_MAX_CHARS = 70  # characters
+KIND_BY_PLURAL: dict[str, ObjectKind] = {
     "figures": "figure",
     "tables": "table",
     "supplements": "supplement",
@@ -31,18 +31,18 @@ Outcome = tuple[str, "PaperObjects | PaperError"]
 
 def add(commands: Commands) -> None:
     """Register the commands."""
-    media = command(commands, "shelf media", _media)
+    media = command(commands, "shelf media", _fetch_media)
     media.add_argument("paper", nargs="*", help="identifiers or file names of papers on the shelf")
     media.add_argument("--job", default="", help="of every full text of this harvest")
-    for name, kind in PLURAL.items():
+    for name, kind in KIND_BY_PLURAL.items():
         media.add_argument(f"--{name}", dest="kinds", action="append_const", const=kind)
     media.add_argument("--only", default="", help='one of them, such as "Table 2"')
     media.add_argument("--list", dest="fetch", action="store_false", help="fetch nothing")
-    megabytes_option(media)
+    add_megabytes_option(media)
 
 
-def kinds_of(words: str) -> tuple[ObjectKind, ...]:
-    """The kinds a comma list names.
+def parse_kinds(words: str) -> tuple[ObjectKind, ...]:
+    """Return the kinds named in a list separated by commas.
 
     Raises
     ------
@@ -50,15 +50,15 @@ def kinds_of(words: str) -> tuple[ObjectKind, ...]:
         One of its words is not a kind.
     """
     named = [word.strip().lower() for word in words.split(",") if word.strip()]
-    if strange := [word for word in named if word not in PLURAL]:
-        near = nearest(strange[0], PLURAL)
+    if strange := [word for word in named if word not in KIND_BY_PLURAL]:
+        near = find_nearest(strange[0], KIND_BY_PLURAL)
         msg = f"{strange[0]!r} is not a kind of media."
-        known = f"Choose among {', '.join(PLURAL)}."
+        known = f"Choose among {', '.join(KIND_BY_PLURAL)}."
         raise BadRequest(msg, f"Did you mean {near}?" if near else "", known)
-    return tuple(PLURAL[word] for word in named)
+    return tuple(KIND_BY_PLURAL[word] for word in named)
 
 
-def _media(args: argparse.Namespace, library: Library) -> int:
+def _fetch_media(args: argparse.Namespace, library: Library) -> int:
     if bool(args.paper) == bool(args.job):
         raise BadRequest(
             "Name papers of the shelf, or a harvest.",
@@ -72,11 +72,17 @@ def _media(args: argparse.Namespace, library: Library) -> int:
     if args.only and args.job:
         raise BadRequest("--only names an object of a paper, and --job has many.", "Leave one out.")
     one = {"only": args.only, **options}
-    found = of_job(library, args.job, options) if args.job else _of(args.paper, library, one)
-    return show(found, args.json, fetched=args.fetch)
+    found = (
+        iterate_job_objects(library, args.job, options)
+        if args.job
+        else _iterate_objects(args.paper, library, one)
+    )
+    return show_objects(found, args.json, fetched=args.fetch)
 
 
-def _of(papers: Sequence[str], library: Library, options: dict[str, Any]) -> Iterator[Outcome]:
+def _iterate_objects(
+    papers: Sequence[str], library: Library, options: dict[str, Any]
+) -> Iterator[Outcome]:
     for paper in papers:
         try:
             yield paper, library.objects(paper, **options)
@@ -84,8 +90,10 @@ def _of(papers: Sequence[str], library: Library, options: dict[str, Any]) -> Ite
             yield paper, error
 
 
-def of_job(library: Library, job_id: str, options: dict[str, Any]) -> Iterator[Outcome]:
-    """The objects of every full text of a harvest."""
+def iterate_job_objects(
+    library: Library, job_id: str, options: dict[str, Any]
+) -> Iterator[Outcome]:
+    """Yield the objects of every full text of a harvest."""
     for found in library.texts.all_objects(job_id, **options):
         if isinstance(found, tuple):
             stored, error = found
@@ -94,8 +102,8 @@ def of_job(library: Library, job_id: str, options: dict[str, Any]) -> Iterator[O
             yield str(found.stored.paper.ids), found
 
 
-def show(outcomes: Iterable[Outcome], as_json: bool, *, fetched: bool = True) -> int:
-    """Print what came of each paper's objects; returns the exit status."""
+def show_objects(outcomes: Iterable[Outcome], as_json: bool, *, fetched: bool = True) -> int:
+    """Print the outcome for each paper's objects, and return the exit status."""
     statuses = []
     for paper, found in outcomes:
         if isinstance(found, PaperError):
@@ -105,25 +113,25 @@ def show(outcomes: Iterable[Outcome], as_json: bool, *, fetched: bool = True) ->
             continue
         statuses.append(NO_FULL_TEXT if fetched and not all(o.file for o in found.objects) else 0)
         for one in found.objects:
-            say({"paper": paper, **one.to_row()} if as_json else _line(one), as_json)
-        note(_sum(paper, found.objects, str(found.folder) if fetched else ""))
-    return worst(statuses) if statuses else 0
+            say({"paper": paper, **one.to_row()} if as_json else _format_object(one), as_json)
+        note(_summarize_objects(paper, found.objects, str(found.folder) if fetched else ""))
+    return combine_statuses(statuses) if statuses else 0
 
 
-def _line(one: StoredObject) -> str:
-    """``● Table 1  12 × 4  Means by group``, and where it lies or why it does not."""
+def _format_object(one: StoredObject) -> str:
+    """Return ``● Table 1  12 × 4  Means by group`` with the file, or why the file is missing."""
     size = f"  {one.rows} × {one.columns}" if one.rows else ""
     weight = f"  {one.bytes / 1000:,.0f} kB" if one.bytes and not one.rows else ""
-    caption = _beginning(one_line(one.caption), _CAPTION)
+    caption = _shorten_caption(one_line(one.caption), _CAPTION_MAX_CHARS)
     where = one.file or f"{one.reason} {one.url}".strip()
     mark = "●" if one.file else "○"
     return f"{mark} {one.label or one.kind}{size}{weight}  {caption}\n    {where}"
 
 
-def _beginning(text: str, most: int) -> str:
-    """A caption's first words.
+def _shorten_caption(text: str, most: int) -> str:
+    """Return the first words of a caption.
 
-    >>> _beginning("Means of all groups", 11)
+    >>> _shorten_caption("Means of all groups", 11)
     'Means of…'
     """
     if len(text) <= most:
@@ -133,10 +141,10 @@ def _beginning(text: str, most: int) -> str:
     return f"{(words or cut).rstrip(' ,;:.(')}…"
 
 
-def _sum(paper: str, objects: Sequence[StoredObject], folder: str) -> str:
+def _summarize_objects(paper: str, objects: Sequence[StoredObject], folder: str) -> str:
     counts = [
         f"{number} {name if number != 1 else kind}"
-        for name, kind in PLURAL.items()
+        for name, kind in KIND_BY_PLURAL.items()
         if (number := sum(one.kind == kind for one in objects))
     ]
     there = sum(bool(one.file) for one in objects)

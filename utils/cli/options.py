@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 _DATE = re.compile(r"(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2}))?)?")
 
 
-def limit_option(parser: CommandParser, things: str, usual: int, former: Sequence[str]) -> None:
-    """Add ``--limit``: at most so many *things*; *usual* is 0 for all of them."""
+def add_limit_option(parser: CommandParser, things: str, usual: int, former: Sequence[str]) -> None:
+    """Add ``--limit``: at most so many *things*; a *usual* of 0 means all."""
     shown = f"{usual:,}" if usual else "all"
     parser.add_argument(
-        *("-n", "--limit"), type=natural, default=usual, metavar="N", former=former,
+        *("-n", "--limit"), type=parse_natural, default=usual, metavar="N", former=former,
         help=f"at most N {things} ({shown})",
     )  # fmt: skip
 
 
-def output_option(
+def add_output_option(
     parser: CommandParser,
     about: str,
     *,
@@ -39,8 +39,8 @@ def output_option(
     )
 
 
-def date_options(parser: CommandParser, *, exact: bool = False) -> None:
-    """Add ``--since`` and ``--until``: years; where *exact*, days too, and which date is meant."""
+def add_date_options(parser: CommandParser, *, exact: bool = False) -> None:
+    """Add ``--since`` and ``--until``: years, or if *exact*, days and the kind of date."""
     about = "published on or {} this date: 2020, 2020-05 or 2020-05-31"
     about = about if exact else "published in or {} this year"
     metavar = "DATE" if exact else "YEAR"
@@ -49,7 +49,12 @@ def date_options(parser: CommandParser, *, exact: bool = False) -> None:
         ("--until", "before", ["--max-date", "--year-to"]),
     ):
         parser.add_argument(
-            name, type=iso_date, default="", metavar=metavar, former=former, help=about.format(word)
+            name,
+            type=parse_date,
+            default="",
+            metavar=metavar,
+            former=former,
+            help=about.format(word),
         )
     if exact:
         parser.add_argument(
@@ -58,7 +63,7 @@ def date_options(parser: CommandParser, *, exact: bool = False) -> None:
         )  # fmt: skip
 
 
-def types_option(parser: CommandParser) -> None:
+def add_types_option(parser: CommandParser) -> None:
     """Add ``--type``: publication types."""
     parser.add_argument(
         "--type", dest="publication_types", action="append", default=[], metavar="TYPE",
@@ -66,7 +71,7 @@ def types_option(parser: CommandParser) -> None:
     )  # fmt: skip
 
 
-def pmc_last_option(parser: CommandParser) -> None:
+def add_pmc_last_option(parser: CommandParser) -> None:
     """Add ``--no-pmc-first``."""
     parser.add_argument(
         "--no-pmc-first", dest="prefer_pmc", action="store_false",
@@ -74,7 +79,7 @@ def pmc_last_option(parser: CommandParser) -> None:
     )  # fmt: skip
 
 
-def pdf_option(parser: CommandParser) -> None:
+def add_pdf_option(parser: CommandParser) -> None:
     """Add ``--pdf``."""
     parser.add_argument(
         "--pdf", action="store_true",
@@ -82,16 +87,16 @@ def pdf_option(parser: CommandParser) -> None:
     )  # fmt: skip
 
 
-def megabytes_option(parser: CommandParser) -> None:
-    """Add ``--max-mb``: how much of one paper's files is fetched."""
+def add_megabytes_option(parser: CommandParser) -> None:
+    """Add ``--max-mb``: the limit for one paper's files."""
     parser.add_argument(
-        "--max-mb", type=natural, default=500, metavar="N", former=["--most-mb"],
+        "--max-mb", type=parse_natural, default=500, metavar="N", former=["--most-mb"],
         help="at most N MB of one paper's files (500)",
     )  # fmt: skip
 
 
-def natural(text: str) -> int:
-    """Return a whole number from 0 on.
+def parse_natural(text: str) -> int:
+    """Parse a whole number from 0 on.
 
     Raises
     ------
@@ -103,10 +108,10 @@ def natural(text: str) -> int:
     return int(text)
 
 
-def iso_date(text: str) -> str:
-    """Return a year, month or day in ISO's form.
+def parse_date(text: str) -> str:
+    """Parse a year, month or day, and return the ISO form.
 
-    >>> iso_date("2020"), iso_date("2020/5/31")
+    >>> parse_date("2020"), parse_date("2020/5/31")
     ('2020', '2020-05-31')
 
     Raises
@@ -128,13 +133,13 @@ def iso_date(text: str) -> str:
     raise argparse.ArgumentTypeError(msg)
 
 
-def year_of(text: str) -> int:
-    """Return the year of a date in ISO's form; 0 for an empty one."""
+def get_year(text: str) -> int:
+    """Return the year of an ISO date; 0 for an empty one."""
     return int(text[:4] or 0)
 
 
 def require_suffix(path: Path, suffixes: Sequence[str]) -> None:
-    """Refuse a file whose name does not say which of some forms it is to have.
+    """Raise an error for a file name without one of *suffixes*.
 
     Raises
     ------

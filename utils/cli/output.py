@@ -1,4 +1,4 @@
-"""What all commands share: reading arguments, printing lines or JSON, and one exit status.
+"""Shared by all commands: read arguments, print lines or JSON, and choose the exit status.
 
 Arguments are files and identifiers, or else a query for PubMed. An argument that looks like a file
 or an identifier is read as one or refused, so that a typing error never becomes a query.
@@ -29,20 +29,20 @@ _OPTIONS = {
 }
 """Parameters that the library names in errors, by the options of the shell."""
 _PARAMETER = re.compile(rf"\b(?:{'|'.join(_OPTIONS)})\b")
-TYPED = "typed"
+TYPED_LIST = "typed"
 """The name of the list of identifiers that stand in the command itself."""
 NO_FULL_TEXT, BAD_REQUEST, UNREACHABLE, NOT_STORED = 1, 2, 3, 4
-_FILE = re.compile(
+_FILE_PATTERN = re.compile(
     r"(?:\.{0,2}|~[^/\s]*|[a-z]:)[/\\].*|.*[/\\]|\.\.?"
     r"|.*\.(?:txt|csv|tsv|tab|ris|bib|bibtex|nbib|medline|enw|ciw|xml|jsonl?|xlsx?|docx?|ods|pdf"
     r"|html?|zip|gz|lst|list|ids|md|dat)",
     re.I | re.S,
 )
-_IDENTIFIER = re.compile(r"(?:https?://|doi:|pmid:|pmcid:|arxiv:|10\.\d+/)\S+", re.I)
+_IDENTIFIER_PATTERN = re.compile(r"(?:https?://|doi:|pmid:|pmcid:|arxiv:|10\.\d+/)\S+", re.I)
 
 
-def leave(status: int) -> NoReturn:
-    """Exit at once: requests under way would hold us up, and no file is ever half written."""
+def exit_now(status: int) -> NoReturn:
+    """Exit immediately, without waiting for running requests; no file is ever half written."""
     LINE.clear()
     with contextlib.suppress(OSError):
         sys.stdout.flush()
@@ -50,11 +50,11 @@ def leave(status: int) -> NoReturn:
     os._exit(status)
 
 
-def worst(statuses: Sequence[int]) -> int:
-    """One exit status for many papers: 2 and 3 only if they hold for all of them, 4 if for any.
+def combine_statuses(statuses: Sequence[int]) -> int:
+    """Return one exit status for many papers: 2 and 3 only if all have it, 4 if any has it.
 
-    >>> worst([0, 4, 1]), worst([2, 2]), worst([0, 3]), worst([0, 0])
-    (4, 2, 1, 0)
+    >>> [combine_statuses(statuses) for statuses in ([0, 4, 1], [2, 2], [0, 3], [0, 0])]
+    [4, 2, 1, 0]
     """
     if NOT_STORED in statuses:
         return NOT_STORED
@@ -68,26 +68,26 @@ def worst(statuses: Sequence[int]) -> int:
 def say(what: dict[str, Any] | str, as_json: bool = False) -> None:
     """Write an answer to standard output."""
     # JSON is escaped where the console cannot show a letter: a program reads the same.
-    ascii_only = not speaks_unicode()
+    ascii_only = not supports_unicode()
     text = to_plain_json(what, ascii_only) if as_json else clean_text(str(what))
     LINE.clear()
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
 
-def speaks_unicode() -> bool:
-    """Whether standard output can show every letter."""
+def supports_unicode() -> bool:
+    """Return whether standard output can show every letter."""
     return (sys.stdout.encoding or "").lower().startswith("utf")
 
 
 def note(text: str) -> None:
     """Write a remark to standard error."""
     if not LINE.quiet:
-        complain_in_words(text)
+        print_error_text(text)
 
 
-def complain_in_words(text: str) -> None:
-    """Write to standard error what must be read even with ``--quiet``."""
+def print_error_text(text: str) -> None:
+    """Write to standard error, even with ``--quiet``."""
     LINE.clear()
     sys.stderr.write(f"{clean_text(text)}\n")
 
@@ -95,20 +95,20 @@ def complain_in_words(text: str) -> None:
 def warn(warnings: Iterable[str]) -> None:
     """Write warnings to standard error."""
     for warning in warnings:
-        complain_in_words(f"warning: {warning}")
+        print_error_text(f"warning: {warning}")
 
 
-def counted(number: int, noun: str) -> str:
-    """A number of things in words.
+def pluralize(number: int, noun: str) -> str:
+    """Return a number of things in words.
 
-    >>> counted(1, "paper"), counted(1200, "paper")
+    >>> pluralize(1, "paper"), pluralize(1200, "paper")
     ('1 paper', '1,200 papers')
     """
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def kinds_of_drawing(asked: str) -> list[str]:
-    """The kinds of drawing named in *asked*."""
+def parse_drawing_kinds(asked: str) -> list[str]:
+    """Return the kinds of drawing named in *asked*."""
     from ..reports.prisma import DRAWINGS
 
     kinds = [word.strip().lower() for word in asked.split(",") if word.strip()]
@@ -118,19 +118,19 @@ def kinds_of_drawing(asked: str) -> list[str]:
     return kinds
 
 
-def complain(error: PaperError, as_json: bool) -> int:
-    """Print an error; returns its exit status."""
+def print_error(error: PaperError, as_json: bool) -> int:
+    """Print an error and return its exit status."""
     if as_json:
         row = error.row() if isinstance(error, NothingFound) else error.envelope()
         say(row, as_json=True)
     else:
         text = str(error) if error.hints else f"{error.message} {error.usual_hint}"
-        complain_in_words(_PARAMETER.sub(lambda found: _OPTIONS[found[0]], text))
+        print_error_text(_PARAMETER.sub(lambda found: _OPTIONS[found[0]], text))
     return error.exit_code
 
 
-def complain_of(text: str, as_json: bool) -> int:
-    """Say that *text*, one of many, is no identifier; returns its exit status."""
+def print_unread_identifier(text: str, as_json: bool) -> int:
+    """Report that *text* is not an identifier, and return the exit status."""
     from ..lists.pasted import build_unread_error
 
     wrong = build_unread_error(text)
@@ -140,7 +140,7 @@ def complain_of(text: str, as_json: bool) -> int:
 
 
 class QueryOrLists(NamedTuple):
-    """A query, or else papers, by the files they came from."""
+    """A query, or papers by the files that list the papers."""
 
     query: str
     lists: dict[str, list[Entry]]
@@ -152,8 +152,8 @@ class QueryOrLists(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The names of the files; empty where identifiers were typed only."""
-        return ", ".join(name for name in self.lists if name != TYPED)
+        """The names of the files; empty if all identifiers were typed."""
+        return ", ".join(name for name in self.lists if name != TYPED_LIST)
 
 
 def read_arguments(words: Sequence[str], *, excluded_too: bool = True) -> QueryOrLists:
@@ -175,20 +175,20 @@ def read_arguments(words: Sequence[str], *, excluded_too: bool = True) -> QueryO
     for word in words or ("-",):
         if word == "-" or (_exists(word) and not Path(word).is_dir()):
             name = "standard input" if word == "-" else Path(word).name
-            lists.setdefault(name, []).extend(_entries_of(word, name, excluded_too))
+            lists.setdefault(name, []).extend(_read_entries(word, name, excluded_too))
         elif ids := Ids.maybe(word):
-            lists.setdefault(TYPED, []).append(Entry(word, ids))
-        elif _IDENTIFIER.fullmatch(word):
-            lists.setdefault(TYPED, []).append(Entry(word, ids))  # a slip, named with the rest
-        elif _FILE.fullmatch(word):
+            lists.setdefault(TYPED_LIST, []).append(Entry(word, ids))
+        elif _IDENTIFIER_PATTERN.fullmatch(word):
+            lists.setdefault(TYPED_LIST, []).append(Entry(word, ids))  # a slip, named with the rest
+        elif _FILE_PATTERN.fullmatch(word):
             raise _missing_file_error(word)
         else:
             others.append(word)
     if others and lists:
         msg = f"{others[0]!r} is neither a file nor an identifier, and others here are."
         raise BadRequest(msg, "Put a question into quotes; beside lists, it goes with --query.")
-    if list(lists) == [TYPED] and not any(entry.ids for entry in lists[TYPED]):
-        raise build_unread_error(lists[TYPED][0].asked)
+    if list(lists) == [TYPED_LIST] and not any(entry.ids for entry in lists[TYPED_LIST]):
+        raise build_unread_error(lists[TYPED_LIST][0].asked)
     query = " ".join(others).strip()
     if not (query or lists):
         raise BadRequest("The question is empty.", "Give a query, identifiers or a file of them.")
@@ -199,15 +199,15 @@ def _exists(word: str) -> bool:
     return os.path.exists(word)  # noqa: PTH110 - for which a question too long for a path is none
 
 
-def _entries_of(word: str, name: str, excluded_too: bool) -> list[Entry]:
+def _read_entries(word: str, name: str, excluded_too: bool) -> list[Entry]:
     try:
         if word != "-":
             with Path(word).open("rb") as file:
-                return _entries_in(_read_bounded(file), name, excluded_too)
+                return _parse_list(_read_bounded(file), name, excluded_too)
         if sys.stdin is None or sys.stdin.isatty():
             msg = "Nothing was asked for."
             raise BadRequest(msg, "Give a query, identifiers, or a file of them; or pipe them in.")
-        return _entries_in(_read_bounded(sys.stdin.buffer), "", excluded_too)
+        return _parse_list(_read_bounded(sys.stdin.buffer), "", excluded_too)
     except BadRequest as error:
         message = error.message if name in error.message else f"{name}: {error.message}"
         raise BadRequest(message, error.hint, **error.details) from None
@@ -215,8 +215,8 @@ def _entries_of(word: str, name: str, excluded_too: bool) -> list[Entry]:
         raise BadRequest(f"{name} cannot be read: {error.strerror}.") from None
 
 
-def _entries_in(data: bytes, name: str, excluded_too: bool) -> list[Entry]:
-    """The papers of a list; those that screeners excluded only where they are asked for."""
+def _parse_list(data: bytes, name: str, excluded_too: bool) -> list[Entry]:
+    """Return the papers of a list; papers that screeners excluded only on request."""
     from ..lists.decisions import has_decisions, read_included
     from ..lists.references import read_file_entries
 
@@ -225,7 +225,7 @@ def _entries_in(data: bytes, name: str, excluded_too: bool) -> list[Entry]:
     kept, left_out = read_included(data, name, excluded_too=excluded_too)
     if left_out:
         whose = name or "The list"
-        note(f"{whose}: {counted(left_out, 'paper')} excluded by all screeners left out.")
+        note(f"{whose}: {pluralize(left_out, 'paper')} excluded by all screeners left out.")
     return kept
 
 
@@ -242,10 +242,10 @@ def _missing_file_error(word: str) -> BadRequest:
     return BadRequest(msg, f"Look at its name; the current folder is {Path.cwd()}.")
 
 
-def size_of(number: float) -> str:
-    """Bytes in words.
+def format_bytes(number: float) -> str:
+    """Return a number of bytes in words.
 
-    >>> size_of(0), size_of(1200), size_of(9.14e9), size_of(120e9)
+    >>> format_bytes(0), format_bytes(1200), format_bytes(9.14e9), format_bytes(120e9)
     ('0 kB', '1 kB', '9.1 GB', '120 GB')
     """
     for unit, size in (("GB", 1e9), ("MB", 1e6)):
@@ -254,10 +254,10 @@ def size_of(number: float) -> str:
     return f"{number / 1e3:,.0f} kB"
 
 
-def span(seconds: float) -> str:
-    """A stretch of time in words.
+def format_duration(seconds: float) -> str:
+    """Return a duration in words.
 
-    >>> span(42), span(600), span(9000), span(3 * 86400)
+    >>> format_duration(42), format_duration(600), format_duration(9000), format_duration(3 * 86400)
     ('42 s', '10 min', '2.5 h', '3.0 days')
     """
     if seconds < 100:

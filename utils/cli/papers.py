@@ -1,4 +1,4 @@
-"""Fetching and reading papers in the shell."""
+"""Commands to fetch, read and list papers."""
 
 from __future__ import annotations
 
@@ -19,19 +19,27 @@ from ..model.versions import UNPUBLISHED_VERSIONS, satisfies_request
 from ..system.plain_text import one_line
 from .commands import Commands, command
 from .options import (
-    date_options,
-    limit_option,
-    natural,
-    output_option,
-    pdf_option,
-    pmc_last_option,
+    add_date_options,
+    add_limit_option,
+    add_output_option,
+    add_pdf_option,
+    add_pmc_last_option,
+    parse_natural,
 )
-from .output import NO_FULL_TEXT, complain_of, note, read_arguments, say, warn, worst
+from .output import (
+    NO_FULL_TEXT,
+    combine_statuses,
+    note,
+    print_unread_identifier,
+    read_arguments,
+    say,
+    warn,
+)
 from .pdfs import show_pdfs
 from .progress import show_count
-from .upkeep import describe_text, remind
+from .upkeep import describe_text, remind_of_audit
 
-_LONGEST_PATH = 4096  # characters
+_PATH_MAX_CHARS = 4096  # characters
 _MARKS: dict[Kind, str] = {"full_text": "●", "abstract": "○", "record": "·", "rejected": "✗"}
 
 if TYPE_CHECKING:
@@ -46,27 +54,29 @@ def add(commands: Commands) -> None:
     """Register the commands."""
     _add_download(commands)
     _add_read(commands)
-    listing = command(commands, "list", _list)
+    listing = command(commands, "list", _list_papers)
     listing.add_argument("text", nargs="?", default="", help="words in title or abstract")
     listing.add_argument("--kind", choices=get_args(Kind), default="")
-    date_options(listing)
+    add_date_options(listing)
     listing.add_argument("--journal", default="", help="part of name or abbreviation, or ISSN")
     listing.add_argument("--job", dest="job_id", default="", help="of this harvest only")
-    limit_option(listing, "papers", 20, former=["--max-results"])
-    listing.add_argument("--start", type=natural, default=0, metavar="N", help="skip N papers")
+    add_limit_option(listing, "papers", 20, former=["--max-results"])
+    listing.add_argument(
+        "--start", type=parse_natural, default=0, metavar="N", help="skip N papers"
+    )
 
 
 def _add_download(commands: Commands) -> None:
-    download = command(commands, "download", _download)
+    download = command(commands, "download", _download_papers)
     download.add_argument("paper", nargs="*", help="identifiers, or files of them; - is stdin")
-    pmc_last_option(download)
+    add_pmc_last_option(download)
     download.add_argument("--force", action="store_true", help="fetch again what is there")
-    pdf_option(download)
-    output_option(download, "a copy at this place on the shelf", former=["--output-path"])
+    add_pdf_option(download)
+    add_output_option(download, "a copy at this place on the shelf", former=["--output-path"])
 
 
 def _add_read(commands: Commands) -> None:
-    read = command(commands, "read", _read)
+    read = command(commands, "read", _read_paper)
     read.add_argument("paper", help="any identifier, or a file name on the shelf")
     read.add_argument(
         "--section", default="", metavar="NAME", help="methods, results … or a heading"
@@ -82,14 +92,16 @@ def _add_read(commands: Commands) -> None:
     )
     read.add_argument("--outline", action="store_true", help="only the headings and their roles")
     read.add_argument("--no-references", dest="references", action="store_false")
-    read.add_argument("--start", type=natural, default=0, metavar="N", help="skip N characters")
+    read.add_argument(
+        "--start", type=parse_natural, default=0, metavar="N", help="skip N characters"
+    )
     read.add_argument(
         "--max-chars", type=int, default=8000, metavar="N", help="so many characters (8000)"
     )
 
 
-def _download(args: argparse.Namespace, library: Library) -> int:
-    entries = entries_of(args.paper)
+def _download_papers(args: argparse.Namespace, library: Library) -> int:
+    entries = read_entries(args.paper)
     wanted = [entry.ids for entry in entries if entry.ids]
     if args.output and len(entries) != 1:
         raise BadRequest("--output goes with exactly one paper.", "Leave it out.")
@@ -100,7 +112,9 @@ def _download(args: argparse.Namespace, library: Library) -> int:
         outcomes: Iterable[tuple[Ids, Download | PaperError]] = [(ids, download)]
     else:
         outcomes = library.download_many(wanted, prefer_pmc=args.prefer_pmc, force=args.force)
-    statuses = [complain_of(entry.asked, args.json) for entry in entries if not entry.ids]
+    statuses = [
+        print_unread_identifier(entry.asked, args.json) for entry in entries if not entry.ids
+    ]
     show_count(0, len(wanted))
     for number, (ids, outcome) in enumerate(outcomes, 1):
         if isinstance(outcome, PaperError):
@@ -112,16 +126,16 @@ def _download(args: argparse.Namespace, library: Library) -> int:
         else:
             statuses.append(0 if outcome.stored.kind == "full_text" else NO_FULL_TEXT)
             row = {"paper": str(ids), **outcome.to_row()}
-            say(row if args.json else _download_line(ids, outcome), args.json)
+            say(row if args.json else _format_download(ids, outcome), args.json)
         if args.pdf and not isinstance(outcome, PaperError):
             show_pdfs(library.texts.fetch_pdfs([outcome.stored]), args.json)
         show_count(number, len(wanted))
-    return worst(statuses)
+    return combine_statuses(statuses)
 
 
-def _read(args: argparse.Namespace, library: Library) -> int:
+def _read_paper(args: argparse.Namespace, library: Library) -> int:
     if args.source:
-        return _read_source(args, library)
+        return _read_original(args, library)
     names = ("section", "start", "max_chars", "references")
     reading = library.read(args.paper, **{name: getattr(args, name) for name in names})
     if args.json:
@@ -137,7 +151,7 @@ def _read(args: argparse.Namespace, library: Library) -> int:
             say(f"{part['chars']:>8,}  {one_line(part['heading'])}{role}")
     else:
         say(reading.text)
-        for line in _objects(args.paper, reading):
+        for line in _describe_objects(args.paper, reading):
             note(line)
         if reading.next_start is not None:
             note(f"more: --start {reading.next_start}")
@@ -148,8 +162,8 @@ def _read(args: argparse.Namespace, library: Library) -> int:
     return 0
 
 
-def _objects(paper: str, reading: Reading) -> Iterator[str]:
-    """Where the figures, tables and files of what was read lie, or how to get them."""
+def _describe_objects(paper: str, reading: Reading) -> Iterator[str]:
+    """Yield the paths of the figures, tables and files in the passage, or how to get them."""
     for one in reading.objects:
         if one.file:
             yield f"{one.label or one.kind}: {one.file}"
@@ -159,7 +173,7 @@ def _objects(paper: str, reading: Reading) -> Iterator[str]:
         yield f"{named}: {command_line(f'shelf media {quote(paper)}{only}')}"
 
 
-def _read_source(args: argparse.Namespace, library: Library) -> int:
+def _read_original(args: argparse.Namespace, library: Library) -> int:
     if args.source != "all":
         library.texts.keep_original(args.paper)
     places = library.texts.places(args.paper)
@@ -183,7 +197,7 @@ def _read_source(args: argparse.Namespace, library: Library) -> int:
 
 
 def describe_place(anchor: Anchor) -> str:
-    """Where a block stands in what the site sent, on one line.
+    """Return a block's position in the original document, on one line.
 
     >>> from utils.model.passage import SourcePlace
     >>> describe_place(Anchor("p-1", "paragraph", "", 0, 9, (SourcePlace("/body/p[2]"),)))
@@ -197,35 +211,35 @@ def describe_place(anchor: Anchor) -> str:
     return ", ".join(shown) or "could not be told"
 
 
-def _list(args: argparse.Namespace, library: Library) -> int:
+def _list_papers(args: argparse.Namespace, library: Library) -> int:
     filters = {name: getattr(args, name) for name in ("text", "kind", "journal", "job_id")}
     filters |= {"year_from": args.since[:4], "year_to": args.until[:4]}
     total, page = library.list_papers(**filters, start=args.start, max_results=args.limit)
     for stored in page:
-        say(_row(stored) if args.json else _list_entry(stored), args.json)
+        say(_to_paper_row(stored) if args.json else _format_paper(stored), args.json)
     note(f"{len(page)} of {total:,} papers")
     if not total and not any(library.shelf.counts().values()):
         note(f"The shelf is empty. To fill it: {command_line('download ID')}")
     elif not total:
         warn(library.texts.emptied_by(**filters))
-    remind(library)
+    remind_of_audit(library)
     return 0
 
 
-def _row(stored: StoredPaper) -> dict[str, Any]:
+def _to_paper_row(stored: StoredPaper) -> dict[str, Any]:
     judgement = {"verdict": stored.verdict, "evidence": stored.evidence}
     return {**stored.paper.short_row(), **stored.text_row(), **judgement}
 
 
-def _list_entry(stored: StoredPaper) -> str:
+def _format_paper(stored: StoredPaper) -> str:
     description = f"\n  {describe_text(stored)}" if stored.shows_evidence else ""
     version = f" ({stored.version})" if stored.version in UNPUBLISHED_VERSIONS else ""
     head = f"{_MARKS[stored.kind]} {stored.paper.ids}{version}  {one_line(stored.paper.title)}"
     return f"{head}{description}\n  {stored.path}"
 
 
-def entries_of(arguments: Sequence[str]) -> list[Entry]:
-    """The papers among *arguments*; ``-``, or no argument, stands for standard input.
+def read_entries(arguments: Sequence[str]) -> list[Entry]:
+    """Return the papers among *arguments*; ``-``, or no argument, means standard input.
 
     Raises
     ------
@@ -237,7 +251,7 @@ def entries_of(arguments: Sequence[str]) -> list[Entry]:
     entries: list[Entry] = []
     for word in arguments or ["-"]:
         if word != "-":
-            is_file = len(word) < _LONGEST_PATH and Path(word).is_file()
+            is_file = len(word) < _PATH_MAX_CHARS and Path(word).is_file()
             entries += read_arguments([word]).entries if is_file else parse_lines([word])
         elif sys.stdin is not None and not sys.stdin.isatty():
             entries += parse_entries(read_identifier_lines(sys.stdin.buffer.read()))
@@ -246,7 +260,7 @@ def entries_of(arguments: Sequence[str]) -> list[Entry]:
     return entries
 
 
-def _download_line(ids: Ids, download: Download) -> str:
+def _format_download(ids: Ids, download: Download) -> str:
     if download.stored.kind == "full_text":
         license_ = f", {one_line(download.stored.license)}" if download.stored.license else ""
         license_ += f", {describe_text(download.stored)}" if download.stored.shows_evidence else ""

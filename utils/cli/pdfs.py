@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 def add(commands: Commands) -> None:
     """Register the command."""
-    pdf = command(commands, "shelf pdf", _fetch)
+    pdf = command(commands, "shelf pdf", _fetch_pdfs)
     pdf.add_argument("paper", nargs="*", help="identifiers or file names; none: the whole shelf")
     pdf.add_argument("--job", dest="job_id", default="", help="the papers of this harvest")
 
 
-def _fetch(args: argparse.Namespace, library: Library) -> int:
+def _fetch_pdfs(args: argparse.Namespace, library: Library) -> int:
     return show_pdfs(library.texts.fetch_pdfs(args.paper, job_id=args.job_id), args.json)
 
 

@@ -1,4 +1,4 @@
-"""How far a command is: one line at the bottom of a terminal, and none elsewhere.
+"""Show a command's progress as one line at the bottom of a terminal.
 
 The line shows what a command says of its progress. After two seconds it also shows how long the
 command runs, and the name of a command that says nothing. Output clears the line first.
@@ -19,8 +19,8 @@ _SILENT_S = 2.0
 _LINE_EVERY_S = 30.0  # where nobody watches
 
 
-class _Line:
-    """The last line of the terminal; several threads may write it."""
+class _ProgressLine:
+    """The progress line of the terminal; several threads may write to it."""
 
     def __init__(self) -> None:
         self.quiet = False
@@ -32,7 +32,7 @@ class _Line:
         return sys.stderr.isatty() and not self.quiet
 
     def show(self, text: str) -> None:
-        """Show *text* in place of what the line showed."""
+        """Show *text* instead of the line's previous text."""
         self._text = text
         self._draw(text)
 
@@ -44,7 +44,7 @@ class _Line:
                 self._is_visible = True
 
     def clear(self) -> None:
-        """Take the line away, before something else is written."""
+        """Clear the line before other output is written."""
         with self._lock:
             if self._is_visible:
                 sys.stderr.write("\r\033[K")
@@ -53,7 +53,7 @@ class _Line:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Leave the terminal to something that draws itself, or waits for hours."""
+        """Release the terminal for other drawing, or for waiting for hours."""
         self.clear()
         self._is_paused = True
         try:
@@ -63,7 +63,7 @@ class _Line:
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
-        """Show every second how long the command *name* runs, from two seconds on."""
+        """Show every second how long the command *name* has run, after the first two seconds."""
         if not self.is_watched():
             yield
             return
@@ -86,20 +86,20 @@ class _Line:
             self.clear()
 
 
-LINE = _Line()
+LINE = _ProgressLine()
 
 
 def show_count(done: int, total: int) -> None:
-    """Show on a terminal how many of *total* are done."""
+    """Show on a terminal how many of *total* items are done."""
     LINE.show(f"{done:,} of {total:,} …" if done < total > 1 else "")
     if done >= total:
         LINE.clear()
 
 
-def follow(
+def show_steps(
     steps: Iterable[T], text_of: Callable[[T], str], note: Callable[[str], None]
 ) -> T | None:
-    """Go through *steps*, show how far they are, and return the last one; None without any.
+    """Iterate over *steps*, show progress, and return the last step; None without any steps.
 
     On a terminal the text of a step is shown each second; elsewhere one is noted twice a minute.
     """

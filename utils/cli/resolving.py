@@ -1,4 +1,4 @@
-"""``resolve`` in the shell: the papers of a list that names no identifiers, and the list completed.
+"""The command ``resolve``: find the papers of a list without identifiers, and complete the list.
 
 What is not sure is listed with its candidates. Exit status: 0 every paper is known, 1 some are not,
 3 nothing but sites that did not answer.
@@ -19,8 +19,8 @@ from ..model.paper import Paper
 from ..system.plain_text import one_line, to_cell
 from ..system.safe_files import replace_text_file
 from .commands import Commands, command
-from .options import output_option
-from .output import NO_FULL_TEXT, UNREACHABLE, counted, note, read_arguments, say
+from .options import add_output_option
+from .output import NO_FULL_TEXT, UNREACHABLE, note, pluralize, read_arguments, say
 from .progress import show_count
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _COLUMNS = (
     *("journal", "volume", "issue", "pages", "asked for", "why", "named by", "candidates"),
 )
 _MARKS = {"given": "●", "resolved": "●", "candidates": "?", "could_not_tell": "…"}
-_WORDS = {
+_STATUS_LABELS = {
     "given": "with an identifier",
     "resolved": "resolved",
     "candidates": "with candidates, none of them sure",
@@ -47,13 +47,13 @@ _WORDS = {
 
 def add(commands: Commands) -> None:
     """Register the command."""
-    asked = command(commands, "harvest resolve", _resolve)
+    asked = command(commands, "harvest resolve", _resolve_list)
     asked.add_argument("what", nargs="*", help="files with titles (RIS, NBIB, CSV …); - is stdin")
-    output_option(asked, "write the completed list: .csv, .tsv, .ris, .bib or .nbib", kind=Path)
+    add_output_option(asked, "write the completed list: .csv, .tsv, .ris, .bib or .nbib", kind=Path)
     asked.add_argument("--anew", action="store_true", help="look again for what was not found")
 
 
-def _resolve(args: argparse.Namespace, library: Library) -> int:
+def _resolve_list(args: argparse.Namespace, library: Library) -> int:
     suffix = args.output.suffix.lower() if args.output else ""
     if suffix not in {"", *_TABLES, *_REFERENCES}:
         names = ", ".join([*_TABLES, *_REFERENCES])
@@ -70,33 +70,40 @@ def _resolve(args: argparse.Namespace, library: Library) -> int:
     show_count(0, len(entries))
     for one in library.references.resolve(entries, anew=args.anew):
         found.append(one)
-        say({"row": len(found), **one.to_row()} if args.json else _line(len(found), one), args.json)
+        say(
+            {"row": len(found), **one.to_row()}
+            if args.json
+            else _format_resolution(len(found), one),
+            args.json,
+        )
         show_count(len(found), len(entries))
     if args.output:
-        _write(args.output, entries, found, library)
+        _write_list(args.output, entries, found, library)
         note(f"Written: {args.output}")
-    _sum_up(found)
-    return _exit_status(found)
+    _print_summary(found)
+    return _choose_exit_status(found)
 
 
-def _line(number: int, one: Resolution) -> str:
-    """A reference, and what it is."""
+def _format_resolution(number: int, one: Resolution) -> str:
+    """Return a reference and its paper."""
     head = f"{_MARKS.get(one.status, '✗')} {number}. {one_line(one.asked)[:120]}"
     if one.ids:
         return f"{head}\n    {str(one) or one.ids}"
-    said = f"{_WORDS[one.status]}. {one.message}".rstrip(". ")
+    said = f"{_STATUS_LABELS[one.status]}. {one.message}".rstrip(". ")
     return "\n".join([head, f"    {said}", *(f"    {candidate}" for candidate in one.candidates)])
 
 
-def _sum_up(found: Sequence[Resolution]) -> None:
+def _print_summary(found: Sequence[Resolution]) -> None:
     counts: Counter[str] = Counter(one.status for one in found)
-    told = ", ".join(f"{counts[word]:,} {words}" for word, words in _WORDS.items() if counts[word])
-    note(f"{counted(len(found), 'reference')}: {told}")
+    told = ", ".join(
+        f"{counts[word]:,} {words}" for word, words in _STATUS_LABELS.items() if counts[word]
+    )
+    note(f"{pluralize(len(found), 'reference')}: {told}")
     if counts["could_not_tell"]:
         note("Ask again for those that could not be told: the same command; the others are kept.")
 
 
-def _exit_status(found: Sequence[Resolution]) -> int:
+def _choose_exit_status(found: Sequence[Resolution]) -> int:
     if all(one.ids for one in found):
         return 0
     if all(one.status == "could_not_tell" for one in found):
@@ -104,10 +111,10 @@ def _exit_status(found: Sequence[Resolution]) -> int:
     return NO_FULL_TEXT
 
 
-def _write(
+def _write_list(
     path: Path, entries: Sequence[Entry], found: Sequence[Resolution], library: Library
 ) -> None:
-    """The list completed: records of databases where the paper is known, else the list's own."""
+    """Write the completed list: database records where the paper is known, or the list's own."""
     known = dict(library.references.records(dict.fromkeys(one.ids for one in found if one.ids)))
     papers: list[Paper] = []
     for entry, one in zip(entries, found, strict=True):
@@ -119,10 +126,10 @@ def _write(
         else:
             writer = csv.writer(file, delimiter=_TABLES[path.suffix.lower()], lineterminator="\n")
             writer.writerow(_COLUMNS)
-            writer.writerows(_cells(papers, found))
+            writer.writerows(_to_cell_rows(papers, found))
 
 
-def _cells(papers: Sequence[Paper], found: Sequence[Resolution]) -> Iterable[list[object]]:
+def _to_cell_rows(papers: Sequence[Paper], found: Sequence[Resolution]) -> Iterable[list[object]]:
     for number, (paper, one) in enumerate(zip(papers, found, strict=True), 1):
         ids, may_be = one.ids, "; ".join(map(str, one.candidates))
         arxiv = f"arXiv:{ids.arxiv}" if ids.arxiv else ""

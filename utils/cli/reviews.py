@@ -1,4 +1,4 @@
-"""Systematic reviews in the shell: a folder with a protocol, from the question to the figure."""
+"""Commands of systematic reviews: a folder with a protocol, from the question to the figure."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from ..lists.decisions import STAGES, GivenFacts
 from ..lists.references import MAX_LIST_BYTES
 from ..system.plain_text import one_line
 from .commands import CommandParser, Commands, Verb, command
-from .harvests import carry_out, show_page
-from .output import NO_FULL_TEXT, complain_in_words, counted, kinds_of_drawing, note, say
+from .harvests import finish_harvest, show_page
+from .output import NO_FULL_TEXT, note, parse_drawing_kinds, pluralize, print_error_text, say
 
 if TYPE_CHECKING:
     from ..library import Library
     from ..review import Review
     from ..review.updating import Update
 
-_MOST_ROWS = 40  # of a table on the screen
-_STAGES = {
+_MAX_ROWS = 40  # of a table on the screen
+_STAGE_LABELS = {
     "title_abstract": "by title and abstract",
     "full_text": "by full text",
     "texts": "texts",
 }
-_OUTCOMES = {
+_OUTCOME_LABELS = {
     "include": "included",
     "exclude": "excluded",
     "conflict": "in conflict",
@@ -40,11 +40,11 @@ _OUTCOMES = {
 
 def add(commands: Commands) -> None:
     """Register the commands."""
-    new = command(commands, "review new", _new)
+    new = command(commands, "review new", _create_review)
     new.add_argument("name", help="small letters, digits, hyphens: moss-and-light")
     for register in (_add_update, _add_import, _add_export, _add_harvest, _add_report):
         register(commands)
-    status = command(commands, "review status", _status)
+    status = command(commands, "review status", _show_status)
     status.add_argument("name", nargs="?", default="", help="its name, as in the list")
 
 
@@ -56,11 +56,11 @@ def _add_named(commands: Commands, name: str, verb: Verb) -> CommandParser:
 
 
 def _add_update(commands: Commands) -> None:
-    _add_named(commands, "update", _update)
+    _add_named(commands, "update", _update_review)
 
 
 def _add_import(commands: Commands) -> None:
-    taken = _add_named(commands, "import", _import)
+    taken = _add_named(commands, "import", _import_decisions)
     taken.add_argument(
         "files",
         nargs="+",
@@ -80,7 +80,7 @@ def _add_import(commands: Commands) -> None:
 
 
 def _add_export(commands: Commands) -> None:
-    out = _add_named(commands, "export", _export)
+    out = _add_named(commands, "export", _export_records)
     out.add_argument(
         "--for",
         dest="program",
@@ -92,12 +92,12 @@ def _add_export(commands: Commands) -> None:
 
 
 def _add_harvest(commands: Commands) -> None:
-    harvest = _add_named(commands, "harvest", _harvest)
+    harvest = _add_named(commands, "harvest", _harvest_review)
     harvest.add_argument("--with-excluded", action="store_true", help="also what was excluded")
 
 
 def _add_report(commands: Commands) -> None:
-    report = _add_named(commands, "report", _report)
+    report = _add_named(commands, "report", _write_report)
     report.add_argument("--draw", default="", help="the figure also as png, and pptx to edit")
     report.add_argument("--open", action="store_true", help="show the page in the browser")
     report.add_argument(
@@ -105,15 +105,15 @@ def _add_report(commands: Commands) -> None:
     )
 
 
-def _open(args: argparse.Namespace, library: Library) -> Review:
-    """The review that is meant; a wrong name is a wrong command."""
+def _open_review(args: argparse.Namespace, library: Library) -> Review:
+    """Return the review with this name; an unknown name is a usage error."""
     try:
         return library.reviews.open(args.name)
     except NotFound as error:
         raise BadRequest(error.message, error.hint) from None
 
 
-def _new(args: argparse.Namespace, library: Library) -> int:
+def _create_review(args: argparse.Namespace, library: Library) -> int:
     review = library.reviews.create(args.name)
     protocol = str(review.folder / "protocol.yaml")
     say({"review": args.name, "protocol": protocol} if args.json else protocol, args.json)
@@ -121,8 +121,8 @@ def _new(args: argparse.Namespace, library: Library) -> int:
     return 0
 
 
-def _update(args: argparse.Namespace, library: Library) -> int:
-    review = _open(args, library)
+def _update_review(args: argparse.Namespace, library: Library) -> int:
+    review = _open_review(args, library)
     library.settings.require_email("NCBI")
     again = bool(review.status()["searched_at"])
     note(f"Searching as {review.folder / 'protocol.yaml'} says …")
@@ -134,23 +134,23 @@ def _update(args: argparse.Namespace, library: Library) -> int:
         for row in (*rows, *map(asdict, done.news)):
             say(row, as_json=True)
     elif not args.quiet or not done.is_quiet:
-        for line in _update_lines(review, done, again=again, quiet=args.quiet):
+        for line in _format_update(review, done, again=again, quiet=args.quiet):
             say(line)
     for told in done.silent:
-        complain_in_words(f"could not tell: {told}")
+        print_error_text(f"could not tell: {told}")
     for remark in done.notes:
         note(f"note: {remark}")
     return NO_FULL_TEXT if done.silent else 0
 
 
-def _update_lines(review: Review, done: Update, *, again: bool, quiet: bool) -> Iterator[str]:
-    """What an update brought, as a table; the records of the first one are only counted."""
+def _format_update(review: Review, done: Update, *, again: bool, quiet: bool) -> Iterator[str]:
+    """Yield an update's results as a table; records of the first update are only counted."""
     from ..review.updating import CHANGE_LABELS
 
     if not quiet:
         for one in done.searches:
-            yield f"  {one.search.name} ({one.kind}): {counted(one.search.hits, 'record')}"
-    yield f"{counted(len(done.new), 'new record')} in {review.name}"
+            yield f"  {one.search.name} ({one.kind}): {pluralize(one.search.hits, 'record')}"
+    yield f"{pluralize(len(done.new), 'new record')} in {review.name}"
     names = {record.key: str(record.paper.ids or "") for record in review.ledger.records()}
     rows = [
         (str(news.outcome), news.title or news.key, news.detail or names.get(news.key, ""))
@@ -159,19 +159,19 @@ def _update_lines(review: Review, done: Update, *, again: bool, quiet: bool) -> 
     rows += [("citing", r.paper.title or r.asked, str(r.paper.ids or "")) for r in done.citing]
     if again:
         rows += [("new", r.paper.title or r.asked, str(r.paper.ids or "")) for r in done.new]
-    for outcome, title, detail in rows[:_MOST_ROWS]:
+    for outcome, title, detail in rows[:_MAX_ROWS]:
         words = CHANGE_LABELS[outcome]
         short = textwrap.shorten(one_line(title), 78, placeholder=" …")
         yield f"  {words:<22}  {short:<78}  {one_line(detail)[:60]}".rstrip()
-    if (rest := len(rows) - _MOST_ROWS) > 0:
+    if (rest := len(rows) - _MAX_ROWS) > 0:
         report = command_line(f"review report {review.name}")
         yield f"  … and {rest:,} more in changes.csv: {report}"
-    if told := _since_published(review.status()):
+    if told := _describe_news(review.status()):
         yield told
 
 
-def _since_published(status: dict[str, Any]) -> str:
-    """How much came since the published state; empty where none was published."""
+def _describe_news(status: dict[str, Any]) -> str:
+    """Return the changes since the published state; "" if no state was published."""
     from ..review.updating import CHANGE_LABELS
 
     told = (f"{CHANGE_LABELS[one]} {n:,}" for one, n in status["since_published"].items())
@@ -179,8 +179,8 @@ def _since_published(status: dict[str, Any]) -> str:
     return f"Since the state published {day}: {', '.join(told) or 'nothing'}" if day else ""
 
 
-def _import(args: argparse.Namespace, library: Library) -> int:
-    review = _open(args, library)
+def _import_decisions(args: argparse.Namespace, library: Library) -> int:
+    review = _open_review(args, library)
     given = args.stage or args.choice or args.screener
     told = GivenFacts(args.choice or None, args.stage or None, args.screener) if given else None
     for path in args.files:
@@ -194,38 +194,38 @@ def _import(args: argparse.Namespace, library: Library) -> int:
             say({"file": path.name, **asdict(done)}, as_json=True)
             continue
         by = f" by {', '.join(filter(None, done.screeners))}" if any(done.screeners) else ""
-        say(f"{path.name}: {counted(done.decisions, 'decision')}{by} on {done.rows:,} records")
+        say(f"{path.name}: {pluralize(done.decisions, 'decision')}{by} on {done.rows:,} records")
         for place, title, why in done.unmatched:
             note(f"  {place} left out ({why}): {title}")
     if not args.json:
-        _say_conflicts(review)
+        _note_conflicts(review)
     return 0
 
 
-def _say_conflicts(review: Review) -> None:
+def _note_conflicts(review: Review) -> None:
     conflicts = len(review.status()["conflicts"])
     if conflicts:
-        words = counted(conflicts, "record")
+        words = pluralize(conflicts, "record")
         report = command_line(f"review report {review.name}")
         note(f"Screeners disagree about {words}; to list them in conflicts.csv: {report}")
 
 
-def _export(args: argparse.Namespace, library: Library) -> int:
-    files = _open(args, library).export(args.program, stage=args.stage)
+def _export_records(args: argparse.Namespace, library: Library) -> int:
+    files = _open_review(args, library).export(args.program, stage=args.stage)
     for path in files:
         say({"file": str(path)} if args.json else str(path), args.json)
     return 0
 
 
-def _harvest(args: argparse.Namespace, library: Library) -> int:
-    review = _open(args, library)
+def _harvest_review(args: argparse.Namespace, library: Library) -> int:
+    review = _open_review(args, library)
     library.settings.require_email("NCBI")
-    return carry_out(review.harvest(excluded_too=args.with_excluded), args.json)
+    return finish_harvest(review.harvest(excluded_too=args.with_excluded), args.json)
 
 
-def _report(args: argparse.Namespace, library: Library) -> int:
-    drawings = kinds_of_drawing(args.draw)
-    files = _open(args, library).report(drawings, published=args.published)
+def _write_report(args: argparse.Namespace, library: Library) -> int:
+    drawings = parse_drawing_kinds(args.draw)
+    files = _open_review(args, library).report(drawings, published=args.published)
     for path in files:
         say({"file": str(path)} if args.json else str(path), args.json)
     if args.open:
@@ -233,33 +233,33 @@ def _report(args: argparse.Namespace, library: Library) -> int:
     return 0
 
 
-def _status(args: argparse.Namespace, library: Library) -> int:
-    reviews = [_open(args, library)] if args.name else library.reviews.all()
+def _show_status(args: argparse.Namespace, library: Library) -> int:
+    reviews = [_open_review(args, library)] if args.name else library.reviews.all()
     for review in reviews:
         status = review.status()
-        say(status if args.json else _status_text(status, whole=bool(args.name)), args.json)
+        say(status if args.json else _format_status(status, whole=bool(args.name)), args.json)
     if not reviews:
         note(f"There is no review yet: {command_line('review new NAME')}")
     return 0
 
 
-def _status_text(status: dict[str, Any], *, whole: bool) -> str:
+def _format_status(status: dict[str, Any], *, whole: bool) -> str:
     from ..reports.labels import STATE_LABELS
 
-    named = _OUTCOMES | {state: label.lower() for state, label in STATE_LABELS.items()}
+    named = _OUTCOME_LABELS | {state: label.lower() for state, label in STATE_LABELS.items()}
     day = status["searched_at"][:10]
     searched = f"searched {day}" if day else "not searched yet"
-    head = f"{status['review']}: {counted(status['records'], 'record')}, {searched}"
+    head = f"{status['review']}: {pluralize(status['records'], 'record')}, {searched}"
     if not whole:
         return head
     lines = [head, f"  {status['folder']}"]
-    for stage, words in _STAGES.items():
+    for stage, words in _STAGE_LABELS.items():
         numbers = status[stage]
         told = ", ".join(
             f"{numbers[one]:,} {said}" for one, said in named.items() if one in numbers
         )
         lines += [f"  {words + ':':<23}{told}"] * bool(told)
-    if since := _since_published(status):
+    if since := _describe_news(status):
         lines += [f"  {since}"]
     lines += [f"  could not tell: {told}" for told in status["could_not_tell"]]
     lines += [f"  note: {remark}" for remark in status["remarks"]]

@@ -7,16 +7,16 @@ import argparse
 from ..errors import BadRequest
 from ..plugins import import_part
 from .commands import Commands, command
-from .options import natural
+from .options import parse_natural
 from .output import say
 
-_MOST_DAYS = 366
+_TOKEN_MAX_DAYS = 366
 _SETTINGS = ("mcp_transport_type", "mcp_http_host", "mcp_http_port")
 
 
 def add(commands: Commands) -> None:
     """Register the commands."""
-    serve = command(commands, "setup serve", _serve)
+    serve = command(commands, "setup serve", _run_server)
     serve.add_argument(
         "--transport", dest="mcp_transport_type", choices=["stdio", "http"], help="how (stdio)"
     )
@@ -24,9 +24,9 @@ def add(commands: Commands) -> None:
         "--host", dest="mcp_http_host", metavar="ADDRESS", help="HTTP: listen here (127.0.0.1)"
     )
     serve.add_argument(
-        "--port", dest="mcp_http_port", type=natural, metavar="N", help="HTTP: (3010; 0: any)"
+        "--port", dest="mcp_http_port", type=parse_natural, metavar="N", help="HTTP: (3010; 0: any)"
     )
-    token = command(commands, "setup token", _token)
+    token = command(commands, "setup token", _create_token)
     token.add_argument("name", help="who will use it; appears in the logs")
     token.add_argument("--scopes", default="read,download", help="read, or read,download (both)")
     token.add_argument("--days", type=float, default=30, metavar="N", help="until it ends (30)")
@@ -34,20 +34,20 @@ def add(commands: Commands) -> None:
         parser.set_defaults(needs_library=False)
 
 
-def _serve(args: argparse.Namespace, _: object) -> int:
+def _run_server(args: argparse.Namespace, _: object) -> int:
     options = {name: getattr(args, name) for name in _SETTINGS}
     given = {name: value for name, value in options.items() if value is not None}
     return int(import_part(".mcp:serve")(**given))
 
 
-def _token(args: argparse.Namespace, _: object) -> int:
+def _create_token(args: argparse.Namespace, _: object) -> int:
     from ..settings import load_settings
 
     scopes = [scope.strip() for scope in args.scopes.split(",") if scope.strip()]
     if not set(scopes) <= {"read", "download"} or "read" not in scopes:
         raise BadRequest("A token needs the scope read, and may have download.", "--scopes read")
-    if not 0 < args.days <= _MOST_DAYS:
-        msg = f"A token lasts more than 0 and at most {_MOST_DAYS} days."
+    if not 0 < args.days <= _TOKEN_MAX_DAYS:
+        msg = f"A token lasts more than 0 and at most {_TOKEN_MAX_DAYS} days."
         raise BadRequest(msg, "Choose another number of --days.")
     make_token = import_part(".mcp.auth:make_token")
     token = make_token(load_settings(), args.name, scopes, args.days)

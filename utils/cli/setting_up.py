@@ -73,7 +73,7 @@ def _set_up(args: argparse.Namespace, _: object) -> int:
         for sentence in sentences:
             say({"undone": sentence} if args.json else sentence, args.json)
         return 0
-    values = _values_given(args)
+    values = _parse_values(args)
     asks = sys.stdin.isatty() and not (args.yes or args.json)
     if asks and not values and not args.host:
         values = _ask_values()
@@ -89,7 +89,7 @@ def _set_up(args: argparse.Namespace, _: object) -> int:
     return 0
 
 
-def _values_given(args: argparse.Namespace) -> dict[str, str]:
+def _parse_values(args: argparse.Namespace) -> dict[str, str]:
     """Return the settings that the options give, by variable.
 
     Raises
@@ -129,7 +129,7 @@ def _check_values(values: Mapping[str, str]) -> None:
 
 
 def _ask_values() -> dict[str, str]:
-    """Ask for the settings that nearly everybody needs; return those that were answered."""
+    """Ask for the settings that nearly everyone needs, and return the answers."""
     now = load_settings()
     say("Set up Papershelf. Enter keeps what stands in brackets, Ctrl-C leaves.\n")
     values: dict[str, str] = {}
@@ -146,7 +146,7 @@ def _ask_values() -> dict[str, str]:
 def _ask_valid(
     question: str, name: str, usual: str, read: Callable[[str], str] = input
 ) -> dict[str, str]:
-    """Ask until the answer can be used; return it by its variable, nothing for Enter."""
+    """Ask until the answer is valid, and return it by its variable; empty for Enter."""
     while True:
         answer = read(f"{question} [{usual}]: " if usual else f"{question}: ").strip()
         if not answer:
@@ -162,13 +162,13 @@ def _ask_valid(
 
 
 def _write_settings(values: Mapping[str, str], args: argparse.Namespace, *, asks: bool) -> None:
-    """Show the settings and, where that is agreed to, write them."""
+    """Show the settings, and write them if agreed."""
     if not values:
         return
     file = settings_file()
     lines = [f"  {name} = {_describe_value(name, value)}" for name, value in values.items()]
     change = plan_settings(values, file)
-    if not _write(change, "\n".join([f"\nSettings, into {file}:", *lines]), args, asks=asks):
+    if not _write_change(change, "\n".join([f"\nSettings, into {file}:", *lines]), args, asks=asks):
         return
     in_force, fields = load_settings(), variables_of_settings()
     for name, value in values.items():
@@ -178,7 +178,7 @@ def _write_settings(values: Mapping[str, str], args: argparse.Namespace, *, asks
 
 
 def _describe_value(name: str, value: str) -> str:
-    """Return a value as it is shown: never a key."""
+    """Return a value for display; keys are hidden."""
     if not value:
         return "(taken out)"
     about = Settings.model_fields[variables_of_settings()[name]]
@@ -186,9 +186,9 @@ def _describe_value(name: str, value: str) -> str:
 
 
 def _connect_hosts(values: Mapping[str, str], args: argparse.Namespace, *, asks: bool) -> None:
-    """Write this server into the files of the hosts that were chosen or agreed to."""
+    """Add this server to the files of the chosen hosts."""
     found = find_host_files()
-    chosen = _chosen_hosts(args.host, found) if args.host else found if asks else {}
+    chosen = _find_chosen_hosts(args.host, found) if args.host else found if asks else {}
     entry = server_entry(load_settings(), server_command(ROOT))
     entry["env"] = {name: value for name, value in entry["env"].items() if name not in values}
     for host, file in chosen.items():
@@ -198,7 +198,7 @@ def _connect_hosts(values: Mapping[str, str], args: argparse.Namespace, *, asks:
             note(f"{host.name}: {error}")
             continue
         if change.difference:
-            _write(change, f"\n{host.name}:\n{change.difference}", args, asks=asks)
+            _write_change(change, f"\n{host.name}:\n{change.difference}", args, asks=asks)
         elif not args.json:
             say(f"\n{host.name} starts this server already ({file}).")
     if asks and not chosen:
@@ -206,7 +206,7 @@ def _connect_hosts(values: Mapping[str, str], args: argparse.Namespace, *, asks:
             "what to paste.")  # fmt: skip
 
 
-def _chosen_hosts(names: Sequence[str], found: Mapping[McpHost, Path]) -> dict[McpHost, Path]:
+def _find_chosen_hosts(names: Sequence[str], found: Mapping[McpHost, Path]) -> dict[McpHost, Path]:
     """Return the hosts named by the options.
 
     Raises
@@ -224,8 +224,8 @@ def _chosen_hosts(names: Sequence[str], found: Mapping[McpHost, Path]) -> dict[M
     return {by_name[name.casefold()]: found[by_name[name.casefold()]] for name in names}
 
 
-def _write(change: FileChange, shown: str, args: argparse.Namespace, *, asks: bool) -> bool:
-    """Show a change, write it where that is agreed to, and return whether it was written.
+def _write_change(change: FileChange, shown: str, args: argparse.Namespace, *, asks: bool) -> bool:
+    """Show a change, write it if agreed, and return whether it was written.
 
     Raises
     ------
@@ -234,7 +234,7 @@ def _write(change: FileChange, shown: str, args: argparse.Namespace, *, asks: bo
     """
     if not args.json:
         say(shown)
-    writes = not args.dry_run and (args.yes or (asks and _agrees()))
+    writes = not args.dry_run and (args.yes or (asks and _ask_consent()))
     if not (writes or args.dry_run or asks):
         raise BadRequest("Nothing was written: nobody can be asked.", "Add --yes, or --dry-run.")
     if writes:
@@ -244,6 +244,6 @@ def _write(change: FileChange, shown: str, args: argparse.Namespace, *, asks: bo
     return writes
 
 
-def _agrees() -> bool:
-    """Ask whether to write what was shown."""
+def _ask_consent() -> bool:
+    """Ask whether to write the change that was shown."""
     return input("Write this? [Y/n] ").strip().casefold() in ("", "y", "yes")

@@ -1,4 +1,4 @@
-"""Citation searching in the shell: what a list cites, and who cites it."""
+"""The command ``review snowball``: search the citations of a list in both directions."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ..model.paper import Paper
 from ..system.plain_text import one_line, to_cell
 from ..system.safe_files import replace_text_file
 from .commands import Commands, command
-from .options import natural, output_option, require_suffix
-from .output import NO_FULL_TEXT, counted, note, read_arguments, say
+from .options import add_output_option, parse_natural, require_suffix
+from .output import NO_FULL_TEXT, note, pluralize, read_arguments, say
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -30,7 +30,7 @@ _MOST_SHOWN = 20  # printed references that are no paper yet
 
 def add(commands: Commands) -> None:
     """Register the command."""
-    parser = command(commands, "review snowball", _snowball)
+    parser = command(commands, "review snowball", _search_citations)
     parser.add_argument(
         "what",
         nargs="*",
@@ -39,91 +39,92 @@ def add(commands: Commands) -> None:
     parser.add_argument("--backward", action="store_true", help="only what they cite")
     parser.add_argument("--forward", action="store_true", help="only who cites them")
     parser.add_argument(
-        "--rounds", type=natural, default=0, metavar="N", help="go on from what was found (1)"
+        "--rounds", type=parse_natural, default=0, metavar="N", help="go on from what was found (1)"
     )
     parser.add_argument(
-        *("--per-round",), dest="most", type=natural, default=0, metavar="N", former=["--most"],
+        *("--per-round",), dest="most", type=parse_natural, default=0, metavar="N",
+        former=["--most"],
         help="begin the next round with so many (50)",
     )  # fmt: skip
     parser.add_argument(
         "--known", type=Path, metavar="FILE", help="a list of papers that are no candidates"
     )
-    output_option(parser, "write the candidates: .ris or .csv", kind=Path)
+    add_output_option(parser, "write the candidates: .ris or .csv", kind=Path)
     parser.add_argument(
         *("--unmatched",), type=Path, metavar="FILE",
         help="write the printed references that are no paper yet: .csv",
     )  # fmt: skip
 
 
-def _directions(args: argparse.Namespace) -> list[Direction]:
-    """Return the directions to search: both where none is named."""
+def _parse_directions(args: argparse.Namespace) -> list[Direction]:
+    """Return the directions to search; both if none is named."""
     named: list[Direction] = []
     named += ["backward"] * (args.backward or not args.forward)
     named += ["forward"] * (args.forward or not args.backward)
     return named
 
 
-def _snowball(args: argparse.Namespace, library: Library) -> int:
-    if review := _review_named(args.what, library):
+def _search_citations(args: argparse.Namespace, library: Library) -> int:
+    if review := _find_review_name(args.what, library):
         return _snowball_review(review, args, library)
     if args.rounds > _MOST_ROUNDS:
         raise BadRequest(f"--rounds is {_MOST_ROUNDS} at most.", "Begin with one round.")
     if args.output:
         require_suffix(args.output, (".ris", ".csv"))
     library.settings.require_email("NCBI")
-    seeds = _papers(args.what, library)
-    known = _papers([str(args.known)], library) if args.known else []
+    seeds = _read_papers(args.what, library)
+    known = _read_papers([str(args.known)], library) if args.known else []
     found = library.reviews.snowball(
         seeds,
         known=known,
-        directions=_directions(args),
+        directions=_parse_directions(args),
         rounds=args.rounds or 1,
         most=args.most or _PER_ROUND,
     )
     if args.output:
-        _write(args.output, found)
+        _write_candidates(args.output, found)
     if args.unmatched:
         with replace_text_file(args.unmatched) as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(("cited_by", "reference"))
             writer.writerows([to_cell(seed), to_cell(line)] for seed, line in found.unmatched)
     for one in found.candidates:
-        say(_row(one) if args.json else _line(one), args.json)
-    _note_what_was_asked(found)
+        say(_to_candidate_row(one) if args.json else _format_candidate(one), args.json)
+    _note_indexes(found)
     return NO_FULL_TEXT if found.notes else 0
 
 
-def _review_named(words: Sequence[str], library: Library) -> str:
-    """Return the name of the review that is meant; empty where words are papers or files."""
+def _find_review_name(words: Sequence[str], library: Library) -> str:
+    """Return the name of the review; empty if the words are papers or files."""
     names = [review.name for review in library.reviews.all()] if len(words) == 1 else []
     return words[0] if len(words) == 1 and words[0] in names else ""
 
 
 def _snowball_review(name: str, args: argparse.Namespace, library: Library) -> int:
-    """Search the citations of what a review includes; new papers join the review."""
+    """Search the citations of a review's included papers; new papers join the review."""
     options = {"--rounds": args.rounds, "--per-round": args.most, "--known": args.known}
     options |= {"--output": args.output, "--unmatched": args.unmatched}
     if named := [option for option, value in options.items() if value]:
         msg = f"{', '.join(named)}: new papers of a review join it, in one round."
         raise BadRequest(msg, "Leave it out, or name a list of papers.")
     library.settings.require_email("NCBI")
-    found = library.reviews.open(name).snowball(_directions(args))
+    found = library.reviews.open(name).snowball(_parse_directions(args))
     for one in found.candidates:
         row = {"title": one.paper.title, "ids": one.paper.ids.names(), "led_to_by": one.seeds}
         say(row if args.json else f"{len(one.seeds):>4}  {one.paper.title}", args.json)
-    _note_what_was_asked(found)
+    _note_indexes(found)
     return 0
 
 
-def _note_what_was_asked(found: Snowball) -> None:
-    """Say on standard error which indexes were asked, and what they did not match."""
+def _note_indexes(found: Snowball) -> None:
+    """Print which indexes were asked, and which references did not match."""
     asked = ", ".join(found.indexes) or "no index"
-    many = counted(len(found.candidates), "new paper")
+    many = pluralize(len(found.candidates), "new paper")
     note(f"{many}, {found.known:,} known already; asked: {asked}.")
     for remark in found.notes:
         note(f"note: {remark}")
     if found.unmatched:
-        many = counted(len(found.unmatched), "printed reference")
+        many = pluralize(len(found.unmatched), "printed reference")
         note(f"{many} without identifier could be matched to no paper:")
     for seed, line in found.unmatched[:_MOST_SHOWN]:
         note(f"  {seed}: {line[:160]}")
@@ -131,8 +132,8 @@ def _note_what_was_asked(found: Snowball) -> None:
         note(f"  … and {rest:,} more; to write all: --unmatched FILE")
 
 
-def _papers(words: list[str], library: Library) -> list[Paper]:
-    """The papers of a list, as far as they are known."""
+def _read_papers(words: list[str], library: Library) -> list[Paper]:
+    """Return the papers of a list, with their records where known."""
     asked = read_arguments(words)
     if asked.query:
         raise BadRequest("Citations are searched of a list, not of a query.", "Harvest it first.")
@@ -145,7 +146,7 @@ def _papers(words: list[str], library: Library) -> list[Paper]:
     return [paper for paper in made if paper.ids or paper.title]
 
 
-def _row(one: Candidate) -> dict[str, Any]:
+def _to_candidate_row(one: Candidate) -> dict[str, Any]:
     paper = one.paper
     return {
         "papers": len(one.seeds),
@@ -160,12 +161,12 @@ def _row(one: Candidate) -> dict[str, Any]:
     }
 
 
-def _line(one: Candidate) -> str:
+def _format_candidate(one: Candidate) -> str:
     name = one.paper.title or str(one.paper.ids)
     return f"{len(one.seeds):>4}  {one_line(name)[:120]}  {one.paper.ids or ''}".rstrip()
 
 
-def _write(path: Path, found: Snowball) -> None:
+def _write_candidates(path: Path, found: Snowball) -> None:
     with replace_text_file(path) as file:
         if path.suffix == ".ris":
             file.writelines(to_ris(one.paper) for one in found.candidates)
@@ -173,6 +174,6 @@ def _write(path: Path, found: Snowball) -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(_COLUMNS)
         for one in found.candidates:
-            row = _row(one)
+            row = _to_candidate_row(one)
             lists = {name: "; ".join(row[name]) for name in ("led_to_by", "indexes")}
             writer.writerow([to_cell(str((row | lists)[name])) for name in _COLUMNS])

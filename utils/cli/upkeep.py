@@ -14,7 +14,7 @@ from ..command_line import command_line
 from ..errors import BadRequest
 from ..system.plain_text import one_line
 from .commands import Commands, command
-from .output import NO_FULL_TEXT, UNREACHABLE, counted, note, say
+from .output import NO_FULL_TEXT, UNREACHABLE, note, pluralize, say
 from .progress import show_count
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from ..model.paper import Kind, StoredPaper
     from ..settings import Settings
 
-_NAMED = 20
-_MOST_REASONS = 3  # of each change of verdict
+_MAX_NAMED = 20
+_MAX_REASONS = 3  # of each change of verdict
 _DIGITS = re.compile(r"\d[\d.,]*")
 _STATES = ("problem", "warning", "ok")  # in the order they are shown
 _STATE_MARKS = {"ok": "✓", "warning": "!", "problem": "✗"}
@@ -41,14 +41,14 @@ KINDS: dict[Kind, str] = {
 def add(commands: Commands) -> None:
     """Register the commands."""
     _add_audit(commands)
-    command(commands, "shelf rebuild", _rebuild)
-    renewal = command(commands, "shelf reextract", _reextract)
+    command(commands, "shelf rebuild", _rebuild_catalogue)
+    renewal = command(commands, "shelf reextract", _reextract_texts)
     renewal.add_argument("--all", action="store_true", help="also where the reader is the same")
-    recheck = command(commands, "shelf recheck", _recheck)
+    recheck = command(commands, "shelf recheck", _recheck_papers)
     recheck.add_argument(
         "--no-crossref", dest="crossref", action="store_false", help="ask PubMed only"
     )
-    export = command(commands, "export", _export)
+    export = command(commands, "export", _export_references)
     export.add_argument("--job", default="", help="of this harvest only")
     export.add_argument(
         *("--tables",),
@@ -58,8 +58,8 @@ def add(commands: Commands) -> None:
         metavar="FILE",
         help="instead, every cell of all tables: one long .csv or .parquet",
     )
-    command(commands, "setup settings", _settings)
-    doctor = command(commands, "setup doctor", _doctor)
+    command(commands, "setup settings", _show_settings)
+    doctor = command(commands, "setup doctor", _run_doctor)
     doctor.add_argument(
         "--hosts",
         nargs="?",
@@ -70,17 +70,17 @@ def add(commands: Commands) -> None:
 
 
 def _add_audit(commands: Commands) -> None:
-    audit = command(commands, "shelf audit", _audit)
+    audit = command(commands, "shelf audit", _audit_shelf)
     audit.add_argument("paper", nargs="*", help="identifiers or file names; none: the whole shelf")
     audit.add_argument("--fix", action="store_true", help="take the consequences (deletes nothing)")
-    keep = command(commands, "shelf keep", _keep)
+    keep = command(commands, "shelf keep", _keep_text)
     keep.add_argument("paper", help="any identifier, or a file name on the shelf")
     keep.add_argument("--as", dest="decided", choices=["full_text", "rejected"], default="")
     keep.add_argument("--because", default="", help="why; shown wherever the text is")
     keep.add_argument("--undo", action="store_true", help="let the judges have the word again")
 
 
-def _rebuild(args: argparse.Namespace, library: Library) -> int:
+def _rebuild_catalogue(args: argparse.Namespace, library: Library) -> int:
     report = library.upkeep.rebuild()
     if args.json:
         say(asdict(report), as_json=True)
@@ -95,7 +95,7 @@ def _rebuild(args: argparse.Namespace, library: Library) -> int:
     return 0
 
 
-def _reextract(args: argparse.Namespace, library: Library) -> int:
+def _reextract_texts(args: argparse.Namespace, library: Library) -> int:
     counts: dict[str, int] = {}
     for renewal in library.upkeep.reextract(everything=args.all):
         counts[renewal.outcome] = counts.get(renewal.outcome, 0) + 1
@@ -107,7 +107,7 @@ def _reextract(args: argparse.Namespace, library: Library) -> int:
     return 0
 
 
-def _recheck(args: argparse.Namespace, library: Library) -> int:
+def _recheck_papers(args: argparse.Namespace, library: Library) -> int:
     counts: dict[str, int] = {}
     new_copies: list[str] = []
     for change in library.upkeep.recheck(crossref=args.crossref):
@@ -123,19 +123,19 @@ def _recheck(args: argparse.Namespace, library: Library) -> int:
     if counts.get("recorded"):
         note(f"To hold files against the records that are known now: {command_line('shelf audit')}")
     if new_copies:
-        more = " …" * (len(new_copies) > _NAMED)
-        harvest = command_line(f"harvest {' '.join(new_copies[:_NAMED])}")
+        more = " …" * (len(new_copies) > _MAX_NAMED)
+        harvest = command_line(f"harvest {' '.join(new_copies[:_MAX_NAMED])}")
         note(f"To get the new copies: {harvest}{more}")
     return UNREACHABLE if set(counts) == {"could_not_tell"} else 0
 
 
-def _export(args: argparse.Namespace, library: Library) -> int:
+def _export_references(args: argparse.Namespace, library: Library) -> int:
     if args.tables is not None:
         target = args.tables if args.tables.name else None
         path, tables, cells = library.texts.write_tables(args.job, target)
         row = {"file_path": str(path), "tables": tables, "cells": cells}
         say(row if args.json else str(path), args.json)
-        note(f"{counted(tables, 'table')}, {counted(cells, 'cell')}")
+        note(f"{pluralize(tables, 'table')}, {pluralize(cells, 'cell')}")
         return 0
     if args.job:
         harvest = library.harvest(job_id=args.job)
@@ -148,16 +148,16 @@ def _export(args: argparse.Namespace, library: Library) -> int:
     return 0
 
 
-def _spelled(value: object) -> str:
-    """A value as one would set it; empty where there is none."""
+def _format_setting(value: object) -> str:
+    """Return a value in the form that is typed; "" for None."""
     return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _settings(args: argparse.Namespace, library: Library) -> int:
+def _show_settings(args: argparse.Namespace, library: Library) -> int:
     for name, field in type(library.settings).model_fields.items():
         value = getattr(library.settings, name)
         shown = value if not hasattr(value, "get_secret_value") else "set (hidden)"
-        shown = ", ".join(shown) if isinstance(shown, tuple) else _spelled(shown)
+        shown = ", ".join(shown) if isinstance(shown, tuple) else _format_setting(shown)
         row = {"name": name.upper(), "value": shown, "meaning": field.description}
         say(
             row if args.json else f"{name.upper():<30} {shown or '-':<46} {field.description}",
@@ -166,13 +166,13 @@ def _settings(args: argparse.Namespace, library: Library) -> int:
     return 0
 
 
-def _doctor(args: argparse.Namespace, library: Library) -> int:
+def _run_doctor(args: argparse.Namespace, library: Library) -> int:
     if args.hosts is not None:
         return _show_hosts(args, library.settings)
     checks = sorted(library.doctor(), key=lambda check: _STATES.index(check.state))
     if not args.json:
         counts = Counter(check.state for check in checks)
-        numbers = (counted(counts["problem"], "problem"), counted(counts["warning"], "warning"))
+        numbers = (pluralize(counts["problem"], "problem"), pluralize(counts["warning"], "warning"))
         say(f"{', '.join(numbers)}, {counts['ok']} ok")
     for check in checks:
         advice = f"\n    → {check.advice}" if check.advice else ""
@@ -183,7 +183,7 @@ def _doctor(args: argparse.Namespace, library: Library) -> int:
 
 
 def _show_hosts(args: argparse.Namespace, settings: Settings) -> int:
-    """Show each MCP host's settings, those of hosts that spell them alike once."""
+    """Print each MCP host's settings; hosts with the same settings are shown together."""
     from ..curation.mcp_hosts import about_keys, host_settings, server_command
 
     root = Path(__file__).resolve().parents[2]
@@ -208,8 +208,8 @@ def _show_hosts(args: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def remind(library: Library) -> None:
-    """Say once that an audit is due, after an update of the judges."""
+def remind_of_audit(library: Library) -> None:
+    """Note once that an audit is due after an update of the judges."""
     if due := library.shelf.verdicts.due():
         from ..shelf.verdicts import describe_due
 
@@ -217,7 +217,7 @@ def remind(library: Library) -> None:
 
 
 def describe_text(stored: StoredPaper) -> str:
-    """Return the refusal, the doubts or the decision by hand, with the evidence."""
+    """Return the rejection, the doubts or the manual decision, with the evidence."""
     if stored.is_doubtful:
         status = "full text with doubts"
     elif stored.by_hand:
@@ -227,7 +227,7 @@ def describe_text(stored: StoredPaper) -> str:
     return f"{status}: {one_line(stored.evidence)}"
 
 
-def _audit(args: argparse.Namespace, library: Library) -> int:
+def _audit_shelf(args: argparse.Namespace, library: Library) -> int:
     audit = library.upkeep.audit(args.paper, fix=args.fix)
     total = len(audit.files)
     outcomes: Counter[str] = Counter()
@@ -242,9 +242,9 @@ def _audit(args: argparse.Namespace, library: Library) -> int:
         if args.json:
             say(one.row(), as_json=True)
         elif one.outcome != "unchanged":
-            say(_line(one))
+            say(_format_result(one))
         show_count(number, total)
-    for line in _change_table(changes):
+    for line in _format_changes(changes):
         note(line)
     _note_summary(outcomes, sorted(jobs), args)
     if args.fix and not jobs:
@@ -253,7 +253,7 @@ def _audit(args: argparse.Namespace, library: Library) -> int:
     return NO_FULL_TEXT if outcomes["not_read"] or outcomes["lost"] or due else 0
 
 
-def _line(one: AuditResult) -> str:
+def _format_result(one: AuditResult) -> str:
     was, now = (word.replace("_", " ") for word in (one.was, one.now))
     change = {"changed": f"{was} -> {now}", "by_hand": f"{now}, by hand"}
     change |= {"lost": "lost", "restored": "restored"}
@@ -262,8 +262,8 @@ def _line(one: AuditResult) -> str:
     return f"{one.paper}: {what}{title}\n    {one_line(one.evidence)}\n    {one.file_path}"
 
 
-def _change_table(changes: Changes) -> Iterator[str]:
-    """Yield a table of how many texts changed from one verdict to another, why, and what to do."""
+def _format_changes(changes: Changes) -> Iterator[str]:
+    """Yield a table of verdict changes: number of texts, reasons, and advice."""
     from ..model.verdicts import MEANINGS
 
     hints = {str(name): meaning.hint for name, meaning in MEANINGS.items()}
@@ -273,27 +273,27 @@ def _change_table(changes: Changes) -> Iterator[str]:
         advice = hints.get(now, "Nothing: the judges accept the text.")
         number = len(results)
         yield f"{was.replace('_', ' '):<18} {now.replace('_', ' '):<18} {number:>6,}  {advice}"
-        yield from (f"{count:>44,}  {reason}" for reason, count in _common_reasons(results))
+        yield from (f"{count:>44,}  {reason}" for reason, count in _find_common_reasons(results))
 
 
-def _common_reasons(results: Sequence[AuditResult]) -> Iterator[tuple[str, int]]:
-    """Yield the reasons given most often, each as its first text has it, with their numbers."""
+def _find_common_reasons(results: Sequence[AuditResult]) -> Iterator[tuple[str, int]]:
+    """Yield the most frequent reasons, each with an example's wording and its count."""
     counts: Counter[str] = Counter()
     examples: dict[str, str] = {}
     for one in results:
         reason = one_line(one.evidence.partition("; ")[0])
         counts[kind := _DIGITS.sub("0", reason)] += 1
         examples.setdefault(kind, reason)
-    yield from ((examples[kind], count) for kind, count in counts.most_common(_MOST_REASONS))
+    yield from ((examples[kind], count) for kind, count in counts.most_common(_MAX_REASONS))
 
 
 def _note_downloads(changes: Changes) -> None:
-    """Say how to ask for papers whose text was rejected and that no harvest asks for."""
+    """Print how to request papers whose text was rejected and that no harvest includes."""
     lost = [one for (_, now), results in changes.items() for one in results
             if now not in ("full_text", "doubtful")]  # fmt: skip
     if lost:
-        papers = " ".join(f"'{one.paper}'" for one in lost[:_NAMED])
-        more = f" (and {len(lost) - _NAMED:,} more)" if len(lost) > _NAMED else ""
+        papers = " ".join(f"'{one.paper}'" for one in lost[:_MAX_NAMED])
+        more = f" (and {len(lost) - _MAX_NAMED:,} more)" if len(lost) > _MAX_NAMED else ""
         note(f"To ask for other copies: {command_line(f'download {papers}{more}')}")
 
 
@@ -310,7 +310,7 @@ def _note_summary(outcomes: Counter[str], jobs: list[str], args: argparse.Namesp
         note(f"To see what was rejected: {command_line('list --kind rejected')}")
 
 
-def _keep(args: argparse.Namespace, library: Library) -> int:
+def _keep_text(args: argparse.Namespace, library: Library) -> int:
     if args.undo == bool(args.decided):
         raise BadRequest(
             "Give --as full_text, --as rejected, or --undo.",

@@ -14,7 +14,7 @@ from ..command_line import command_line
 from ..errors import BadRequest, PaperError
 from ..system.plain_text import one_line
 from .commands import Commands, command
-from .output import NO_FULL_TEXT, complain, say, worst
+from .output import NO_FULL_TEXT, combine_statuses, print_error, say
 
 if TYPE_CHECKING:
     from ..curation.verification import Verification
@@ -52,13 +52,13 @@ def _verify_files(args: argparse.Namespace, library: Library) -> int:
         results = library.verify(pairs=args.pairs)
     else:
         results = library.verify(args.file, paper=args.id, record=args.record)
-    return worst([_show_result(result, as_json=args.json) for result in results])
+    return combine_statuses([_show_result(result, as_json=args.json) for result in results])
 
 
 def _show_result(result: Verification | PaperError, *, as_json: bool) -> int:
     """Print the judgement of one file, or why there is none; return its exit status."""
     if isinstance(result, PaperError):
-        return complain(result, as_json)
+        return print_error(result, as_json)
     fails = result.outcome == "not_whole" or result.identity == "other"
     if as_json:
         say(result.row(), as_json=True)
