@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from utils.cli.command_list import EXIT_STATUSES, SLOGAN, about, all_commands
-from utils.cli.commands import parser_of
+from utils.cli.command_list import EXIT_STATUSES, SLOGAN, describe_command, list_commands
+from utils.cli.commands import build_parser
 from utils.command_line import PROGRAM
 
 _COMMON = "options of every command"
@@ -22,10 +22,10 @@ def manual_page() -> str:
         "one folder. Without a command it serves MCP on stdio, for AI assistants.",
         "Typed on a terminal without a command, it lists first steps.",
         ".SH COMMON OPTIONS",
-        *_options(parser_of("list"), common=True),
+        *_options(build_parser("list"), common=True),
         ".SH COMMANDS",
     ]
-    for name in sorted(all_commands()):
+    for name in sorted(list_commands()):
         lines += _command(name)
     lines += [".SH EXIT STATUS"]
     for status, meaning in EXIT_STATUSES.items():
@@ -44,11 +44,11 @@ def manual_page() -> str:
 
 
 def _command(name: str) -> Iterator[str]:
-    parser = parser_of(name)
+    parser = build_parser(name)
     yield f".SS {_escape(name)}"
-    yield _escape(f"{about(name)[:1].upper()}{about(name)[1:]}.")
+    yield _escape(f"{describe_command(name)[:1].upper()}{describe_command(name)[1:]}.")
     yield from _options(parser, common=False)
-    if examples := all_commands()[name].examples:
+    if examples := list_commands()[name].examples:
         yield from (".PP", "Examples:", ".PP", ".nf", ".RS")
         yield from (_escape(f"papershelf {name} {words}".rstrip()) for words in examples)
         yield from (".RE", ".fi")

@@ -107,7 +107,7 @@ def test_a_chart_is_drawn_in_letters_that_the_terminal_has(monkeypatch):
 
                 return Coverage(sources={"efetch": 2}, reasons={"bot_check": 1})
 
-    monkeypatch.setattr(demo, "speaks_unicode", lambda: False)
+    monkeypatch.setattr(demo, "supports_unicode", lambda: False)
     assert demo.chart(Harvest()) == [
         "  PubMed Central   ########## 2",
         "  none: bot check  ##### 1",
