@@ -25,7 +25,7 @@ from utils.mirror import Mirror
 from utils.mirror.plan import plan_pubmed
 from utils.mirror.words import WordIndex
 from utils.search.search import search_papers
-from utils.search.site_search import citing_papers, search_arxiv, search_semantic_scholar
+from utils.search.site_search import find_citing_papers, search_arxiv, search_semantic_scholar
 from utils.settings import Overrides, Settings
 from utils.shelf import Shelf
 from utils.sources import Query, QueryOptions
@@ -36,7 +36,7 @@ DOORS = [
     (Library.search_papers, search_papers),
     (ArXiv.search, search_arxiv),
     (SemanticScholar.search, search_semantic_scholar),
-    (SemanticScholar.citing_papers, citing_papers),
+    (SemanticScholar.citing_papers, find_citing_papers),
     (PubMed.article_text, read_article_text),
     (Library.read, read),
     (Library.list_papers, Shelf.list),

@@ -11,7 +11,7 @@ from random import Random
 from quality.duplicates.lookalikes import CHANGED_PREPRINTS, LOOKALIKES, preprint_of
 from quality.duplicates.variants import VARIANTS
 from utils.model.paper import Paper
-from utils.search.fused_results import Families
+from utils.search.fused_results import RecordGroups
 
 
 @dataclass(slots=True)
@@ -111,7 +111,9 @@ def changed_preprints(papers: Sequence[Paper], seed: int = 6) -> Labelled:
     return made
 
 
-def linked(made: Labelled, families: Families) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
+def linked(
+    made: Labelled, families: RecordGroups
+) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
     """Pairs of labels, a preprint and what it is rather said to have become: right, and wrong."""
     labels = [{made.labels[at] for at in group} for group in families.groups]
     pairs = {

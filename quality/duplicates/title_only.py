@@ -20,7 +20,7 @@ from utils.judges.titles import title_words
 from utils.lists.references import read_file_entries
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
-from utils.search.reference_search import Wanted
+from utils.search.reference_search import WantedReference
 from utils.search.resolve import Resolution, choose_candidate
 
 Way = Callable[[Paper, Random], Paper | None]
@@ -344,6 +344,6 @@ def judged(papers: Sequence[Paper], each: int, seed: int = 6) -> dict[tuple[bool
     """How the rules decide about candidates, by kind; the key says whether it was held out."""
     nearby, scores = Nearby(papers), defaultdict[tuple[bool, str], Score](Score)
     for case in cases(papers, each, seed):
-        wanted = Wanted(case.said, [(one, "PubMed") for one in nearby.of(case)])
+        wanted = WantedReference(case.said, [(one, "PubMed") for one in nearby.of(case)])
         scores[case.held_out, case.kind].add(case, choose_candidate(wanted))
     return dict(scores)

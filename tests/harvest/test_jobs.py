@@ -16,7 +16,7 @@ from utils.errors import BadRequest, NotFound
 from utils.harvest import jobs as harvest_jobs
 from utils.lists.pasted import Entry
 from utils.model.identifiers import Ids
-from utils.search.pubmed.search import Sweep
+from utils.search.pubmed.search import EveryHit
 from utils.sources import Query
 
 pytestmark = pytest.mark.slow
@@ -117,7 +117,7 @@ def test_a_finished_query_without_new_hits_stays_finished(near: Library, small: 
 def searched(monkeypatch: pytest.MonkeyPatch, pmids: Iterable[int], total: int = 0) -> None:
     """PubMed finds these, of so many."""
     page = tuple(map(str, pmids))
-    sweep = Sweep(total or len(page), "as understood", [], iter([page]))
+    sweep = EveryHit(total or len(page), "as understood", [], iter([page]))
     monkeypatch.setattr(harvest_jobs, "find_every_pmid", lambda *_: sweep)
 
 

@@ -12,7 +12,7 @@ from utils.model.job import HARVESTED_COLUMNS, Coverage, Harvested
 from utils.model.paper import Author, Paper, SearchResult, StoredPaper
 from utils.model.tabular import ResultList, Table
 from utils.review.standing import STANDING_COLUMNS, Standing
-from utils.search.fused_results import Found
+from utils.search.fused_results import FoundPaper
 from utils.search.pubmed.relationships import Related, Relations
 from utils.search.search import Gathered
 from utils.sources.semantic_scholar import ScholarPage, ScholarPaper
@@ -28,7 +28,7 @@ PAPER = Paper(
 STORED = StoredPaper(PAPER, "full_text", "/shelf/7.md", "PMC", "pmc_cloud", "00")
 RESULTS = {
     "search": SearchResult("q", "q", 1, (PAPER,)),
-    "gathered": Gathered("q", (Found(PAPER, ("pubmed", "europepmc")),), ()),
+    "gathered": Gathered("q", (FoundPaper(PAPER, ("pubmed", "europepmc")),), ()),
     "download": Download(STORED, cached=False, file_path=STORED.path),
     "coverage": Coverage({"pmc_cloud": 2}, {"paywall": 1}),
     "harvested": ResultList(

@@ -10,8 +10,8 @@ from utils.lists.pasted import Entry
 from utils.lists.references import read_file_entries
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
-from utils.search.reference_search import Wanted
-from utils.search.resolve import SURE, choose_candidate
+from utils.search.reference_search import WantedReference
+from utils.search.resolve import MIN_CONFIDENCE, choose_candidate
 
 ROE, POE, WU = Author("Roe", "Jane A"), Author("Poe", "Ann"), Author("Wu", "Li")
 MOSS = Paper(
@@ -47,7 +47,7 @@ def said_of(record, **changes):
 
 
 def decided(said, *found):
-    return choose_candidate(Wanted(said, [(paper, "PubMed") for paper in found]))
+    return choose_candidate(WantedReference(said, [(paper, "PubMed") for paper in found]))
 
 
 # -- the paper, or candidates ----------------------------------------------------------------
@@ -72,7 +72,7 @@ def test_a_paper_is_found_however_the_list_writes_it_down(said):
     beside = replace(MOSS, ids=Ids(pmid="8"), title="Ferns of the peat", pages="113-9")
     found = decided(said, beside, MOSS)
     assert (found.status, found.ids) == ("resolved", MOSS.ids)
-    assert found.confidence >= SURE
+    assert found.confidence >= MIN_CONFIDENCE
 
 
 LIKE_IT = {
@@ -113,7 +113,7 @@ def test_two_records_of_one_paper_are_no_rivals():
 
 
 def test_where_not_all_hits_were_looked_at_only_a_place_counts():
-    wanted = Wanted(BRIEF, [(MOSS, "PubMed")], crowded=True)
+    wanted = WantedReference(BRIEF, [(MOSS, "PubMed")], crowded=True)
     assert choose_candidate(wanted).status == "candidates"
     assert choose_candidate(replace(wanted, paper=SAID)).status == "resolved"
 

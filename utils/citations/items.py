@@ -284,7 +284,7 @@ def _build_arxiv_url(name: str) -> str:
 
 
 def _collect_keywords(paper: Paper) -> list[str]:
-    """Return the authors' keywords, or the MeSH headings without qualifiers if there are none."""
+    """Return the authors' keywords, or else the MeSH headings without qualifiers."""
     words = paper.keywords or [heading.lstrip("*").partition("/")[0] for heading in paper.mesh]
     return list(
         dict.fromkeys(filter(None, (strip_markup(word).replace(";", ",") for word in words)))

@@ -89,7 +89,7 @@ def format_in_style(papers: Sequence[Paper], style: Style) -> Iterator[str]:
     """Yield the papers' references in one style as plain text, one line each, in order."""
     for paper in papers:
         printed = _prepare_item(paper, to_csl_item(paper, "item"), style)
-        yield _fix_punctuation(_render(printed, style), printed)
+        yield _fix_punctuation(_render_reference(printed, style), printed)
 
 
 # --- Before: the item as this style is to print it ------------------------------------------------
@@ -213,7 +213,8 @@ def _dot_initials(given: str) -> str:
 # --- citeproc-py ----------------------------------------------------------------------------------
 
 
-def _render(printed: CslItem, style: Style) -> str:
+def _render_reference(printed: CslItem, style: Style) -> str:
+    """Return the reference as citeproc-py formats it."""
     from citeproc import Citation, CitationItem, CitationStylesBibliography, formatter
     from citeproc.source.json import CiteProcJSON
 

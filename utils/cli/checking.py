@@ -92,7 +92,7 @@ def _to_lines(checked: Check, *, everything: bool) -> Iterator[str]:
         if not reason or everything:
             yield f"{first} [{mark}]" + (f" ACCEPTED: {one_line(reason)}" if reason else "")
             yield from others
-    yield _summarize(checked)
+    yield _summarize_check(checked)
     unread = sum(one.outcome == "no_full_text" for one in checked.claims)
     if uncited := checked.outcomes["uncited"]:
         many = pluralize(uncited, "statement")
@@ -146,7 +146,7 @@ def _describe_claim(claim: Claim) -> Iterator[str]:
         yield f"    nearest, {claim.handle}: {shorten(one_line(claim.passage), _PASSAGE)}"
 
 
-def _summarize(checked: Check) -> str:
+def _summarize_check(checked: Check) -> str:
     counts = checked.outcomes
     told = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
     many = pluralize(len(checked.references), "reference")

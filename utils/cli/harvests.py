@@ -468,7 +468,7 @@ def _print_harvest(harvest: Harvest, as_json: bool, **more: Any) -> None:
 
 
 def _describe_unpublished(counts: Mapping[str, int]) -> str:
-    """Return the number of full texts other than the published version; "" if there are none."""
+    """Return how many full texts are not the published version; "" if all are."""
     versions = [
         f"{counts[one]:,} {VERSION_NAMES[one]}" for one in UNPUBLISHED_VERSIONS if counts[one]
     ]

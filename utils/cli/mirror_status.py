@@ -39,7 +39,7 @@ def to_status_row(mirror: Mirror) -> dict[str, Any]:
 
 
 def format_status(mirror: Mirror) -> list[Line]:
-    """Return the status of a mirror as labelled lines; empty if there is no mirror."""
+    """Return the status of a mirror as labelled lines; empty without a mirror."""
     pubmed, fault = find_published(mirror.generations)
     pmc, pmc_fault = find_published(mirror.pmc_generations)
     current = [one for one in (pubmed, pmc) if one]

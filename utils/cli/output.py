@@ -173,7 +173,7 @@ def read_arguments(words: Sequence[str], *, excluded_too: bool = True) -> QueryO
     lists: dict[str, list[Entry]] = {}
     others: list[str] = []
     for word in words or ("-",):
-        if word == "-" or (_exists(word) and not Path(word).is_dir()):
+        if word == "-" or (_path_exists(word) and not Path(word).is_dir()):
             name = "standard input" if word == "-" else Path(word).name
             lists.setdefault(name, []).extend(_read_entries(word, name, excluded_too))
         elif ids := Ids.maybe(word):
@@ -195,7 +195,7 @@ def read_arguments(words: Sequence[str], *, excluded_too: bool = True) -> QueryO
     return QueryOrLists(query, lists)
 
 
-def _exists(word: str) -> bool:
+def _path_exists(word: str) -> bool:
     return os.path.exists(word)  # noqa: PTH110 - for which a question too long for a path is none
 
 
@@ -236,7 +236,7 @@ def _read_bounded(file: IO[bytes]) -> bytes:
 
 
 def _missing_file_error(word: str) -> BadRequest:
-    if _exists(word):
+    if _path_exists(word):
         return BadRequest(f"{word} is a folder.", "Give the files in it.")
     msg = f"There is no file {word}."
     return BadRequest(msg, f"Look at its name; the current folder is {Path.cwd()}.")

@@ -37,6 +37,7 @@ class _ProgressLine:
         self._draw(text)
 
     def _draw(self, text: str) -> None:
+        """Draw *text* on the terminal's last line if progress is shown."""
         with self._lock:
             if text and self.is_watched() and not self._is_paused:
                 sys.stderr.write(f"\r\033[K{text[: get_terminal_size().columns - 1]}")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..library import Library
     from ..lists.pasted import Entry
     from ..model.paper import Paper, SearchResult
-    from ..search.search import Found, Gathered, SourceAnswer
+    from ..search.search import FoundPaper, Gathered, SourceAnswer
 
 _WAIT_S, _LONG_WAIT_S = 14.0, 90.0  # a site that rejects a request is retried within the latter
 _SOURCES = ("pubmed", "europepmc", "arxiv", "semantic_scholar", "openalex", "all", "mirror")
@@ -210,7 +210,7 @@ def _format_source(answer: SourceAnswer) -> str:
     return f"{answer.source}: {answer.returned} of {total} hits for {one_line(answer.query)}"
 
 
-def _format_merged(number: int, found: Found, abstracts: bool) -> str:
+def _format_merged(number: int, found: FoundPaper, abstracts: bool) -> str:
     """Return a paper of a merged list with its sources and linked records."""
     lines = [format_paper(number, found.paper, abstracts), f"     from {', '.join(found.sources)}"]
     lines += [

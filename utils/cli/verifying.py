@@ -56,7 +56,7 @@ def _verify_files(args: argparse.Namespace, library: Library) -> int:
 
 
 def _show_result(result: Verification | PaperError, *, as_json: bool) -> int:
-    """Print the judgement of one file, or why there is none; return its exit status."""
+    """Print the judgement of one file, or the error, and return the exit status."""
     if isinstance(result, PaperError):
         return print_error(result, as_json)
     fails = result.outcome == "not_whole" or result.identity == "other"

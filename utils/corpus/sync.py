@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import BadContent, BadRequest, SourceMiss
 from ..model.paper import utc_now
-from ..search.pubmed.search import sweep
+from ..search.pubmed.search import find_every_hit
 from ..sources import Query
 from ..sources.eutils import BATCH
 from ..sources.pubmed import LAST_HIT, fetch, fetch_first_hits
@@ -207,7 +207,7 @@ class _SyncCall:
         first, last = days
         date_type = "edat" if stretch.date_type == "set" else stretch.date_type
         query = Query(self.term, min_date=first, max_date=last, date_type=date_type)
-        found = sweep(query, self.web)
+        found = find_every_hit(query, self.web)
         if found.total > _MAX_SWEPT_HITS and stretch.first < stretch.last:
             self.job.split_stretch(stretch)
             return

@@ -65,7 +65,7 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """A database's spelling of a term; ``corrected`` is empty if there is no suggestion."""
+    """A database's spelling of a term; ``corrected`` is empty without a suggestion."""
 
     database: str
     term: str
@@ -106,7 +106,7 @@ class GlobalCounts:
 
 def search_database(database: str, term: str, web: Web, **options: Any) -> Search:
     """Search a database; options are those of `.Entrez.search`."""
-    return _SearchRequest(find_database(database, web), web, **options).run(term)
+    return _SearchRequest(find_database(database, web), web, **options).send(term)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,8 @@ class _SearchRequest:
     max_date: str = ""
     date_type: str = ""
 
-    def run(self, term: str) -> Search:
+    def send(self, term: str) -> Search:
+        """Send the search, and return its result."""
         params = self.build_params(term)
         size = params["retmax"]
         hits = esearch(self.database.name, params, self.web)

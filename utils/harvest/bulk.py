@@ -40,7 +40,7 @@ from ..model.paper import Attempt, Document, Paper, StoredPaper, Version, find_a
 from ..model.verdicts import Copy
 from ..model.versions import OTHER_VERSION, infer_version, satisfies_request
 from ..readers.reader_processes import read_in_child
-from ..search.resolve import Resolution, resolve
+from ..search.resolve import Resolution, resolve_entries
 from ..shelf import body_of, known_by_name_only
 from ..shelf.ledger import Ledger
 from .lanes import BY_PUBLISHER, Lane, Lanes, Outages
@@ -594,7 +594,7 @@ def identify_papers(
         chosen = [number for number, (*_, round_) in asked.items() if bool(round_) is again]
         entries = (Entry(asked[number][1], Ids(), ledger.paper(number)) for number in chosen)
         yield from zip(
-            chosen, resolve(entries, ladder.web, ladder.sources, anew=again), strict=True
+            chosen, resolve_entries(entries, ladder.web, ladder.sources, anew=again), strict=True
         )
 
 

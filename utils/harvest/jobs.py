@@ -30,7 +30,7 @@ from ..model.job import HARVESTED_COLUMNS, Coverage, Harvested, Job, PaperSelect
 from ..model.paper import Paper, StoredPaper, Verdict, format_timestamp, utc_now
 from ..model.tabular import ResultList, Table, Tabular
 from ..model.versions import UNPUBLISHED_VERSIONS
-from ..search.pubmed.search import Sweep, find_every_pmid
+from ..search.pubmed.search import EveryHit, find_every_pmid
 from ..shelf import Shelf, body_of
 from ..shelf.ledger import Ledger
 from ..shelf.ledger_file import ledgers_folder
@@ -370,14 +370,14 @@ def open_query_job(query: Query, ladder: Ladder, *, most: int = 0) -> Ledger:
     return Ledger.create(path, job, entries)
 
 
-def _record_pubmed_search(query: Query, found: Sweep) -> Search:
+def _record_pubmed_search(query: Query, found: EveryHit) -> Search:
     """Return the record of a PubMed search."""
     hits = found.total
     return Search("pubmed", "PubMed", query.text, found.effective_query, hits, hits, utc_now())
 
 
 def _add_new_hits(
-    ledger: Ledger, query: Query, found: Sweep, hits: Iterable[tuple[str, Ids]], most: int
+    ledger: Ledger, query: Query, found: EveryHit, hits: Iterable[tuple[str, Ids]], most: int
 ) -> None:
     """Add the new hits of a query to its job, up to the limit."""
     taken = _count_taken_hits(ledger.job())
@@ -389,7 +389,7 @@ def _add_new_hits(
     ledger.add(entries, found.total, notes=notes, searches=(_record_pubmed_search(query, found),))
 
 
-def _limit_notes(found: Sweep, taken: int, most: int) -> list[str]:
+def _limit_notes(found: EveryHit, taken: int, most: int) -> list[str]:
     """Return notes about the hits for a reviewer; complete once all pages were read."""
     notes = list(found.warnings)
     if most and taken < found.total:

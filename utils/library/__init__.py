@@ -448,7 +448,7 @@ class Library:
     def cite(
         self, papers: Iterable[str | int | Ids], style: str = "apa"
     ) -> ResultList[tuple[Ids, str | PaperError]]:
-        """Return each paper's reference in one style, or why there is none, in their order.
+        """Return each paper's reference in one style, or its error, in order.
 
         See `..citations.STYLES` for the styles. A BibTeX entry or RIS record is a text of several
         lines, a CSL-JSON item one of JSON.

@@ -67,7 +67,7 @@ class References(Namespace):
         ``entries_in`` of `..lists.references` reads the list.
         """
         from ..harvest.jobs import to_entry
-        from ..search.resolve import resolve
+        from ..search.resolve import resolve_entries
         from ..sources import SOURCES
 
-        return resolve(map(to_entry, papers), self._library.web, SOURCES, anew=anew)
+        return resolve_entries(map(to_entry, papers), self._library.web, SOURCES, anew=anew)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..search.pubmed.citation_matching import Match
     from ..search.pubmed.details import Details, Level
     from ..search.pubmed.relationships import Relations, Relationship
-    from ..search.pubmed.search import Found
+    from ..search.pubmed.search import ArticleSearch
     from ..search.pubmed.vocabulary import Heading, Spelling
     from ..sources import QueryOptions
     from ..sources.semantic_scholar import ScholarPage, ScholarPaper
@@ -25,7 +25,7 @@ class PubMed(Namespace):
 
     def search_articles(
         self, query: str, *, summaries: int = 0, **options: Unpack[QueryOptions]
-    ) -> Found:
+    ) -> ArticleSearch:
         """Find PMIDs by the hundred, and the first papers in brief."""
         from ..search.pubmed.search import search_articles
         from ..sources import Query
@@ -137,9 +137,9 @@ class ArXiv(Namespace):
 
     def paper(self, arxiv_id: str) -> Paper:
         """Return a preprint in the version named; see `..search.site_search`."""
-        from ..search.site_search import arxiv_paper
+        from ..search.site_search import fetch_arxiv_paper
 
-        return arxiv_paper(arxiv_id, self._library.web)
+        return fetch_arxiv_paper(arxiv_id, self._library.web)
 
 
 class SemanticScholar(Namespace):
@@ -179,12 +179,12 @@ class SemanticScholar(Namespace):
 
     def paper(self, paper: str) -> ScholarPaper:
         """Return Semantic Scholar's record of a paper, by any identifier."""
-        from ..search.site_search import scholar_paper
+        from ..search.site_search import fetch_scholar_paper
 
-        return scholar_paper(paper, self._library.web)
+        return fetch_scholar_paper(paper, self._library.web)
 
     def citing_papers(self, paper: str, *, max_results: int = 10, start: int = 0) -> ScholarPage:
-        """Find the papers that cite a paper; see `..search.site_search.citing_papers`."""
-        from ..search.site_search import citing_papers
+        """Find the papers that cite a paper; see `..search.site_search.find_citing_papers`."""
+        from ..search.site_search import find_citing_papers
 
-        return citing_papers(paper, self._library.web, max_results=max_results, start=start)
+        return find_citing_papers(paper, self._library.web, max_results=max_results, start=start)

@@ -1,4 +1,4 @@
-"""Build a searchable paper from a list's record that has no identifier.
+"""Build a searchable paper from a list's record without an identifier.
 
 Every program writes authors, pages and journals in ways of its own; here they become the fields of
 a `Paper`. What cannot be told is left out: a wrong field would speak against the right paper.

@@ -22,8 +22,13 @@ from ..model.identifiers import Ids
 from ..model.paper import Author, Notice, Paper
 from ..model.versions import is_only_preprint
 from ..outline.words import folded
-from ..search.reference_search import Wanted, find_at_crossref, find_by_title, yield_candidates
-from ..search.resolve import Resolution, resolve
+from ..search.reference_search import (
+    WantedReference,
+    find_at_crossref,
+    find_by_title,
+    yield_candidates,
+)
+from ..search.resolve import Resolution, resolve_entries
 from ..search.same_paper import (
     ComparedRecord,
     compare_journals,
@@ -310,7 +315,7 @@ def _search_by_words(
     """Search for references by their words."""
     entries = [Entry(_format_query(one), Ids(), one.paper) for one in references]
     try:
-        return list(resolve(entries, web, sources)) if entries else []
+        return list(resolve_entries(entries, web, sources)) if entries else []
     except NotConfigured as missing:
         return [Resolution(one.asked, "could_not_tell", message=str(missing)) for one in entries]
 
@@ -385,7 +390,7 @@ def _add_published_version(
 
 def _find_published_version(paper: Paper, web: Web, sources: Sequence[Source]) -> str:
     """Return the article that a preprint became, in words; empty if none was found."""
-    wanted = Wanted(replace(paper, ids=Ids(), journal="", publication_types=()))
+    wanted = WantedReference(replace(paper, ids=Ids(), journal="", publication_types=()))
     for step in (find_by_title, find_at_crossref):
         try:
             step([wanted], web, sources)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ..model.paper import Paper
     from ..search.pubmed.details import Details
     from ..search.pubmed.relationships import Related, Relations
-    from ..search.pubmed.search import Found
+    from ..search.pubmed.search import ArticleSearch
     from ..search.pubmed.vocabulary import Heading
 
     Style = str
@@ -423,7 +423,7 @@ def _first_twenty(texts: Iterable[str], most: int = _LONGEST_WARNING) -> list[st
     return shown
 
 
-def _to_articles(found: Found, parameters: Row) -> Articles:
+def _to_articles(found: ArticleSearch, parameters: Row) -> Articles:
     """Return a search's result as the tool's structure."""
     return Articles(
         search_parameters=parameters,
@@ -573,13 +573,13 @@ def _related_article(article: Related) -> RelatedArticle:
 
 
 def _pubmed_paper(paper: Paper) -> PubmedPaper:
-    from ..search.pubmed.details import MOST_AUTHORS
+    from ..search.pubmed.details import MAX_AUTHORS
 
     return pick(
         PubmedPaper,
         paper,
         pmid=paper.ids.pmid,
-        authors=[author.name for author in paper.authors[:MOST_AUTHORS]],
+        authors=[author.name for author in paper.authors[:MAX_AUTHORS]],
         author_count=len(paper.authors),
         doi=paper.ids.doi or None,
         pmcid=paper.ids.pmcid,

@@ -56,7 +56,7 @@ class FoundFiles:
     def find_files(
         self, item: PaperObject, every: Sequence[PaperObject]
     ) -> tuple[list[FoundFile], str]:
-        """Return the files of an object, one of *every*, or the reason why there are none."""
+        """Return the files of an object, one of *every*, or the reason for having no file."""
         if not item.files:
             return [], _NO_FILE
         source = self._source
@@ -77,7 +77,7 @@ class FoundFiles:
 
     @cached_property
     def _pmc_files(self) -> tuple[list[FoundFile], str]:
-        """The Cloud Service's files of this paper, or the reason why there are none."""
+        """The Cloud Service's files of this paper, or the reason for having no files."""
         from ..sources.pmc import fetch_media, media_of
 
         pmcid = self._stored.paper.ids.pmcid

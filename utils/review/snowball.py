@@ -29,9 +29,9 @@ from ..model.identifiers import Ids
 from ..model.paper import PAPER_COLUMNS, Author, Paper
 from ..model.tabular import Table, Tabular
 from ..outline import outline, section_words
-from ..search.citation_indexes import DIRECTIONS, KINDS, MOST, Direction, Index, find_indexes
+from ..search.citation_indexes import DIRECTIONS, KINDS, MAX_LINKED, Direction, Index, find_indexes
 from ..search.fused_results import group_records
-from ..search.resolve import resolve
+from ..search.resolve import resolve_entries
 from ..shelf import Shelf
 from ..sources import Source
 from ..sources.europepmc import Kind, Linked
@@ -283,7 +283,7 @@ class _CitationSearch:
         if kept := mapping(self._web.cache.get("linked", name)):
             with suppress(LookupError, TypeError):
                 return int(kept["total"]), [Linked(**row) for row in kept["rows"]]
-        total, rows, _ = index.lists(ids, kind, MOST, self._web)
+        total, rows, _ = index.lists(ids, kind, MAX_LINKED, self._web)
         kept = {"total": total, "rows": [asdict(row) for row in rows]}
         self._web.cache.put("linked", name, kept, _CACHE_DAYS)
         return total, rows
@@ -328,7 +328,7 @@ class _CitationSearch:
         bare = [at for at, one in enumerate(candidates) if not one.paper.ids][:_MAX_RESOLVED]
         asked = [Entry(candidates[at].paper.title, Ids(), candidates[at].paper) for at in bare]
         made, silent = list(candidates), 0
-        for at, told in zip(bare, resolve(asked, self._web, self._sources), strict=True):
+        for at, told in zip(bare, resolve_entries(asked, self._web, self._sources), strict=True):
             silent += told.status == "could_not_tell"
             paper = replace(made[at].paper, ids=told.ids)
             made[at] = replace(made[at], paper=paper)

@@ -1,4 +1,4 @@
-"""The indexes of who cites whom: one file in ``sources/``, one line here.
+"""The indexes of citations: one file in ``sources/``, one line here.
 
 An index is asked about what it can know only: a paper without a name it takes is not put to it,
 and so is not counted as answered.
@@ -23,7 +23,7 @@ from ..sources.source import find_citations
 Direction = Literal["backward", "forward"]
 DIRECTIONS: tuple[Direction, ...] = ("backward", "forward")
 KINDS: dict[Direction, Kind] = {"backward": "references", "forward": "citations"}
-MOST = 1_000
+MAX_LINKED = 1_000
 """Of one paper's list: what Europe PMC sends at once (RestfulWebService, pageSize)."""
 _AT_NCBI: dict[Kind, LinkName] = {
     "references": "pubmed_pubmed_refs",
@@ -58,7 +58,7 @@ def _fetch_ncbi_links(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, l
 def _fetch_europepmc_links(
     ids: Ids, kind: Kind, most: int, web: Web
 ) -> tuple[int, list[Linked], str]:
-    return fetch_linked(ids.pmid, kind, min(most, MOST), web)
+    return fetch_linked(ids.pmid, kind, min(most, MAX_LINKED), web)
 
 
 def _find_local_links(

@@ -1,4 +1,4 @@
-"""Several ranked lists of records as one list of papers, the best first.
+"""Merge several ranked lists of records into one list of papers, best first.
 
 Order is reciprocal rank fusion: a paper scores 1/(60 + rank) in every list it is in (Cormack,
 Clarke & Büttcher, SIGIR 2009), so that agreement beats any single opinion, and no source's scores
@@ -28,23 +28,23 @@ from ..model.paper import Notice, Paper
 from ..model.sites import SOURCES_BY_TRUST
 from .same_paper import ComparedRecord, Judgement, Relation, is_preprint, judge_compared
 
-_FUSION = 60
+_FUSION_RANK_OFFSET = 60
 # Gaps that another record of the same paper may fill.
-_FIELDS = (
+_FILLABLE_FIELDS = (
     *("title", "abstract", "authors", "journal", "journal_abbreviation", "issn", "volume"),
     *("issue", "pages", "published", "languages", "vernacular_title", "other_abstracts"),
     *("publication_types", "mesh", "keywords", "version", "categories"),
 )
 # Facts of one record's history or terms: filled from a record of the same version only.
-_OF_THE_VERSION = ("entered", "revised", "released", "license", "reference_count")
-_LETTERS = 24  # of a title's beginning and end
+_VERSION_FIELDS = ("entered", "revised", "released", "license", "reference_count")
+_TITLE_KEY_CHARS = 24  # of a title's beginning and end
 _PREPRINTS = ("preprint_of", "has_preprint")
-_CROWD = 40  # records under one key; more are told apart by year and author first
+_BLOCK_MAX_RECORDS = 40  # records under one key; more are told apart by year and author first
 
 
 @dataclass(frozen=True, slots=True)
-class Same:
-    """A record that was merged into another, and why; ``confidence`` is 1 for identifiers."""
+class MergedRecord:
+    """A record that was merged into another, with the reason; identifiers give confidence 1."""
 
     source: str
     ids: Ids
@@ -54,7 +54,7 @@ class Same:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class LinkedPaper:
     """A related paper that is listed separately.
 
     ``relation`` is this paper's: it is a ``preprint_of`` the other, ``has_preprint`` in it, is
@@ -69,7 +69,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundPaper:
     """A paper, merged from every source that found it.
 
     ``sources`` are those that sent it, the one whose fields win first (see `merged`);
@@ -78,8 +78,8 @@ class Found:
 
     paper: Paper
     sources: tuple[str, ...]
-    same: tuple[Same, ...] = ()
-    linked: tuple[Link, ...] = ()
+    same: tuple[MergedRecord, ...] = ()
+    linked: tuple[LinkedPaper, ...] = ()
 
     def to_row(self, *, abstract: bool = True) -> dict[str, Any]:
         """Return the paper, its identifiers and sources, and why its records were merged."""
@@ -94,7 +94,7 @@ class Found:
         }
 
 
-def _link_to_row(other: Same | Link) -> dict[str, Any]:
+def _link_to_row(other: MergedRecord | LinkedPaper) -> dict[str, Any]:
     return {
         "ids": other.ids.names(),
         "title": other.title,
@@ -105,7 +105,7 @@ def _link_to_row(other: Same | Link) -> dict[str, Any]:
 
 def fuse_lists(
     lists: Mapping[str, Sequence[Paper]], *, by_date: bool = False
-) -> tuple[tuple[Found, ...], tuple[str, ...]]:
+) -> tuple[tuple[FoundPaper, ...], tuple[str, ...]]:
     """Merge ranked lists from several sources; also return the contradictions in them.
 
     The newest first with *by_date*, else the best; a preprint always right behind its published
@@ -115,7 +115,7 @@ def fuse_lists(
         (name, rank, paper) for name, papers in lists.items() for rank, paper in enumerate(papers)
     ]
     families = group_records([paper for _, _, paper in records])
-    found: list[Found] = []
+    found: list[FoundPaper] = []
     scores: list[float] = []
     for group in families.groups:
         members = sorted(group, key=lambda at: trust_key(records[at][0], records[at][2]))
@@ -136,31 +136,33 @@ def _compute_score(records: Iterable[tuple[str, int, Paper]]) -> float:
     best: dict[str, int] = {}
     for name, rank, _ in records:
         best[name] = min(rank, best.get(name, rank))
-    return sum(1 / (_FUSION + rank + 1) for rank in best.values())
+    return sum(1 / (_FUSION_RANK_OFFSET + rank + 1) for rank in best.values())
 
 
 def _merge_group(
     records: Sequence[tuple[str, int, Paper]],
     places: Sequence[int],
     reasons: Mapping[int, Judgement],
-) -> Found:
+) -> FoundPaper:
     """Merge the records of one paper, the most trusted first."""
     papers = [paper for _, _, paper in records]
     same = []
     for (name, _, paper), at in zip(records[1:], places[1:], strict=True):
         why = reasons.get(at) or reasons[places[0]]
-        same.append(Same(name, paper.ids, paper.title, why.reason, why.confidence))
+        same.append(MergedRecord(name, paper.ids, paper.title, why.reason, why.confidence))
     names = tuple(dict.fromkeys(name for name, _, _ in records))
-    return Found(merge_records(papers), names, tuple(same))
+    return FoundPaper(merge_records(papers), names, tuple(same))
 
 
-def _add_link(ours: Found, theirs: Found, judgement: Judgement) -> Found:
+def _add_link(ours: FoundPaper, theirs: FoundPaper, judgement: Judgement) -> FoundPaper:
     paper = theirs.paper
-    link = Link(judgement.relation, paper.ids, paper.title, judgement.reason, judgement.confidence)
+    link = LinkedPaper(
+        judgement.relation, paper.ids, paper.title, judgement.reason, judgement.confidence
+    )
     return replace(ours, linked=(*ours.linked, link))
 
 
-def _move_preprints(found: Sequence[Found]) -> Iterator[Found]:
+def _move_preprints(found: Sequence[FoundPaper]) -> Iterator[FoundPaper]:
     """Yield the papers in order, with each preprint right behind its published version."""
     by_ids = {one.paper.ids: one for one in found if one.paper.ids}
     yielded: set[int] = set()
@@ -172,7 +174,9 @@ def _move_preprints(found: Sequence[Found]) -> Iterator[Found]:
                 yield each
 
 
-def _find_linked(one: Found, relation: Relation, by_ids: Mapping[Ids, Found]) -> Iterator[Found]:
+def _find_linked(
+    one: FoundPaper, relation: Relation, by_ids: Mapping[Ids, FoundPaper]
+) -> Iterator[FoundPaper]:
     """Yield the papers that *one* is linked to by a relation."""
     yield from (
         by_ids[link.ids] for link in one.linked if link.relation == relation and link.ids in by_ids
@@ -191,7 +195,7 @@ def merge_records(records: Sequence[Paper]) -> Paper:
     for other in records[1:]:
         ids |= other.ids
         one_version = is_preprint(paper) == is_preprint(other)
-        names = _FIELDS + (_OF_THE_VERSION if one_version else ())
+        names = _FILLABLE_FIELDS + (_VERSION_FIELDS if one_version else ())
         gaps = {name: getattr(other, name) for name in names if not getattr(paper, name)}
         paper = replace(paper, ids=ids, notices=_merge_notices(paper, other), **gaps)
     return paper
@@ -207,8 +211,8 @@ def _merge_notices(paper: Paper, other: Paper) -> tuple[Notice, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Families:
-    """Records by the paper they are of, as places in the list that was given.
+class RecordGroups:
+    """Records grouped by paper, as positions in the given list.
 
     ``reasons`` says for each record that joined another why it did; ``links`` are between places
     in ``groups``; ``contradictions`` name records kept apart although they share an identifier.
@@ -220,7 +224,7 @@ class Families:
     contradictions: tuple[str, ...]
 
 
-def group_records(papers: Sequence[Paper]) -> Families:
+def group_records(papers: Sequence[Paper]) -> RecordGroups:
     """Group records of the same paper, and link papers that belong together.
 
     Groups are in the order of their first record. No group holds two records that contradict each
@@ -230,7 +234,7 @@ def group_records(papers: Sequence[Paper]) -> Families:
     verdicts = {
         pair: judge_compared(*(records[at] for at in pair)) for pair in _pairs_to_compare(records)
     }
-    groups = _Groups(records, verdicts)
+    groups = _GroupBuilder(records, verdicts)
     # The surest first, so that a doubtful pair never keeps a certain one apart.
     alike = sorted(
         (pair for pair, judgement in verdicts.items() if judgement.relation == "same"),
@@ -247,8 +251,8 @@ def group_records(papers: Sequence[Paper]) -> Families:
     return groups.to_families()
 
 
-class _Groups:
-    """Records in groups that never contradict themselves."""
+class _GroupBuilder:
+    """Group records so that no group contradicts itself."""
 
     def __init__(
         self, records: Sequence[ComparedRecord], verdicts: Mapping[tuple[int, int], Judgement]
@@ -305,7 +309,7 @@ class _Groups:
         )
         self._contradictions.append(f"{message}: {why}.")
 
-    def to_families(self) -> Families:
+    def to_families(self) -> RecordGroups:
         """Return the groups with reasons, links and contradictions."""
         roots = sorted(self._members)
         place = {root: number for number, root in enumerate(roots)}
@@ -323,7 +327,7 @@ class _Groups:
             if pair not in best or best[pair].confidence < judgement.confidence:
                 best[pair] = judgement
         links = _keep_likeliest_links(best)
-        return Families(
+        return RecordGroups(
             tuple(tuple(sorted(self._members[root])) for root in roots),
             self._reasons,
             tuple(
@@ -417,8 +421,8 @@ def _blocking_keys(one: ComparedRecord) -> Iterator[str]:
     first = one.first_and_last_authors[0][0] if one.first_and_last_authors else ""
     for words in one.titles:
         title = "".join(words)
-        yield f"begins:{title[:_LETTERS]}"
-        yield f"ends:{title[-_LETTERS:]}"
+        yield f"begins:{title[:_TITLE_KEY_CHARS]}"
+        yield f"ends:{title[-_TITLE_KEY_CHARS:]}"
     if first and one.page[1]:
         yield f"page:{first}:{one.page[1]}"
     # A preprint may get another title; who wrote it and who led the work stay.
@@ -435,7 +439,7 @@ def _split_block(
     The first of a part is compared with all of it, so that none of many copies is left alone; and
     where the key is an identifier, with the first of every other part.
     """
-    if len(block) <= _CROWD:
+    if len(block) <= _BLOCK_MAX_RECORDS:
         yield block
         return
     parts: dict[tuple[object, ...], list[int]] = defaultdict(list)
@@ -443,7 +447,7 @@ def _split_block(
         one = records[at]
         parts[one.first_and_last_authors[:1], one.year, one.volume, one.page].append(at)
     for first, *others in parts.values():
-        for start in range(0, len(others) or 1, _CROWD - 1):
-            yield [first, *others[start : start + _CROWD - 1]]
+        for start in range(0, len(others) or 1, _BLOCK_MAX_RECORDS - 1):
+            yield [first, *others[start : start + _BLOCK_MAX_RECORDS - 1]]
     if named:
         yield [part[0] for part in parts.values()]

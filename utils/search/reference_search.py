@@ -1,4 +1,4 @@
-"""Where a reference without identifier is looked for: candidates, from the cheapest question up.
+"""Find candidates for a reference without an identifier, by the cheapest request first.
 
 Many references go into one question as long as that is possible: fifty lines into ECitMatch, ten
 titles into one search of PubMed, whose hits are then told apart by the judge. Only what is left
@@ -31,17 +31,17 @@ from .same_paper import is_preprint
 from .search import search_papers
 
 ECITMATCH = "ECitMatch"
-_LINES = 50  # of one request to ECitMatch; two for each reference
-_TITLES = 10  # of one search
-_HITS = 100
-_FIELD = 200  # characters of a field that is sent
-_WORDS = 6  # of a title that are searched for
-_LEAST_WORDS = 4  # below which a title alone finds too much
-_REFERENCE = 400  # characters of a reference that is sent
+_LINES_PER_REQUEST = 50  # of one request to ECitMatch; two for each reference
+_TITLES_PER_SEARCH = 10  # of one search
+_MAX_HITS = 100
+_FIELD_MAX_CHARS = 200  # characters of a field that is sent
+_MAX_TITLE_WORDS = 6  # of a title that are searched for
+_MIN_TITLE_WORDS = 4  # below which a title alone finds too much
+_REFERENCE_MAX_CHARS = 400  # characters of a reference that is sent
 # A word by itself: what stands beside a hyphen, a figure or a Greek letter is spelled in many ways.
 _LONE_WORD = re.compile(r"(?<![^\s(\[\"“:])[^\W\d_]{4,40}(?=[\s.,:;?!)\]\"”]|$)")
 # Words that PubMed does not search for (PubMed Help, "Stopwords"), of four letters and more.
-_UNSEARCHED = frozenset(
+_PUBMED_STOP_WORDS = frozenset(
     re.findall(
         r"\w+",
         """about again almost also although always among another because been before being between
@@ -56,8 +56,8 @@ _UNSEARCHED = frozenset(
 
 
 @dataclass(slots=True)
-class Wanted:
-    """A reference that is looked for, and what was found so far.
+class WantedReference:
+    """A reference to find, with its candidates so far.
 
     ``found`` pairs candidates with the site that named them; ``silent`` says which sites did not
     answer, and ``crowded`` that a site had more candidates than were looked at.
@@ -69,14 +69,14 @@ class Wanted:
     crowded: bool = False
 
 
-Step = Callable[[Sequence[Wanted], Web, Sequence[Source]], None]
+Step = Callable[[Sequence[WantedReference], Web, Sequence[Source]], None]
 
 
-def find_by_place(wanted: Sequence[Wanted], web: Web, _: Sequence[Source]) -> None:
+def find_by_place(wanted: Sequence[WantedReference], web: Web, _: Sequence[Source]) -> None:
     """Ask ECitMatch for what has a journal, a first page, and a year or a volume."""
     placed = [one for one in wanted if _to_citation(one.paper)]
-    for start in range(0, len(placed), _LINES // 2):
-        batch = placed[start : start + _LINES // 2]
+    for start in range(0, len(placed), _LINES_PER_REQUEST // 2):
+        batch = placed[start : start + _LINES_PER_REQUEST // 2]
         with _note_unanswered(batch, ECITMATCH):
             named = _ask_ecitmatch(batch, web)
             known = fetch(sorted({pmid for pmids in named for pmid in pmids}), web)
@@ -84,7 +84,7 @@ def find_by_place(wanted: Sequence[Wanted], web: Web, _: Sequence[Source]) -> No
                 one.found += [(known[pmid], ECITMATCH) for pmid in pmids if pmid in known]
 
 
-def _ask_ecitmatch(batch: Sequence[Wanted], web: Web) -> list[dict[str, None]]:
+def _ask_ecitmatch(batch: Sequence[WantedReference], web: Web) -> list[dict[str, None]]:
     """Return the PMIDs that ECitMatch gives for each reference."""
     named: list[dict[str, None]] = [{} for _ in batch]
     lines = [
@@ -119,48 +119,48 @@ def _to_citation(paper: Paper) -> dict[str, str]:
         "first_page": page[0],
         "author": f"{first.family} {initials}".strip() if first else "",
     }
-    return {name: value[:_FIELD] for name, value in place.items()}
+    return {name: value[:_FIELD_MAX_CHARS] for name, value in place.items()}
 
 
-def find_by_title(wanted: Sequence[Wanted], web: Web, _: Sequence[Source]) -> None:
+def find_by_title(wanted: Sequence[WantedReference], web: Web, _: Sequence[Source]) -> None:
     """Search PubMed for the words of titles."""
     _search_together(
         [(one, clause) for one in wanted if (clause := _build_title_query(one.paper))], web
     )
 
 
-def find_by_halves(wanted: Sequence[Wanted], web: Web, _: Sequence[Source]) -> None:
+def find_by_halves(wanted: Sequence[WantedReference], web: Web, _: Sequence[Source]) -> None:
     """Search PubMed for either half of a title's words, and who wrote it or when."""
     _search_together(
         [(one, clause) for one in wanted if (clause := _build_half_title_query(one.paper))], web
     )
 
 
-def _search_together(asked: Sequence[tuple[Wanted, str]], web: Web) -> None:
-    for start in range(0, len(asked), _TITLES):
-        batch = asked[start : start + _TITLES]
+def _search_together(asked: Sequence[tuple[WantedReference, str]], web: Web) -> None:
+    for start in range(0, len(asked), _TITLES_PER_SEARCH):
+        batch = asked[start : start + _TITLES_PER_SEARCH]
         with _note_unanswered([one for one, _ in batch], "PubMed"):
             _search_batch(batch, web)
 
 
-def _search_batch(batch: Sequence[tuple[Wanted, str]], web: Web) -> None:
+def _search_batch(batch: Sequence[tuple[WantedReference, str]], web: Web) -> None:
     """Search for several titles at once; split the batch if there are too many hits."""
     words = " OR ".join(f"({clause})" for _, clause in batch)
-    answer = search_pubmed(Query(words, max_results=_HITS, sort_by="relevance"), web)
-    if answer.total > _HITS and len(batch) > 1:
+    answer = search_pubmed(Query(words, max_results=_MAX_HITS, sort_by="relevance"), web)
+    if answer.total > _MAX_HITS and len(batch) > 1:
         middle = len(batch) // 2
         _search_batch(batch[:middle], web)
         _search_batch(batch[middle:], web)
         return
     for one, _ in batch:
-        one.crowded |= answer.total > _HITS
+        one.crowded |= answer.total > _MAX_HITS
         one.found += [(paper, "PubMed") for paper in answer.papers]
 
 
 def _build_title_query(paper: Paper) -> str:
     words = _choose_title_words(paper)
-    if len(words) >= _LEAST_WORDS:
-        return " AND ".join(f"{word}[ti]" for word in words[:_WORDS])
+    if len(words) >= _MIN_TITLE_WORDS:
+        return " AND ".join(f"{word}[ti]" for word in words[:_MAX_TITLE_WORDS])
     beside = [part for part in (_find_author_term(paper), _build_year_range(paper, 0)) if part]
     return " AND ".join([*(f"{word}[ti]" for word in words), *beside]) if words and beside else ""
 
@@ -168,9 +168,9 @@ def _build_title_query(paper: Paper) -> str:
 def _build_half_title_query(paper: Paper) -> str:
     words = _choose_title_words(paper)
     beside = _find_author_term(paper) or _build_year_range(paper, 1)
-    if len(words) < _LEAST_WORDS or not beside:
+    if len(words) < _MIN_TITLE_WORDS or not beside:
         return ""
-    halves = (words[: 2 * _WORDS][at::2] for at in (0, 1))
+    halves = (words[: 2 * _MAX_TITLE_WORDS][at::2] for at in (0, 1))
     either = " OR ".join(
         "(" + " AND ".join(f"{word}[ti]" for word in half) + ")" for half in halves
     )
@@ -180,7 +180,7 @@ def _build_half_title_query(paper: Paper) -> str:
 def _choose_title_words(paper: Paper) -> list[str]:
     """Return the words of a title to search for, the longest first."""
     lone = (word.lower() for word in _LONE_WORD.findall(paper.title[:1000]))
-    words = [word for word in dict.fromkeys(lone) if word not in _UNSEARCHED]
+    words = [word for word in dict.fromkeys(lone) if word not in _PUBMED_STOP_WORDS]
     return sorted(words, key=len, reverse=True)
 
 
@@ -198,7 +198,7 @@ def _build_year_range(paper: Paper, around: int) -> str:
     return f"{year - around}:{year + around}[dp]" if around else f"{year}[dp]"
 
 
-def find_at_crossref(wanted: Sequence[Wanted], web: Web, _: Sequence[Source]) -> None:
+def find_at_crossref(wanted: Sequence[WantedReference], web: Web, _: Sequence[Source]) -> None:
     """Ask Crossref for the works that are most like a reference."""
     for one in wanted:
         words = _to_reference_text(one.paper)
@@ -214,10 +214,10 @@ def _to_reference_text(paper: Paper) -> str:
         return ""
     author = next((one.name for one in paper.authors), "")
     parts = (paper.title.strip("[]. "), author, paper.journal, paper.year)
-    return " ".join(filter(None, parts))[:_REFERENCE]
+    return " ".join(filter(None, parts))[:_REFERENCE_MAX_CHARS]
 
 
-def find_everywhere(wanted: Sequence[Wanted], web: Web, sources: Sequence[Source]) -> None:
+def find_everywhere(wanted: Sequence[WantedReference], web: Web, sources: Sequence[Source]) -> None:
     """Ask the other sites of the merged search for a title, one reference at a time."""
     for one in wanted:
         if not (words := " ".join(title_words(one.paper.title)[:20])):
@@ -242,7 +242,7 @@ def _find_other_sites(paper: Paper, settings: Settings) -> list[str]:
 
 
 @contextmanager
-def _note_unanswered(wanted: Sequence[Wanted], site: str) -> Iterator[None]:
+def _note_unanswered(wanted: Sequence[WantedReference], site: str) -> Iterator[None]:
     """Record that a site did not answer about some references, and continue with the next site."""
     try:
         yield
@@ -263,7 +263,7 @@ STEPS: tuple[Step, ...] = (
 """The questions in their order; each is asked only for what those before it did not settle."""
 
 
-def yield_candidates(one: Wanted) -> Iterator[tuple[Paper, str]]:
+def yield_candidates(one: WantedReference) -> Iterator[tuple[Paper, str]]:
     """Yield each candidate once, with the site that named it first."""
     seen = set()
     for paper, site in one.found:

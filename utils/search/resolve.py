@@ -1,13 +1,14 @@
-"""From a reference without identifier to its paper, or to candidates: never to a guess.
+"""Resolve a reference without an identifier to its paper, or to candidates, but never guess.
 
 Candidates come from `.reference_search`; whether one is the paper, the judge of same papers says
-(`.same_paper`). It is taken where that says *same* with a confidence of `SURE` at the least, and no
-other candidate is as good. A list's record says less than a database's, so more is asked for here
-where its silence could hide another paper:
+(`.same_paper`). It is taken where that says *same* with a confidence of `MIN_CONFIDENCE` at the
+least, and no other candidate is as good. A list's record says less than a database's, so more is
+asked for here where its silence could hide another paper:
 
 - another year, or page, only beside the same volume: an updated review keeps title and people;
 - a comment, or what is in another issue, only at the same page;
-- of more hits than were looked at, only one at the same place in the journal (`PLACED`);
+- of more hits than were looked at, only one at the same place in the journal
+  (`MIN_CONFIDENCE_IF_CROWDED`);
 - a title that is the beginning of another only at the same place and by the same authors.
 
 What a list does not say cannot tell two papers apart: beside title, first author, journal and year
@@ -34,7 +35,7 @@ from ..model.identifiers import Ids
 from ..model.paper import Paper, paper_from_row, to_row
 from ..sources import Source
 from ..system.plain_text import one_line
-from .reference_search import ECITMATCH, STEPS, Wanted, yield_candidates
+from .reference_search import ECITMATCH, STEPS, WantedReference, yield_candidates
 from .same_paper import (
     ComparedRecord,
     Judgement,
@@ -48,16 +49,18 @@ from .same_paper import (
     judge_pair,
 )
 
-SURE = 0.9
+MIN_CONFIDENCE = 0.9
 """The least confidence with which a candidate is taken (see `.same_paper`)."""
-PLACED = 0.95
+MIN_CONFIDENCE_IF_CROWDED = 0.95
 """That of a candidate at the same place in the journal."""
-_RULES = 1  # a higher number when other papers would be taken: what is remembered is asked again
+_RULES_VERSION = (
+    1  # a higher number when other papers would be taken: what is remembered is asked again
+)
 _KNOWN_DAYS, _UNKNOWN_DAYS = 365.0, 1.0
-_MOST_NAMED = 5  # candidates that are told
+_MAX_CANDIDATES = 5  # candidates that are told
 # Types of what may have the title of the paper it is about.
 _ABOUT_OTHERS = {"comment", "expression of concern", "retraction notice"}
-_LEAST_CUT = 5  # words of a title that may be the beginning of another
+_MIN_CUT_TITLE_WORDS = 5  # words of a title that may be the beginning of another
 _RELATIONS: Mapping[Relation, str] = {
     "same": "",
     "may_be": "",
@@ -66,7 +69,7 @@ _RELATIONS: Mapping[Relation, str] = {
     "has_preprint": "its preprint: ",
     "version_of": "another version: ",
 }
-_AT_ONCE = 100  # references that are worked on together
+_BATCH_REFERENCES = 100  # references that are worked on together
 Status = Literal["given", "resolved", "candidates", "not_found", "could_not_tell", "unreadable"]
 
 
@@ -146,7 +149,7 @@ class Resolution:
         }
 
 
-def resolve(
+def resolve_entries(
     entries: Iterable[Entry], web: Web, sources: Sequence[Source], *, anew: bool = False
 ) -> Iterator[Resolution]:
     """Yield the outcome for each entry of a list, in order.
@@ -167,7 +170,7 @@ def resolve(
     waiting: list[Entry] = []
     for entry in entries:
         waiting.append(entry)
-        if sum(not one.ids for one in waiting) >= _AT_ONCE:
+        if sum(not one.ids for one in waiting) >= _BATCH_REFERENCES:
             yield from _resolve_batch(waiting, web, sources, anew=anew)
             waiting = []
     yield from _resolve_batch(waiting, web, sources, anew=anew)
@@ -180,13 +183,13 @@ def _resolve_batch(
     for at, entry in enumerate(entries):
         if entry.ids:
             done[at] = Resolution(entry.asked, "given", entry.ids, 1.0, "the list names it")
-        elif not (entry.paper and _can_be_sought(entry.paper)):
+        elif not (entry.paper and _is_searchable(entry.paper)):
             told = "It names no title, and no place in a journal."
             done[at] = Resolution(entry.asked, "unreadable", message=told)
         elif known := _recall_resolution(entry.paper, web, anew=anew):
             done[at] = replace(known, asked=entry.asked)
     wanted = {
-        at: Wanted(entry.paper)
+        at: WantedReference(entry.paper)
         for at, entry in enumerate(entries)
         if at not in done and entry.paper
     }
@@ -196,12 +199,12 @@ def _resolve_batch(
     yield from (done[at] for at in range(len(entries)))
 
 
-def _can_be_sought(paper: Paper) -> bool:
+def _is_searchable(paper: Paper) -> bool:
     return bool(paper.title or (paper.journal and paper.pages and (paper.volume or paper.year)))
 
 
 def _search_in_steps(
-    wanted: Mapping[int, Wanted], web: Web, sources: Sequence[Source]
+    wanted: Mapping[int, WantedReference], web: Web, sources: Sequence[Source]
 ) -> Iterator[tuple[int, Resolution]]:
     """Ask step by step, each only for what is not settled."""
     left = dict(wanted)
@@ -217,7 +220,7 @@ def _search_in_steps(
     yield from ((at, _to_unsettled(one)) for at, one in left.items())
 
 
-def _to_unsettled(one: Wanted) -> Resolution:
+def _to_unsettled(one: WantedReference) -> Resolution:
     """Return the outcome of a reference for which no candidate is certain."""
     found = choose_candidate(one)
     if one.silent:
@@ -226,7 +229,7 @@ def _to_unsettled(one: Wanted) -> Resolution:
     return found
 
 
-def choose_candidate(one: Wanted) -> Resolution:
+def choose_candidate(one: WantedReference) -> Resolution:
     """Return the candidate that is the paper for certain; else all that come close."""
     row = ComparedRecord(one.paper)
     judged = (_judge_candidate(row, paper, site) for paper, site in yield_candidates(one))
@@ -234,13 +237,13 @@ def choose_candidate(one: Wanted) -> Resolution:
         (candidate for candidate in judged if candidate.relation != "different"),
         key=lambda candidate: -candidate.confidence,
     )
-    least = PLACED if one.crowded else SURE
+    least = MIN_CONFIDENCE_IF_CROWDED if one.crowded else MIN_CONFIDENCE
     same = [
         candidate
         for candidate in near
         if candidate.confidence >= least and _is_unambiguous(row, candidate)
     ]
-    told = tuple(near[:_MOST_NAMED])
+    told = tuple(near[:_MAX_CANDIDATES])
     if not same:
         return Resolution("", "candidates" if told else "not_found", candidates=told)
     best = same[0]
@@ -273,7 +276,7 @@ def _compare_records(row: ComparedRecord, other: ComparedRecord) -> Judgement:
 def _is_title_cut(row: ComparedRecord, other: ComparedRecord) -> bool:
     """Return whether one title is the beginning of the other, cut by a field's length."""
     begins = len(row.title) < len(other.title) and other.title.startswith(row.title)
-    return begins and len(row.titles[0]) >= _LEAST_CUT
+    return begins and len(row.titles[0]) >= _MIN_CUT_TITLE_WORDS
 
 
 def _judge_by_citation(row: ComparedRecord, other: ComparedRecord) -> Judgement:
@@ -284,7 +287,9 @@ def _judge_by_citation(row: ComparedRecord, other: ComparedRecord) -> Judgement:
         compare_authors(row, other),
     )
     if set(agreeing) == {"same"} and count_years_between(row, other) == 0:
-        return Judgement("same", "same journal, year, volume, first page and author", PLACED)
+        return Judgement(
+            "same", "same journal, year, volume, first page and author", MIN_CONFIDENCE_IF_CROWDED
+        )
     if "differ" in agreeing:
         return Judgement("different", "another place or other authors", 0.0)
     return Judgement("may_be", "no title to tell by", 0.5)
@@ -325,13 +330,13 @@ def _merge_best(best: Candidate, others: Sequence[Candidate]) -> tuple[Ids, list
     return ids, rivals
 
 
-def _name_of(paper: Paper) -> str:
+def _build_cache_name(paper: Paper) -> str:
     said = json.dumps(to_row(paper), sort_keys=True, ensure_ascii=True)
-    return f"{_RULES} {hashlib.sha256(said.encode()).hexdigest()}"
+    return f"{_RULES_VERSION} {hashlib.sha256(said.encode()).hexdigest()}"
 
 
 def _recall_resolution(paper: Paper, web: Web, *, anew: bool) -> Resolution | None:
-    kept = web.cache.get("resolution", _name_of(paper))
+    kept = web.cache.get("resolution", _build_cache_name(paper))
     with suppress(LookupError, TypeError, AttributeError, ValueError):  # another version wrote it
         if kept and (kept["status"] == "resolved" or not anew):
             near = tuple(
@@ -356,7 +361,7 @@ def _remember_resolution(paper: Paper, found: Resolution, web: Web) -> None:
         "candidates": [to_row(_drop_abstracts(one)) for one in found.candidates],
     }
     days = _KNOWN_DAYS if found.status == "resolved" else _UNKNOWN_DAYS
-    web.cache.put("resolution", _name_of(paper), row, days)
+    web.cache.put("resolution", _build_cache_name(paper), row, days)
 
 
 def _drop_abstracts(one: Candidate) -> Candidate:

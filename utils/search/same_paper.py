@@ -1,4 +1,4 @@
-"""Whether two records are of the same paper, with a reason and how sure that is.
+"""Judge whether two records are of the same paper, with a reason and a confidence.
 
 Identifiers decide where both records have them: one shared and none that clash is the same paper,
 a clash never is, but for two DOIs of one PMID, which are as often one paper's. Without, title,
@@ -48,31 +48,33 @@ _SERVER_NAMES = re.compile(
 )
 _PAGE = re.compile(r"([a-z]*)\s*0*(\d+)(?:\s*[-\u2013]\s*(\d+))?", re.I)
 _SIGNS = re.compile(r"[^a-z0-9]+")
-_FIRST = 11  # authors that are compared; papers have up to thousands
+_MAX_COMPARED_AUTHORS = 11  # authors that are compared; papers have up to thousands
 _SUPPLEMENT = re.compile(r"\bs\d|suppl", re.I)
 _JOURNAL_STOP = re.compile("the|of|and|in|for|on|to|an?|de|la|le|et|und|de[rs]|die|fur|d[ao]|e")
-_NOTICES = (
+_NOTICE_TYPES = (
     *("erratum", "retraction of", "retraction notice", "expression of concern"),
     "meeting abstract",
 )
-_OPINIONS = frozenset(("comment", "letter", "editorial", "reply"))
-_SILENT = frozenset(("journal-article", "article"))  # of letters, too
+_OPINION_TYPES = frozenset(("comment", "letter", "editorial", "reply"))
+_UNDISTINCTIVE_TYPES = frozenset(("journal-article", "article"))  # of letters, too
 Relation = Literal["same", "preprint_of", "has_preprint", "version_of", "may_be", "different"]
 _INVERSE: dict[Relation, Relation] = {"preprint_of": "has_preprint", "has_preprint": "preprint_of"}
-_TELLING = 4  # words; a title of fewer is shared by many papers
-_ALIKE = 0.75  # titles of a preprint and of what came of it
-_RETOUCHED = 0.6  # those titles, where all authors are the same and no abstract says otherwise
-_LONGEST_REVIEW = 3  # years from a preprint to its publication
-_LONGEST = 8  # of one that stayed as it was
-_PARALLEL = re.compile(r"(?P<one>.+?)\s*(?:\[(?P<other>[^\[\]]+)\]|\s=\s(?P<same>.+))\W*")
+_DISTINCTIVE_WORDS = 4  # words; a title of fewer is shared by many papers
+_PREPRINT_TITLE_RATIO = 0.75  # titles of a preprint and of what came of it
+_REWORDED_TITLE_RATIO = (
+    0.6  # those titles, where all authors are the same and no abstract says otherwise
+)
+_REVIEW_MAX_YEARS = 3  # years from a preprint to its publication
+_PUBLICATION_MAX_YEARS = 8  # of one that stayed as it was
+_BILINGUAL_TITLE = re.compile(r"(?P<one>.+?)\s*(?:\[(?P<other>[^\[\]]+)\]|\s=\s(?P<same>.+))\W*")
 _TRANSLATED = re.compile(r"\s*\(author'?s transl(?:ation)?\.?\)", re.I)
 _RUN, _TOLD = 3, 40  # words of an abstract in a row that are compared; an abstract has so many
 _SAME_ABSTRACT, _OTHER_ABSTRACT = 0.4, 0.1  # of the runs of the shorter that the longer has
-_VERSION = re.compile(r"[./_-]?v?\d{1,2}$")
+_VERSION_SUFFIX = re.compile(r"[./_-]?v?\d{1,2}$")
 
 
 class ComparedRecord:
-    """A record in the words comparisons are made of, each made when it is first asked for.
+    """A record's values for comparison, each computed on first use.
 
     Most records are never compared with any other.
     """
@@ -103,18 +105,18 @@ class ComparedRecord:
 
     @cached_property
     def types(self) -> frozenset[str]:
-        """The types it is given, in small letters."""
+        """The publication types in lower case."""
         return frozenset(kind.casefold() for kind in self.paper.publication_types)
 
     @cached_property
     def opinions(self) -> frozenset[str]:
-        """The types that make it an opinion, on a paper whose title it may bear."""
-        return self.types & _OPINIONS
+        """The publication types of opinions, which may have the title of the paper they discuss."""
+        return self.types & _OPINION_TYPES
 
     @cached_property
     def has_distinctive_type(self) -> bool:
         """True if the publication types distinguish a letter from a paper."""
-        return bool(self.types - _SILENT)
+        return bool(self.types - _UNDISTINCTIVE_TYPES)
 
     @cached_property
     def abstract_runs(self) -> frozenset[tuple[str, ...]]:
@@ -138,7 +140,12 @@ class ComparedRecord:
     def first_and_last_authors(self) -> tuple[tuple[str, str], ...]:
         """Family names and initials of the first authors, and of the last."""
         people = [author for author in self.paper.authors if author.family]
-        return tuple(map(_fold_author, [*people[:_FIRST], *people[_FIRST:][-1:]]))
+        return tuple(
+            map(
+                _fold_author,
+                [*people[:_MAX_COMPARED_AUTHORS], *people[_MAX_COMPARED_AUTHORS:][-1:]],
+            )
+        )
 
     @cached_property
     def groups(self) -> frozenset[str]:
@@ -147,7 +154,7 @@ class ComparedRecord:
 
     @cached_property
     def year(self) -> int:
-        """The year, 0 when unknown."""
+        """The year, or 0 if unknown."""
         year = self.paper.year
         return int(year) if re.fullmatch(r"\d{4}", year, re.A) else 0
 
@@ -213,10 +220,10 @@ def _split_languages(title: str) -> tuple[str, ...]:
     """
     if "transl" in title:
         return (title, _TRANSLATED.sub("", title))
-    if not (("[" in title or " = " in title) and (parts := _PARALLEL.fullmatch(title))):
+    if not (("[" in title or " = " in title) and (parts := _BILINGUAL_TITLE.fullmatch(title))):
         return (title,)
     both = parts["one"], parts["other"] or parts["same"]
-    told = all(telling_words(one) >= _TELLING - 1 and not is_notice(one) for one in both)
+    told = all(telling_words(one) >= _DISTINCTIVE_WORDS - 1 and not is_notice(one) for one in both)
     return (title, *both) if told else (title,)
 
 
@@ -397,11 +404,11 @@ class Judgement:
 
     @property
     def inverse(self) -> Judgement:
-        """The same, seen from the other record."""
+        """The judgement seen from the other record."""
         return replace(self, relation=_INVERSE.get(self.relation, self.relation))
 
 
-_NOTHING = Judgement("different", "nothing says that they are the same", 0.0)
+_UNRELATED = Judgement("different", "nothing says that they are the same", 0.0)
 
 
 def judge_pair(ours: Paper, theirs: Paper) -> Judgement:
@@ -466,23 +473,23 @@ def _judge_by_notice(
 def _judge_published_version(preprint: ComparedRecord, published: ComparedRecord) -> Judgement:
     """Judge whether *published* is the journal version of *preprint*."""
     apart = count_years_between(preprint, published)
-    if apart is None or not 0 <= apart <= _LONGEST or preprint.distinctive_words < 3:
-        return _NOTHING
+    if apart is None or not 0 <= apart <= _PUBLICATION_MAX_YEARS or preprint.distinctive_words < 3:
+        return _UNRELATED
     if preprint.is_notice != published.is_notice or _get_notice_types(
         preprint
     ) != _get_notice_types(published):
-        return _NOTHING
+        return _UNRELATED
     authors = compare_authors(preprint, published)
     if preprint.distinctive_marks != published.distinctive_marks or authors == "differ":
-        return _NOTHING
+        return _UNRELATED
     exact = compare_titles(preprint, published) == "exact"
-    if authors == "same" and apart <= _LONGEST_REVIEW:
+    if authors == "same" and apart <= _REVIEW_MAX_YEARS:
         if exact:
             return Judgement(
                 "preprint_of", f"same title and authors, {_describe_years(apart)}", 0.95
             )
         alike = title_likeness(preprint.paper.title, published.paper.title)
-        if alike >= _ALIKE:
+        if alike >= _PREPRINT_TITLE_RATIO:
             said = f"like titles, same authors, {_describe_years(apart)}"
             return Judgement("preprint_of", said, round(0.9 * alike, 2))
     return _judge_retitled_preprint(preprint, published, exact=exact, apart=apart)
@@ -495,8 +502,8 @@ def _judge_retitled_preprint(
     abstracts = compare_abstracts(preprint, published)
     authors = compare_authors(preprint, published)
     if abstracts == "differ":
-        return _NOTHING
-    if authors == "same" and exact and preprint.distinctive_words >= _TELLING:
+        return _UNRELATED
+    if authors == "same" and exact and preprint.distinctive_words >= _DISTINCTIVE_WORDS:
         return Judgement("preprint_of", f"same title and authors, {_describe_years(apart)}", 0.8)
     if authors == "same" and abstracts == "same":
         return Judgement(
@@ -509,9 +516,9 @@ def _judge_retitled_preprint(
         return Judgement(
             "preprint_of", f"same title, like abstracts, {_describe_years(apart)}", 0.9
         )
-    if apart > _LONGEST_REVIEW:
-        return _NOTHING
-    if nameless and exact and preprint.distinctive_words > _TELLING:
+    if apart > _REVIEW_MAX_YEARS:
+        return _UNRELATED
+    if nameless and exact and preprint.distinctive_words > _DISTINCTIVE_WORDS:
         return Judgement(
             "preprint_of", f"same title, authors not named, {_describe_years(apart)}", 0.75
         )
@@ -519,7 +526,7 @@ def _judge_retitled_preprint(
         return Judgement(
             "preprint_of", f"title retouched, same authors, {_describe_years(apart)}", 0.6
         )
-    return _NOTHING
+    return _UNRELATED
 
 
 def _is_reworded(preprint: ComparedRecord, published: ComparedRecord) -> bool:
@@ -535,7 +542,9 @@ def _is_reworded(preprint: ComparedRecord, published: ComparedRecord) -> bool:
     ours, theirs = (
         {word for word in one.titles[0] if len(word) > 3} for one in (preprint, published)
     )
-    return len(ours & theirs) >= max(_TELLING - 1, _RETOUCHED * min(len(ours), len(theirs)))
+    return len(ours & theirs) >= max(
+        _DISTINCTIVE_WORDS - 1, _REWORDED_TITLE_RATIO * min(len(ours), len(theirs))
+    )
 
 
 def _judge_versions(ours: ComparedRecord, theirs: ComparedRecord, clash: str) -> Judgement:
@@ -549,9 +558,9 @@ def _judge_versions(ours: ComparedRecord, theirs: ComparedRecord, clash: str) ->
     if ours.is_preprint_record and ours.distinctive_words >= 3:
         return Judgement("version_of", "same title and authors, both preprints", 0.9)
     dois = {record.paper.ids.doi for record in (ours, theirs)}
-    if len(dois) == 2 and all(dois) and len({_VERSION.sub("", doi) for doi in dois}) == 1:
+    if len(dois) == 2 and all(dois) and len({_VERSION_SUFFIX.sub("", doi) for doi in dois}) == 1:
         return Judgement("version_of", "same title and authors, DOIs that count versions", 0.9)
-    if ours.distinctive_words >= _TELLING and not _find_conflict(ours, theirs):
+    if ours.distinctive_words >= _DISTINCTIVE_WORDS and not _find_conflict(ours, theirs):
         return Judgement("may_be", f"same title, authors and year, but {clash}", 0.5)
     return Judgement("different", clash, 1.0)
 
@@ -560,7 +569,7 @@ def _judge_by_title(ours: ComparedRecord, theirs: ComparedRecord) -> Judgement:
     """Judge by title, authors, year and citation, where no identifier decides."""
     titles = compare_titles(ours, theirs)
     if titles in ("differ", "unknown"):
-        return _NOTHING
+        return _UNRELATED
     if against := _find_conflict(ours, theirs):
         return Judgement("different", against, 1.0)
     if opinion := _find_comment_type(ours, theirs):
@@ -584,7 +593,8 @@ def _judge_by_citation(ours: ComparedRecord, theirs: ComparedRecord, titles: str
         sure = 0.99 if titles == "exact" else 0.95
         return Judgement("same", f"{titles} title, same place in the journal", sure)
     is_telling = (
-        titles == "exact" and min(ours.distinctive_words, theirs.distinctive_words) >= _TELLING
+        titles == "exact"
+        and min(ours.distinctive_words, theirs.distinctive_words) >= _DISTINCTIVE_WORDS
     )
     if titles != "exact" and authors == "same" and same_year and in_journal:
         return Judgement("may_be", f"{titles} title, same authors, year and journal", 0.5)
@@ -594,7 +604,7 @@ def _judge_by_citation(ours: ComparedRecord, theirs: ComparedRecord, titles: str
         or theirs.is_notice
         or ours.is_in_supplement != theirs.is_in_supplement
     ):
-        return _NOTHING
+        return _UNRELATED
     if authors == "same" and (on_page or in_volume):
         return Judgement("same", f"same title, authors and {'page' if on_page else 'volume'}", 0.97)
     if in_journal and same_year and (authors == "same" or in_volume):
@@ -632,7 +642,7 @@ def _find_conflict(ours: ComparedRecord, theirs: ComparedRecord) -> str:
 
 def _get_notice_types(record: ComparedRecord) -> frozenset[str]:
     """Return the types that make a record a notice, which may have the paper's own title."""
-    return frozenset(word for word in _NOTICES if any(word in kind for kind in record.types))
+    return frozenset(word for word in _NOTICE_TYPES if any(word in kind for kind in record.types))
 
 
 def _find_comment_type(ours: ComparedRecord, theirs: ComparedRecord) -> str:

@@ -1,4 +1,4 @@
-"""One question to several sources at once, and one list of papers out of their answers.
+"""Search several sources at once, and merge their answers into one list of papers.
 
 All sources are asked at the same time, each in its own pace; what they found becomes one list
 (see `.fused_results`). A source that fails, or is slow, is named: it never looks like one that
@@ -31,21 +31,35 @@ from ..model.tabular import Table, Tabular
 from ..settings import Settings
 from ..sources import Query, Source
 from ..sources.source import require_dates
-from .fused_results import Found, Link, Same, fuse_lists
+from .fused_results import FoundPaper, LinkedPaper, MergedRecord, fuse_lists
 from .pubmed.search import check_query
 
-__all__ = ["Found", "Gathered", "Link", "Outcome", "Same", "SourceAnswer", "search_papers"]
+__all__ = [
+    "FoundPaper",
+    "Gathered",
+    "LinkedPaper",
+    "MergedRecord",
+    "Outcome",
+    "SourceAnswer",
+    "search_papers",
+]
 
 SORTS = ("relevance", "pub_date")
-MOST_RESULTS = 100  # the most any of the sources sends in one answer
+MAX_RESULTS = 100  # the most any of the sources sends in one answer
 _TAGS_KNOWN_BY = "pubmed"
-LONGEST_S = 14.0  # of the twenty a call has; the rest is for merging and the door
+MAX_WAIT_S = 14.0  # of the twenty a call has; the rest is for merging and the door
 _EARLIEST, _LATEST = 1800, 2999
 Outcome = Literal["answered", "unreachable", "busy", "refused", "not_configured", "slow"]
 # As word processors set them: to a search they are letters.
 _STRAIGHT = str.maketrans("“”„‟«»‘’", '""""""\'\'')
 # When nobody answered, the error is the first of these that occurred.
-_GRAVITY: tuple[Outcome, ...] = ("unreachable", "busy", "slow", "not_configured", "refused")
+_OUTCOMES_BY_SEVERITY: tuple[Outcome, ...] = (
+    "unreachable",
+    "busy",
+    "slow",
+    "not_configured",
+    "refused",
+)
 _OPERATORS = ("AND", "OR", "NOT")
 _BORDERS = (*_OPERATORS, "(", ")")
 # Tags on words of the subject, or on a name.
@@ -107,7 +121,7 @@ class Gathered(Tabular):
     """One list of papers, and the outcome at each source."""
 
     query: str
-    papers: tuple[Found, ...]
+    papers: tuple[FoundPaper, ...]
     asked: tuple[SourceAnswer, ...]
     warnings: tuple[str, ...] = ()
 
@@ -118,7 +132,7 @@ class Gathered(Tabular):
 
 
 # Work that was too slow for one call goes on, and the same call joins it.
-_patience: WeakKeyDictionary[Web, SharedWork[SearchResult]] = WeakKeyDictionary()
+_work_by_client: WeakKeyDictionary[Web, SharedWork[SearchResult]] = WeakKeyDictionary()
 _Answers = dict[str, SearchResult | PaperError | None]
 
 
@@ -135,9 +149,9 @@ def search_papers(  # noqa: PLR0913 - the filters of one search
     end_year: int = 0,
     author: str = "",
     sort_by: str = "relevance",
-    longest_s: float = LONGEST_S,
+    longest_s: float = MAX_WAIT_S,
 ) -> Gathered:
-    """Ask several sources the same question; every paper once, with all that was found on it.
+    """Search several sources with one query; every paper appears once, with all findings.
 
     Parameters
     ----------
@@ -200,8 +214,8 @@ def _check_query(
 ) -> Query:
     if sort_by not in SORTS:
         raise BadRequest(f"sort_by is {sort_by!r}.", f"It must be one of {', '.join(SORTS)}.")
-    if not 1 <= max_results <= MOST_RESULTS:
-        msg = f"max_results is {max_results}; it must lie between 1 and {MOST_RESULTS}."
+    if not 1 <= max_results <= MAX_RESULTS:
+        msg = f"max_results is {max_results}; it must lie between 1 and {MAX_RESULTS}."
         raise BadRequest(msg, "Ask a single source for more.")
     wish = Query(
         query.translate(_STRAIGHT).strip(),
@@ -253,7 +267,9 @@ def _gather_answers(
         for source in chosen
         if source.search and (wish := wishes[source.name]).text
     }
-    finished = _patience.setdefault(web, SharedWork(workers=32)).run_together(works, longest_s)
+    finished = _work_by_client.setdefault(web, SharedWork(workers=32)).run_together(
+        works, longest_s
+    )
     answers: _Answers = {}
     for source in chosen:
         key = _to_work_key(wishes[source.name], source)
@@ -308,7 +324,7 @@ def _classify_error(error: PaperError) -> Outcome:
 
 def _build_no_answer_error(asked: Sequence[SourceAnswer], answers: _Answers) -> PaperError:
     """Return the error of the gravest outcome, with all sources' messages."""
-    gravest = min(asked, key=lambda one: _GRAVITY.index(one.outcome))
+    gravest = min(asked, key=lambda one: _OUTCOMES_BY_SEVERITY.index(one.outcome))
     messages = " ".join(one.message for one in asked)
     outcomes = {one.source: one.outcome for one in asked}
     error = answers[gravest.source]
@@ -343,7 +359,7 @@ def strip_field_tags(query: str) -> tuple[str, tuple[str, ...]]:
     )
     if not _TAG.search(query):
         return query, foreign
-    reader = _Reader(_TOKEN.findall(query)[::-1])
+    reader = _QueryReader(_TOKEN.findall(query)[::-1])
     bare = reader.read_words()
     warning = f"Only PubMed understands field tags; the others were asked for “{bare}”"
     if reader.dropped:
@@ -352,8 +368,8 @@ def strip_field_tags(query: str) -> tuple[str, tuple[str, ...]]:
 
 
 @dataclass(slots=True)
-class _Reader:
-    """Reads a query once, from left to right; what it leaves out is kept in ``dropped``."""
+class _QueryReader:
+    """Read a query from left to right; omitted parts are collected in ``dropped``."""
 
     tokens: list[str]
     dropped: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What only Semantic Scholar and arXiv have; arguments are checked before they are sent.
+"""Search Semantic Scholar and arXiv with options that only these sites have.
 
 `.search` merges several sources. Here are Semantic Scholar's citation counts, search in bulk with
 operators and the papers that cite a paper, and arXiv's search with its filters and one preprint in
@@ -37,20 +37,20 @@ from ..system.plain_text import prepare_query_text
 __all__ = [
     "BULK_SORTS",
     "FIELDS_OF_STUDY",
-    "MOST_RESULTS",
-    "citing_papers",
-    "scholar_paper",
+    "MAX_RESULTS",
+    "fetch_scholar_paper",
+    "find_citing_papers",
     "search_semantic_scholar",
 ]
 
-MOST_RESULTS = 100
-LONGEST_QUERY = 2_000
+MAX_RESULTS = 100
+QUERY_MAX_CHARS = 2_000
 BULK_SORTS = tuple(
     f"{name}:{order}"
     for name in ("publicationDate", "citationCount", "paperId")
     for order in ("desc", "asc")
 )
-MOST_PREPRINTS = 100
+MAX_PREPRINTS = 100
 
 
 def search_semantic_scholar(  # noqa: PLR0913  # every option the service has
@@ -68,7 +68,7 @@ def search_semantic_scholar(  # noqa: PLR0913  # every option the service has
     max_results: int = 10,
     start: int = 0,
 ) -> ScholarPage:
-    """A page of hits.
+    """Return a page of Semantic Scholar's hits.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def search_semantic_scholar(  # noqa: PLR0913  # every option the service has
     Unreachable
         It did not answer: never shown as "0 results".
     """
-    text = " ".join(prepare_query_text(query, "query", LONGEST_QUERY).split())
+    text = " ".join(prepare_query_text(query, "query", QUERY_MAX_CHARS).split())
     if not text:
         raise BadRequest("The query is empty.", "For example: graph neural networks")
     _require_page(max_results, start)
@@ -124,8 +124,8 @@ def search_semantic_scholar(  # noqa: PLR0913  # every option the service has
     return replace(page, warnings=(NO_HITS, *page.warnings)) if page.total == 0 else page
 
 
-def scholar_paper(paper: str, web: Web) -> ScholarPaper:
-    """One paper under any name it has there, by `..sources.semantic_scholar_graph.graph_name`.
+def fetch_scholar_paper(paper: str, web: Web) -> ScholarPaper:
+    """Return a paper by any of its names at Semantic Scholar.
 
     Raises
     ------
@@ -141,8 +141,10 @@ def scholar_paper(paper: str, web: Web) -> ScholarPaper:
     return fetch_paper(graph_name(paper), web)
 
 
-def citing_papers(paper: str, web: Web, *, max_results: int = 10, start: int = 0) -> ScholarPage:
-    """Who cites a paper, the newest first; the first 9,999 can be seen.
+def find_citing_papers(
+    paper: str, web: Web, *, max_results: int = 10, start: int = 0
+) -> ScholarPage:
+    """Return the papers that cite a paper, newest first; only the first 9,999 are available.
 
     ``total`` is how many there are; a warning says how many of them are out of sight.
 
@@ -162,8 +164,8 @@ def citing_papers(paper: str, web: Web, *, max_results: int = 10, start: int = 0
 
 
 def _require_page(max_results: int, start: int) -> None:
-    if not 1 <= max_results <= MOST_RESULTS:
-        msg = f"max_results is {max_results}; it must lie between 1 and {MOST_RESULTS}."
+    if not 1 <= max_results <= MAX_RESULTS:
+        msg = f"max_results is {max_results}; it must lie between 1 and {MAX_RESULTS}."
         raise BadRequest(msg, "Page through more with start.")
     if start < 0:
         raise BadRequest(f"start is {start}; it counts from 0.", "Use next_start.")
@@ -198,7 +200,7 @@ def search_arxiv(  # noqa: PLR0913  # the filters the contract names
     max_results: int = 10,
     start: int = 0,
 ) -> SearchResult:
-    """Ask arXiv for preprints.
+    """Search arXiv for preprints.
 
     Parameters
     ----------
@@ -215,7 +217,7 @@ def search_arxiv(  # noqa: PLR0913  # the filters the contract names
     sort_by, sort_order : str, optional
         One of `SORTS`, one of `ORDERS`.
     max_results, start : int, optional
-        A page of at most `MOST_PREPRINTS`, counted from 0.
+        A page of at most `MAX_PREPRINTS`, counted from 0.
 
     Raises
     ------
@@ -224,10 +226,10 @@ def search_arxiv(  # noqa: PLR0913  # the filters the contract names
     Unreachable
         arXiv did not answer, or wants to be left alone: never shown as "0 results".
     """
-    _require_one_of("sort_by", sort_by, SORTS)
-    _require_one_of("sort_order", sort_order, ORDERS)
-    if not 1 <= max_results <= MOST_PREPRINTS:
-        msg = f"max_results is {max_results}; it must lie between 1 and {MOST_PREPRINTS}."
+    _require_choice("sort_by", sort_by, SORTS)
+    _require_choice("sort_order", sort_order, ORDERS)
+    if not 1 <= max_results <= MAX_PREPRINTS:
+        msg = f"max_results is {max_results}; it must lie between 1 and {MAX_PREPRINTS}."
         raise BadRequest(msg, "Page through more with start.")
     wish = Query(
         query,
@@ -243,8 +245,8 @@ def search_arxiv(  # noqa: PLR0913  # the filters the contract names
     return found if found.total else replace(found, warnings=(NO_HITS, *found.warnings))
 
 
-def arxiv_paper(arxiv_id: str, web: Web) -> Paper:
-    """One preprint, in the version its identifier names, else in the newest.
+def fetch_arxiv_paper(arxiv_id: str, web: Web) -> Paper:
+    """Return one preprint, in the version that its identifier names, or else the newest.
 
     Raises
     ------
@@ -269,6 +271,6 @@ def arxiv_paper(arxiv_id: str, web: Web) -> Paper:
     return paper
 
 
-def _require_one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
+def _require_choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         raise BadRequest(f"{name} is {value!r}.", f"It must be one of {', '.join(allowed)}.")

@@ -110,7 +110,7 @@ class Layout:
         self, below: TableLayout, shape: Shape, above: FieldPlace, path: list[str]
     ) -> None:
         """Assign a field and the fields within it to columns or tables."""
-        if not shape.seen:
+        if not shape.has_values:
             self.empty.append(".".join([below.table.name, *path]))
             return
         if len(below.table.columns) >= MAX_COLUMNS:
@@ -269,10 +269,10 @@ class Shape:
     more: bool = False
 
     @property
-    def seen(self) -> bool:
+    def has_values(self) -> bool:
         """True if any record has a value here; NCBI's placeholder date does not count."""
         return bool(self.kinds - {"no date"} or self.as_json or self.more) or any(
-            member.seen for member in self.members.values()
+            member.has_values for member in self.members.values()
         )
 
 

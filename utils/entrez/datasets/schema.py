@@ -118,7 +118,7 @@ def read_schema(file: Path) -> Schema:
 
 
 def read_about(file: Path) -> dict[str, str]:
-    """Return the description of the dataset in *file*; empty if there is none.
+    """Return the description of the dataset in *file*; empty if it has no description.
 
     Raises
     ------

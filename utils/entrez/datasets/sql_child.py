@@ -102,7 +102,7 @@ class Statement:
         self.database = _open_database(file)
         self._tables = {*_OWN_TABLES, *_list_tables(self.database)}
         self.database.set_progress_handler(self._is_late, _STEPS_PER_CHECK)
-        self.database.set_authorizer(self._authorize)
+        self.database.set_authorizer(self._authorize_action)
         self._sql = _use_backticks(sql)
         self.rows: Iterator[tuple[Any, ...]] = iter(())
 
@@ -147,9 +147,10 @@ class Statement:
     def _is_late(self) -> bool:
         return time.monotonic() > self.until
 
-    def _authorize(
+    def _authorize_action(
         self, action: int, first: str | None, second: str | None, schema: str | None, _: str | None
     ) -> int:
+        """Allow an action of SQLite's if a reading query needs it."""
         function = (second or "").lower() if action == sqlite3.SQLITE_FUNCTION else ""
         if (
             action in _ALLOWED_ACTIONS

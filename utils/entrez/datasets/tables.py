@@ -237,9 +237,9 @@ class Tables:
         waiting = self._waiting[table.name]
         waiting.append(row)
         if len(waiting) >= _BATCH_ROWS:
-            self._flush(table.name)
+            self._write_waiting(table.name)
 
-    def _flush(self, *names: str) -> None:
+    def _write_waiting(self, *names: str) -> None:
         for name in names or self._waiting:
             if waiting := self._waiting[name]:
                 self.database.executemany(self._statements[name], waiting)
@@ -247,14 +247,14 @@ class Tables:
 
     def delete_record(self, uid: object) -> None:
         """Delete a record from every table."""
-        self._flush()
+        self._write_waiting()
         for table in reversed(self.tables):
             deletion = f"DELETE FROM {table.name} WHERE {UID} = ?"  # noqa: S608  # a name of ours
             self.database.execute(deletion, (uid,))
 
     def finish(self) -> dict[str, int]:
         """Write the buffered rows and the indexes, and return the number of rows by table."""
-        self._flush()
+        self._write_waiting()
         counts: dict[str, int] = {}
         for table in self.tables:
             for statement in table.to_index_sql():

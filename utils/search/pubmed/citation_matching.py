@@ -16,8 +16,8 @@ from ...http import Web
 from ...sources.eutils_services import BATCH, FIELDS, fetch_matches
 from ...system.plain_text import prepare_query_text
 
-_ROUNDS = 6
-_LONGEST_FIELD = 500
+_EXTRA_ROUNDS = 6
+_FIELD_MAX_CHARS = 500
 Status = Literal["matched", "not_found", "ambiguous", "unclear"]
 
 
@@ -62,7 +62,7 @@ def _to_sendable(citation: Mapping[str, str], number: int) -> dict[str, str]:
     """Return a citation's fields as NCBI takes them: one page for a range, one year for a date."""
     row = {
         name: prepare_query_text(
-            citation.get(name, ""), f"{name} of citation {number}", _LONGEST_FIELD
+            citation.get(name, ""), f"{name} of citation {number}", _FIELD_MAX_CHARS
         ).strip()
         for name in (*FIELDS, "key")
     }
@@ -79,7 +79,7 @@ def _ask_ncbi(
 ) -> Iterator[tuple[int, str]]:
     """Yield NCBI's answer for each citation; what follows an interruption is sent again."""
     pending = list(order)
-    for _ in range(len(pending) // BATCH + _ROUNDS):
+    for _ in range(len(pending) // BATCH + _EXTRA_ROUNDS):
         if not pending:
             return
         batch = pending[:BATCH]

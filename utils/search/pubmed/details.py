@@ -1,4 +1,4 @@
-"""PubMed's records of papers, in four levels of detail.
+"""Fetch PubMed's records of papers in four levels of detail.
 
 Everything that can be read out of a record (``abstract_plus``), what a citation needs
 (``citation_data``), and PubMed's own XML or MEDLINE text. Failures are reported per paper: one that
@@ -23,7 +23,7 @@ from ...system.plain_text import replace_surrogates, shorten
 
 Level = Literal["abstract_plus", "full_xml", "medline_text", "citation_data"]
 LEVELS: tuple[Level, ...] = get_args(Level)
-MOST_AUTHORS = 100
+MAX_AUTHORS = 100
 _KINDS = {"doi": "DOI", "pmcid": "PMCID", "arxiv": "number of arXiv", "s2": "number of S2"}
 
 
@@ -174,7 +174,7 @@ def _to_full_row(article: Article) -> dict[str, Any]:
     return {
         "title": paper.title,
         "abstract_text": paper.abstract,
-        "authors": [_to_author_row(author) for author in paper.authors[:MOST_AUTHORS]],
+        "authors": [_to_author_row(author) for author in paper.authors[:MAX_AUTHORS]],
         "author_count": len(paper.authors),
         "journal_info": {
             "title": paper.journal,
@@ -196,7 +196,7 @@ def _to_citation_row(article: Article) -> dict[str, Any]:
     paper = article.paper
     return {
         "title": paper.title,
-        "authors": [to_short_name(author) for author in paper.authors[:MOST_AUTHORS]],
+        "authors": [to_short_name(author) for author in paper.authors[:MAX_AUTHORS]],
         "author_count": len(paper.authors),
         "journal": paper.journal,
         "journal_abbreviation": paper.journal_abbreviation,

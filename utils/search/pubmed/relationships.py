@@ -1,4 +1,4 @@
-"""Papers around a paper: similar ones, those that cite it, those it cites.
+"""Find papers related to a paper: similar papers, citing papers, and cited papers.
 
 NCBI's links come first. It has only the citations that PMC or the publisher supplied, so where its
 list is shorter than wanted, other sites are asked in turn, and the longest list is returned under
@@ -24,7 +24,7 @@ from ...sources.source import find_citations, find_records, recall_papers
 from ..citation_indexes import INDEXES, Index
 
 Relationship = Literal["pubmed_similar_articles", "pubmed_citedin", "pubmed_references"]
-MOST = 50
+MAX_RELATED = 50
 _AT_NCBI: dict[Relationship, LinkName] = {
     "pubmed_similar_articles": "pubmed_pubmed",
     "pubmed_citedin": "pubmed_pubmed_citedin",
@@ -89,9 +89,9 @@ def find_related(
     if kind not in _AT_NCBI:
         msg = f"There is no relationship {kind!r}."
         raise BadRequest(msg, f"It is one of {', '.join(_AT_NCBI)}.")
-    if not 1 <= most <= MOST:
-        msg = f"max_related_results is {most}; it must lie between 1 and {MOST}."
-        raise BadRequest(msg, f"Ask for {MOST} at the most.")
+    if not 1 <= most <= MAX_RELATED:
+        msg = f"max_related_results is {most}; it must lie between 1 and {MAX_RELATED}."
+        raise BadRequest(msg, f"Ask for {MAX_RELATED} at the most.")
     listed = _ask_for_longest(pmid, kind, most, start + most, web)
     return _add_records(pmid, _cut_page(listed, start, most), web)
 
@@ -154,7 +154,7 @@ def _ask_index(
 
 
 def _ask_local(pmid: str, kind: Relationship, most: int, web: Web) -> Relations | None:
-    """Look in the table of citations on this machine; None where there is no table."""
+    """Look in the table of citations on this machine; return None without a table."""
     if kind not in _ELSEWHERE or (citations := find_citations(web.settings, fresh=True)) is None:
         return None
     ask = citations.cited if kind == "pubmed_references" else citations.citing

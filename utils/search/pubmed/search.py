@@ -1,4 +1,4 @@
-"""Search PubMed: checks of a query, one page of its papers, or every PMID.
+"""Search PubMed: validate a query, fetch one page of papers, or find every PMID.
 
 PubMed hands out the first 9,999 hits of a search only. A longer search is cut into ranges of the
 Entrez date until each fits. Not of the publication date: records that carry only a year count as
@@ -37,18 +37,18 @@ from ...system.plain_text import prepare_query_text, shorten
 
 SORTS = ("pub_date", "relevance", "author", "journal")
 DATE_TYPES = ("pdat", "edat", "mdat")
-MOST_RESULTS = 1000
-LONGEST_QUERY = 20_000
-MOST_TYPES = 100  # PubMed has some eighty
-_LONGEST_NAME = 200
-MOST_SUMMARIES = 100
+MAX_RESULTS = 1000
+QUERY_MAX_CHARS = 20_000
+MAX_TYPES = 100  # PubMed has some eighty
+_NAME_MAX_CHARS = 200
+MAX_SUMMARIES = 100
 _EARLIEST, _LATEST = "1800", "3000"
 _BEGINNING, _END = date(1900, 1, 1), date(2100, 12, 31)
 _DAY = timedelta(days=1)
 # PubMed grows by about 4.5 % a year: a guess at where the hits lie that saves requests, no more.
 _GROWTH = 0.045 / 365.25
 # Slices meant to be this full still fit when the guess is a tenth off.
-_FULL = 0.9 * LAST_HIT
+_FULL_SLICE = 0.9 * LAST_HIT
 _GENE_TAG = "[Gene Symbol]"
 _QUESTIONS = ("hasabstract", "english[la]", "humans[mh]", '"journal article"[pt]', "medline[sb]")
 
@@ -84,7 +84,7 @@ def search_ligand_receptor(
     return replace(found, warnings=tuple(one for one in found.warnings if _GENE_TAG not in one))
 
 
-def find_every_pmid(query: Query, web: Web) -> Sweep:
+def find_every_pmid(query: Query, web: Web) -> EveryHit:
     """Find every hit of a query, however many there are.
 
     Raises
@@ -94,7 +94,7 @@ def find_every_pmid(query: Query, web: Web) -> Sweep:
     Unreachable
         PubMed did not answer, or reported an error of its own.
     """
-    return sweep(check_query(query), web)
+    return find_every_hit(check_query(query), web)
 
 
 def count_by_filter(query: Query, filters: Sequence[str], web: Web) -> dict[str, int]:
@@ -138,14 +138,14 @@ def check_query(query: Query) -> Query:
     BadRequest
         One sentence about what is wrong with it.
     """
-    text = prepare_query_text(query.text, "query", LONGEST_QUERY)
+    text = prepare_query_text(query.text, "query", QUERY_MAX_CHARS)
     if not text.strip():
         raise BadRequest("The query is empty.", 'For example: CRISPR[Title] AND "2026"[PDAT]')
     _require_balance(text)
     _require_one_of("sort_by", query.sort_by, SORTS)
     _require_one_of("date_type", query.date_type, DATE_TYPES)
-    if not 1 <= query.max_results <= MOST_RESULTS:
-        msg = f"max_results is {query.max_results}; it must lie between 1 and {MOST_RESULTS}."
+    if not 1 <= query.max_results <= MAX_RESULTS:
+        msg = f"max_results is {query.max_results}; it must lie between 1 and {MAX_RESULTS}."
         raise BadRequest(msg, "Page through more with start.")
     if query.start < 0:
         raise BadRequest(f"start is {query.start}; it counts from 0.", "Use next_start.")
@@ -159,13 +159,13 @@ def check_query(query: Query) -> Query:
 
 def _check_types(types: Sequence[str]) -> tuple[str, ...]:
     """Return the publication types; raise for an empty name, which would match nothing."""
-    if len(types) > MOST_TYPES:
-        msg = f"{len(types):,} publication types are given; {MOST_TYPES} is the most."
+    if len(types) > MAX_TYPES:
+        msg = f"{len(types):,} publication types are given; {MAX_TYPES} is the most."
         raise BadRequest(msg, "Leave them out to search all types.")
     kinds = []
     for number, kind in enumerate(types, start=1):
         name = (
-            prepare_query_text(kind, f"publication type {number}", _LONGEST_NAME)
+            prepare_query_text(kind, f"publication type {number}", _NAME_MAX_CHARS)
             .replace('"', "")
             .strip()
         )
@@ -177,7 +177,7 @@ def _check_types(types: Sequence[str]) -> tuple[str, ...]:
 
 
 def _clean_gene_name(name: str, role: str) -> str:
-    cleaned = re.sub(r'[\[\]()"]', " ", prepare_query_text(name, role, _LONGEST_NAME)).strip()
+    cleaned = re.sub(r'[\[\]()"]', " ", prepare_query_text(name, role, _NAME_MAX_CHARS)).strip()
     if not cleaned:
         raise BadRequest(f"The {role} is empty.", "Give a gene symbol or a name, such as CXCL12.")
     return re.sub(r"\s+", " ", cleaned)
@@ -205,7 +205,7 @@ def _require_one_of(name: str, value: str, allowed: Sequence[str]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ArticleSearch:
     """The result of a search: ``term`` was sent, ``search_url`` is its address without keys."""
 
     query: Query
@@ -217,7 +217,7 @@ class Found:
     summary_url: str = ""
 
 
-def search_articles(query: Query, first: int, web: Web) -> Found:
+def search_articles(query: Query, first: int, web: Web) -> ArticleSearch:
     """Return the PMIDs that a query finds, and summaries of the *first* papers.
 
     Raises
@@ -229,14 +229,14 @@ def search_articles(query: Query, first: int, web: Web) -> Found:
     """
     if len(query.text.strip()) < 3:
         raise BadRequest("The query has fewer than 3 characters.", "Ask for a word at least.")
-    if not 0 <= first <= MOST_SUMMARIES:
-        msg = f"fetch_brief_summaries is {first}; it must lie between 0 and {MOST_SUMMARIES}."
+    if not 0 <= first <= MAX_SUMMARIES:
+        msg = f"fetch_brief_summaries is {first}; it must lie between 0 and {MAX_SUMMARIES}."
         raise BadRequest(msg, "Ask for the details of others by PMID.")
     query = check_query(query)
     hits = esearch(query, web, kept=first > 0)
     url = search_url(query, web, kept=first > 0)
     warnings = hits.warnings if hits.total else (NO_HITS, *hits.warnings)
-    found = Found(query, with_dates(term(query), query), hits, (), warnings, url)
+    found = ArticleSearch(query, with_dates(term(query), query), hits, (), warnings, url)
     if not (first and hits.pmids):
         return found
     try:
@@ -255,7 +255,7 @@ def search_articles(query: Query, first: int, web: Web) -> Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Sweep:
+class EveryHit:
     """All hits of a search, in pages of at most 9,999 PMIDs.
 
     Parameters
@@ -277,7 +277,7 @@ class Sweep:
     pages: Iterator[tuple[str, ...]]
 
 
-def sweep(query: Query, web: Web) -> Sweep:
+def find_every_hit(query: Query, web: Web) -> EveryHit:
     """Find every hit of *query*; its ``start``, ``max_results`` and order are ignored.
 
     Raises
@@ -290,13 +290,13 @@ def sweep(query: Query, web: Web) -> Sweep:
     if whole.total <= LAST_HIT:
         pages = iter([whole.pmids] if whole.pmids else [])
     else:
-        pages = _Slicer(query, web, whole.total, warnings).to_pages()
-    return Sweep(whole.total, whole.effective_query, warnings, pages)
+        pages = _DateSlicer(query, web, whole.total, warnings).to_pages()
+    return EveryHit(whole.total, whole.effective_query, warnings, pages)
 
 
 @dataclass(frozen=True, slots=True)
-class _Slice:
-    """A stretch of Entrez dates, and answers to yes-or-no questions."""
+class _DateSlice:
+    """A range of Entrez dates, and answers to yes-or-no questions."""
 
     first: date = _BEGINNING
     last: date = _END
@@ -306,7 +306,7 @@ class _Slice:
         days = f'"{self.first:%Y/%m/%d}"[edat] : "{self.last:%Y/%m/%d}"[edat]'
         return " ".join([f"AND ({days})", *self.answers])
 
-    def split(self, share: float) -> tuple[_Slice, _Slice] | None:
+    def split(self, share: float) -> tuple[_DateSlice, _DateSlice] | None:
         """Return two slices that hold the hits of this one; None if it cannot be cut further.
 
         The earlier one is meant to hold *share* of the hits.
@@ -341,7 +341,9 @@ def _find_cut(first: date, last: date, share: float) -> date:
 
 
 @dataclass(slots=True)
-class _Slicer:
+class _DateSlicer:
+    """Split a search by Entrez date until every slice fits into one answer."""
+
     query: Query
     web: Web
     total: int
@@ -350,7 +352,7 @@ class _Slicer:
     density: float = 0.0
 
     def to_pages(self) -> Iterator[tuple[str, ...]]:
-        whole = _Slice()
+        whole = _DateSlice()
         count = self._count_whole(whole)
         waiting = [(whole, count)]
         self.density = count / whole.weight
@@ -372,11 +374,11 @@ class _Slicer:
             warning = f"PubMed counted {count:,} hits, and its slices by Entrez date held"
             self.warnings.append(f"{warning} {len(self.seen):,}.")
 
-    def _compute_share(self, part: _Slice) -> float:
+    def _compute_share(self, part: _DateSlice) -> float:
         """Return the share of *part* that fills one slice; at most half, so every search ends."""
-        return min(0.5, _FULL / (self.density * part.weight))
+        return min(0.5, _FULL_SLICE / (self.density * part.weight))
 
-    def _count_whole(self, whole: _Slice) -> int:
+    def _count_whole(self, whole: _DateSlice) -> int:
         count = count_hits(self.query, self.web, str(whole))
         if not count:
             _require_agreement(self.total, count, whole, whole=True)
@@ -385,7 +387,7 @@ class _Slicer:
             self.warnings.append(f"{warning}: {abs(self.total - count):,} may be missing.")
         return count
 
-    def _take_new(self, hits: Hits, part: _Slice) -> tuple[str, ...]:
+    def _take_new(self, hits: Hits, part: _DateSlice) -> tuple[str, ...]:
         if (lost := hits.total - len(hits.pmids)) > 0:
             warning = f"{hits.total:,} hits share the Entrez date {part.first:%Y/%m/%d}"
             self.warnings.append(f"{warning}; PubMed does not hand out {lost:,} of them.")
@@ -394,7 +396,7 @@ class _Slicer:
         return new
 
 
-def _require_agreement(expected: int, counted: int, part: _Slice, *, whole: bool) -> None:
+def _require_agreement(expected: int, counted: int, part: _DateSlice, *, whole: bool) -> None:
     """Check counts: a part may hold fewer hits than *expected*, the *whole* may not.
 
     Small differences are records that came in meanwhile; others mean that we cannot tell.

@@ -9,10 +9,10 @@ from ...errors import BadRequest
 from ...http import Web
 from ...sources.eutils_services import MeshTerm, fetch_spelling, fetch_terms, find_terms
 from ...system.plain_text import prepare_query_text
-from .search import LONGEST_QUERY
+from .search import QUERY_MAX_CHARS
 
-MOST_TERMS = 20
-_MOST_NEIGHBOURS = 50
+MAX_TERMS = 20
+_MAX_NEIGHBOURS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ def look_up_mesh(text: str, most: int, web: Web) -> tuple[int, list[Heading]]:
         The text is empty, too long, or holds control characters.
     """
     words = _check_words(text, "term")
-    if not 1 <= most <= MOST_TERMS:
-        msg = f"max_results is {most}; it must lie between 1 and {MOST_TERMS}."
+    if not 1 <= most <= MAX_TERMS:
+        msg = f"max_results is {most}; it must lie between 1 and {MAX_TERMS}."
         raise BadRequest(msg, "Look up a narrower term.")
     total, terms = find_terms(words, most, web)
     near = dict.fromkeys(
@@ -77,7 +77,7 @@ def look_up_mesh(text: str, most: int, web: Web) -> tuple[int, list[Heading]]:
 
 
 def _check_words(text: str, name: str) -> str:
-    words = " ".join(prepare_query_text(text, name, LONGEST_QUERY).split())
+    words = " ".join(prepare_query_text(text, name, QUERY_MAX_CHARS).split())
     if not words:
         raise BadRequest(f"The {name} is empty.", "Give a word or a phrase.")
     return words
@@ -92,7 +92,7 @@ def _rank_match(words: str, term: MeshTerm) -> int:
 
 
 def _limit_neighbours(uids: Sequence[str]) -> Sequence[str]:
-    return uids[:_MOST_NEIGHBOURS]
+    return uids[:_MAX_NEIGHBOURS]
 
 
 def _look_up_names(uids: Iterable[str], names: dict[str, str]) -> tuple[str, ...]:
