@@ -32,9 +32,9 @@ if not TYPE_CHECKING:  # a checker that saw it would believe that every name is 
     def __getattr__(name: str) -> Any:
         """Import a name when it is used: the command handles signals before these slow imports."""
         if name == "__version__":
-            from .system.process import version
+            from .system.process import get_version
 
-            return version()
+            return get_version()
         if name not in _HOMES:
             msg = f"module {__name__!r} has no attribute {name!r}"
             raise AttributeError(msg)

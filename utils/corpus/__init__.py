@@ -190,7 +190,7 @@ class Corpus:
         )
 
     def verify_quote(self, text: str, paper: str = "") -> Quotation:
-        """Find a quotation in one paper or in the whole corpus; see `.quotations.verify`."""
+        """Find a quotation in one paper or in the whole corpus; see `.quotations.verify_quotation`."""
         from .quotations import verify_in_paper, verify_quotation
 
         return verify_in_paper(text, paper, self) if paper else verify_quotation(text, self)
