@@ -32,8 +32,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from quality.benchmarks.mirror_beside import compare as others
-from utils.mirror.engines import ENGINES, engine_of
-from utils.mirror.parts import ReadJob, _passages_of, read_part
+from utils.mirror.engines import ENGINES, get_engine
+from utils.mirror.parts import ReadJob, _cut_passages, read_part
 from utils.mirror.texts import read_texts
 from utils.model.paper import Paper
 from utils.readers.pubmed import read_records
@@ -88,7 +88,7 @@ def steps(paths: list[Path], folder: Path) -> None:
 
     def cut() -> int:
         found = (one for body in bodies for one in read_records(body) if isinstance(one, Paper))
-        return sum(1 for paper in found if _passages_of(paper) is not None)
+        return sum(1 for paper in found if _cut_passages(paper) is not None)
 
     def written() -> int:
         made = [read_part(job) for job in jobs(paths, 1, folder)]
@@ -114,7 +114,7 @@ def one(options: list[str]) -> None:
     """One run: what it took, in JSON."""
     engine, workers, times, *files = options
     with tempfile.TemporaryDirectory() as place:
-        work = engine_of(engine, int(workers), "", Path(place), lambda _: None)
+        work = get_engine(engine, int(workers), "", Path(place), lambda _: None)
         began = time.perf_counter()
         made = list(work(read, jobs(list(map(Path, files)), int(times), Path(place))))
         wall = time.perf_counter() - began

@@ -16,8 +16,8 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from utils.mirror.citation_table import Citations, Tables, files_of
-from utils.mirror.citations import Collection, _Update, home, read_pairs
+from utils.mirror.citation_table import Citations, Tables, get_files
+from utils.mirror.citations import Collection, _Update, get_folder, read_pairs
 from utils.sources.citation_collection import HEADER, TABLE
 
 _PMIDS = 2_000_000
@@ -45,11 +45,11 @@ def write_zip(path: Path, edges: int) -> None:
 def make(folder: Path, pipe: Any) -> None:
     """Read and put together; seconds of both, edges, and the largest size in MB."""
     collection, began = Collection("2026-01-01", "0" * 32), time.process_time()
-    home(folder).mkdir(parents=True)
-    for _ in read_pairs(folder / "nih.zip", collection.pairs(folder)):
+    get_folder(folder).mkdir(parents=True)
+    for _ in read_pairs(folder / "nih.zip", collection.get_pairs_path(folder)):
         pass
     read = time.process_time() - began
-    steps = _Update(folder, None, keep=True)._make("2026-01-01-0", collection, None)  # type: ignore[arg-type]
+    steps = _Update(folder, None, keep=True)._make_table("2026-01-01-0", collection, None)  # type: ignore[arg-type]
     began = time.process_time()
     try:
         while True:
@@ -80,9 +80,9 @@ def main() -> None:
         citations = Citations(folder)
         began = time.process_time()
         for pmid in range(1, 21):
-            citations.citing([pmid])
+            citations.find_citing([pmid])
         asked = (time.process_time() - began) / 20
-        size = sum(path.stat().st_size for path in files_of(folder, citations.table)) / edges
+        size = sum(path.stat().st_size for path in get_files(folder, citations.table)) / edges
         print(f"read          {options.edges / read:>12,.0f} edges/s")
         print(f"put together  {edges / joined:>12,.0f} edges/s, both orders")
         print(

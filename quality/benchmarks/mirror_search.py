@@ -35,8 +35,8 @@ import numpy as np
 
 from utils.mirror.generations import Generations
 from utils.mirror.manifest import SourceFile
-from utils.mirror.passages import KIND, PassageIndex, key_of
-from utils.mirror.vectors import VectorStore, packed
+from utils.mirror.passages import KIND, PassageIndex, make_key
+from utils.mirror.vectors import VectorStore, pack_vectors
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 from utils.model.passage import Filters, Passage, build_embedding_text
@@ -140,7 +140,7 @@ def _make(folder: Path, args: argparse.Namespace) -> None:
         f"parts: {time.perf_counter() - began:,.0f} s, {_size(folder / 'part'):,.0f} MB", flush=True
     )
     began, cpu = time.perf_counter(), time.process_time()
-    for _ in PassageIndex(generations).bring_up_to_date():
+    for _ in PassageIndex(generations).update():
         pass
     seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
     rate = args.passages / cpu
@@ -151,8 +151,8 @@ def _make(folder: Path, args: argparse.Namespace) -> None:
     store = VectorStore(folder / "vectors")
     for number in range(len(files)):
         keys, rows = _keys(folder, files[number]), vectors_of(_numbers(number, args), args.dim)
-        store.write(f"{number:05}", packed(keys, rows))
-    store.absorb(MODEL, args.dim)
+        store.write(f"{number:05}", pack_vectors(keys, rows))
+    store.absorb_new(MODEL, args.dim)
     seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
     rate = args.passages / cpu
     print(
@@ -163,7 +163,12 @@ def _make(folder: Path, args: argparse.Namespace) -> None:
 
 def part_of(folder: Path, number: int, args: argparse.Namespace) -> SourceFile:
     """One source file's two parts, of records of 160 words."""
-    from utils.mirror.columns import passage_batch, passage_schema, record_batch, record_schema
+    from utils.mirror.columns import (
+        make_passage_batch,
+        make_passage_schema,
+        make_record_schema,
+        record_batch,
+    )
     from utils.mirror.parts import READERS, ROWS, PartFile
 
     count = len(_numbers(number, args))
@@ -177,15 +182,15 @@ def part_of(folder: Path, number: int, args: argparse.Namespace) -> SourceFile:
         passages=count,
     )
     chance, words = np.random.default_rng(number), Words.kept(folder)
-    with PartFile(made.part(folder), record_schema()) as records:
-        with PartFile(made.part(folder, KIND), passage_schema()) as passages:
+    with PartFile(made.get_part_path(folder), make_record_schema()) as records:
+        with PartFile(made.get_part_path(folder, KIND), make_passage_schema()) as passages:
             for at in range(0, count, ROWS):
                 some, first = range(at, min(at + ROWS, count)), number * _FILE + 1
                 papers = _papers(some, first, chance, words)
                 rows = [(at + n, int(one.ids.pmid), 1, (), one) for n, one in enumerate(papers)]
                 records.write(record_batch(made.order, rows))
                 cut = [(place, pmid, _passage(paper)) for place, pmid, *_, paper in rows]
-                passages.write(passage_batch(made.order, cut))
+                passages.write(make_passage_batch(made.order, cut))
             passages.commit()
         records.commit()
     return made
@@ -233,8 +238,8 @@ def _numbers(number: int, args: argparse.Namespace) -> range:
 def _keys(folder: Path, file: SourceFile) -> np.ndarray:
     from pyarrow import parquet
 
-    digests = parquet.read_table(file.part(folder, KIND), columns=["digest"])["digest"]
-    return np.array([key_of(digest) for digest in digests.to_pylist()], np.int64)
+    digests = parquet.read_table(file.get_part_path(folder, KIND), columns=["digest"])["digest"]
+    return np.array([make_key(digest) for digest in digests.to_pylist()], np.int64)
 
 
 def vectors_of(numbers: range, dim: int) -> np.ndarray:
@@ -273,7 +278,7 @@ def _searched(args: argparse.Namespace) -> dict[str, object]:
             ("filtered", words, vector, Filters(year_from=2020)),
         ):
             began, cpu = time.perf_counter(), time.process_time()
-            MirrorFinder(index.snapshot(), store).search(query, direction, 60, filters)
+            MirrorFinder(index.take_snapshot(), store).search(query, direction, 60, filters)
             took[name].append((time.perf_counter() - began) * 1000)
             took[f"{name}, CPU"].append((time.process_time() - cpu) * 1000)
     status = dict(
@@ -306,14 +311,16 @@ def _against_all(store: VectorStore, vectors: list[np.ndarray]) -> tuple[float, 
         for segment in store.segments:
             for at in range(0, len(segment.rows), 100_000):
                 rows = np.arange(at, min(at + 100_000, len(segment.rows)))
-                scores.append(segment.cosines(vector, rows))
+                scores.append(segment.compute_cosines(vector, rows))
                 keys.append(segment.rows["key"][rows])
         exact = np.concatenate(keys)[np.argsort(-np.concatenate(scores))[:50]]
-        found = {key for key, _ in store.nearest(vector, 50)}
+        found = {key for key, _ in store.find_nearest(vector, 50)}
         shares.append(len(found & set(exact.tolist())) / 50)
         began = time.perf_counter()
         for segment, codes in zip(store.segments, all_codes, strict=True):
-            segment.cosines(vector, most_alike(codes, vector, np.arange(codes.shape[1]), 5_000))
+            segment.compute_cosines(
+                vector, most_alike(codes, vector, np.arange(codes.shape[1]), 5_000)
+            )
         times.append((time.perf_counter() - began) * 1000)
     return statistics.mean(shares), times
 

@@ -273,7 +273,7 @@ class History:
         def look() -> str:
             from pyarrow import parquet
 
-            current = self.mirror.pmc_generations.current()
+            current = self.mirror.pmc_generations.get_published()
             if current is None:
                 return "" if not wanted else "PMC: nothing is published"
             path = self.mirror.pmc_generations.folder / current.name / "live.parquet"

@@ -166,10 +166,10 @@ def citations_chain(world: World, folder: Path, chance: random.Random, most: int
     def look() -> None:
         from pyarrow import parquet
 
-        from utils.mirror.citation_table import files_of
+        from utils.mirror.citation_table import get_files
 
         ours, theirs = (
-            [parquet.read_table(path) for path in files_of(one.folder, one.citations.table)]
+            [parquet.read_table(path) for path in get_files(one.folder, one.citations.table)]
             for one in (killed, whole)
         )
         assert ours == theirs
@@ -208,7 +208,7 @@ def pmc_chain(world: World, folder: Path, chance: random.Random, most: int) -> C
         assert sorted(ours) == sorted(theirs), (set(ours) - set(theirs), set(theirs) - set(ours))
         assert ours == theirs
         assert _indexed(killed) == _indexed(whole)
-        assert killed.pmc_generations.current().papers == len(there) - 1
+        assert killed.pmc_generations.get_published().papers == len(there) - 1
         assert killed.pmc_status()["articles"] == whole.pmc_status()["articles"]
         assert not [one for one in killed.verify(source="pmc") if one.faults]
 
@@ -240,7 +240,7 @@ def _indexed(mirror: Mirror) -> list[bytes]:
     """All that the index of PMC's passages shows, each as often as it is there."""
     from tantivy import Query
 
-    searcher = mirror.passage_indexes()[0].snapshot().searcher
+    searcher = mirror.passage_indexes()[0].take_snapshot().searcher
     hits = searcher.search(Query.all_query(), 100_000).hits
     return sorted(bytes(searcher.doc(at)["shown"][0]) for _, at in hits)
 

@@ -12,15 +12,15 @@ from tests.mirror.small_mirror import mirror_of, updated, year
 from tests.processes import Process
 from utils import cli
 from utils.errors import StoreBusy
-from utils.mirror.locks import alone
+from utils.mirror.locks import exclusive_lock
 
 pytestmark = pytest.mark.extras("pyarrow", "duckdb", "tantivy")
 ROOT = Path(__file__).resolve().parents[2]
 HOLD = """
 import sys
 from pathlib import Path
-from utils.mirror.locks import alone
-with alone(Path(sys.argv[1]), "it"):
+from utils.mirror.locks import exclusive_lock
+with exclusive_lock(Path(sys.argv[1]), "it"):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -48,7 +48,7 @@ def test_who_comes_second_is_told_and_may_come_again(mirror, embedder, lock, wor
     vectors = mirror.vectors(embedder.model).folder
     path = (vectors if lock == "embed.lock" else mirror.folder) / lock
     path.parent.mkdir(parents=True, exist_ok=True)
-    with alone(path, "it"), pytest.raises(StoreBusy, match="Another process") as raised:
+    with exclusive_lock(path, "it"), pytest.raises(StoreBusy, match="Another process") as raised:
         list(work(mirror))
     assert raised.value.details["holder"].startswith(f"Process {os.getpid()} on ")
     assert list(work(mirror))

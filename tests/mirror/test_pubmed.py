@@ -11,10 +11,10 @@ import pytest
 from tests.mirror.small_mirror import article, articles, bytes_of, mirror_of, titles, updated, year
 from tests.world.pubmed_files import Bulk, name_of, packed
 from utils.errors import EmptyStore, NotFound, StoreBusy, StoreFailed, Unreachable
-from utils.mirror.locks import alone
+from utils.mirror.locks import exclusive_lock
 from utils.mirror.manifest import YEAR, SourceFile
 from utils.mirror.parts import READERS
-from utils.mirror.pubmed_files import chains
+from utils.mirror.pubmed_files import build_chains
 
 pytestmark = pytest.mark.extras("pyarrow", "duckdb")
 
@@ -272,7 +272,7 @@ def test_a_number_that_was_never_listed_is_named():
                    26 * YEAR + n, state="done", reader=READERS["pubmed"])
         for n in (1, 2, 3, 5)
     ]  # fmt: skip
-    [chain] = chains(files, {26: 2})
+    [chain] = build_chains(files, {26: 2})
     assert list(chain.missing) == [name_of(26, 4)]
     assert len(chain.files) == 4
 
@@ -359,7 +359,7 @@ def test_two_do_not_bring_one_folder_up_to_date_at_once(mirror):
     """The second is told who is at it, and that it may call again."""
     updated(mirror)
     with (
-        alone(mirror.folder / "update.lock", "this"),
+        exclusive_lock(mirror.folder / "update.lock", "this"),
         pytest.raises(StoreBusy, match=f"Process {os.getpid()} on .*, since") as raised,
     ):
         updated(mirror)

@@ -49,8 +49,8 @@ def test_an_index_of_before_is_read_and_added_to(mirror, world, found, monkeypat
     with monkeypatch.context() as before:
         for index in (PassageIndex, WordIndex):  # with the places of words, and nothing packed
             before.setattr(index._fields, "__defaults__", ("position",))
-        before.setattr(Packing, "packed", lambda _, shown: json.dumps(shown).encode())
-        before.setattr(Packing, "learned", lambda index, _: Packing.of(index))
+        before.setattr(Packing, "pack", lambda _, shown: json.dumps(shown).encode())
+        before.setattr(Packing, "read_or_learn", lambda index, _: Packing.read(index))
         [*mirror.index()]
     assert not (index_of(mirror) / "shown.dictionary").exists()
     assert found("2026 2")[0] == "pmid:2"
@@ -88,10 +88,10 @@ def test_another_dictionary_is_refused(mirror, found, other):
 
 def test_a_damaged_value_is_never_taken_for_a_whole_one():
     packing, shown = Packing(b"what corals say"), {"text": "What corals say of corals, ß\ud800."}
-    whole = packing.packed(shown)
-    assert packing.unpacked(whole) == shown
+    whole = packing.pack(shown)
+    assert packing.unpack(whole) == shown
     for at in range(len(whole)):
         for damaged in (whole[:at], whole[:at] + bytes([whole[at] ^ 16]) + whole[at + 1 :]):
             with suppress(ValueError):  # a bit between the end and the sum says nothing
-                assert packing.unpacked(damaged) == shown
+                assert packing.unpack(damaged) == shown
                 assert at > len(whole) - 6

@@ -12,7 +12,7 @@ from tests.world.pubmed_files import packed as packed_file
 from utils import Library
 from utils.errors import BadContent, BadRequest, EmbeddingsFailed
 from utils.mirror import vectors
-from utils.mirror.vectors import VectorStore, packed
+from utils.mirror.vectors import VectorStore, pack_vectors
 from utils.model.passage import Filters
 
 pytestmark = pytest.mark.extras("pyarrow", "duckdb", "tantivy")
@@ -180,20 +180,20 @@ def test_many_segments_find_nearly_all_that_comparing_all_finds(tmp_path, monkey
     keys = chance.permutation(9_000).astype(np.int64) - 4_500
     store = VectorStore(tmp_path / "store")
     for number, at in enumerate(range(0, 9_000, 500)):
-        store.write(f"part-{number:03}", packed(keys[at : at + 500], rows[at : at + 500]))
+        store.write(f"part-{number:03}", pack_vectors(keys[at : at + 500], rows[at : at + 500]))
         if number in (2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13):
-            store.absorb("m", 64)
-    store.absorb("m", 64, "g")
+            store.absorb_new("m", 64)
+    store.absorb_new("m", 64, "g")
     assert 1 < len(store.segments) <= 4
     assert sum(len(segment.keys) for segment in store.segments) == 9_000
     assert {len(segment.centroids) for segment in store.segments} != {1}
-    assert store.lacking(np.array([*keys[:5], 77_777, 77_777])).tolist() == [77_777]
+    assert store.find_missing(np.array([*keys[:5], 77_777, 77_777])).tolist() == [77_777]
     found = 0
     for row in rows[::900]:
         exact = set(keys[np.argsort(-(rows @ row))[:20]].tolist())
-        near = store.nearest(row, 20)
+        near = store.find_nearest(row, 20)
         found += len(exact & {key for key, _ in near})
-        cosines = store.cosines(row, [key for key, _ in near])
+        cosines = store.compute_cosines(row, [key for key, _ in near])
         assert cosines == pytest.approx(dict(near))
     assert found >= 0.9 * 20 * len(rows[::900])
 

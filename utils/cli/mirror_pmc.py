@@ -117,7 +117,7 @@ def _require_choice(mirror: Mirror, choice: Choice | None) -> None:
     """
     from ..mirror.objects import Objects
 
-    if choice is None and not Objects(mirror.folder).fact("choice"):
+    if choice is None and not Objects(mirror.folder).get_fact("choice"):
         msg = "It is not said which of PMC's millions of articles are wanted."
         raise BadRequest(
             msg, "Give --where, --license, --year or --journal, or --all; --plan first."

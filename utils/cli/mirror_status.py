@@ -51,7 +51,7 @@ def format_status(mirror: Mirror) -> list[Line]:
 def find_published(generations: Generations) -> tuple[Generation | None, str]:
     """Return the published generation, or the reason why it is unknown."""
     try:
-        return generations.current(), ""
+        return generations.get_published(), ""
     except NotFound as error:
         return None, str(error)
 
@@ -72,7 +72,7 @@ def _format_pubmed(mirror: Mirror, current: Generation | None, fault: str) -> It
         yield "published", fault
     elif files and not current:
         yield "published", f"nothing yet; to go on: {command_line('mirror pubmed')}"
-    for one in mirror.generations.all():
+    for one in mirror.generations.list_generations():
         mark = "published" if current and one.name == current.name else "here"
         yield mark, f"{describe_generation(one)}; {format_bytes(one.bytes)}, made {one.made_at}"
     if files:

@@ -96,11 +96,11 @@ class Harvests(Namespace):
 
         from ..harvest.jobs import harvest
         from ..http import Web
-        from ..mirror.pmc import selected
+        from ..mirror.pmc import select_articles
         from ..sources.pmc import SOURCE as PMC
 
         mirror = mirror or self._library.mirror
-        choice, pmcids = selected(mirror.pmc_generations)
+        choice, pmcids = select_articles(mirror.pmc_generations)
         if not pmcids:
             msg = "No text of the mirror fits what was chosen."
             raise BadRequest(msg, f"Choose all again: {command_line('mirror pmc --all')}")

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import NotConfigured
-from .engines import EngineName, engine_of
+from .engines import EngineName, get_engine
 
 if TYPE_CHECKING:
     import duckdb
@@ -55,8 +55,8 @@ _WORDS = (
 )
 
 
-def _ignore(text: str) -> None:
-    """Tell nobody."""
+def _discard_message(text: str) -> None:
+    """Discard a message."""
 
 
 class Mirror:
@@ -84,7 +84,7 @@ class Mirror:
         self.folder = folder or settings.mirror_folder
 
     def at(self, folder: str | Path) -> Mirror:
-        """The mirrors of another folder."""
+        """Return the mirrors of another folder."""
         return Mirror(self.settings, self.rates, Path(folder).expanduser().absolute())
 
     def update(
@@ -96,7 +96,7 @@ class Mirror:
         keep: bool = True,
         most: int = 0,
         filled: str | Path | None = None,
-        say: Callable[[str], None] = _ignore,
+        say: Callable[[str], None] = _discard_message,
     ) -> Iterator[MirrorProgress]:
         """Bring the mirror of PubMed up to date; see `.pubmed.update` and `.engines`.
 
@@ -112,9 +112,9 @@ class Mirror:
         require_packages()
         from .pubmed import update
 
-        run = self._run(engine, workers, scheduler, say)
+        run = self._make_run(engine, workers, scheduler, say)
         there = Path(filled) if filled else None
-        yield from update(self.folder, self._web(), run, keep=keep, most=most, filled=there)
+        yield from update(self.folder, self._open_web(), run, keep=keep, most=most, filled=there)
 
     def update_pmc(
         self,
@@ -125,30 +125,30 @@ class Mirror:
         scheduler: str = "",
         retry: bool = False,
         most: int = 0,
-        say: Callable[[str], None] = _ignore,
+        say: Callable[[str], None] = _discard_message,
     ) -> Iterator[MirrorProgress]:
         """Bring the mirror of PMC's open articles up to date; see `.pmc.update` and `.engines`."""
         require_packages()
         from .pmc import update
 
-        run = self._run(engine, workers, scheduler, say)
-        yield from update(self.folder, self._web(), run, choice, retry=retry, most=most)
+        run = self._make_run(engine, workers, scheduler, say)
+        yield from update(self.folder, self._open_web(), run, choice, retry=retry, most=most)
 
     def plan_pmc(
         self, choice: Choice | None = None, *, retry: bool = False, workers: int = 0
     ) -> PmcPlan:
-        """What an update of PMC would take; see `.plan.plan_pmc`."""
+        """Return what an update of PMC would take; see `.plan.plan_pmc`."""
         require_packages()
         from .plan import plan_pmc
 
-        return plan_pmc(self.folder, self._web(), choice, retry=retry, workers=workers)
+        return plan_pmc(self.folder, self._open_web(), choice, retry=retry, workers=workers)
 
     def plan(self, *, keep: bool = True, workers: int = 0) -> MirrorPlan:
-        """What an update would take; see `.plan.plan_pubmed`."""
+        """Return what an update would take; see `.plan.plan_pubmed`."""
         require_packages()
         from .plan import plan_pubmed
 
-        return plan_pubmed(self.folder, self._web(), keep=keep, workers=workers)
+        return plan_pubmed(self.folder, self._open_web(), keep=keep, workers=workers)
 
     @property
     def pmc_generations(self) -> Generations:
@@ -158,15 +158,15 @@ class Mirror:
         return Generations(self.folder, "pmc")
 
     def pmc_status(self) -> dict[str, Any]:
-        """What is published of PMC, articles by what became of them, and those without a text."""
+        """Return what is published of PMC, articles by state, and those without a text."""
         from .objects import Objects
 
-        current, objects = self.pmc_generations.current(), Objects(self.folder)
+        current, objects = self.pmc_generations.get_published(), Objects(self.folder)
         return {
             "published": asdict(current) if current else None,
             "outdated": sum(not file.is_read for file in self._read_files("pmc")),
-            "articles": objects.counts(),
-            "aside": objects.aside(),
+            "articles": objects.count_states(),
+            "aside": objects.list_without_text(),
         }
 
     def verify(
@@ -178,7 +178,7 @@ class Mirror:
         engine: EngineName = "here",
         workers: int = 0,
         scheduler: str = "",
-        say: Callable[[str], None] = _ignore,
+        say: Callable[[str], None] = _discard_message,
     ) -> Iterator[Verified]:
         """Make parts again from their sources, and compare; see `.verify.verify`.
 
@@ -191,8 +191,8 @@ class Mirror:
         if source == "citations":
             yield from citation_table.verify(self.folder)
             return
-        run = self._run(engine, workers, scheduler, say)
-        yield from verify(self.folder, self._web(), run, names, source=source, sample=sample)
+        run = self._make_run(engine, workers, scheduler, say)
+        yield from verify(self.folder, self._open_web(), run, names, source=source, sample=sample)
 
     def count_papers(self) -> tuple[int, int]:
         """Count the papers of the published generation, and those of PubMed today.
@@ -207,49 +207,49 @@ class Mirror:
         from ..sources.eutils import count
 
         return self.generations.require_current().papers, count(
-            "pubmed", "all[filter]", self._web()
+            "pubmed", "all[filter]", self._open_web()
         )
 
     def current(self) -> Generation | None:
-        """The generation that is published; None where there is none yet."""
-        return self.generations.current()
+        """Return the published generation; None before the first."""
+        return self.generations.get_published()
 
     def use(self, name: str) -> Generation:
-        """Publish a generation that is here: going back to the one before is one step."""
-        of_pmc = any(one.name == name for one in self.pmc_generations.all())
+        """Publish a generation that is present; going back to the one before is one step."""
+        of_pmc = any(one.name == name for one in self.pmc_generations.list_generations())
         return (self.pmc_generations if of_pmc else self.generations).publish(name)
 
     def files(self) -> list[SourceFile]:
-        """What is known of every source file."""
+        """Return the manifest's rows for every source file."""
         from .manifest import Manifest
 
-        return Manifest(self.folder).files("pubmed")
+        return Manifest(self.folder).list_files("pubmed")
 
     def _read_files(self, source: str) -> list[SourceFile]:
         from .manifest import Manifest
 
-        return [file for file in Manifest(self.folder).files(source) if file.state == "done"]
+        return [file for file in Manifest(self.folder).list_files(source) if file.state == "done"]
 
     def papers(self, pmids: Iterable[str | int]) -> dict[str, Paper]:
-        """The records of papers by PMID, without any request; see `.reading.papers`."""
+        """Return the records of papers by PMID, without any request; see `.reading.read_papers`."""
         require_packages()
-        from .reading import papers
+        from .reading import read_papers
 
-        found = papers([int(pmid) for pmid in pmids], self.generations)
+        found = read_papers([int(pmid) for pmid in pmids], self.generations)
         return {str(pmid): paper for pmid, paper in found.items()}
 
     def index(self) -> Iterator[WordsProgress]:
         """Bring all indexes of words up to date: of papers, of their passages, of PMC's texts.
 
-        See `.words.WordIndex.bring_up_to_date`; the last word is that on passages, in papers.
+        See `.words.WordIndex.update`; the last word is that on passages, in papers.
         """
         done: WordsProgress | None = None
-        if self.current() or not self.pmc_generations.current():
-            yield from self._words.bring_up_to_date()
+        if self.current() or not self.pmc_generations.get_published():
+            yield from self._words.update()
         for index in self.passage_indexes():
             before = done
-            for progress in index.bring_up_to_date():
-                done = progress.after(before)
+            for progress in index.update():
+                done = progress.add(before)
                 yield done
 
     def find(
@@ -264,7 +264,7 @@ class Mirror:
         publication_types: Sequence[str] = (),
         mesh: Sequence[str] = (),
     ) -> SearchResult:
-        """Papers of the published generation by words; see `.words.WordIndex.find`."""
+        """Find papers of the published generation by words; see `.words.WordIndex.find`."""
         self.generations.require_current()  # one of PMC alone has no such index
         return self._words.find(
             query,
@@ -286,22 +286,22 @@ class Mirror:
         require_packages()
         from .citations import update
 
-        yield from update(self.folder, self._web(), keep=keep)
+        yield from update(self.folder, self._open_web(), keep=keep)
 
     def plan_citations(self) -> CitationsPlan:
-        """What bringing that table up to date would take; see `.plan.plan_citations`."""
+        """Return what an update of the citations would take; see `.plan.plan_citations`."""
         require_packages()
         from .plan import plan_citations
 
-        return plan_citations(self.folder, self._web())
+        return plan_citations(self.folder, self._open_web())
 
     def citations_status(self) -> dict[str, Any] | None:
-        """The table that is published: how many files and bytes, whether of today's records."""
-        from .citation_table import Tables, files_of
+        """Return the published table of citations: files, bytes, and whether it is up to date."""
+        from .citation_table import Tables, get_files
 
-        if (table := Tables(self.folder).current()) is None:
+        if (table := Tables(self.folder).get_published()) is None:
             return None
-        paths = files_of(self.folder, table)
+        paths = get_files(self.folder, table)
         here = [path.stat().st_size for path in paths if path.exists()]
         return {
             **asdict(table),
@@ -333,34 +333,35 @@ class Mirror:
         workers: int = 0,
         scheduler: str = "",
         published: Path | None = None,
-        say: Callable[[str], None] = _ignore,
+        say: Callable[[str], None] = _discard_message,
     ) -> Iterator[EmbedProgress]:
         """Have a vector of every passage that is published; see `.embedding.embed`."""
         require_packages()
         from .embedding import embed
 
-        run = self._run(engine, workers, scheduler, say)
+        run = self._make_run(engine, workers, scheduler, say)
         done: EmbedProgress | None = None
         for index in self.passage_indexes():
             before, ready = done, published if index.of == "abstract" else None
             for progress in embed(index.generations, self.settings, run, ready):
-                done = progress.after(before)
+                done = progress.add(before)
                 yield done
 
     def vectors(self, model: str, source: Literal["pubmed", "pmc"] = "pubmed") -> VectorStore:
-        """The vectors of a model."""
+        """Return the vectors of a model."""
         require_packages()
         from .embedding import store_of
 
         return store_of(self.generations if source == "pubmed" else self.pmc_generations, model)
 
     def indexes(self) -> dict[str, str]:
-        """Of which generation each index is, and the vectors of each model; empty: not whole."""
+        """Return the generation of each index and of each model's vectors; empty if incomplete."""
         from .vectors import VectorStore
 
         words = self.folder / "words"
         found: dict[str, str | None] = {
-            f"words of {kind}": _read(words / place / "generation.json") for kind, place in _WORDS
+            f"words of {kind}": _read_index_state(words / place / "generation.json")
+            for kind, place in _WORDS
         }
         for source in ("pubmed", "pmc"):
             for state in sorted((self.folder / "vectors" / source).glob("*/state.json")):
@@ -370,7 +371,7 @@ class Mirror:
         return {name: generation for name, generation in found.items() if generation is not None}
 
     def passage_indexes(self) -> list[PassageIndex]:
-        """The indexes of the passages of what is here: of PubMed, of PMC, or of both.
+        """Return the passage indexes of what is present: of PubMed, of PMC, or of both.
 
         Raises
         ------
@@ -382,7 +383,7 @@ class Mirror:
         from .text_passages import TextPassageIndex
 
         found: list[PassageIndex] = []
-        if self.pmc_generations.current():
+        if self.pmc_generations.get_published():
             found.append(TextPassageIndex(self.pmc_generations))
         if self.current() or not found:
             self.generations.require_current()
@@ -390,7 +391,7 @@ class Mirror:
         return found
 
     def sql(self) -> duckdb.DuckDBPyConnection:
-        """A DuckDB with the views ``records`` and ``passages``; see `.reading.open_sql`."""
+        """Return a DuckDB with the views ``records`` and ``passages``; see `.reading.open_sql`."""
         require_packages()
         from .reading import open_sql
 
@@ -404,11 +405,13 @@ class Mirror:
 
         return Generations(self.folder, "pubmed")
 
-    def _run(self, engine: str, workers: int, scheduler: str, say: Callable[[str], None]) -> Run:
-        return engine_of(engine, workers or os.cpu_count() or 1, scheduler, self.folder, say)
+    def _make_run(
+        self, engine: str, workers: int, scheduler: str, say: Callable[[str], None]
+    ) -> Run:
+        return get_engine(engine, workers or os.cpu_count() or 1, scheduler, self.folder, say)
 
-    def _web(self) -> Web:
-        """A web of our own, which waits for large files and can be ended."""
+    def _open_web(self) -> Web:
+        """Return a web client that waits for large files and can be closed."""
         from ..http import Web
 
         web = Web(self.settings, self.rates)
@@ -417,13 +420,13 @@ class Mirror:
 
 
 def _name_of(generations: Generations) -> str:
-    """The name of the published generation; empty where there is none that is whole."""
-    current = generations.whole()
+    """Return the name of the published generation; empty if there is none."""
+    current = generations.get_complete()
     return current.name if current else ""
 
 
-def _read(state: Path) -> str | None:
-    """The generation an index is whole of; None where there is no index."""
+def _read_index_state(state: Path) -> str | None:
+    """Return the generation that an index covers; None without an index."""
     from .words import FORMAT
 
     try:

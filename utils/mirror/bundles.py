@@ -44,7 +44,7 @@ class Member:
 
     @property
     def has_row(self) -> bool:
-        """Whether a part says something of it: a text, or that there is none any more."""
+        """True if a part has a row for the article: a text, or the fact that it is gone."""
         return self.state in ("text", "gone") or (self.state == "other" and self.had)
 
 
@@ -56,23 +56,23 @@ def pack(members: Sequence[Member], folder: Path, sequence: str) -> Path:
             "state": one.state,
             "reason": one.reason,
             "had": one.had,
-            "metadata": _md5(one.metadata),
-            "xml": _md5(one.xml),
+            "metadata": _compute_md5(one.metadata),
+            "xml": _compute_md5(one.xml),
         }
         for one in members
     ]
     about = json.dumps(index, indent=0).encode()
-    path = folder / f"{sequence}-{_md5(about)}.zip"
+    path = folder / f"{sequence}-{_compute_md5(about)}.zip"
     safe_files.make_folder(folder)
     part = safe_files.build_part_path(path)
     with safe_files.disk_errors(path):
         try:
             with zipfile.ZipFile(part, "x", zipfile.ZIP_DEFLATED) as file:
-                _add(file, INDEX, about)
+                _add_file(file, INDEX, about)
                 for one in members:
                     if one.state == "text":
-                        _add(file, f"{one.listed.name}.json", one.metadata)
-                        _add(file, f"{one.listed.name}.xml", one.xml)
+                        _add_file(file, f"{one.listed.name}.json", one.metadata)
+                        _add_file(file, f"{one.listed.name}.xml", one.xml)
             safe_files.flush_file(part)
             safe_files.replace_file(part, path)
             safe_files.sync_folder(folder)
@@ -81,23 +81,23 @@ def pack(members: Sequence[Member], folder: Path, sequence: str) -> Path:
     return path
 
 
-def _add(file: zipfile.ZipFile, name: str, data: bytes) -> None:
+def _add_file(file: zipfile.ZipFile, name: str, data: bytes) -> None:
     info = zipfile.ZipInfo(name, _DAY)
     info.compress_type = zipfile.ZIP_DEFLATED
     file.writestr(info, data)
 
 
-def _md5(data: bytes) -> str:
+def _compute_md5(data: bytes) -> str:
     return hashlib.md5(data, usedforsecurity=False).hexdigest()
 
 
-def md5_of(path: Path) -> str:
-    """The identity of a bundle, by its name."""
+def get_md5(path: Path) -> str:
+    """Return the identity of a bundle, from its name."""
     return path.stem.rpartition("-")[2]
 
 
-def members(path: Path, *, bytes_too: bool = True) -> list[Member]:
-    """What is in a bundle, in its order.
+def read_members(path: Path, *, bytes_too: bool = True) -> list[Member]:
+    """Return the members of a bundle, in order.
 
     Raises
     ------
@@ -107,29 +107,29 @@ def members(path: Path, *, bytes_too: bool = True) -> list[Member]:
     try:
         with safe_files.disk_errors(path, "read"), closing(zipfile.ZipFile(path)) as file:
             index = file.read(INDEX)
-            if _md5(index) != md5_of(path):
+            if _compute_md5(index) != get_md5(path):
                 raise BadContent(f"{path.name} is damaged: it has another index.")
-            return [_member(file, row, bytes_too=bytes_too) for row in json.loads(index)]
+            return [_to_member(file, row, bytes_too=bytes_too) for row in json.loads(index)]
     except (zipfile.BadZipFile, KeyError, ValueError) as error:
         raise BadContent(f"{path.name} is damaged: {error}.") from error
 
 
-def _member(file: zipfile.ZipFile, row: dict[str, Any], *, bytes_too: bool) -> Member:
+def _to_member(file: zipfile.ZipFile, row: dict[str, Any], *, bytes_too: bool) -> Member:
     listed = ObjectVersion(*row["object"])
     made = Member(listed, row["state"], row["reason"], row["had"])
     if row["state"] != "text" or not bytes_too:
         return made
-    return member_named(file, made)
+    return read_member(file, made)
 
 
-def member_named(file: zipfile.ZipFile, about: Member) -> Member:
-    """A member with its bytes."""
+def read_member(file: zipfile.ZipFile, about: Member) -> Member:
+    """Return a member with its bytes."""
     name = about.listed.name
     metadata, xml = file.read(f"{name}.json"), file.read(f"{name}.xml")
     return Member(about.listed, about.state, about.reason, about.had, metadata, xml)
 
 
-def fetched_in(path: Path, name: str) -> Fetched:
+def read_fetched(path: Path, name: str) -> Fetched:
     """Read an article version of a bundle; zlib's CRC is compared.
 
     Raises
@@ -139,17 +139,17 @@ def fetched_in(path: Path, name: str) -> Fetched:
     """
     try:
         with safe_files.disk_errors(path, "read"), closing(zipfile.ZipFile(path)) as file:
-            return as_fetched(file.read(f"{name}.json"), file.read(f"{name}.xml"))
+            return to_fetched(file.read(f"{name}.json"), file.read(f"{name}.xml"))
     except (zipfile.BadZipFile, KeyError, ValueError) as error:
         raise BadContent(f"{path.name} is damaged: {error}.", verdict="partial") from error
 
 
-def as_fetched(metadata: bytes, xml: bytes) -> Fetched:
-    """An article as whoever fetches it from the Cloud Service has it."""
+def to_fetched(metadata: bytes, xml: bytes) -> Fetched:
+    """Return an article as if fetched from the Cloud Service."""
     return fetched_of(record_in(metadata), xml)
 
 
 def record_in(metadata: bytes) -> dict[str, Any]:
-    """What the metadata of an article say, as clean texts."""
+    """Return the facts in an article's metadata, as clean texts."""
     record: dict[str, Any] = Answer(200, "", metadata).json()
     return record

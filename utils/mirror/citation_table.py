@@ -66,20 +66,20 @@ class CitationTable:
 
     @property
     def label(self) -> str:
-        """Whose word it is, for people."""
+        """The sources of the citations, for people."""
         nih = f"{LABELS['nih_occ']} {self.collection}" if self.collection else ""
         of = f"{LABELS['pubmed']} to {self.pubmed.partition('-')[0]}" if self.pubmed else ""
         return f"mirror ({', '.join(filter(None, (nih, of)))})"
 
 
-def home(folder: Path) -> Path:
+def get_folder(folder: Path) -> Path:
     """Return the folder of the files of a mirror's citations."""
     return folder / "part" / "citations"
 
 
-def files_of(folder: Path, table: CitationTable) -> list[Path]:
+def get_files(folder: Path, table: CitationTable) -> list[Path]:
     """Return the two files of a table: by who cites, by who is cited."""
-    return [home(folder) / end / f"{table.name}.parquet" for end in ENDS]
+    return [get_folder(folder) / end / f"{table.name}.parquet" for end in ENDS]
 
 
 class Tables:
@@ -90,8 +90,8 @@ class Tables:
         self.folder = folder / "generation" / "citations"
         self._pointer = folder / "current" / "citations"
 
-    def current(self) -> CitationTable | None:
-        """The one that is published."""
+    def get_published(self) -> CitationTable | None:
+        """Return the published table."""
         with suppress(OSError, ValueError, TypeError):
             name = self._pointer.read_text(encoding="utf-8").strip()
             return CitationTable(
@@ -101,11 +101,11 @@ class Tables:
 
     @property
     def is_damaged(self) -> bool:
-        """Whether one is published that is gone, or cannot be read."""
-        return self._pointer.exists() and self.current() is None
+        """True if a published table is missing, or cannot be read."""
+        return self._pointer.exists() and self.get_published() is None
 
-    def all(self) -> list[CitationTable]:
-        """All that are here, the newest last."""
+    def list_tables(self) -> list[CitationTable]:
+        """Return all tables, the newest last."""
         found = []
         for path in self.folder.glob("*.json"):
             with suppress(OSError, ValueError, TypeError):
@@ -113,7 +113,7 @@ class Tables:
         return sorted(found, key=lambda one: one.made_at)
 
     def publish(self, table: CitationTable) -> None:
-        """Have whoever asks use this one."""
+        """Make *table* the one in use."""
         for place in (self.folder, self._pointer.parent):
             safe_files.make_folder(place)
         text = json.dumps(asdict(table), indent=1).encode()
@@ -121,12 +121,12 @@ class Tables:
         safe_files.write_file(self._pointer, f"{table.name}\n".encode())
 
     def tidy(self) -> list[CitationTable]:
-        """Drop all but the published one and the one before; those that are left."""
-        current = self.current()
-        others = [one for one in self.all() if current and one.name != current.name]
+        """Delete all but the published table and the one before; return those left."""
+        current = self.get_published()
+        others = [one for one in self.list_tables() if current and one.name != current.name]
         for one in others[: -(_KEPT - 1)]:
             safe_files.delete_file(self.folder / f"{one.name}.json")
-        return self.all()
+        return self.list_tables()
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,43 +148,43 @@ class Citations:
 
     def __init__(self, folder: Path) -> None:
         self._mirror = folder
-        current = Tables(folder).current()
+        current = Tables(folder).get_published()
         if current is None:
             msg = f"There is no table of citations in {folder}."
             raise EmptyStore(msg, f"Make it: {command_line('mirror citations')}")
         self.table: CitationTable = current
         self.label, self.indexes = current.label, current.indexes
 
-    def cited(self, pmids: Iterable[int]) -> dict[int, list[Edge]]:
-        """What each of some papers cites, the newest first; empty where nothing is known.
+    def find_cited(self, pmids: Iterable[int]) -> dict[int, list[Edge]]:
+        """Return the papers that each paper cites, the newest first; empty where unknown.
 
         Raises
         ------
         StoreFailed
             A file of the table is gone or damaged.
         """
-        return self._ask(pmids, "citing", "cited")
+        return self._query(pmids, "citing", "cited")
 
-    def citing(self, pmids: Iterable[int]) -> dict[int, list[Edge]]:
-        """Who cites each of some papers, the newest first; see `cited`."""
-        return self._ask(pmids, "cited", "citing")
+    def find_citing(self, pmids: Iterable[int]) -> dict[int, list[Edge]]:
+        """Return the papers that cite each paper, the newest first; see `cited`."""
+        return self._query(pmids, "cited", "citing")
 
     @cached_property
     def _database(self) -> duckdb.DuckDBPyConnection:
         """A DuckDB for all questions; each thread asks by a cursor of its own."""
         return connect(self._mirror)
 
-    def _ask(self, pmids: Iterable[int], by: End, other: End) -> dict[int, list[Edge]]:
+    def _query(self, pmids: Iterable[int], by: End, other: End) -> dict[int, list[Edge]]:
         import duckdb
 
         found: dict[int, list[Edge]] = {pmid: [] for pmid in pmids}
-        path = home(self._mirror) / by / f"{self.table.name}.parquet"
+        path = get_folder(self._mirror) / by / f"{self.table.name}.parquet"
         query = f"SELECT {other}, sources FROM read_parquet(?) WHERE {by} = ? ORDER BY 1 DESC"  # noqa: S608
         try:
             with closing(self._database.cursor()) as db:
                 for pmid, edges in found.items():
                     rows = db.execute(query, [str(path), pmid]).fetchall()
-                    edges += [Edge(one, _names(said)) for one, said in rows]
+                    edges += [Edge(one, _decode_sources(said)) for one, said in rows]
         except duckdb.Error as error:
             hint = f"Delete it if it is damaged, and run: {command_line('mirror citations')}"
             msg = f"{path} cannot be read: {str(error).splitlines()[0]}"
@@ -192,7 +192,7 @@ class Citations:
         return found
 
 
-def _names(said: int) -> tuple[str, ...]:
+def _decode_sources(said: int) -> tuple[str, ...]:
     return tuple(name for name, bit in SOURCES.items() if said & bit)
 
 
@@ -205,7 +205,7 @@ def verify(folder: Path) -> Iterator[Verified]:
         There is no table yet.
     """
     table = Citations(folder).table
-    for end, path in zip(ENDS, files_of(folder, table), strict=True):
+    for end, path in zip(ENDS, get_files(folder, table), strict=True):
         name = f"{end}/{path.name}"
         if not path.exists():
             yield Verified(name, (f"{name} is gone: {_AGAIN}",), table.edges)
@@ -216,8 +216,8 @@ def verify(folder: Path) -> Iterator[Verified]:
             yield Verified(name, (), table.edges)
 
 
-def citations_of(settings: Settings, *, fresh: bool = False) -> Citations | None:
-    """The table of citations of the mirror of these settings; None where there is none.
+def open_citations(settings: Settings, *, fresh: bool = False) -> Citations | None:
+    """Return the mirror's table of citations; None without one.
 
     Where a *fresh* one is wanted, one that is older than `DAYS` counts only offline.
     """

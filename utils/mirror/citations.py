@@ -35,9 +35,9 @@ from ..sources.citation_collection import (
     newest_snapshot,
 )
 from ..system import safe_files
-from .citation_table import ENDS, SOURCES, CitationTable, Tables, files_of, home
+from .citation_table import ENDS, SOURCES, CitationTable, Tables, get_files, get_folder
 from .generations import Generation, Generations, connect
-from .locks import alone
+from .locks import exclusive_lock
 from .parts import PartFile, digest_of
 from .reading import open_sql
 
@@ -76,7 +76,7 @@ Steps: TypeAlias = "Generator[CitationsProgress, None, T]"
 
 @dataclass(frozen=True, slots=True)
 class CitationsProgress:
-    """How far it is: ``done`` of ``total`` (bytes, or files) of this ``step``.
+    """The progress: ``done`` of ``total`` (bytes, or files) of this ``step``.
 
     At the end ``table`` is what is published now, ``changed`` whether this run published it;
     ``notes`` say what could not be had.
@@ -94,19 +94,19 @@ class CitationsProgress:
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """NIH's collection as it lies here: its day and MD5; ``reason`` says why it cannot be read."""
+    """NIH's collection on this disk: its day and MD5; ``reason`` says why it is unusable."""
 
     published: str
     md5: str
     reason: str = ""
 
-    def pairs(self, folder: Path) -> Path:
+    def get_pairs_path(self, folder: Path) -> Path:
         """Return the file of its pairs."""
-        return home(folder) / f"nih-{self.md5}.parquet"
+        return get_folder(folder) / f"nih-{self.md5}.parquet"
 
     def note(self, folder: Path) -> Path:
         """Return the file that says that it was read."""
-        return home(folder) / f"nih-{self.md5}.json"
+        return get_folder(folder) / f"nih-{self.md5}.json"
 
 
 def update(folder: Path, web: Web, *, keep: bool = False) -> Iterator[CitationsProgress]:
@@ -130,20 +130,20 @@ def update(folder: Path, web: Web, *, keep: bool = False) -> Iterator[CitationsP
     StoreFailed
         The disk refuses, or a part is damaged; what was made stays.
     """
-    safe_files.make_folder(home(folder))
-    with alone(folder / "citations.lock", f"the citations in {folder}"):
-        for place in (home(folder), *(home(folder) / end for end in ENDS)):
+    safe_files.make_folder(get_folder(folder))
+    with exclusive_lock(folder / "citations.lock", f"the citations in {folder}"):
+        for place in (get_folder(folder), *(get_folder(folder) / end for end in ENDS)):
             safe_files.delete_stale_parts(place)
-        yield from _Update(folder, web, keep).steps()
+        yield from _Update(folder, web, keep).run_steps()
 
 
 def known_collections(folder: Path) -> list[Collection]:
     """Return the collections that were read or set aside, the newest last."""
     found = []
-    for path in home(folder).glob("nih-*.json"):
+    for path in get_folder(folder).glob("nih-*.json"):
         with safe_files.disk_errors(path, "read"):
             found.append(Collection(**json.loads(path.read_text(encoding="utf-8"))))
-    here = [one for one in found if one.reason or one.pairs(folder).exists()]
+    here = [one for one in found if one.reason or one.get_pairs_path(folder).exists()]
     return sorted(here, key=lambda one: one.published)
 
 
@@ -157,59 +157,59 @@ class _Update:
     progress: CitationsProgress = field(default_factory=CitationsProgress)
     began: float = field(default_factory=time.monotonic)
 
-    def steps(self) -> Iterator[CitationsProgress]:
+    def run_steps(self) -> Iterator[CitationsProgress]:
         """Fetch, read, put together, publish."""
-        yield self._go_on()
-        collection = yield from self._collection()
-        generation = Generations(self.folder, "pubmed").current()
+        yield self._advance()
+        collection = yield from self._find_collection()
+        generation = Generations(self.folder, "pubmed").get_published()
         if collection is None and generation is None:
             said = " ".join(self.progress.notes) or "There are no citations to put together."
             raise EmptyStore(said, f"Run it again, or first: {command_line('mirror pubmed')}")
         tables, name = Tables(self.folder), _name_of(collection, generation)
-        before = tables.current()
-        whole = before and all(path.exists() for path in files_of(self.folder, before))
+        before = tables.get_published()
+        whole = before and all(path.exists() for path in get_files(self.folder, before))
         if before is None or before.name != name or not whole:
-            table = yield from self._make(name, collection, generation)
+            table = yield from self._make_table(name, collection, generation)
             tables.publish(table)
-            self._go_on(changed=True)
-        self._tidy(tables, collection)
-        yield self._go_on(step="done", table=tables.current())
+            self._advance(changed=True)
+        self._delete_unused(tables, collection)
+        yield self._advance(step="done", table=tables.get_published())
 
-    def _collection(self) -> Steps[Collection | None]:
-        """NIH's newest collection, read; else the one that is here."""
+    def _find_collection(self) -> Steps[Collection | None]:
+        """Return NIH's newest collection, read; else the one on this disk."""
         known = known_collections(self.folder)
         try:
             snapshot = newest_snapshot(self.web)
             here = next((one for one in known if one.md5 == snapshot.md5), None)
-            here = here or (yield from self._read(snapshot))
+            here = here or (yield from self._read_snapshot(snapshot))
         except (Unreachable, NotAvailable, BadContent) as error:
             down = isinstance(error, Unreachable)
-            return self._instead(known, error.message, unreachable=down)
+            return self._fall_back(known, error.message, unreachable=down)
         if here.reason:
             reason = f"NIH's collection of {here.published} is set aside: {here.reason}"
-            return self._instead([one for one in known if one is not here], reason)
+            return self._fall_back([one for one in known if one is not here], reason)
         return here
 
-    def _instead(
+    def _fall_back(
         self, known: list[Collection], why: str, *, unreachable: bool = False
     ) -> Collection | None:
         usable = [one for one in known if not one.reason]
         has = f"that of {usable[-1].published} is used" if usable else "there is none here yet"
         note = f"NIH's newest collection could not be had, {has}: {why}"
-        self._go_on(notes=(*self.progress.notes, note), unreachable=unreachable)
+        self._advance(notes=(*self.progress.notes, note), unreachable=unreachable)
         return usable[-1] if usable else None
 
-    def _read(self, snapshot: Snapshot) -> Steps[Collection]:
+    def _read_snapshot(self, snapshot: Snapshot) -> Steps[Collection]:
         """Fetch a snapshot and read its pairs."""
         path = zip_of(self.folder, snapshot)
         safe_files.make_folder(path.parent)
         if not path.exists():
             for size in fetch_snapshot(snapshot, path, self.web):
-                yield self._go_on(step="fetching", done=size, total=snapshot.size)
+                yield self._advance(step="fetching", done=size, total=snapshot.size)
         collection = Collection(snapshot.published, snapshot.md5)
         try:
-            for done, total in read_pairs(path, collection.pairs(self.folder)):
-                yield self._go_on(step="reading", done=done, total=total)
+            for done, total in read_pairs(path, collection.get_pairs_path(self.folder)):
+                yield self._advance(step="reading", done=done, total=total)
         except BadContent as error:
             collection = replace(collection, reason=error.message)
         text = json.dumps(asdict(collection)).encode()
@@ -218,17 +218,17 @@ class _Update:
             safe_files.delete_file(path)
         return collection
 
-    def _make(
+    def _make_table(
         self, name: str, collection: Collection | None, generation: Generation | None
     ) -> Steps[CitationTable]:
         """Put both sources together, in both orders."""
         began = time.process_time()
-        citing, cited = (home(self.folder) / end / f"{name}.parquet" for end in ENDS)
-        with _failing(), closing(self._open(collection, generation)) as db:
-            yield self._go_on(step="joining", done=0, total=len(ENDS))
-            _write(db, _MAKE, citing)
-            yield self._go_on(done=1)
-            _write(db, _TURN, cited, made=str(citing))
+        citing, cited = (get_folder(self.folder) / end / f"{name}.parquet" for end in ENDS)
+        with _convert_errors(), closing(self._open_database(collection, generation)) as db:
+            yield self._advance(step="joining", done=0, total=len(ENDS))
+            _write_query(db, _MAKE, citing)
+            yield self._advance(done=1)
+            _write_query(db, _TURN, cited, made=str(citing))
             row = db.execute(_COUNT, {"file": str(citing)}).fetchone() or (0, 0, 0)
         seconds = time.process_time() - began
         return CitationTable(
@@ -243,10 +243,10 @@ class _Update:
             rate=round(row[0] / seconds) if seconds else 0.0,
         )
 
-    def _open(
+    def _open_database(
         self, collection: Collection | None, generation: Generation | None
     ) -> duckdb.DuckDBPyConnection:
-        """A DuckDB with the views ``records`` and ``nih``."""
+        """Return a DuckDB with the views ``records`` and ``nih``."""
         if generation:
             db = open_sql(Generations(self.folder, "pubmed"))
         else:
@@ -254,42 +254,42 @@ class _Update:
             db.execute("CREATE VIEW records AS SELECT 1 AS pmid, [1] AS cited WHERE false")
         pairs = "SELECT 1 AS citing, 1 AS cited WHERE false"
         if collection:
-            path = str(collection.pairs(self.folder)).replace("'", "''")
+            path = str(collection.get_pairs_path(self.folder)).replace("'", "''")
             pairs = f"SELECT * FROM read_parquet('{path}')"  # noqa: S608 - a path of our own
         db.execute(f"CREATE VIEW nih AS {pairs}")
         return db
 
-    def _tidy(self, tables: Tables, collection: Collection | None) -> None:
-        """Drop what neither the published table nor the one before needs."""
-        needed = {path for one in tables.tidy() for path in files_of(self.folder, one)}
+    def _delete_unused(self, tables: Tables, collection: Collection | None) -> None:
+        """Delete what neither the published table nor the one before needs."""
+        needed = {path for one in tables.tidy() for path in get_files(self.folder, one)}
         for end in ENDS:
-            for path in (home(self.folder) / end).glob("*.parquet"):
+            for path in (get_folder(self.folder) / end).glob("*.parquet"):
                 if path not in needed:
                     safe_files.delete_file(path)
         for name in _OLD_FOLDERS:
-            shutil.rmtree(home(self.folder) / name, ignore_errors=True)
+            shutil.rmtree(get_folder(self.folder) / name, ignore_errors=True)
         for one in known_collections(self.folder):
             if collection and one.published < collection.published:
-                safe_files.delete_file(one.pairs(self.folder))
+                safe_files.delete_file(one.get_pairs_path(self.folder))
                 safe_files.delete_file(one.note(self.folder))
-        for path in source_folder(self.folder).glob(".*.fetched"):
+        for path in get_source_folder(self.folder).glob(".*.fetched"):
             if collection and path.name[1:] < collection.published:
                 safe_files.delete_file(path)
 
-    def _go_on(self, **facts: Any) -> CitationsProgress:
+    def _advance(self, **facts: Any) -> CitationsProgress:
         seconds = time.monotonic() - self.began
         self.progress = replace(self.progress, **facts, seconds=seconds)
         return self.progress
 
 
-def source_folder(folder: Path) -> Path:
+def get_source_folder(folder: Path) -> Path:
     """Return the folder of NIH's ZIP."""
     return folder / "source" / "citations"
 
 
 def zip_of(folder: Path, snapshot: Snapshot) -> Path:
     """Return the place of NIH's ZIP."""
-    return source_folder(folder) / f"{snapshot.published}-{snapshot.md5}.zip"
+    return get_source_folder(folder) / f"{snapshot.published}-{snapshot.md5}.zip"
 
 
 def _name_of(collection: Collection | None, generation: Generation | None) -> str:
@@ -300,7 +300,7 @@ def _name_of(collection: Collection | None, generation: Generation | None) -> st
     return f"{begins}-{hashlib.sha256(chr(10).join(facts).encode()).hexdigest()[:12]}"
 
 
-def _write(db: duckdb.DuckDBPyConnection, query: str, path: Path, **params: str) -> None:
+def _write_query(db: duckdb.DuckDBPyConnection, query: str, path: Path, **params: str) -> None:
     """Have a query's file at *path*, whole and on the disk."""
     safe_files.make_folder(path.parent)
     part = safe_files.build_part_path(path)
@@ -315,7 +315,7 @@ def _write(db: duckdb.DuckDBPyConnection, query: str, path: Path, **params: str)
 
 
 @contextmanager
-def _failing() -> Iterator[None]:
+def _convert_errors() -> Iterator[None]:
     """Raise what DuckDB cannot do as `StoreFailed`."""
     import duckdb
 
@@ -344,8 +344,8 @@ def read_pairs(path: Path, pairs: Path) -> Iterator[tuple[int, int]]:
                 msg = f"Its columns are {head.strip()[:80]!r}, not {', '.join(HEADER)}."
                 raise BadContent(msg, verdict="not_a_paper")
             total = packed.getinfo(TABLE).file_size
-            with PartFile(pairs, _schema(), dictionaries=[]) as file:
-                for batch in _batches(table):
+            with PartFile(pairs, _make_schema(), dictionaries=[]) as file:
+                for batch in _read_batches(table):
                     file.write(batch)
                     if table.tell() > MOST_BYTES:
                         raise BadContent("It unpacks to more than 100 GB.", verdict="not_a_paper")
@@ -359,18 +359,18 @@ def read_pairs(path: Path, pairs: Path) -> Iterator[tuple[int, int]]:
         raise BadContent(msg, verdict="not_a_paper") from None
 
 
-def _schema() -> pa.Schema:
+def _make_schema() -> pa.Schema:
     import pyarrow as pa
 
     return pa.schema([(end, pa.int32()) for end in ENDS])
 
 
-def _batches(table: Any) -> Iterator[pa.RecordBatch]:
-    """NIH's lines, some at a time; each number is a PMID."""
+def _read_batches(table: Any) -> Iterator[pa.RecordBatch]:
+    """Yield NIH's lines in batches; each number is a PMID."""
     import pyarrow.compute as pc
     from pyarrow import csv
 
-    columns = {field.name: field.type for field in _schema()}
+    columns = {field.name: field.type for field in _make_schema()}
     reading = csv.ReadOptions(use_threads=False, column_names=list(ENDS), block_size=_BLOCK)
     converting = csv.ConvertOptions(column_types=columns)
     for batch in csv.open_csv(table, read_options=reading, convert_options=converting):

@@ -29,8 +29,8 @@ _REPEATED = ("journal", "journal_abbreviation", "issn", "published", "entered", 
 
 
 @cache
-def record_schema() -> pa.Schema:
-    """The columns of records.
+def make_record_schema() -> pa.Schema:
+    """Return the columns of records.
 
     ``sequence`` is the file's place as a number, ``position`` the row's in it; ``version`` that of
     the PMID (of most 1); ``cited`` the PMIDs in its list of references, as PubMed knows them.
@@ -64,8 +64,8 @@ def record_schema() -> pa.Schema:
 
 
 @cache
-def passage_schema() -> pa.Schema:
-    """The columns of passages: file and row of the record; ``digest`` is a SHA-256."""
+def make_passage_schema() -> pa.Schema:
+    """Return the columns of passages: file and row of the record; ``digest`` is a SHA-256."""
     import pyarrow as pa
 
     return pa.schema(
@@ -84,8 +84,8 @@ def passage_schema() -> pa.Schema:
     )
 
 
-def few_values(schema: pa.Schema) -> list[str]:
-    """The columns that are worth a dictionary."""
+def find_dictionary_columns(schema: pa.Schema) -> list[str]:
+    """Return the columns that are worth a dictionary."""
     lists = [f"{name}.list.element" for name in ("languages", "publication_types", "mesh")]
     wanted = {*_REPEATED, "section", "chunk_id", "sequence"}
     return [name for name in schema.names if name in wanted] + (
@@ -102,23 +102,26 @@ def record_batch(order: int, rows: Sequence[Row]) -> pa.RecordBatch:
     import pyarrow as pa
 
     papers = [paper for *_, paper in rows]
-    schema = record_schema()
+    schema = make_record_schema()
     made: dict[str, Any] = {
         "sequence": [order] * len(rows),
         "position": [position for position, *_ in rows],
         "pmid": [pmid for _, pmid, *_ in rows],
         "version": [version for _, _, version, *_ in rows],
         "deleted": [paper is None for paper in papers],
-        **{name: _each(papers, _text_of(f"ids.{name}")) for name in ("doi", "pmcid", "arxiv")},
-        **{name: _each(papers, _text_of(name)) for name in _TEXTS},
-        "year": _each(papers, lambda paper: int(paper.year) if paper.year else None),
-        **{name: _each(papers, attrgetter(name)) for name in _LISTS},
-        "authors": _structs(papers, "authors", _author_columns),
-        "other_abstracts": _structs(papers, "other_abstracts", _pair_columns),
-        "notices": _structs(papers, "notices", _notice_columns),
-        "reference_count": _each(papers, lambda paper: paper.reference_count),
+        **{
+            name: _map_papers(papers, _make_text_getter(f"ids.{name}"))
+            for name in ("doi", "pmcid", "arxiv")
+        },
+        **{name: _map_papers(papers, _make_text_getter(name)) for name in _TEXTS},
+        "year": _map_papers(papers, lambda paper: int(paper.year) if paper.year else None),
+        **{name: _map_papers(papers, attrgetter(name)) for name in _LISTS},
+        "authors": _make_structs(papers, "authors", _make_author_columns),
+        "other_abstracts": _make_structs(papers, "other_abstracts", _make_pair_columns),
+        "notices": _make_structs(papers, "notices", _make_notice_columns),
+        "reference_count": _map_papers(papers, lambda paper: paper.reference_count),
         "cited": [None if paper is None else cited for *_, cited, paper in rows],
-        "retracted": _each(papers, lambda paper: paper.retracted),
+        "retracted": _map_papers(papers, lambda paper: paper.retracted),
     }  # fmt: skip
     arrays = [
         made[field.name]
@@ -129,23 +132,23 @@ def record_batch(order: int, rows: Sequence[Row]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _text_of(name: str) -> Callable[[Any], str | None]:
-    """What takes a text of a paper; None where it is empty."""
+def _make_text_getter(name: str) -> Callable[[Any], str | None]:
+    """Return a function that takes a text of a paper; None where the text is empty."""
     value = attrgetter(name)
     return lambda paper: value(paper) or None
 
 
-def _each(papers: Iterable[Paper | None], value: Callable[[Any], Any]) -> list[Any]:
+def _map_papers(papers: Iterable[Paper | None], value: Callable[[Any], Any]) -> list[Any]:
     return [None if paper is None else value(paper) for paper in papers]
 
 
-def _structs(
+def _make_structs(
     papers: Sequence[Paper | None], name: str, columns: Callable[[list[Any]], list[pa.Array]]
 ) -> pa.ListArray:
-    """A list of structures a row, made of flat columns: much faster than of dictionaries."""
+    """Return lists of structures from flat columns, which is much faster than from dicts."""
     import pyarrow as pa
 
-    kind = record_schema().field(name).type
+    kind = make_record_schema().field(name).type
     ends, flat = [0], list[Any]()
     for paper in papers:
         flat.extend(getattr(paper, name) if paper else ())
@@ -156,7 +159,7 @@ def _structs(
     return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values, type=kind, mask=empty)
 
 
-def _author_columns(authors: list[Author]) -> list[pa.Array]:
+def _make_author_columns(authors: list[Author]) -> list[pa.Array]:
     import pyarrow as pa
 
     texts = [
@@ -167,13 +170,13 @@ def _author_columns(authors: list[Author]) -> list[pa.Array]:
     return [*texts, where]
 
 
-def _pair_columns(pairs: list[tuple[str, str]]) -> list[pa.Array]:
+def _make_pair_columns(pairs: list[tuple[str, str]]) -> list[pa.Array]:
     import pyarrow as pa
 
     return [pa.array([pair[at] for pair in pairs], pa.string()) for at in (0, 1)]
 
 
-def _notice_columns(notices: list[Notice]) -> list[pa.Array]:
+def _make_notice_columns(notices: list[Notice]) -> list[pa.Array]:
     import pyarrow as pa
 
     return [
@@ -182,12 +185,14 @@ def _notice_columns(notices: list[Notice]) -> list[pa.Array]:
     ]
 
 
-def passage_batch(order: int, rows: Sequence[tuple[int, int | None, Passage]]) -> pa.RecordBatch:
-    """Passages, each with its record's position and PMID (if it has one), as columns."""
+def make_passage_batch(
+    order: int, rows: Sequence[tuple[int, int | None, Passage]]
+) -> pa.RecordBatch:
+    """Return passages with their record's position and PMID, as columns."""
     import pyarrow as pa
 
     passages = [passage for *_, passage in rows]
-    schema = passage_schema()
+    schema = make_passage_schema()
     made: dict[str, list[Any]] = {
         "sequence": [order] * len(rows),
         "position": [position for position, *_ in rows],
@@ -202,8 +207,8 @@ def passage_batch(order: int, rows: Sequence[tuple[int, int | None, Passage]]) -
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def paper_of(row: dict[str, Any]) -> Paper:
-    """The record in a row, as it was read."""
+def row_to_paper(row: dict[str, Any]) -> Paper:
+    """Return the record in a row, as it was read."""
     from ..model.identifiers import Ids
 
     texts: dict[str, Any] = {name: row[name] or "" for name in _TEXTS}
@@ -214,13 +219,13 @@ def paper_of(row: dict[str, Any]) -> Paper:
         ids=Ids(pmid=str(row["pmid"]), **names),
         **texts,
         **lists,
-        authors=tuple(_author_of(author) for author in row["authors"] or ()),
+        authors=tuple(_row_to_author(author) for author in row["authors"] or ()),
         other_abstracts=tuple((one["kind"], one["text"]) for one in row["other_abstracts"] or ()),
         notices=tuple(Notice(*notice) for notice in notices),
         reference_count=row["reference_count"] or 0,
     )
 
 
-def _author_of(row: dict[str, Any]) -> Author:
+def _row_to_author(row: dict[str, Any]) -> Author:
     texts = {name: row[name] or "" for name in _AUTHOR}
     return Author(**texts, affiliations=tuple(row["affiliations"] or ()))

@@ -29,11 +29,11 @@ from ..model.passage import build_embedding_text
 from ..settings import load_settings
 from ..system import safe_files
 from .engines import Lost
-from .locks import alone
-from .passages import KIND, key_of
-from .reading import passages_at, rows_at
-from .vectors import Keys, VectorStore, packed
-from .words import by_file
+from .locks import exclusive_lock
+from .passages import KIND, make_key
+from .reading import read_passages_at, read_rows_at
+from .vectors import Keys, VectorStore, pack_vectors
+from .words import group_by_file
 
 if TYPE_CHECKING:
     from ..corpus.finders import Embedder
@@ -64,7 +64,7 @@ class EmbedJob:
 
 @dataclass(frozen=True, slots=True)
 class EmbedProgress:
-    """How far it has come: parts, vectors made, vectors taken from published ones."""
+    """The progress: parts, vectors made, vectors taken from published ones."""
 
     files: int = 0
     total: int = 0
@@ -72,8 +72,8 @@ class EmbedProgress:
     taken: int = 0
     model: str = ""
 
-    def after(self, before: EmbedProgress | None) -> EmbedProgress:
-        """With what was done for another source before."""
+    def add(self, before: EmbedProgress | None) -> EmbedProgress:
+        """Return this progress with that of an earlier source added."""
         if before is None:
             return self
         names = ("files", "total", "made", "taken")
@@ -82,7 +82,7 @@ class EmbedProgress:
 
 
 def store_of(generations: Generations, model: str) -> VectorStore:
-    """Where the vectors of a model lie."""
+    """Return the place of a model's vectors."""
     words = re.sub(r"[^\w.-]+", "-", model)[:60]
     mark = hashlib.sha256(model.encode()).hexdigest()[:8]
     return VectorStore(generations.mirror / "vectors" / generations.source / f"{words}-{mark}")
@@ -127,11 +127,11 @@ def embed(
         raise BadRequest(msg, hint)
     store = store_of(generations, embedder.model)
     safe_files.make_folder(store.folder)
-    with alone(store.folder / "embed.lock", f"the vectors in {store.folder}"):
+    with exclusive_lock(store.folder / "embed.lock", f"the vectors in {store.folder}"):
         safe_files.delete_stale_parts(store.new)
         store.forget_absorbed()
         work = _Embedding(generations, settings, embedder, store)
-        yield from work.steps(run, published)
+        yield from work.run_steps(run, published)
 
 
 class _Embedding:
@@ -146,39 +146,43 @@ class _Embedding:
         self.settings = tuple((name, str(getattr(settings, name) or "")) for name in names)
         self.progress = EmbedProgress(model=embedder.model)
 
-    def steps(self, run: Run, published: Path | None) -> Iterator[EmbedProgress]:
+    def run_steps(self, run: Run, published: Path | None) -> Iterator[EmbedProgress]:
         live = self.generations.folder / self.generation.name / "live.parquet"
-        positions = by_file(live, None)
-        files = {file.order: file for file in self.generations.files(self.generation)}
+        positions = group_by_file(live, None)
+        files = {file.order: file for file in self.generations.list_files(self.generation)}
         left = [files[order] for order in sorted(positions)]
         if published:
-            yield from self._take(published, left)
-        self._go_on(total=len(left))
+            yield from self._take_published(published, left)
+        self._advance(total=len(left))
         yield self.progress
-        jobs = self._jobs(left, positions)
+        jobs = self._make_jobs(left, positions)
         for made in run(embed_part, jobs):
             if isinstance(made, Lost):
                 raise StoreFailed(f"{made.job.name}: {made.reason}.", "Run it again.")
-            self._go_on(files=self.progress.files + 1, made=self.progress.made + made)
+            self._advance(files=self.progress.files + 1, made=self.progress.made + made)
             if self.progress.files % _ABSORBED == 0:
-                self._absorb()
+                self._absorb_vectors()
             yield self.progress
-        self._absorb(self.generation.name)
-        self._go_on(files=len(left))
+        self._absorb_vectors(self.generation.name)
+        self._advance(files=len(left))
         yield self.progress
 
-    def _jobs(self, files: Iterable[SourceFile], positions: dict[int, Any]) -> Iterator[EmbedJob]:
-        """Parts that lack vectors; of texts that stand in several, the first is chosen."""
+    def _make_jobs(
+        self, files: Iterable[SourceFile], positions: dict[int, Any]
+    ) -> Iterator[EmbedJob]:
+        """Yield parts that lack vectors; a text in several parts counts in the first."""
         chosen = SeenKeys()
         for file in files:
-            keys = self.store.lacking(_keys_at(self._passages(file), positions[file.order]))
+            keys = self.store.find_missing(
+                _read_keys_at(self._get_passages_path(file), positions[file.order])
+            )
             keys = chosen.add(keys)
             if not len(keys):
-                self._go_on(files=self.progress.files + 1)
+                self._advance(files=self.progress.files + 1)
                 continue
             yield EmbedJob(
-                str(file.part(self.generations.mirror)),
-                str(self._passages(file)),
+                str(file.get_part_path(self.generations.mirror)),
+                str(self._get_passages_path(file)),
                 f"{file.sequence}-{len(keys)}-{int(keys[0]) & 0xFFFFFFFF:08x}",
                 tuple(positions[file.order].tolist()),
                 tuple(keys.tolist()),
@@ -186,10 +190,12 @@ class _Embedding:
                 self.settings,
             )
 
-    def _take(self, folder: Path, files: Iterable[SourceFile]) -> Iterator[EmbedProgress]:
-        """Published vectors of texts that are here."""
-        mirror_keys = [_all_keys(self._passages(file)) for file in files]
-        wanted = self.store.lacking(np.concatenate(mirror_keys)) if mirror_keys else np.empty(0)
+    def _take_published(self, folder: Path, files: Iterable[SourceFile]) -> Iterator[EmbedProgress]:
+        """Take published vectors of texts that are present."""
+        mirror_keys = [_read_all_keys(self._get_passages_path(file)) for file in files]
+        wanted = (
+            self.store.find_missing(np.concatenate(mirror_keys)) if mirror_keys else np.empty(0)
+        )
         chunks = sorted(
             (int(found[1]), path)
             for path in folder.glob("embeds_chunk_*.npy")
@@ -198,24 +204,24 @@ class _Embedding:
         if not chunks:
             raise BadRequest(f"{folder} holds no embeds_chunk_….npy.", "Name another folder.")
         for number, path in chunks:
-            for at, rows in _published_rows(number, path, np.sort(wanted)):
+            for at, rows in _read_published_rows(number, path, np.sort(wanted)):
                 self.store.write(f"published-{number:03}-{at:09}", rows)
-                self._go_on(taken=self.progress.taken + len(rows))
+                self._advance(taken=self.progress.taken + len(rows))
                 yield self.progress
-            self._absorb()
+            self._absorb_vectors()
 
-    def _passages(self, file: SourceFile) -> Path:
-        return file.part(self.generations.mirror, KIND)
+    def _get_passages_path(self, file: SourceFile) -> Path:
+        return file.get_part_path(self.generations.mirror, KIND)
 
-    def _absorb(self, generation: str = "") -> None:
-        self.store.absorb(self.embedder.model, self.embedder.dim, generation)
+    def _absorb_vectors(self, generation: str = "") -> None:
+        self.store.absorb_new(self.embedder.model, self.embedder.dim, generation)
 
-    def _go_on(self, **facts: Any) -> None:
+    def _advance(self, **facts: Any) -> None:
         self.progress = replace(self.progress, **facts)
 
 
 class SeenKeys:
-    """Keys that were met before, of which there may be tens of millions.
+    """Keys that were met before, up to tens of millions.
 
     They lie in sorted arrays, of which no two are of about the same length: a new array is merged
     with the last one as long as that is not twice as long. So each key is moved a few times only,
@@ -245,7 +251,7 @@ class SeenKeys:
 
 
 def embed_part(job: EmbedJob) -> int:
-    """Embed what a part lacks; how many vectors were made.
+    """Embed what a part lacks; return the number of vectors made.
 
     Raises
     ------
@@ -259,17 +265,17 @@ def embed_part(job: EmbedJob) -> int:
     wanted = set(job.keys)
     titles = {
         row["position"]: row["title"] or ""
-        for row in rows_at(Path(job.records), job.positions, ("position", "title"))
+        for row in read_rows_at(Path(job.records), job.positions, ("position", "title"))
     }
     texts: dict[int, str] = {}
     columns = ("position", "section", "text", "digest")
-    for row in passages_at(Path(job.passages), job.positions, columns):
-        if (key := key_of(row["digest"])) in wanted:
+    for row in read_passages_at(Path(job.passages), job.positions, columns):
+        if (key := make_key(row["digest"])) in wanted:
             title = titles[row["position"]]
             texts.setdefault(key, build_embedding_text(title, row["section"], row["text"]))
     keys, words = np.array(list(texts), np.int64), list(texts.values())
     blocks = [
-        packed(keys[at : at + _BATCH], embedder.embed(words[at : at + _BATCH]))
+        pack_vectors(keys[at : at + _BATCH], embedder.embed(words[at : at + _BATCH]))
         for at in range(0, len(words), _BATCH)
     ]
     if blocks:
@@ -277,56 +283,56 @@ def embed_part(job: EmbedJob) -> int:
     return len(words)
 
 
-def _published_rows(number: int, path: Path, wanted: Keys) -> Iterator[tuple[int, Any]]:
-    """Rows of a published chunk whose texts are wanted, some at a time."""
+def _read_published_rows(number: int, path: Path, wanted: Keys) -> Iterator[tuple[int, Any]]:
+    """Yield rows of a published chunk whose texts are wanted, in batches."""
     try:
         vectors = np.load(path, mmap_mode="r", allow_pickle=False)
         pmids = json.loads((path.parent / f"pmids_chunk_{number}.json").read_bytes())
         papers = json.loads((path.parent / f"pubmed_chunk_{number}.json").read_bytes())
     except (OSError, ValueError) as error:
-        raise _not_whole(path, str(error)) from error
+        raise _to_incomplete_error(path, str(error)) from error
     if vectors.ndim != 2 or len(vectors) != len(pmids):
-        raise _not_whole(path, f"{len(pmids):,} PMIDs, vectors of shape {vectors.shape}")
+        raise _to_incomplete_error(path, f"{len(pmids):,} PMIDs, vectors of shape {vectors.shape}")
     for at in range(0, len(pmids), _ROWS):
         texts = [papers.get(str(pmid)) or {} for pmid in pmids[at : at + _ROWS]]
-        keys = np.array([_published_key(one) for one in texts], np.int64)
+        keys = np.array([_to_published_key(one) for one in texts], np.int64)
         mine = np.isin(keys, wanted)
         if mine.any():
             some = np.asarray(vectors[at : at + _ROWS][mine], np.float32)
             norms = np.maximum(np.linalg.norm(some, axis=1, keepdims=True), 1e-12)
-            yield at, packed(keys[mine], some / norms)
+            yield at, pack_vectors(keys[mine], some / norms)
 
 
-def _published_key(paper: dict[str, str]) -> int:
-    """The key of the one passage of a paper with this title and abstract; 0 without abstract."""
+def _to_published_key(paper: dict[str, str]) -> int:
+    """Return the key of a paper's one passage, from title and abstract; 0 without abstract."""
     title, abstract = paper.get("t", ""), paper.get("a", "")
     if not (title and abstract):
         return 0
     text = build_embedding_text(title, "Abstract", abstract)
-    return key_of(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
+    return make_key(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
 
 
-def _not_whole(path: Path, why: str) -> BadContent:
+def _to_incomplete_error(path: Path, why: str) -> BadContent:
     return BadContent(f"{path.name} and what belongs to it are not whole: {why}.", verdict="broken")
 
 
-def _keys_at(part: Path, positions: Any) -> Keys:
-    """The keys of the passages of records at some positions."""
+def _read_keys_at(part: Path, positions: Any) -> Keys:
+    """Return the keys of the passages of records at some positions."""
     from pyarrow import parquet
 
     with parquet.ParquetFile(part) as file:
         table = file.read(["position", "digest"])
     mine = np.isin(table["position"].to_numpy(), positions)
-    return _keys(table["digest"].filter(mine))
+    return _to_keys(table["digest"].filter(mine))
 
 
-def _all_keys(part: Path) -> Keys:
+def _read_all_keys(part: Path) -> Keys:
     from pyarrow import parquet
 
-    return _keys(parquet.read_table(part, columns=["digest"])["digest"])
+    return _to_keys(parquet.read_table(part, columns=["digest"])["digest"])
 
 
-def _keys(digests: Any) -> Keys:
-    """See `.passages.key_of`, of a column."""
+def _to_keys(digests: Any) -> Keys:
+    """Return a column of `.passages.key_of`."""
     whole = b"".join(digests.to_pylist())
     return np.frombuffer(whole, "<i8").reshape(-1, 4)[:, 0].copy()

@@ -101,8 +101,8 @@ class Generations:
         self.folder = folder / "generation" / source
         self._pointer = folder / "current" / source
 
-    def current(self) -> Generation | None:
-        """The one that is published; None where none is.
+    def get_published(self) -> Generation | None:
+        """Return the published generation; None without one.
 
         Raises
         ------
@@ -120,16 +120,16 @@ class Generations:
                 ) from None
         return None
 
-    def whole(self) -> Generation | None:
-        """The one that is published; None where there is none, or a file of it is gone."""
+    def get_complete(self) -> Generation | None:
+        """Return the published generation; None without one, or if a file of it is missing."""
         with suppress(NotFound):
-            current = self.current()
+            current = self.get_published()
             if current and all((self.folder / current.name / name).exists() for name in FILES):
                 return current
         return None
 
-    def last_published(self) -> str:
-        """The name of the one that is published, also where it is damaged; empty: there is none.
+    def get_published_name(self) -> str:
+        """Return the published generation's name, even if damaged; empty without one.
 
         Where nothing says which it is, the newest that lies here counts.
         """
@@ -139,20 +139,20 @@ class Generations:
         return max(here, key=lambda name: name.partition("-")[0], default="")
 
     def require_current(self) -> Generation:
-        """The one that is published.
+        """Return the published generation.
 
         Raises
         ------
         EmptyStore
             There is none yet.
         """
-        if current := self.current():
+        if current := self.get_published():
             return current
         msg = f"There is no mirror of {self.source} in {self.mirror}."
         raise EmptyStore(msg, f"Make it: {command_line(f'mirror {self.source}')}")
 
     def read(self, name: str) -> Generation:
-        """What a generation says of itself.
+        """Return the manifest of a generation.
 
         Raises
         ------
@@ -165,12 +165,12 @@ class Generations:
             )
             return Generation(**facts)
         except (OSError, ValueError, TypeError):
-            known = ", ".join(one.name for one in self.all())
+            known = ", ".join(one.name for one in self.list_generations())
             hint = f"Choose among {known}." if known else "None was published yet."
             raise NotFound(f"There is no generation {name}.", hint) from None
 
-    def all(self) -> list[Generation]:
-        """All that are here, the newest last."""
+    def list_generations(self) -> list[Generation]:
+        """Return all generations, the newest last."""
         found = []
         for path in self.folder.glob("[!.]*/generation.json"):
             with suppress(OSError, ValueError, TypeError):
@@ -197,19 +197,19 @@ class Generations:
         making = self.folder / f"{_MAKING}{files[-1].sequence}"
         safe_files.make_folder(making)
         generation = self.make(files, missing, making)
-        self._put(making, generation)
+        self._move_into_place(making, generation)
         return generation
 
     def make(
         self, files: Sequence[SourceFile], missing: dict[str, str], folder: Path
     ) -> Generation:
         """Write what a generation consists of into an empty folder; see `build`."""
-        parts = [str(file.part(self.mirror)) for file in files]
+        parts = [str(file.get_part_path(self.mirror)) for file in files]
         papers, rows = self._write_live(parts, folder)
         name_them = write_names if self.source == "pubmed" else write_text_names
         name_them(parts, folder, self.mirror)
         self._write_manifest(files, folder)
-        digest = _digest(files, rows)
+        digest = _compute_digest(files, rows)
         return Generation(
             name=f"{files[-1].sequence}-{digest[:12]}",
             source=self.source,
@@ -219,11 +219,11 @@ class Generations:
                for name in ("records", "deletions", "passages", "bytes")},
             files=len(files),
             missing=missing,
-            tools=_tools(self.source),
+            tools=_list_tools(self.source),
             made_at=utc_now(),
         )  # fmt: skip
 
-    def _put(self, making: Path, generation: Generation) -> None:
+    def _move_into_place(self, making: Path, generation: Generation) -> None:
         """Give a finished folder its name; the same generation is there only once.
 
         One that is there may be the published one (another word on what is missing makes it anew),
@@ -262,8 +262,8 @@ class Generations:
             path.open("xb") as file,
         ):
             with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
-                for rows in even_tables(db, _LIVE.format(key=KEYS[self.source]), [parts]):
-                    table = _places(rows).cast(schema)
+                for rows in read_even_tables(db, _LIVE.format(key=KEYS[self.source]), [parts]):
+                    table = _to_places(rows).cast(schema)
                     writer.write_table(table, row_group_size=_ROWS)
                     count += table.num_rows
                     for column in table.columns:
@@ -272,7 +272,7 @@ class Generations:
         return count, digest.hexdigest()
 
     def _write_manifest(self, files: Sequence[SourceFile], folder: Path) -> None:
-        """Freeze what is known of the files of a generation."""
+        """Record what is known of the files of a generation."""
         import pyarrow as pa
         from pyarrow import parquet
 
@@ -281,8 +281,8 @@ class Generations:
             parquet.write_table(table, folder / "manifest.parquet", compression="zstd")
             safe_files.flush_file(folder / "manifest.parquet")
 
-    def files(self, generation: Generation) -> list[SourceFile]:
-        """The files of a generation."""
+    def list_files(self, generation: Generation) -> list[SourceFile]:
+        """Return the files of a generation."""
         from pyarrow import parquet
 
         with safe_files.disk_errors(self.folder, "read"):
@@ -290,18 +290,18 @@ class Generations:
         return [SourceFile(**row) for row in rows.to_pylist()]
 
     def tidy(self) -> list[Path]:
-        """Drop all generations but the published one and its like before; the parts that are left.
+        """Delete all generations but the last two published; return the parts left.
 
         Returns
         -------
         list of Path
             Parts that no generation here needs any more.
         """
-        current = self.current()
-        others = [one for one in self.all() if current and one.name != current.name]
+        current = self.get_published()
+        others = [one for one in self.list_generations() if current and one.name != current.name]
         for one in others[: -(_KEPT - 1)]:
             shutil.rmtree(self.folder / one.name, ignore_errors=True)
-        needed = {path for one in self.all() for path in self._parts_of(one)}
+        needed = {path for one in self.list_generations() for path in self._yield_parts(one)}
         found = (
             path
             for kind in KINDS
@@ -309,14 +309,14 @@ class Generations:
         )
         return [path for path in found if path not in needed]
 
-    def _parts_of(self, generation: Generation) -> Iterator[Path]:
-        for file in self.files(generation):
-            yield file.part(self.mirror)
-            yield file.part(self.mirror, "-passages")
+    def _yield_parts(self, generation: Generation) -> Iterator[Path]:
+        for file in self.list_files(generation):
+            yield file.get_part_path(self.mirror)
+            yield file.get_part_path(self.mirror, "-passages")
 
 
 def connect(folder: Path) -> duckdb.DuckDBPyConnection:
-    """A DuckDB of its own, within bounds of memory, that reads and keeps nothing but our files."""
+    """Open a DuckDB with bounded memory that reads and keeps only our files."""
     import duckdb
 
     spill = folder / "tmp"
@@ -326,8 +326,10 @@ def connect(folder: Path) -> duckdb.DuckDBPyConnection:
     return duckdb.connect(config=options)
 
 
-def even_tables(db: duckdb.DuckDBPyConnection, query: str, params: list[Any]) -> Iterator[pa.Table]:
-    """The rows of a query, in tables of the same size however they were computed.
+def read_even_tables(
+    db: duckdb.DuckDBPyConnection, query: str, params: list[Any]
+) -> Iterator[pa.Table]:
+    """Yield the rows of a query in tables of equal size, however they were computed.
 
     Raises
     ------
@@ -354,21 +356,21 @@ def even_tables(db: duckdb.DuckDBPyConnection, query: str, params: list[Any]) ->
         raise StoreFailed(msg, hint) from error
 
 
-def _places(table: pa.Table) -> pa.Table:
-    """The place of a row as the order of its file and its position there."""
+def _to_places(table: pa.Table) -> pa.Table:
+    """Return the place of a row: the order of its file, and its position in the file."""
     place = table["place"].to_numpy()
     made = table.drop_columns(["place"]).append_column("sequence", [place // 1_000_000])
     return made.append_column("position", [place % 1_000_000])
 
 
-def _digest(files: Sequence[SourceFile], rows: str) -> str:
-    """One SHA-256 for parts and rows."""
+def _compute_digest(files: Sequence[SourceFile], rows: str) -> str:
+    """Return one SHA-256 for parts and rows."""
     lines = [f"{one.sequence} {one.md5} {one.digest} {one.passages_digest}" for one in files]
     return hashlib.sha256("\n".join([*lines, rows]).encode()).hexdigest()
 
 
-def _tools(source: str) -> dict[str, str]:
-    """What made it: other versions of these may write the same rows as other bytes."""
+def _list_tools(source: str) -> dict[str, str]:
+    """Return the versions of the tools: others may write the same rows as other bytes."""
     from importlib.metadata import version as version_of
 
     from ..system.process import get_version
@@ -410,22 +412,22 @@ def _write_names(
     path, live = folder / NAMES, str(folder / "live.parquet")
     with closing(connect(mirror)) as db, safe_files.disk_errors(path), path.open("xb") as file:
         with parquet.ParquetWriter(file, schema, compression="zstd", **options) as writer:
-            for table in even_tables(db, query, [parts, live]):
+            for table in read_even_tables(db, query, [parts, live]):
                 writer.write_table(table.cast(schema), row_group_size=table.num_rows)
         safe_files.flush_file(path)
 
 
-def pmids_of(
+def find_pmids(
     wanted: Iterable[Ids], generations: Generations, generation: Generation
 ) -> dict[Ids, int]:
-    """The PMID of each paper, by its own, its DOI or its PMCID.
+    """Return the PMID of each paper, by PMID, DOI or PMCID.
 
     A name that several records have is nobody's, and so is any name of a generation that was made
     before there was an index of them.
     """
     from pyarrow import parquet
 
-    from .reading import readable
+    from .reading import explain_unreadable
 
     known = {ids: int(ids.pmid) for ids in wanted if ids.pmid}
     asked = {ids: {ids.doi, ids.pmcid} - {""} for ids in wanted if not ids.pmid}
@@ -433,7 +435,7 @@ def pmids_of(
     path = generations.folder / generation.name / NAMES
     if not names or not path.exists():
         return known
-    with readable():
+    with explain_unreadable():
         rows = parquet.read_table(path, filters=[("name", "in", names)]).to_pylist()
     found: dict[str, set[int]] = defaultdict(set)
     for row in rows:

@@ -13,7 +13,7 @@ from ..system.sqlite import is_disk_full, try_lock
 
 
 @contextmanager
-def alone(path: Path, what: str) -> Iterator[None]:
+def exclusive_lock(path: Path, what: str) -> Iterator[None]:
     """Hold the lock at *path* while *what* is done; freed when its holder ends, however it does.
 
     Raises

@@ -27,7 +27,7 @@ from ..model.paper import Fetched, Paper
 from ..settings import Settings
 from ..sources import Route
 from ..sources.pmc import SOURCE as PMC
-from .bundles import fetched_in
+from .bundles import read_fetched
 
 if TYPE_CHECKING:
     from .citation_table import Citations
@@ -38,8 +38,8 @@ DAYS = 7.0
 """Days for which a generation counts as PubMed's own word."""
 
 
-def records(wanted: Iterable[Ids], settings: Settings) -> dict[Ids, Paper]:
-    """The records of papers in the mirror of these settings; none where there is no fresh one.
+def look_up_records(wanted: Iterable[Ids], settings: Settings) -> dict[Ids, Paper]:
+    """Return the records of papers in the mirror; empty if the mirror is missing or stale.
 
     A mirror that cannot be read is told in the log, and does not hold up who can ask PubMed.
     """
@@ -48,8 +48,8 @@ def records(wanted: Iterable[Ids], settings: Settings) -> dict[Ids, Paper]:
         return {}
     if find_spec("pyarrow") is None:
         return {}
-    from .generations import Generations, pmids_of
-    from .reading import papers
+    from .generations import Generations, find_pmids
+    from .reading import read_papers
 
     generations = Generations(settings.mirror_folder, "pubmed")
     try:
@@ -57,39 +57,39 @@ def records(wanted: Iterable[Ids], settings: Settings) -> dict[Ids, Paper]:
         made_at = datetime.fromisoformat(generation.made_at).timestamp()
         if not (settings.papers_offline or is_fresh(made_at, DAYS)):
             return {}
-        pmids = pmids_of(asked, generations, generation)
-        found = papers(set(pmids.values()), generations)
+        pmids = find_pmids(asked, generations, generation)
+        found = read_papers(set(pmids.values()), generations)
         return {ids: found[pmid] for ids, pmid in pmids.items() if pmid in found}
     except PaperError as error:
         log.warning("The mirror was not asked: %s", error)
         return {}
 
 
-def citations(settings: Settings, *, fresh: bool = False) -> Citations | None:
-    """The mirror's table of citations; see `.citation_table.citations_of`."""
-    from .citation_table import citations_of
+def open_citations(settings: Settings, *, fresh: bool = False) -> Citations | None:
+    """Return the mirror's table of citations; see `.citation_table.citations_of`."""
+    from .citation_table import open_citations
 
-    return citations_of(settings, fresh=fresh)
+    return open_citations(settings, fresh=fresh)
 
 
 VIA = "mirror"
 
 
 def has_articles(settings: Settings) -> bool:
-    """Whether there is a mirror of PMC that can be read here; looks at one file."""
+    """Return whether there is a readable mirror of PMC; looks at one file."""
     there = (settings.mirror_folder / "current" / "pmc").exists()
     return there and find_spec("pyarrow") is not None and find_spec("duckdb") is not None
 
 
-def local_routes(settings: Settings) -> dict[str, Route]:
-    """The mirror of PMC as a route that goes before PMC's own; none where there is no mirror."""
+def make_local_routes(settings: Settings) -> dict[str, Route]:
+    """Return the mirror of PMC as a route before PMC's own; empty without a mirror."""
     if not has_articles(settings):
         return {}
     return {PMC.name: Route(VIA, ("pmcid", "pmid", "doi"), fetch, share=0.725, local=True)}
 
 
 def fetch(papers: Sequence[Paper], web: Web) -> Iterator[tuple[Paper, Fetched | SourceMiss]]:
-    """The JATS of papers, as the Cloud Service sent it once; by PMCID, else by PMID or DOI."""
+    """Return the JATS of papers as the Cloud Service sent it; by PMCID, else by PMID or DOI."""
     found = find_articles([paper.ids for paper in papers], web.settings)
     for paper in papers:
         if fetched := found.get(paper.ids):
@@ -99,7 +99,7 @@ def fetch(papers: Sequence[Paper], web: Web) -> Iterator[tuple[Paper, Fetched | 
 
 
 def find_articles(wanted: Iterable[Ids], settings: Settings) -> dict[Ids, Fetched]:
-    """What the published generation has of these papers; none where there is no mirror."""
+    """Return what the published generation has of these papers; empty without a mirror."""
     if not has_articles(settings):
         return {}
     from .generations import Generations
@@ -115,11 +115,11 @@ def find_articles(wanted: Iterable[Ids], settings: Settings) -> dict[Ids, Fetche
 def _find_articles(
     wanted: list[Ids], generations: Generations, generation: Generation
 ) -> dict[Ids, Fetched]:
-    from .reading import live_places, rows_at
+    from .reading import find_live_places, read_rows_at
 
-    pmcids = pmcids_of(wanted, generations.folder / generation.name)
-    live = live_places(pmcids.values(), generations, generation)
-    files = {file.order: file for file in generations.files(generation)}
+    pmcids = find_pmcids(wanted, generations.folder / generation.name)
+    live = find_live_places(pmcids.values(), generations, generation)
+    files = {file.order: file for file in generations.list_files(generation)}
     found: dict[Ids, Fetched] = {}
     for ids, pmcid in pmcids.items():
         if pmcid not in live:
@@ -127,10 +127,10 @@ def _find_articles(
         order, position = live[pmcid]
         file = files[order]
         columns = ("version", "retracted")
-        [row] = rows_at(file.part(generations.mirror), [position], columns)
+        [row] = read_rows_at(file.get_part_path(generations.mirror), [position], columns)
         bundle = generations.mirror / "source" / "pmc" / file.name
         try:
-            fetched = fetched_in(bundle, f"PMC{pmcid}.{row['version']}")
+            fetched = read_fetched(bundle, f"PMC{pmcid}.{row['version']}")
         except PaperError as error:
             log.warning("The mirror of PMC lacks PMC%s: %s", pmcid, error)
             continue
@@ -138,19 +138,19 @@ def _find_articles(
     return found
 
 
-def pmcids_of(wanted: Iterable[Ids], place: Path) -> dict[Ids, int]:
-    """The PMCID of each, as digits: by its own word, else by PMID or DOI."""
+def find_pmcids(wanted: Iterable[Ids], place: Path) -> dict[Ids, int]:
+    """Return the digits of each PMCID: by its own, else by PMID or DOI."""
     found: dict[Ids, int] = {}
     for ids in wanted:
         digits = ids.pmcid.removeprefix("PMC").partition(".")[0]
         if digits.isdecimal():
             found[ids] = int(digits)
-        elif named := _named(ids, place):
+        elif named := _find_pmcid(ids, place):
             found[ids] = named
     return found
 
 
-def _named(ids: Ids, place: Path) -> int:
+def _find_pmcid(ids: Ids, place: Path) -> int:
     from .generations import NAMES, connect
 
     column, value = ("pmid", ids.pmid) if ids.pmid.isdecimal() else ("doi", ids.doi.lower())

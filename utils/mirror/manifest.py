@@ -18,7 +18,7 @@ from ..command_line import command_line
 from ..errors import StoreFailed
 from ..model.paper import utc_now
 from ..system.sqlite import is_disk_full, open_database, transaction
-from .parts import READERS, Part, part_path
+from .parts import READERS, Part, get_part_path
 
 State = Literal["listed", "done", "aside", "vanished"]
 FILE = "manifest.db"
@@ -62,7 +62,7 @@ class SourceFile:
 
     @property
     def holds(self) -> str:
-        """What its two parts hold, in few letters."""
+        """A short text of what the two parts hold."""
         both = f"{self.digest} {self.passages_digest}".encode()
         return hashlib.sha256(both).hexdigest()[:16]
 
@@ -73,21 +73,21 @@ class SourceFile:
 
     @property
     def number(self) -> int:
-        """Its number in that year."""
+        """The file's number in its year."""
         return self.order % YEAR
 
     @property
     def is_read(self) -> bool:
-        """Whether it was read as today's reader reads it."""
+        """True if the file was read by today's reader."""
         return self.state == "done" and self.reader == READERS[self.source]
 
     def is_here(self, folder: Path) -> bool:
-        """Whether it was, and both of its parts are there."""
-        return self.is_read and all(self.part(folder, kind).exists() for kind in KINDS)
+        """Return whether the file was read, and both of its parts are present."""
+        return self.is_read and all(self.get_part_path(folder, kind).exists() for kind in KINDS)
 
-    def part(self, folder: Path, kind: str = "") -> Path:
-        """Where its records lie; with ``-passages`` these."""
-        return part_path(folder, f"{self.source}{kind}", self.sequence, self.md5, self.reader)
+    def get_part_path(self, folder: Path, kind: str = "") -> Path:
+        """Return the path of the records; with ``-passages`` that of the passages."""
+        return get_part_path(folder, f"{self.source}{kind}", self.sequence, self.md5, self.reader)
 
 
 YEAR = 100_000
@@ -115,13 +115,13 @@ class Manifest:
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE
 
-    def files(self, source: str) -> list[SourceFile]:
-        """All files ever listed, in their order."""
+    def list_files(self, source: str) -> list[SourceFile]:
+        """Return all files ever listed, in order."""
         if not self._path.exists():
             return []
         # By the table's name, for without it SQLite takes a column that is not there for a text.
         columns = ", ".join(f'sources."{name}"' for name in _COLUMNS)
-        with self._open() as db:
+        with self._open_database() as db:
             rows = db.execute(
                 f'SELECT {columns} FROM sources WHERE source = ? ORDER BY "order"',  # noqa: S608
                 (source,),
@@ -131,14 +131,14 @@ class Manifest:
     def note(self, listed: Iterable[SourceFile]) -> list[SourceFile]:
         """Take in a listing: what is new, or another file under the same name, is to be read."""
         listed = list(listed)
-        known = {file.name: file for file in self.files(listed[0].source)} if listed else {}
+        known = {file.name: file for file in self.list_files(listed[0].source)} if listed else {}
         changed = [
             file
             for file in listed
             if (old := known.get(file.name)) is None
             or (old.listed, old.folder) != (file.listed, file.folder)
         ]
-        self._put(changed)
+        self._put_files(changed)
         return changed
 
     def end(self, file: SourceFile, part: Part, md5: str) -> SourceFile:
@@ -149,32 +149,32 @@ class Manifest:
         done = replace(
             file, **made, state=state, md5=md5, reader=READERS[file.source], at=utc_now()
         )
-        self._put([done])
+        self._put_files([done])
         return done
 
-    def fail(self, file: SourceFile, state: State, reason: str) -> SourceFile:
+    def record_failure(self, file: SourceFile, state: State, reason: str) -> SourceFile:
         """Write down why a file was not read."""
         failed = replace(file, state=state, reason=reason, at=utc_now())
-        self._put([failed])
+        self._put_files([failed])
         return failed
 
     def forget(self, files: Iterable[SourceFile]) -> None:
-        """Drop files of a year that is gone."""
-        with self._open() as db, transaction(db):
+        """Delete the files of a year that is gone."""
+        with self._open_database() as db, transaction(db):
             db.executemany(
                 "DELETE FROM sources WHERE source = ? AND name = ?",
                 [(file.source, file.name) for file in files],
             )
 
-    def _put(self, files: Iterable[SourceFile]) -> None:
+    def _put_files(self, files: Iterable[SourceFile]) -> None:
         marks = ", ".join("?" for _ in _COLUMNS)
         rows = [tuple(getattr(file, name) for name in _COLUMNS) for file in files]
         if rows:
-            with self._open() as db, transaction(db):
+            with self._open_database() as db, transaction(db):
                 db.executemany(f"INSERT OR REPLACE INTO sources VALUES ({marks})", rows)  # noqa: S608
 
     @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
+    def _open_database(self) -> Iterator[sqlite3.Connection]:
         try:
             with closing(open_database(self._path, _PATIENCE_S)) as db:
                 db.execute(_SCHEMA)

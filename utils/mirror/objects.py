@@ -69,7 +69,7 @@ Batch = tuple[str, list[ObjectVersion]]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What differs from what is known: versions that are new or other ones, and such as went."""
+    """The difference from what is known: new, changed and vanished versions."""
 
     listed: int
     new: list[ObjectVersion]
@@ -96,7 +96,7 @@ class Objects:
         retry: bool = False,
         chosen_anew: bool = False,
     ) -> Difference:
-        """How a listing differs from what is known.
+        """Return how a listing differs from what is known.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ class Objects:
         chosen_anew : bool, optional
             Whether what was not chosen is due again: something else is wanted now.
         """
-        with self._open(write=False) as db:
+        with self._open_database(write=False) as db:
             db.executemany(_LIST, listing)
             count = int(db.execute("SELECT count(*) FROM listed").fetchone()[0])
             new = [ObjectVersion(*row) for row in db.execute(_NEW, (retry, chosen_anew))]
@@ -120,70 +120,70 @@ class Objects:
 
     def plan(self, batches: Sequence[Batch]) -> None:
         """Put objects into new batches, numbered on, all or none."""
-        with self._open() as db, transaction(db):
+        with self._open_database() as db, transaction(db):
             first = int(db.execute("SELECT coalesce(max(batch), 0) FROM objects").fetchone()[0])
-            first = max(first, int(self._fact(db, "last_batch") or 0)) + 1
+            first = max(first, int(self._read_fact(db, "last_batch") or 0)) + 1
             for number, (state, some) in enumerate(batches, first):
                 db.executemany(_PLAN, [(*one, number, state) for one in some])
             last = str(first + len(batches) - 1)
             db.execute("INSERT OR REPLACE INTO facts VALUES ('last_batch', ?)", (last,))
 
-    def due(self) -> dict[int, Batch]:
-        """The batches that are planned and not made yet, by number."""
+    def list_due_batches(self) -> dict[int, Batch]:
+        """Return the batches that are planned and not made yet, by number."""
         found: dict[int, Batch] = {}
         if self._path.exists():
-            with self._open() as db:
+            with self._open_database() as db:
                 for batch, state, *row in db.execute(_DUE):
                     found.setdefault(batch, (state, []))[1].append(ObjectVersion(*row))
         return found
 
-    def had(self, batch: int) -> set[ObjectVersion]:
-        """Those of a batch of which there was a text before."""
-        with self._open() as db:
+    def find_former_texts(self, batch: int) -> set[ObjectVersion]:
+        """Return the versions of a batch that had a text before."""
+        with self._open_database() as db:
             query = "SELECT pmcid, version, etag FROM objects WHERE batch = ? AND had"
             return {ObjectVersion(*row) for row in db.execute(query, (batch,))}
 
     def end(self, batch: int, ends: Iterable[tuple[ObjectVersion, str, str]]) -> None:
         """Write down what became of objects of a batch: a state, and why."""
         rows = [(state, reason, state, state, batch, *one) for one, state, reason in ends]
-        with self._open() as db, transaction(db):
+        with self._open_database() as db, transaction(db):
             db.executemany(_END, rows)
 
-    def counts(self) -> dict[str, int]:
-        """How many objects there are of each state."""
+    def count_states(self) -> dict[str, int]:
+        """Return the number of objects in each state."""
         if not self._path.exists():
             return {}
-        with self._open() as db:
+        with self._open_database() as db:
             query = "SELECT state, count(*) FROM objects GROUP BY 1 ORDER BY 1"
             return dict(db.execute(query).fetchall())
 
-    def aside(self, most: int = 100) -> list[tuple[str, str, str]]:
-        """Objects without a text here: name, state and why."""
+    def list_without_text(self, most: int = 100) -> list[tuple[str, str, str]]:
+        """Return objects without a text: name, state and reason."""
         if not self._path.exists():
             return []
-        with self._open() as db:
+        with self._open_database() as db:
             query = """SELECT 'PMC' || pmcid || '.' || version, state, reason FROM objects
                        WHERE state IN ('aside', 'vanished') ORDER BY pmcid LIMIT ?"""
             return db.execute(query, (most,)).fetchall()
 
-    def fact(self, name: str) -> str:
-        """A fact by name; empty where it is not known."""
+    def get_fact(self, name: str) -> str:
+        """Return a fact by name; empty if unknown."""
         if not self._path.exists():
             return ""
-        with self._open() as db:
-            return self._fact(db, name)
+        with self._open_database() as db:
+            return self._read_fact(db, name)
 
     def remember(self, name: str, value: str) -> None:
         """Write down a fact."""
-        with self._open() as db, transaction(db):
+        with self._open_database() as db, transaction(db):
             db.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
 
-    def _fact(self, db: sqlite3.Connection, name: str) -> str:
+    def _read_fact(self, db: sqlite3.Connection, name: str) -> str:
         row = db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         return str(row[0]) if row else ""
 
     @contextmanager
-    def _open(self, *, write: bool = True) -> Iterator[sqlite3.Connection]:
+    def _open_database(self, *, write: bool = True) -> Iterator[sqlite3.Connection]:
         try:
             there = write or self._path.exists()
             made = open_database(self._path, _PATIENCE_S) if there else sqlite3.connect(":memory:")

@@ -29,11 +29,11 @@ from ..readers.pubmed import Deleted, cited_pmids, own_pmid, read_with_elements
 from ..system import safe_files
 from .columns import (
     Row,
-    few_values,
-    passage_batch,
-    passage_schema,
+    find_dictionary_columns,
+    make_passage_batch,
+    make_passage_schema,
+    make_record_schema,
     record_batch,
-    record_schema,
 )
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ FACTS = b"papershelf"
 
 @dataclass(frozen=True, slots=True)
 class ReadJob:
-    """A source file that is to be read, as it is sent to whoever does it.
+    """A source file to be read, as it is sent to a worker.
 
     ``file`` is the path of the packed XML, ``sequence`` its place (``26n0001``), ``order`` the same
     as a number, ``folder`` that of the mirror.
@@ -68,17 +68,17 @@ class ReadJob:
     @property
     def records(self) -> Path:
         """The part with the records."""
-        return part_path(Path(self.folder), self.source, self.sequence, self.md5)
+        return get_part_path(Path(self.folder), self.source, self.sequence, self.md5)
 
     @property
     def passages(self) -> Path:
         """The part with the passages."""
-        return part_path(Path(self.folder), f"{self.source}-passages", self.sequence, self.md5)
+        return get_part_path(Path(self.folder), f"{self.source}-passages", self.sequence, self.md5)
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What became of a source file.
+    """The outcome for a source file.
 
     ``digest`` and ``passages_digest`` are the SHA-256 of the two parts; ``records``, ``deletions``
     and ``passages`` their rows; ``seconds`` what reading took (0: it was there already), ``cpu``
@@ -97,8 +97,8 @@ class Part:
     reason: str = ""
 
 
-def part_path(folder: Path, source: str, sequence: str, md5: str, reader: int = 0) -> Path:
-    """Where a part lies that was made by a reader, or (0) by today's."""
+def get_part_path(folder: Path, source: str, sequence: str, md5: str, reader: int = 0) -> Path:
+    """Return the path of a part made by a reader, or (0) by today's."""
     reader = reader or READERS[source.partition("-")[0]]
     return folder / "part" / source / f"{sequence}-{md5}-p{reader}.parquet"
 
@@ -111,24 +111,24 @@ def read_part(job: ReadJob) -> Part:
     StoreFailed
         The file or the disk cannot be used; nothing is left of the parts.
     """
-    return once(job, _make_parts)
+    return make_missing_parts(job, _make_parts)
 
 
-def once(job: ReadJob, make: Callable[[ReadJob], None]) -> Part:
-    """Have *make* make the parts of a job that are not there; a file that is broken says why."""
+def make_missing_parts(job: ReadJob, make: Callable[[ReadJob], None]) -> Part:
+    """Have *make* make the missing parts of a job; a broken file gives the reason."""
     if job.records.exists() and job.passages.exists():
-        return known_part(job)
+        return read_known_part(job)
     began, cpu = time.perf_counter(), time.process_time()
     try:
         make(job)
     except SourceMiss as error:
         return Part(job.name, reason=error.message)
     seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
-    return replace(known_part(job), seconds=round(seconds, 3), cpu=round(cpu, 3))
+    return replace(read_known_part(job), seconds=round(seconds, 3), cpu=round(cpu, 3))
 
 
-def known_part(job: ReadJob) -> Part:
-    """What is in parts that are there, by their own word."""
+def read_known_part(job: ReadJob) -> Part:
+    """Return the contents of existing parts, by their own metadata."""
     from pyarrow import parquet
 
     with safe_files.disk_errors(job.records, "read"):
@@ -145,7 +145,7 @@ def known_part(job: ReadJob) -> Part:
 
 
 def digest_of(path: Path) -> str:
-    """The SHA-256 of a file."""
+    """Return the SHA-256 of a file."""
     with safe_files.disk_errors(path, "read"), path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -154,9 +154,9 @@ def _make_parts(job: ReadJob) -> None:
     """Write both parts; that of the records last, for where it is, all is there."""
     rows: list[Row] = []
     counts: Counter[str] = Counter()
-    with PartFile(job.records, record_schema()) as records:
-        with PartFile(job.passages, passage_schema()) as passages:
-            for position, row in enumerate(_rows_of(job)):
+    with PartFile(job.records, make_record_schema()) as records:
+        with PartFile(job.passages, make_passage_schema()) as passages:
+            for position, row in enumerate(_read_rows(job)):
                 counts["deletions" if row[-1] is None else "records"] += 1
                 rows.append((position, *row))
                 if len(rows) == ROWS:
@@ -168,18 +168,18 @@ def _make_parts(job: ReadJob) -> None:
         records.commit(FACTS, json.dumps({"file": job.name, "md5": job.md5, **facts}))
 
 
-def _rows_of(job: ReadJob) -> Iterator[tuple[int, int, tuple[int, ...], Paper | None]]:
-    """PMID, its version, what it cites and the record of each row of a file, in its order."""
+def _read_rows(job: ReadJob) -> Iterator[tuple[int, int, tuple[int, ...], Paper | None]]:
+    """Yield PMID, version, cited PMIDs and record of each row of a file, in order."""
     with safe_files.disk_errors(Path(job.file), "read"), gzip.open(job.file) as source:
         for record, element in read_with_elements(source):  # type: ignore[arg-type]
             if isinstance(record, Deleted):
-                yield from ((*_name(pmid), (), None) for pmid in element.iter("PMID"))
+                yield from ((*_get_pmid(pmid), (), None) for pmid in element.iter("PMID"))
             else:
-                yield (*_name(element.find("*/PMID")), cited_pmids(element), record)
+                yield (*_get_pmid(element.find("*/PMID")), cited_pmids(element), record)
 
 
-def _name(element: _Element | None) -> tuple[int, int]:
-    """A PMID and its version, as of PubMed's few papers that have several."""
+def _get_pmid(element: _Element | None) -> tuple[int, int]:
+    """Return a PMID and its version; few papers have several."""
     pmid = "" if element is None else own_pmid(element)
     if element is None or not pmid:
         msg = "A record in it has no PMID."
@@ -197,15 +197,15 @@ def _write_rows(job: ReadJob, rows: list[Row], records: PartFile, passages: Part
         (position, pmid, passage)
         for position, pmid, *_, paper in rows
         if paper is not None
-        for passage in _passages_of(paper)
+        for passage in _cut_passages(paper)
     ]
     if found:
-        passages.write(passage_batch(job.order, found))
+        passages.write(make_passage_batch(job.order, found))
     return len(found)
 
 
-def _passages_of(paper: Paper) -> list[Passage]:
-    """The passages of title and abstract, cut as those of a corpus are."""
+def _cut_passages(paper: Paper) -> list[Passage]:
+    """Return the passages of title and abstract, cut like those of a corpus."""
     text = f"{paper.title}\n\n{paper.abstract}".rstrip()
     return cut(text, paper=f"pmid:{paper.ids.pmid}", title=paper.title, kind="abstract")
 
@@ -234,7 +234,9 @@ class PartFile:
             self._file,
             schema,
             compression="zstd",
-            use_dictionary=few_values(schema) if dictionaries is None else list(dictionaries),
+            use_dictionary=find_dictionary_columns(schema)
+            if dictionaries is None
+            else list(dictionaries),
             column_encoding=dict.fromkeys(packed, "DELTA_BINARY_PACKED") or None,
         )
 

@@ -29,12 +29,12 @@ from ..errors import StoreFailed
 from ..model.paper import Kind, Paper
 from ..model.passage import Filters, Passage
 from ..outline import terms
-from .columns import paper_of
+from .columns import row_to_paper
 from .generations import KEYS, Generation, Generations
 from .manifest import SourceFile
-from .reading import live_places, passages_at, rows_at
-from .shown import Found, Packing, found_of, shown_of
-from .words import WordIndex, filtered_by, place_of
+from .reading import find_live_places, read_passages_at, read_rows_at
+from .shown import Found, Packing, make_shown, to_found
+from .words import WordIndex, get_filter_fields, place_of
 
 if TYPE_CHECKING:
     import tantivy
@@ -66,7 +66,7 @@ class PassageIndex(WordIndex):
     of: Kind = "abstract"
     """Which kind of text its passages are of."""
 
-    def snapshot(self) -> Snapshot:
+    def take_snapshot(self) -> Snapshot:
         """Index and generation as they are now.
 
         Raises
@@ -79,8 +79,8 @@ class PassageIndex(WordIndex):
         for _ in range(8):
             state, generation = self._read_state(), self.generations.require_current()
             if not state:
-                raise self.not_indexed()
-            with self.explained():
+                raise self.to_not_indexed_error()
+            with self.explain_errors():
                 self.index.reload()
                 searcher, packing = self.index.searcher(), self._packing
             if state == self._read_state():
@@ -94,20 +94,20 @@ class PassageIndex(WordIndex):
 
     @property
     def _packing(self) -> Packing:
-        """How passages are packed; none is kept longer than the index that it is of."""
-        return Packing.of(self.folder / "index")
+        """The packing of the passages, kept as long as its index."""
+        return Packing.read(self.folder / "index")
 
     def _documents(self, file: SourceFile, positions: Sequence[int]) -> Iterator[Document]:
-        rows = partial(_rows, self.generations, file, positions, self._records)
-        shown = (shown_of(_place(file, row), record, row) for record, row in rows())
-        packing = Packing.learned(self.folder / "index", shown)
+        rows = partial(_pair_rows, self.generations, file, positions, self._records)
+        shown = (make_shown(_get_place(file, row), record, row) for record, row in rows())
+        packing = Packing.read_or_learn(self.folder / "index", shown)
         for record, row in rows():
-            kept = packing.packed(shown_of(_place(file, row), record, row))
-            yield self._document(_place(file, row), kept, record, row)
+            kept = packing.pack(make_shown(_get_place(file, row), record, row))
+            yield self._document(_get_place(file, row), kept, record, row)
 
     def _records(self, file: SourceFile, positions: Sequence[int]) -> Iterator[dict[str, Any]]:
         """What is known of the papers of some rows."""
-        yield from rows_at(file.part(self.generations.mirror), positions, _COLUMNS)
+        yield from read_rows_at(file.get_part_path(self.generations.mirror), positions, _COLUMNS)
 
     def _document(
         self, place: int, shown: bytes, record: dict[str, Any], row: Mapping[str, Any]
@@ -115,7 +115,7 @@ class PassageIndex(WordIndex):
         """What is indexed, and shown, of a passage and its paper."""
         import tantivy
 
-        return tantivy.Document(place=place, shown=shown, **_fields(record, row))
+        return tantivy.Document(place=place, shown=shown, **_make_fields(record, row))
 
 
 @dataclass
@@ -134,20 +134,20 @@ class Snapshot:
 
     @property
     def generations(self) -> Generations:
-        """Where the generation is from."""
+        """The generations that the snapshot's generation is from."""
         return self.words.generations
 
     @property
     def is_exact(self) -> bool:
-        """Whether the index has what the generation counts, and nothing else."""
+        """True if the index has exactly what the generation counts."""
         return "target" not in self.state and self.state["generation"] == self.generation.name
 
     @property
     def size(self) -> int:
-        """Passages in the index."""
+        """The number of passages in the index."""
         return int(self.searcher.num_docs)
 
-    def by_words(
+    def find_by_words(
         self, asked: Sequence[str], limit: int, filters: Filters
     ) -> list[tuple[At, float]]:
         """Documents by BM25, best first."""
@@ -156,7 +156,7 @@ class Snapshot:
         found = self.search(build_terms_query(self.words.index.schema, asked), limit, filters)
         return [(at, float(score)) for score, at in found]
 
-    def by_key(self, keys: Iterable[int], filters: Filters) -> dict[int, list[At]]:
+    def find_by_key(self, keys: Iterable[int], filters: Filters) -> dict[int, list[At]]:
         """Documents by the key of their text, of those that pass the filters."""
         wanted = [int(key) for key in keys]
         if not wanted:
@@ -164,22 +164,22 @@ class Snapshot:
         query = build_numbers_query(self.words.index.schema, "key", wanted)
         addresses = [at for _, at in self.search(query, 2 * len(wanted) + 100, filters)]
         found = dict[int, list[At]]()
-        for key, at in zip(self.keys(addresses), addresses, strict=True):
+        for key, at in zip(self.get_keys(addresses), addresses, strict=True):
             found.setdefault(key, []).append(at)
         return found
 
-    def keys(self, addresses: Sequence[At]) -> list[int]:
-        """The keys of the texts of documents."""
-        return self.fast_values("key", addresses)
+    def get_keys(self, addresses: Sequence[At]) -> list[int]:
+        """Return the keys of the texts of documents."""
+        return self.get_numbers("key", addresses)
 
-    def fast_values(self, name: str, addresses: Sequence[At]) -> list[int]:
-        """The numbers that documents have in a field."""
-        documents = [_address(at) for at in addresses]
+    def get_numbers(self, name: str, addresses: Sequence[At]) -> list[int]:
+        """Return the numbers that documents have in a field."""
+        documents = [_to_address(at) for at in addresses]
         values = self.searcher.fast_field_values(name, documents) if documents else []
         return [int(value or 0) for value in values]
 
-    def keys_that_pass(self, filters: Filters, most: int) -> list[int] | None:
-        """The keys of all texts that pass some filters; None where there are more than *most*."""
+    def find_passing_keys(self, filters: Filters, most: int) -> list[int] | None:
+        """Return the keys of texts that pass some filters; None if there are more than *most*."""
         conditions = list(build_conditions(self.words.index.schema, filters))
         if not conditions:
             return None
@@ -189,21 +189,21 @@ class Snapshot:
         found: Any = self.searcher.search(query, most, count=True)
         if int(found.count or 0) > most:
             return None
-        return self.keys([(at.segment_ord, at.doc) for _, at in found.hits])
+        return self.get_keys([(at.segment_ord, at.doc) for _, at in found.hits])
 
     def read(self, addresses: Sequence[At]) -> dict[At, Found]:
-        """What documents say; those that the generation does not count are left out."""
-        with self.words.explained():
-            kept = {at: bytes(self.searcher.doc(_address(at))["shown"][0]) for at in addresses}
-            made = {at: found_of(self.packing.unpacked(one)) for at, one in kept.items()}
+        """Return the contents of documents, without those the generation does not count."""
+        with self.words.explain_errors():
+            kept = {at: bytes(self.searcher.doc(_to_address(at))["shown"][0]) for at in addresses}
+            made = {at: to_found(self.packing.unpack(one)) for at, one in kept.items()}
         if not self.is_exact:
-            live = self._live(made.values())
+            live = self._find_live(made.values())
             made = {at: one for at, one in made.items() if one.place in live}
         self.rows.update((one.passage.uuid, one) for one in made.values())
         return made
 
-    def passages_of(self, paper: str) -> list[Passage]:
-        """The passages, in their order, of a paper of which one was read."""
+    def get_passages(self, paper: str) -> list[Passage]:
+        """Return the passages, in order, of a paper of which one was read."""
         from tantivy import Query
 
         place = next((one.place for one in self.rows.values() if one.passage.paper == paper), None)
@@ -214,60 +214,62 @@ class Snapshot:
         read = self.read([at for _, at in hits])
         return sorted((one.passage for one in read.values()), key=lambda one: one.ordinal)
 
-    def paper(self, key: str) -> Paper | None:
-        """PubMed's record, as it is in the parts, of a paper of which a passage was read."""
+    def get_paper(self, key: str) -> Paper | None:
+        """Return PubMed's record, as in the parts, of a paper of which a passage was read."""
         place = next((one.place for one in self.rows.values() if one.passage.paper == key), None)
         if place is None:
             return None
         order, position = divmod(place, _PLACE)
-        part = next(file for file in self.files if file.order == order).part
-        return next(map(paper_of, rows_at(part(self.generations.mirror), [position])), None)
+        part = next(file for file in self.files if file.order == order).get_part_path
+        return next(
+            map(row_to_paper, read_rows_at(part(self.generations.mirror), [position])), None
+        )
 
     @property
     def files(self) -> list[SourceFile]:
         """The files of the generation."""
-        return self.generations.files(self.generation)
+        return self.generations.list_files(self.generation)
 
-    def warnings(self) -> Iterator[str]:
-        """Why an answer may not be of all that is published."""
+    def yield_warnings(self) -> Iterator[str]:
+        """Yield reasons why an answer may not cover all that is published."""
         yield from self.words.warnings(self.state, self.generation)
 
-    def _live(self, found: Iterable[Found]) -> set[int]:
+    def _find_live(self, found: Iterable[Found]) -> set[int]:
         key = KEYS[self.generations.source]
         names = {getattr(one.paper.ids, key).removeprefix("PMC") for one in found} - {""}
-        places = live_places(map(int, names), self.generations, self.generation).values()
+        places = find_live_places(map(int, names), self.generations, self.generation).values()
         return {place_of(order, position) for order, position in places}
 
     def search(self, query: Query, limit: int, filters: Filters = _ALL) -> list[tuple[float, At]]:
-        """The best that pass the filters.
+        """Return the best documents that pass the filters.
 
         Years and retractions are looked up of the best, and more of these are asked for: looked up
         in the index, all rows that pass would be gone through.
         """
         alone = not (filters.journal_names or filters.publication_types or filters.mesh)
         alone = alone and not filters.kind
-        if alone and not (filters.retracted and _any_year(filters)):
-            asked = limit + _RETRACTIONS if _any_year(filters) else limit * _YEARS
-            hits = self._hits(query, asked)
-            passing = [hits[at] for at in self._passing([at for _, at in hits], filters)]
+        if alone and not (filters.retracted and _is_any_year(filters)):
+            asked = limit + _RETRACTIONS if _is_any_year(filters) else limit * _YEARS
+            hits = self._search_index(query, asked)
+            passing = [hits[at] for at in self._keep_passing([at for _, at in hits], filters)]
             if len(passing) >= limit or len(hits) < asked:
-                return [_placed(hit) for hit in passing[:limit]]
+                return [_to_scored_place(hit) for hit in passing[:limit]]
         narrow = add_conditions(query, build_conditions(self.words.index.schema, filters))
-        return [_placed(hit) for hit in self._hits(narrow, limit)]
+        return [_to_scored_place(hit) for hit in self._search_index(narrow, limit)]
 
-    def _hits(self, query: Query, limit: int) -> list[tuple[Any, Any]]:
-        with self.words.explained():
+    def _search_index(self, query: Query, limit: int) -> list[tuple[Any, Any]]:
+        with self.words.explain_errors():
             hits: list[Any] = self.searcher.search(query, limit, count=False).hits
         return hits
 
-    def _passing(self, documents: list[Any], filters: Filters) -> list[int]:
-        """Which of some documents are of the years, and not retracted unless that may be."""
+    def _keep_passing(self, documents: list[Any], filters: Filters) -> list[int]:
+        """Return the documents of the years, without retracted ones unless allowed."""
         import numpy as np
 
         if not documents:
             return []
         passes = np.ones(len(documents), bool)
-        if not _any_year(filters):
+        if not _is_any_year(filters):
             first, last = get_year_range(filters)
             years = np.array(self.searcher.fast_field_values("year", documents), np.int64)
             passes &= (years >= first) & (years <= last)
@@ -277,55 +279,55 @@ class Snapshot:
         return [int(at) for at in np.flatnonzero(passes)]
 
 
-def _placed(hit: tuple[Any, Any]) -> tuple[float, At]:
+def _to_scored_place(hit: tuple[Any, Any]) -> tuple[float, At]:
     score, at = hit
     return float(score), (at.segment_ord, at.doc)
 
 
-def _any_year(filters: Filters) -> bool:
+def _is_any_year(filters: Filters) -> bool:
     return filters.year_from is None and filters.year_to is None
 
 
-def _address(at: At) -> Any:
+def _to_address(at: At) -> Any:
     import tantivy
 
     return tantivy.DocAddress(*at)
 
 
-def key_of(digest: bytes) -> int:
-    """The first eight bytes of a text's SHA-256, as a number that indexes hold.
+def make_key(digest: bytes) -> int:
+    """Return the first eight bytes of a text's SHA-256, as a number that indexes hold.
 
     Of fifty million texts two have the same with a probability of 0.00007.
     """
     return int.from_bytes(digest[:8], "little", signed=True)
 
 
-def _fields(record: dict[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
+def _make_fields(record: dict[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
     parts = (record["title"] or "", row["section"] or "", row["text"])
     return {
         TERMS: join_weighted_terms(*map(terms.indexed, parts)),
-        "key": key_of(row["digest"]),
+        "key": make_key(row["digest"]),
         "retracted": int(bool(record["retracted"])),
         "kind": row["kind"],
-        **filtered_by(record),
+        **get_filter_fields(record),
     }
 
 
-def _place(file: SourceFile, row: Mapping[str, Any]) -> int:
+def _get_place(file: SourceFile, row: Mapping[str, Any]) -> int:
     return place_of(file.order, row["position"])
 
 
-def _rows(
+def _pair_rows(
     generations: Generations,
     file: SourceFile,
     positions: Sequence[int],
     records: Callable[[SourceFile, Sequence[int]], Iterator[dict[str, Any]]],
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """What *records* says of papers, and the passages of them, in pairs."""
-    cut = file.part(generations.mirror, KIND)
+    """Yield the facts of papers from *records*, with each of their passages."""
+    cut = file.get_part_path(generations.mirror, KIND)
     about = "abstract" if file.source == "pubmed" else "full_text"
     for at in range(0, len(positions), _BLOCK):
         some = positions[at : at + _BLOCK]
         known = {row["position"]: row for row in records(file, some)}
-        for row in passages_at(cut, some):
+        for row in read_passages_at(cut, some):
             yield known[row["position"]], {"kind": about, **row}

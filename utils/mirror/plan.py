@@ -27,8 +27,8 @@ from .citations import known_collections
 from .generations import Generations
 from .manifest import Manifest, SourceFile
 from .objects import Objects
-from .pmc import Choice, difference
-from .pubmed import SOURCE, noted, source_path
+from .pmc import Choice, find_difference
+from .pubmed import SOURCE, get_source_path, to_source_file
 
 if TYPE_CHECKING:
     from ..http import Web
@@ -67,7 +67,7 @@ _HOUR = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class MirrorPlan:
-    """What an update would take.
+    """The requirements of an update.
 
     ``files`` with ``size`` bytes are to be fetched of the ``listed`` ones (``baseline`` files of
     which are the ``year``'s baseline, 0: NLM's notice does not say); ``core_hours`` of reading, on
@@ -96,20 +96,20 @@ class MirrorPlan:
 
 
 def plan_pubmed(folder: Path, web: Web, *, keep: bool = True, workers: int = 0) -> MirrorPlan:
-    """What an update would take; see `.pubmed.update` for its options.
+    """Return what an update would take; see `.pubmed.update` for its options.
 
     Raises
     ------
     Unreachable
         The listings could not be had.
     """
-    listed = [noted(file) for file in list_files(web)]
+    listed = [to_source_file(file) for file in list_files(web)]
     year, last = last_of_baseline(web)
-    known = {file.name: file for file in Manifest(folder).files(SOURCE)}
+    known = {file.name: file for file in Manifest(folder).list_files(SOURCE)}
     due = [file for file in listed if not _is_here(folder, known.get(file.name), file)]
     absent = [file for file in due if not _is_fetched(folder, known.get(file.name))]
     read = [file for file in known.values() if file.is_read and file.cpu]
-    speed, growth, measured = _rates(read)
+    speed, growth, measured = _measure_rates(read)
     size, cores = sum(file.size for file in due), workers or os.cpu_count() or 1
     hours = size / speed / _HOUR
     sources = sum(file.size for file in absent) if keep else 0
@@ -124,14 +124,14 @@ def plan_pubmed(folder: Path, web: Web, *, keep: bool = True, workers: int = 0) 
         cores=cores,
         disk=round(size * growth) + sources,
         kept_sources=sources,
-        free=_free(folder),
+        free=_get_free_bytes(folder),
         measured=measured,
         **_to_search(size * PUBMED_PASSAGES),
     )
 
 
 def _to_search(passages: float) -> dict[str, Any]:
-    """What it takes to find so many passages."""
+    """Return what is needed to search so many passages."""
     return {
         "search_hours": passages / WORDS / _HOUR,
         "search_disk": round(passages * WORDS_BYTES),
@@ -145,11 +145,11 @@ def _is_here(folder: Path, known: SourceFile | None, listed: SourceFile) -> bool
 
 
 def _is_fetched(folder: Path, known: SourceFile | None) -> bool:
-    return known is not None and bool(known.md5) and source_path(folder, known).exists()
+    return known is not None and bool(known.md5) and get_source_path(folder, known).exists()
 
 
-def _rates(read: Sequence[SourceFile]) -> tuple[float, float, str]:
-    """Bytes that a core reads in a second, bytes of parts for each of them, and who says so."""
+def _measure_rates(read: Sequence[SourceFile]) -> tuple[float, float, str]:
+    """Return bytes read a second by a core, bytes of parts for each, and the source."""
     size = sum(file.size for file in read)
     if len(read) < _ENOUGH or not size:
         return PUBMED_BYTES, PUBMED_PARTS, "quality/benchmarks/README.md"
@@ -157,14 +157,14 @@ def _rates(read: Sequence[SourceFile]) -> tuple[float, float, str]:
     return size / cpu, parts / size, f"{len(read):,} files read here"
 
 
-def _free(folder: Path) -> int:
+def _get_free_bytes(folder: Path) -> int:
     nearest = next(path for path in (folder, *folder.parents) if path.exists())
     return shutil.disk_usage(nearest).free
 
 
 @dataclass(frozen=True, slots=True)
 class PmcPlan:
-    """What an update would take.
+    """The requirements of an update of PMC.
 
     Of ``listed`` articles ``new`` versions are to be looked at and ``gone`` ones drop out. An older
     version read or judged ``again`` texts that are here: today's reads and judges them from their
@@ -191,7 +191,7 @@ class PmcPlan:
 def plan_pmc(
     folder: Path, web: Web, choice: Choice | None = None, *, retry: bool = False, workers: int = 0
 ) -> PmcPlan:
-    """What an update would take; see `.pmc.update` for its options.
+    """Return what an update would take; see `.pmc.update` for its options.
 
     Raises
     ------
@@ -199,11 +199,11 @@ def plan_pmc(
         The listing could not be had.
     """
     objects = Objects(folder)
-    before = objects.fact("choice")
+    before = objects.get_fact("choice")
     wanted = choice or (Choice.from_json(before) if before else Choice())
     anew = bool(before) and wanted.to_json() != before
-    found = difference(objects, wanted, web, retry=retry, chosen_anew=anew)
-    files = Manifest(folder).files("pmc")
+    found = find_difference(objects, wanted, web, retry=retry, chosen_anew=anew)
+    files = Manifest(folder).list_files("pmc")
     read = [file for file in files if file.is_read and file.cpu]
     again = sum(file.records for file in files if file.state == "done" and not file.is_read)
     count, measured = sum(file.records for file in read), "quality/benchmarks/README.md"
@@ -225,14 +225,14 @@ def plan_pmc(
         hours=hours / cores,
         cores=cores,
         disk=round(len(found.new) * each * (1 + parts)),
-        free=_free(folder),
+        free=_get_free_bytes(folder),
         measured=measured,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class CitationsPlan:
-    """What an update would take; empty where nothing is new.
+    """The requirements of an update of citations; empty if nothing is new.
 
     ``collection`` is the day of NIH's newest (empty: not known, ``unknown`` says why), of which
     ``size`` bytes are to be fetched. About ``edges`` citations take at most ``core_hours`` and
@@ -249,8 +249,8 @@ class CitationsPlan:
 
 
 def plan_citations(folder: Path, web: Web) -> CitationsPlan:
-    """What an update would take; see `.citations.update`."""
-    table, newest, unknown = Tables(folder).current(), None, ""
+    """Return what an update would take; see `.citations.update`."""
+    table, newest, unknown = Tables(folder).get_published(), None, ""
     try:
         newest = newest_snapshot(web)
     except (Unreachable, NotAvailable) as error:
@@ -275,5 +275,5 @@ def plan_citations(folder: Path, web: Web) -> CitationsPlan:
 
 def _is_due(folder: Path, table: CitationTable | None, to_fetch: Snapshot | None) -> bool:
     """Return whether a table would be made."""
-    current = Generations(folder, "pubmed").whole()
+    current = Generations(folder, "pubmed").get_complete()
     return bool(to_fetch or table is None or (current and current.name != table.pubmed))

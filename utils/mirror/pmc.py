@@ -28,10 +28,10 @@ from ..sources.pmc_inventory import (
     newest_inventory,
 )
 from ..system import safe_files
-from .bundles import Member, md5_of, members, pack
+from .bundles import Member, get_md5, pack, read_members
 from .engines import Lost, Run
 from .generations import Generations
-from .locks import alone
+from .locks import exclusive_lock
 from .manifest import KINDS, Manifest, SourceFile
 from .objects import Batch, Difference, Objects
 from .parts import Part, ReadJob
@@ -52,7 +52,7 @@ _ENOUGH = 3  # batches in a row that cannot be reached: the site is down
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which articles are wanted; an empty one wants all.
+    """The articles that are wanted; an empty choice wants all.
 
     ``licenses`` as PMC writes them (``CC BY``), ``years`` the first and the last (0: any),
     ``journals`` as NLM abbreviates them, ``pmcids`` digits (None: of all articles).
@@ -63,43 +63,45 @@ class Choice:
     journals: tuple[str, ...] = ()
     pmcids: tuple[int, ...] | None = None
 
-    def why_not(self, record: dict[str, Any]) -> str:
-        """Why an article is not wanted, by its metadata; empty where it is."""
+    def explain_unwanted(self, record: dict[str, Any]) -> str:
+        """Return why an article is not wanted, by its metadata; empty if it is wanted."""
         told = str(record.get("license_code") or "")
-        if self.licenses and _folded(told) not in map(_folded, self.licenses):
+        if self.licenses and _fold_name(told) not in map(_fold_name, self.licenses):
             return f"its license is {told or 'not stated'}"
-        return self._why_not_there(*place_in(record))
+        return self._explain_unwanted_place(*place_in(record))
 
-    def fits(self, row: dict[str, Any]) -> bool:
-        """Whether an article that is here is wanted, by its row of a part."""
+    def is_wanted(self, row: dict[str, Any]) -> bool:
+        """Return whether a mirrored article is wanted, by its row of a part."""
         wanted = self.pmcids is None or row["pmcid"] in self.pmcids
         code = re.sub(r" \d+(\.\d+)*$", "", row["license"] or "")  # the text adds its version
-        wanted = wanted and (not self.licenses or _folded(code) in map(_folded, self.licenses))
-        return wanted and not self._why_not_there(row["journal"] or "", row["year"])
+        wanted = wanted and (
+            not self.licenses or _fold_name(code) in map(_fold_name, self.licenses)
+        )
+        return wanted and not self._explain_unwanted_place(row["journal"] or "", row["year"])
 
-    def _why_not_there(self, journal: str, year: int | None) -> str:
+    def _explain_unwanted_place(self, journal: str, year: int | None) -> str:
         first, last = self.years
         if (first or last) and not (year and first <= year <= (last or year)):
             return f"its year is {year or 'not stated'}"
-        if self.journals and _folded(journal) not in map(_folded, self.journals):
+        if self.journals and _fold_name(journal) not in map(_fold_name, self.journals):
             return f"its journal is {journal or 'not stated'}"
         return ""
 
     @property
     def title(self) -> str:
-        """In words, as a list of it is called."""
+        """The choice in words."""
         years = "-".join(str(year) for year in dict.fromkeys(self.years) if year)
         named = [] if self.pmcids is None else ["of a list"]
         words = [*named, *self.licenses, *([years] if years else []), *self.journals]
         return ", ".join(["PMC's articles in the mirror", *words])
 
     def to_json(self) -> str:
-        """As it is remembered."""
+        """Return the choice as JSON, to be remembered."""
         return json.dumps(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> Choice:
-        """What `to_json` wrote."""
+        """Read back what `to_json` wrote."""
         row = json.loads(text)
         pmcids = row["pmcids"]
         return cls(
@@ -110,8 +112,8 @@ class Choice:
         )
 
 
-def _folded(name: str) -> str:
-    """A license or a journal without what is spelled now one way, now another."""
+def _fold_name(name: str) -> str:
+    """Return a licence or journal without differences of spelling."""
     return re.sub(r"[\W_]+", "", name).casefold()
 
 
@@ -148,15 +150,15 @@ def update(
         The disk refuses; what was read stays.
     """
     safe_files.make_folder(folder)
-    with alone(folder / "pmc.lock", f"the mirror of PMC in {folder}"):
+    with exclusive_lock(folder / "pmc.lock", f"the mirror of PMC in {folder}"):
         for kind in KINDS:
             safe_files.delete_stale_parts(folder / "part" / f"{SOURCE}{kind}")
         safe_files.delete_stale_parts(folder / "source" / SOURCE)
-        yield from _Update(folder, web, run).steps(choice, retry=retry, most=most)
+        yield from _Update(folder, web, run).run_steps(choice, retry=retry, most=most)
 
 
-def selected(generations: Generations) -> tuple[Choice, list[str]]:
-    """The choice that is remembered, and the PMCIDs of the published texts that fit it.
+def select_articles(generations: Generations) -> tuple[Choice, list[str]]:
+    """Return the remembered choice, and the PMCIDs of the published texts that fit it.
 
     Raises
     ------
@@ -165,12 +167,12 @@ def selected(generations: Generations) -> tuple[Choice, list[str]]:
     """
     from .reading import open_sql
 
-    remembered = Objects(generations.mirror).fact("choice")
+    remembered = Objects(generations.mirror).get_fact("choice")
     choice = Choice.from_json(remembered) if remembered else Choice()
     query = "SELECT pmcid, license, journal, year FROM records ORDER BY pmcid"
     with closing(open_sql(generations)) as db:
         rows = db.sql(query).to_arrow_table().to_pylist()
-    return choice, [f"PMC{row['pmcid']}" for row in rows if choice.fits(row)]
+    return choice, [f"PMC{row['pmcid']}" for row in rows if choice.is_wanted(row)]
 
 
 class _Update:
@@ -184,64 +186,66 @@ class _Update:
         self.began = time.monotonic()
         self.choice = Choice()
 
-    def steps(self, choice: Choice | None, *, retry: bool, most: int) -> Iterator[MirrorProgress]:
+    def run_steps(
+        self, choice: Choice | None, *, retry: bool, most: int
+    ) -> Iterator[MirrorProgress]:
         """List, plan, fetch and read, publish."""
-        self._plan(choice, retry=retry, most=most)
-        while due := self._due():
-            self._go_on(total=self.progress.files + len(due))
+        self._plan_batches(choice, retry=retry, most=most)
+        while due := self._find_due():
+            self._advance(total=self.progress.files + len(due))
             yield self.progress
             before = self.progress
-            for made in self.run(read_texts, self._jobs(due)):
-                self._end(made)
+            for made in self.run(read_texts, self._make_jobs(due)):
+                self._record_outcome(made)
                 yield self.progress
             if self.progress.unreachable or self.progress.files == before.files:
                 break
-        self._go_on(step="publishing")
+        self._advance(step="publishing")
         yield self.progress
-        self._publish()
-        yield self._go_on(step="done")
+        self._publish_generation()
+        yield self._advance(step="done")
 
     # -- what is to be done ------------------------------------------------------------------
 
-    def _plan(self, choice: Choice | None, *, retry: bool, most: int) -> None:
+    def _plan_batches(self, choice: Choice | None, *, retry: bool, most: int) -> None:
         """Put what differs into batches."""
-        before = self.objects.fact("choice")
+        before = self.objects.get_fact("choice")
         self.choice = choice or (Choice.from_json(before) if before else Choice())
         anew = bool(before) and self.choice.to_json() != before
-        found = difference(self.objects, self.choice, self.web, retry=retry, chosen_anew=anew)
-        batches: list[Batch] = [("going", some) for some in _cut(found.gone)]
-        batches += [("due", some) for some in _cut(found.new[: most or None])]
+        found = find_difference(self.objects, self.choice, self.web, retry=retry, chosen_anew=anew)
+        batches: list[Batch] = [("going", some) for some in _split_batches(found.gone)]
+        batches += [("due", some) for some in _split_batches(found.new[: most or None])]
         self.objects.remember("choice", self.choice.to_json())
         self.objects.remember("listed", str(found.listed))
         if batches:
             self.objects.plan(batches)
 
-    def _due(self) -> dict[int, Batch]:
-        """Batches that are planned, and parts that another reader made or that are gone."""
-        due = self.objects.due()
-        for file in self.manifest.files(SOURCE):
+    def _find_due(self) -> dict[int, Batch]:
+        """Return planned batches, and parts that are missing or made by another reader."""
+        due = self.objects.list_due_batches()
+        for file in self.manifest.list_files(SOURCE):
             if file.order not in due and file.state == "done" and not file.is_here(self.folder):
                 due[file.order] = ("again", [])
         return dict(sorted(due.items()))
 
-    def _jobs(self, due: dict[int, Batch]) -> Iterator[ReadJob]:
-        """Batches to be read, each as soon as it is here; the next one is fetched meanwhile."""
+    def _make_jobs(self, due: dict[int, Batch]) -> Iterator[ReadJob]:
+        """Yield batches to be read as soon as they are fetched; the next is fetched meanwhile."""
         left, out_of_reach = iter(due.items()), 0
         ahead = ThreadPoolExecutor(1, "bundle")
         pool = ThreadPoolExecutor(_AT_ONCE, "article")
-        fetch = partial(self._bundle, pool)
+        fetch = partial(self._fetch_bundle, pool)
         coming: Future[Path] | None = None
         try:
             for number, batch in left:
                 now = coming or ahead.submit(fetch, number, batch)
-                following = _after(due, number)
+                following = _find_next(due, number)
                 coming = ahead.submit(fetch, *following) if following else None
                 try:
-                    job = self._job(number, now.result())
+                    job = self._make_job(number, now.result())
                 except Unreachable as error:
                     out_of_reach += 1
-                    failed = {**self.progress.failed, _sequence(number): error.message}
-                    self._go_on(failed=failed, unreachable=True)
+                    failed = {**self.progress.failed, _format_sequence(number): error.message}
+                    self._advance(failed=failed, unreachable=True)
                 else:
                     out_of_reach = 0
                     if job:
@@ -253,21 +257,21 @@ class _Update:
             for one in (ahead, pool):
                 one.shutdown(wait=True, cancel_futures=True)
 
-    def _job(self, number: int, bundle: Path) -> ReadJob | None:
-        """What is to be read of a bundle; None where there is nothing in it."""
-        if not any(one.has_row for one in members(bundle, bytes_too=False)):
+    def _make_job(self, number: int, bundle: Path) -> ReadJob | None:
+        """Return what is to be read of a bundle; None if it is empty."""
+        if not any(one.has_row for one in read_members(bundle, bytes_too=False)):
             self._end_objects(number, bundle, {})
             safe_files.delete_file(bundle)
-            self._go_on(files=self.progress.files + 1)
+            self._advance(files=self.progress.files + 1)
             return None
-        name, sequence = bundle.name, _sequence(number)
+        name, sequence = bundle.name, _format_sequence(number)
         return ReadJob(
-            str(bundle), SOURCE, name, sequence, number, md5_of(bundle), str(self.folder)
+            str(bundle), SOURCE, name, sequence, number, get_md5(bundle), str(self.folder)
         )
 
     # -- fetching ----------------------------------------------------------------------------
 
-    def _bundle(self, pool: ThreadPoolExecutor, number: int, batch: Batch) -> Path:
+    def _fetch_bundle(self, pool: ThreadPoolExecutor, number: int, batch: Batch) -> Path:
         """Have a batch here.
 
         Raises
@@ -275,7 +279,7 @@ class _Update:
         Unreachable
             Some of it could not be had; it is asked for again by the next run.
         """
-        place, sequence = self.folder / "source" / SOURCE, _sequence(number)
+        place, sequence = self.folder / "source" / SOURCE, _format_sequence(number)
         if found := sorted(place.glob(f"{sequence}-*.zip")):
             return found[0]
         state, objects = batch
@@ -285,15 +289,15 @@ class _Update:
         if state == "again":
             msg = f"The bundle {sequence} of PMC is gone."
             raise Unreachable(msg, f"Bring back {place}, or delete the mirror.")
-        had = self.objects.had(number)
-        futures = [pool.submit(self._member, one, one in had) for one in objects]
+        had = self.objects.find_former_texts(number)
+        futures = [pool.submit(self._fetch_member, one, one in had) for one in objects]
         return pack([future.result() for future in futures], place, sequence)
 
-    def _member(self, wanted: ObjectVersion, had: bool) -> Member:
-        """One article version, or why there is none."""
+    def _fetch_member(self, wanted: ObjectVersion, had: bool) -> Member:
+        """Return one article version, or why there is none."""
         try:
             article = fetch_metadata(wanted, self.web)
-            why = self.choice.why_not(article.record)
+            why = self.choice.explain_unwanted(article.record)
             if not article.record.get("xml_url"):
                 why = why or "there is no XML of it"
             if why:
@@ -307,20 +311,20 @@ class _Update:
 
     # -- what became of it -------------------------------------------------------------------
 
-    def _end(self, made: Part | Lost[ReadJob]) -> None:
+    def _record_outcome(self, made: Part | Lost[ReadJob]) -> None:
         """Write down what became of a batch."""
         if isinstance(made, Lost) or made.reason:
             self._set_aside(made)
             return
         order = int(made.name.partition("-")[0])
         bundle = self.folder / "source" / SOURCE / made.name
-        file = SourceFile(SOURCE, made.name, SOURCE, _sequence(order), order,
+        file = SourceFile(SOURCE, made.name, SOURCE, _format_sequence(order), order,
                           size=bundle.stat().st_size)  # fmt: skip
-        file = self.manifest.end(file, made, md5_of(bundle))
-        self._end_objects(order, bundle, _refused(file.part(self.folder)))
+        file = self.manifest.end(file, made, get_md5(bundle))
+        self._end_objects(order, bundle, _find_rejected(file.get_part_path(self.folder)))
         now = self.progress
         size, files = now.size + file.size, now.files + 1
-        self._go_on(
+        self._advance(
             files=files,
             size=size,
             total_size=size * max(now.total, files) // files,
@@ -332,7 +336,7 @@ class _Update:
     def _end_objects(self, number: int, bundle: Path, refused: dict[tuple[int, int], str]) -> None:
         """Write down what became of each object of a bundle."""
         ends, failed = [], {}
-        for one in members(bundle, bytes_too=False):
+        for one in read_members(bundle, bytes_too=False):
             why = refused.get(one.listed[:2], "") or one.reason
             state = "done" if one.state == "text" else one.state
             state = "aside" if one.listed[:2] in refused and state == "done" else state
@@ -340,42 +344,45 @@ class _Update:
             if state in ("aside", "vanished"):
                 failed[one.listed.name] = why
         self.objects.end(number, ends)
-        self._go_on(failed={**self.progress.failed, **failed})
+        self._advance(failed={**self.progress.failed, **failed})
 
     def _set_aside(self, made: Part | Lost[ReadJob]) -> None:
         """Read each article of a bundle by itself, to find the one that cannot be read."""
         name = made.name if isinstance(made, Part) else made.job.name
         bundle = self.folder / "source" / SOURCE / name
         number = int(name.partition("-")[0])
-        objects = self.objects.due().get(number, ("", []))[1]
+        objects = self.objects.list_due_batches().get(number, ("", []))[1]
         safe_files.delete_file(bundle)
         if len(objects) > 1:
             self.objects.plan([("due", [one]) for one in objects])
-            self._go_on(files=self.progress.files + 1)
+            self._advance(files=self.progress.files + 1)
             return
         self.objects.end(number, [(one, "aside", made.reason) for one in objects])
         failed = {one.name: made.reason for one in objects} or {name: made.reason}
-        self._go_on(failed={**self.progress.failed, **failed}, files=self.progress.files + 1)
+        self._advance(failed={**self.progress.failed, **failed}, files=self.progress.files + 1)
 
-    def _publish(self) -> None:
+    def _publish_generation(self) -> None:
         """Build and publish a generation of all that is read, if it is not published yet."""
-        files = [file for file in self.manifest.files(SOURCE) if file.is_here(self.folder)]
-        current = self.generations.whole()
-        if files and (not current or _digests(files) != _digests(self.generations.files(current))):
+        files = [file for file in self.manifest.list_files(SOURCE) if file.is_here(self.folder)]
+        current = self.generations.get_complete()
+        if files and (
+            not current
+            or _list_digests(files) != _list_digests(self.generations.list_files(current))
+        ):
             made = self.generations.build(files, {})
             self.generations.publish(made.name)
-            self._go_on(changed=not current or made.name != current.name)
+            self._advance(changed=not current or made.name != current.name)
             for path in self.generations.tidy():
                 safe_files.delete_file(path)
-        self._go_on(generation=self.generations.current())
+        self._advance(generation=self.generations.get_published())
 
-    def _go_on(self, **facts: Any) -> MirrorProgress:
+    def _advance(self, **facts: Any) -> MirrorProgress:
         seconds = time.monotonic() - self.began
         self.progress = replace(self.progress, **facts, seconds=seconds)
         return self.progress
 
 
-def difference(
+def find_difference(
     objects: Objects,
     choice: Choice,
     web: Web,
@@ -383,7 +390,7 @@ def difference(
     retry: bool = False,
     chosen_anew: bool = False,
 ) -> Difference:
-    """What the Cloud Service has that is not here, and what is here that it has no more.
+    """Return what the Cloud Service has that is missing here, and what it no longer has.
 
     Raises
     ------
@@ -402,32 +409,32 @@ def difference(
             listing = (one for one in every if one.pmcid in within)
         return objects.compare(listing, within=within, **options)
     found = objects.compare(listed(newest_inventory(web), web), **options)
-    here = sum(n for state, n in objects.counts().items() if state != "gone")
+    here = sum(n for state, n in objects.count_states().items() if state != "gone")
     if len(found.gone) * 2 > here > 1:
         msg = f"PMC's inventory lacks {len(found.gone):,} of the {here:,} articles known here."
         raise Unreachable(msg, "It is hardly whole. Run it again tomorrow.")
     return found
 
 
-def _cut(some: Sequence[ObjectVersion]) -> Iterator[list[ObjectVersion]]:
+def _split_batches(some: Sequence[ObjectVersion]) -> Iterator[list[ObjectVersion]]:
     return (list(some[at : at + BATCH]) for at in range(0, len(some), BATCH))
 
 
-def _after(due: dict[int, Batch], number: int) -> tuple[int, Batch] | None:
+def _find_next(due: dict[int, Batch], number: int) -> tuple[int, Batch] | None:
     following = next((one for one in due if one > number), None)
     return None if following is None else (following, due[following])
 
 
-def _sequence(number: int) -> str:
+def _format_sequence(number: int) -> str:
     return f"{number:07}"
 
 
-def _digests(files: Sequence[SourceFile]) -> list[tuple[str, str]]:
+def _list_digests(files: Sequence[SourceFile]) -> list[tuple[str, str]]:
     return [(file.name, file.digest) for file in files]
 
 
-def _refused(part: Path) -> dict[tuple[int, int], str]:
-    """Article versions of a part that the judges refused, and why."""
+def _find_rejected(part: Path) -> dict[tuple[int, int], str]:
+    """Return article versions of a part that the judges rejected, and why."""
     from pyarrow import parquet
 
     columns = ["pmcid", "version", "deleted", "state", "verdict", "evidence"]

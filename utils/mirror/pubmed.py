@@ -20,10 +20,10 @@ from ..sources.pubmed_files import BulkFile, Folder
 from ..system import safe_files
 from .engines import Lost, Run
 from .generations import Generation, Generations
-from .locks import alone
+from .locks import exclusive_lock
 from .manifest import KINDS, YEAR, Manifest, SourceFile, State
 from .parts import Part, ReadJob, read_part
-from .pubmed_files import Chain, FilledFolder, Nlm, Origin, chains
+from .pubmed_files import Chain, FilledFolder, Nlm, Origin, build_chains
 
 if TYPE_CHECKING:
     from ..http import Web
@@ -36,7 +36,7 @@ _ENOUGH = 3  # files in a row that cannot be reached: the site is down
 
 @dataclass(frozen=True, slots=True)
 class MirrorProgress:
-    """How far it has come.
+    """The progress of an update.
 
     ``files`` of ``total`` are read in this run, with ``records``, ``deletions`` and ``passages``;
     ``size`` of ``total_size`` bytes by the listing; ``failed`` are files set aside, vanished or not
@@ -64,7 +64,7 @@ class MirrorProgress:
 
     @property
     def eta_s(self) -> float | None:
-        """Seconds until all are read, by the bytes so far; None where nobody can tell."""
+        """The seconds until all files are read, by the bytes so far; None if unknown."""
         if not (self.size and self.seconds):
             return None
         return (self.total_size - self.size) * self.seconds / self.size
@@ -106,10 +106,10 @@ def update(
         The disk refuses; what was read stays.
     """
     safe_files.make_folder(folder)
-    with alone(folder / "update.lock", f"the mirror of PubMed in {folder}"):
+    with exclusive_lock(folder / "update.lock", f"the mirror of PubMed in {folder}"):
         for kind in KINDS:
             safe_files.delete_stale_parts(folder / "part" / f"{SOURCE}{kind}")
-        yield from _Update(folder, web, run, keep, filled).steps(most)
+        yield from _Update(folder, web, run, keep, filled).run_steps(most)
 
 
 class _Update:
@@ -126,100 +126,102 @@ class _Update:
         self.progress = MirrorProgress()
         self.began = time.monotonic()
 
-    def steps(self, most: int) -> Iterator[MirrorProgress]:
+    def run_steps(self, most: int) -> Iterator[MirrorProgress]:
         """List, read, publish."""
-        listed = [noted(file) for file in self.origin.list_files()]
+        listed = [to_source_file(file) for file in self.origin.list_files()]
         notice = self.origin.last_of_baseline()
         self.manifest.note(listed)
-        self.files = {file.name: file for file in self.manifest.files(SOURCE)}
-        due = self._due({file.name for file in listed})[: most or None]
-        self._go_on(total=len(due), total_size=sum(file.size for file in due))
+        self.files = {file.name: file for file in self.manifest.list_files(SOURCE)}
+        due = self._find_due({file.name for file in listed})[: most or None]
+        self._advance(total=len(due), total_size=sum(file.size for file in due))
         yield self.progress
-        for made in self.run(read_part, self._jobs(due)) if due else ():
-            self._end(made)
+        for made in self.run(read_part, self._make_jobs(due)) if due else ():
+            self._record_outcome(made)
             yield self.progress
-        self._go_on(step="publishing")
+        self._advance(step="publishing")
         yield self.progress
-        self._publish(notice)
-        yield self._go_on(step="done")
+        self._publish_generation(notice)
+        yield self._advance(step="done")
 
-    def _due(self, listed: set[str]) -> list[SourceFile]:
-        """Files to be read: those that can be had, and are not read by today's reader."""
+    def _find_due(self, listed: set[str]) -> list[SourceFile]:
+        """Return available files that today's reader has not read."""
         due = []
         for file in list(self.files.values()):
             if file.is_here(self.folder):
                 continue
             file = self.files[file.name] = replace(file, state="listed")  # noqa: PLW2901 - not done
-            if file.name in listed or source_path(self.folder, file).exists():
+            if file.name in listed or get_source_path(self.folder, file).exists():
                 due.append(file)
             else:
-                self._fail(file, "vanished", "It is not listed any more.")
+                self._record_failure(file, "vanished", "It is not listed any more.")
         return due
 
-    def _jobs(self, due: Sequence[SourceFile]) -> Iterator[ReadJob]:
-        """Files to be read, each as soon as it is here; a few are fetched ahead."""
+    def _make_jobs(self, due: Sequence[SourceFile]) -> Iterator[ReadJob]:
+        """Yield files to be read as soon as they are fetched; a few are fetched ahead."""
         left, out_of_reach = iter(due), 0
         pool = ThreadPoolExecutor(_AT_ONCE, "mirror")
-        fetching = {pool.submit(self._fetch, file): file for file in islice(left, _AHEAD)}
+        fetching = {pool.submit(self._fetch_file, file): file for file in islice(left, _AHEAD)}
         try:
             while fetching:
                 done, _ = wait(fetching, return_when=FIRST_COMPLETED)
                 for future in done:
                     file = fetching.pop(future)
-                    job = self._job(file, future)
+                    job = self._make_job(file, future)
                     out_of_reach = out_of_reach + 1 if self._is_unreached(file) else 0
                     if job:
                         yield job
                     if out_of_reach < _ENOUGH:
                         fetching |= {
-                            pool.submit(self._fetch, more): more for more in islice(left, 1)
+                            pool.submit(self._fetch_file, more): more for more in islice(left, 1)
                         }
         finally:
             self.web.transport.cancel()
             pool.shutdown(wait=False, cancel_futures=True)
 
-    def _fetch(self, file: SourceFile) -> str:
+    def _fetch_file(self, file: SourceFile) -> str:
         """Have a file here; its MD5."""
-        if file.md5 and source_path(self.folder, file).exists():
+        if file.md5 and get_source_path(self.folder, file).exists():
             return file.md5
-        listed = wanted(file)
+        listed = to_bulk_file(file)
         md5 = self.origin.md5(listed)
-        path = source_path(self.folder, replace(file, md5=md5))
-        if not path.exists() and not self._job_of(file, md5).records.exists():
+        path = get_source_path(self.folder, replace(file, md5=md5))
+        if not path.exists() and not self._to_job(file, md5).records.exists():
             safe_files.make_folder(path.parent)
             self.origin.have(listed, md5, path)
         return md5
 
-    def _job(self, file: SourceFile, future: Future[str]) -> ReadJob | None:
-        """What is to be read of a file that was to be fetched; None where it is not here."""
+    def _make_job(self, file: SourceFile, future: Future[str]) -> ReadJob | None:
+        """Return what is to be read of a file; None if the file could not be fetched."""
         try:
             md5 = future.result()
         except NotAvailable as error:
-            self._fail(file, "vanished", error.message)
+            self._record_failure(file, "vanished", error.message)
         except BadContent as error:
-            self._fail(file, "aside", error.message)
+            self._record_failure(file, "aside", error.message)
         except Unreachable as error:
-            self._go_on(failed={**self.progress.failed, file.name: error.message}, unreachable=True)
+            self._advance(
+                failed={**self.progress.failed, file.name: error.message}, unreachable=True
+            )
         else:
             self.files[file.name] = replace(file, md5=md5)
-            return self._job_of(file, md5)
+            return self._to_job(file, md5)
         return None
 
-    def _job_of(self, file: SourceFile, md5: str) -> ReadJob:
-        path = str(source_path(self.folder, replace(file, md5=md5)))
+    def _to_job(self, file: SourceFile, md5: str) -> ReadJob:
+        path = str(get_source_path(self.folder, replace(file, md5=md5)))
         about = (file.source, file.name, file.sequence, file.order)
         return ReadJob(path, *about, md5, str(self.folder))
 
     def _is_unreached(self, file: SourceFile) -> bool:
         return file.name in self.progress.failed and self.files[file.name].state == "listed"
 
-    def _end(self, made: Part | Lost[ReadJob]) -> None:
+    def _record_outcome(self, made: Part | Lost[ReadJob]) -> None:
         """Write down what became of a file."""
         part = made if isinstance(made, Part) else Part(made.job.name, reason=made.reason)
         file = self.manifest.end(self.files[part.name], part, self.files[part.name].md5)
         self.files[part.name] = file
         now = self.progress
-        self._go_on(
+        self._advance(
             files=now.files + (not part.reason),
             size=now.size + file.size,
             cpu=now.cpu + part.cpu,
@@ -228,42 +230,44 @@ class _Update:
                for name in ("records", "deletions", "passages")},
         )  # fmt: skip
         if not self.keep and not part.reason:
-            safe_files.delete_file(source_path(self.folder, file))
+            safe_files.delete_file(get_source_path(self.folder, file))
 
-    def _fail(self, file: SourceFile, state: State, reason: str) -> None:
-        self.files[file.name] = self.manifest.fail(file, state, reason)
-        self._go_on(failed={**self.progress.failed, file.name: reason})
+    def _record_failure(self, file: SourceFile, state: State, reason: str) -> None:
+        self.files[file.name] = self.manifest.record_failure(file, state, reason)
+        self._advance(failed={**self.progress.failed, file.name: reason})
 
-    def _go_on(self, **facts: Any) -> MirrorProgress:
+    def _advance(self, **facts: Any) -> MirrorProgress:
         seconds = time.monotonic() - self.began
         self.progress = replace(self.progress, **facts, seconds=seconds)
         return self.progress
 
-    def _publish(self, notice: tuple[int, int]) -> None:
+    def _publish_generation(self, notice: tuple[int, int]) -> None:
         """Build and publish the newest generation that can be, if it is not published yet."""
-        current, last = self.generations.whole(), self.generations.last_published()
+        current, last = self.generations.get_complete(), self.generations.get_published_name()
         waits_for = ""
-        for chain in chains(list(self.files.values()), self._last_of_baselines(notice, last)):
-            obstacle = _obstacle(chain, last)
+        for chain in build_chains(
+            list(self.files.values()), self._find_baseline_ends(notice, last)
+        ):
+            obstacle = _find_obstacle(chain, last)
             waits_for = waits_for or obstacle
             if obstacle:
                 continue
-            if not current or _differs(chain, self.generations.files(current), current):
+            if not current or _is_different(chain, self.generations.list_files(current), current):
                 made = self.generations.build(chain.files, chain.missing)
                 self.generations.publish(made.name)
-                self._go_on(changed=not current or made.name != current.name)
-                self._tidy(made)
-            self._go_on(held_back=chain.holds_back)
+                self._advance(changed=not current or made.name != current.name)
+                self._delete_unused(made)
+            self._advance(held_back=chain.holds_back)
             break
-        published = self.generations.whole()
+        published = self.generations.get_complete()
         if last and not published:
             waits_for += (
                 f" ({last}, published before, is damaged and cannot be made again from here)"
             )
-        self._go_on(generation=published, waits_for=waits_for)
+        self._advance(generation=published, waits_for=waits_for)
 
-    def _last_of_baselines(self, notice: tuple[int, int], last: str) -> dict[int, int]:
-        """The number of a baseline's last file by its year, by NLM's notice and by what was here.
+    def _find_baseline_ends(self, notice: tuple[int, int], last: str) -> dict[int, int]:
+        """Return the last file's number of each baseline, by NLM's notice and by what is here.
 
         A year that was published had its baseline whole; once NLM's notice is on the next one,
         nobody else says which of its files was the last.
@@ -276,13 +280,13 @@ class _Update:
         )
         return {year: max(here, default=0), notice[0]: notice[1]}
 
-    def _tidy(self, published: Generation) -> None:
-        """Drop what no generation that is kept needs, and no file that is still to come."""
+    def _delete_unused(self, published: Generation) -> None:
+        """Delete what no kept generation and no later file needs."""
         old = [file for file in self.files.values() if file.year < published.year]
         self.manifest.forget(old)
-        self.files = {file.name: file for file in self.manifest.files(SOURCE)}
+        self.files = {file.name: file for file in self.manifest.list_files(SOURCE)}
         needed = {
-            file.part(self.folder, kind)
+            file.get_part_path(self.folder, kind)
             for file in self.files.values()
             if file.is_read
             for kind in KINDS
@@ -290,32 +294,32 @@ class _Update:
         for path in self.generations.tidy():
             if path not in needed:
                 safe_files.delete_file(path)
-        sources = {source_path(self.folder, file) for file in self.files.values()}
+        sources = {get_source_path(self.folder, file) for file in self.files.values()}
         for path in (self.folder / "source" / SOURCE).glob("*.xml.gz"):
             if path not in sources:
                 safe_files.delete_file(path)
 
 
-def source_path(folder: Path, file: SourceFile) -> Path:
-    """Where a fetched file lies; what is there is whole, and has that MD5."""
+def get_source_path(folder: Path, file: SourceFile) -> Path:
+    """Return the path of a fetched file; a file there is complete, and has that MD5."""
     return folder / "source" / file.source / f"{file.sequence}-{file.md5}.xml.gz"
 
 
-def noted(file: BulkFile) -> SourceFile:
-    """A file as the manifest has it."""
+def to_source_file(file: BulkFile) -> SourceFile:
+    """Return a file as the manifest has it."""
     order = file.year * YEAR + file.number
     place = (file.name, file.folder, file.sequence, order)
     return SourceFile(SOURCE, *place, listed=file.listed, size=file.size)
 
 
-def wanted(file: SourceFile) -> BulkFile:
-    """A file as the site has it."""
+def to_bulk_file(file: SourceFile) -> BulkFile:
+    """Return a file as the site has it."""
     folder: Folder = "baseline" if file.folder == "baseline" else "updatefiles"
     return BulkFile(file.name, folder, file.year, file.number)
 
 
-def _obstacle(chain: Chain, last: str) -> str:
-    """Why a year cannot be published after the generation *last* was; empty where it can.
+def _find_obstacle(chain: Chain, last: str) -> str:
+    """Return why a year cannot be published after generation *last*; empty if it can.
 
     That one may be damaged: then it is made again, and no other takes its place meanwhile.
     """
@@ -331,12 +335,12 @@ def _obstacle(chain: Chain, last: str) -> str:
 
 
 def _place_of(generation: str) -> tuple[int, int]:
-    """Year and number of a generation's last file, by its name; zeros where there is none."""
+    """Return year and number of a generation's last file, by its name; zeros without one."""
     year, _, number = generation.partition("-")[0].partition("n")
     return (int(year), int(number)) if year.isdecimal() and number.isdecimal() else (0, 0)
 
 
-def _differs(chain: Chain, files: Sequence[SourceFile], current: Generation) -> bool:
-    """Whether a generation of this chain would be another than the one that is published."""
+def _is_different(chain: Chain, files: Sequence[SourceFile], current: Generation) -> bool:
+    """Return whether this chain would make another generation than the published one."""
     ours, theirs = ([(file.name, file.digest) for file in some] for some in (chain.files, files))
     return ours != theirs or chain.missing != current.missing

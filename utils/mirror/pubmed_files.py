@@ -1,10 +1,10 @@
 """PubMed's files: where they are from, and which of a year's make a generation.
 
-`Nlm` is NLM's site, `FilledFolder` a folder that somebody filled already. `chains` says whether a
-year's baseline is whole, and which updates follow without a gap. That is never guessed: NLM's
-notice names the last file of a baseline, and so does the first update, whose number is the next
-one. A file that is set aside leaves a hole that is named, and the rest goes on; one that could only
-not be reached holds back what follows it.
+`Nlm` is NLM's site, `FilledFolder` a folder that somebody filled already. `build_chains` says
+whether a year's baseline is whole, and which updates follow without a gap. That is never guessed:
+NLM's notice names the last file of a baseline, and so does the first update, whose number is the
+next one. A file that is set aside leaves a hole that is named, and the rest goes on; one that could
+only not be reached holds back what follows it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _PLACES = ("baseline", "updatefiles", "Source", ".")
 
 
 class Origin(Protocol):
-    """What can be listed and had."""
+    """A place from which PubMed's files can be listed and fetched."""
 
     def list_files(self) -> list[BulkFile]:
         """All files there are, by year and number."""
@@ -57,7 +57,7 @@ class Origin(Protocol):
 
 
 class Nlm:
-    """NLM's site; raises what `..sources.pubmed_files` does."""
+    """NLM's site; raises what `..sources.pubmed_files` raises."""
 
     def __init__(self, web: Web) -> None:
         self._web = web
@@ -97,15 +97,15 @@ class FilledFolder:
         BadRequest
             There are none.
         """
-        found = {file.name: file for file in self._found()}
+        found = {file.name: file for file in self._find_files()}
         if not found:
             msg = f"{self._folder} has no files of PubMed (pubmed26n0001.xml.gz and so on)."
             raise BadRequest(msg, "Give --from the folder with baseline/ and updatefiles/.")
         return sorted(found.values(), key=lambda file: (file.year, file.number))
 
-    def _found(self) -> Iterator[BulkFile]:
+    def _find_files(self) -> Iterator[BulkFile]:
         year, last = self.last_of_baseline()
-        for path in self._paths("pubmed*.xml.gz"):
+        for path in self._find_paths("pubmed*.xml.gz"):
             if told := _NAME.fullmatch(path.name):
                 of, number = int(told[1]), int(told[2])
                 is_update = path.parent.name == "updatefiles" or (of == year and number > last)
@@ -115,14 +115,14 @@ class FilledFolder:
                 listed = f"{day} {about.st_size} in {path.parent.name}"
                 yield BulkFile(path.name, folder, of, number, listed, about.st_size)
 
-    def _paths(self, pattern: str) -> Iterator[Path]:
+    def _find_paths(self, pattern: str) -> Iterator[Path]:
         with safe_files.disk_errors(self._folder, "read"):
             for place in _PLACES:
                 yield from sorted((self._folder / place).glob(pattern))
 
     def last_of_baseline(self) -> tuple[int, int]:
         """As NLM's notice in it says; zeros where there is none."""
-        for path in self._paths("README.txt"):
+        for path in self._find_paths("README.txt"):
             if (last := last_in_notice(path.read_text("utf-8", "replace")))[0]:
                 return last
         return 0, 0
@@ -135,7 +135,7 @@ class FilledFolder:
         BadContent
             Beside it stands another.
         """
-        path = self._path(file)
+        path = self._find_path(file)
         with safe_files.disk_errors(path, "read"), path.open("rb") as opened:
             made = hashlib.file_digest(opened, lambda: hashlib.md5(usedforsecurity=False))
         beside = path.with_name(f"{path.name}.md5")
@@ -146,17 +146,17 @@ class FilledFolder:
                 raise BadContent(msg, "Copy it again.", verdict="partial")
         return made.hexdigest()
 
-    def _path(self, file: BulkFile) -> Path:
-        return next(iter(self._paths(file.name)))
+    def _find_path(self, file: BulkFile) -> Path:
+        return next(iter(self._find_paths(file.name)))
 
     def have(self, file: BulkFile, md5: str, path: Path) -> None:
         """Lead there."""
         with safe_files.disk_errors(path):
             path.unlink(missing_ok=True)  # one that leads nowhere any more
             try:
-                path.symlink_to(self._path(file))
+                path.symlink_to(self._find_path(file))
             except (OSError, NotImplementedError):  # Windows wants a privilege for it
-                shutil.copyfile(self._path(file), path)
+                shutil.copyfile(self._find_path(file), path)
 
 
 @dataclass(slots=True)
@@ -175,8 +175,8 @@ class Chain:
     hole_in_baseline: bool = False
 
 
-def chains(files: Sequence[SourceFile], last: Mapping[int, int]) -> Iterator[Chain]:
-    """The chain of each year there are files of, the newest first.
+def build_chains(files: Sequence[SourceFile], last: Mapping[int, int]) -> Iterator[Chain]:
+    """Yield the chain of each year with files, the newest first.
 
     Parameters
     ----------
@@ -187,10 +187,10 @@ def chains(files: Sequence[SourceFile], last: Mapping[int, int]) -> Iterator[Cha
     """
     for year in sorted({file.year for file in files}, reverse=True):
         of_year = {file.number: file for file in files if file.year == year}
-        yield _chain(year, of_year, last.get(year, 0))
+        yield _build_chain(year, of_year, last.get(year, 0))
 
 
-def _chain(year: int, files: dict[int, SourceFile], last: int) -> Chain:
+def _build_chain(year: int, files: dict[int, SourceFile], last: int) -> Chain:
     made = Chain(year)
     updates = [number for number, file in files.items() if file.folder != "baseline"]
     last = last or (min(updates) - 1 if updates else 0)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..command_line import command_line
 from ..errors import StoreFailed
-from .columns import paper_of
+from .columns import row_to_paper
 from .generations import KEYS, Generation, Generations, connect
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from ..model.paper import Paper
 
 
-def papers(pmids: Iterable[int], generations: Generations) -> dict[int, Paper]:
-    """The records of papers by PMID; what is not among them, the generation does not have.
+def read_papers(pmids: Iterable[int], generations: Generations) -> dict[int, Paper]:
+    """Return the records of papers by PMID; papers outside the generation are missing.
 
     Raises
     ------
@@ -33,21 +33,23 @@ def papers(pmids: Iterable[int], generations: Generations) -> dict[int, Paper]:
     """
     generation = generations.require_current()
     places: dict[int, list[int]] = defaultdict(list)
-    for order, position in live_places(pmids, generations, generation).values():
+    for order, position in find_live_places(pmids, generations, generation).values():
         places[order].append(position)
-    files = {file.order: file for file in generations.files(generation) if file.order in places}
+    files = {
+        file.order: file for file in generations.list_files(generation) if file.order in places
+    }
     found = [
-        paper_of(row)
+        row_to_paper(row)
         for order, positions in places.items()
-        for row in rows_at(files[order].part(generations.mirror), sorted(positions))
+        for row in read_rows_at(files[order].get_part_path(generations.mirror), sorted(positions))
     ]
     return {int(paper.ids.pmid): paper for paper in found}
 
 
-def live_places(
+def find_live_places(
     names: Iterable[int], generations: Generations, generation: Generation
 ) -> dict[int, tuple[int, int]]:
-    """File (its order) and position of the row that counts of each PMID, or of PMC each PMCID.
+    """Return file order and position of the row that counts, for each PMID or PMCID.
 
     No more of them are live.
     """
@@ -56,20 +58,20 @@ def live_places(
     key = KEYS[generations.source]
     wanted = sorted(set(names))
     path = generations.folder / generation.name / "live.parquet"
-    with readable():
+    with explain_unreadable():
         rows = parquet.read_table(path, filters=[(key, "in", wanted)]) if wanted else None
     found = rows.to_pylist() if rows else []
     return {row[key]: (row["sequence"], row["position"]) for row in found}
 
 
-def rows_at(
+def read_rows_at(
     part: Path, positions: Sequence[int], columns: Sequence[str] = ()
 ) -> Iterator[dict[str, Any]]:
-    """The rows of a part at some positions, in order; only their row groups are read."""
+    """Yield the rows of a part at some positions, in order; reads only their row groups."""
     from pyarrow import parquet
 
     by_group: dict[int, list[int]] = defaultdict(list)
-    with readable(), parquet.ParquetFile(part) as file:
+    with explain_unreadable(), parquet.ParquetFile(part) as file:
         groups = range(file.num_row_groups)
         ends = list(accumulate(file.metadata.row_group(at).num_rows for at in groups))
         for position in positions:
@@ -80,13 +82,13 @@ def rows_at(
             yield from table.take(inside).to_pylist()
 
 
-def passages_at(
+def read_passages_at(
     part: Path, positions: Sequence[int], columns: Sequence[str] = ()
 ) -> Iterator[dict[str, Any]]:
-    """The passages of the records at some positions, in order; see `rows_at`."""
+    """Yield the passages of the records at some positions, in order; see `rows_at`."""
     from pyarrow import compute, parquet
 
-    with readable(), parquet.ParquetFile(part) as file:
+    with explain_unreadable(), parquet.ParquetFile(part) as file:
         at = file.schema_arrow.get_field_index("position")
         for group in range(file.num_row_groups):
             span = file.metadata.row_group(group).column(at).statistics
@@ -98,7 +100,7 @@ def passages_at(
 
 
 @contextmanager
-def readable() -> Iterator[None]:
+def explain_unreadable() -> Iterator[None]:
     """Say of a mirror that cannot be read what to do about it."""
     from pyarrow import ArrowInvalid
 
@@ -110,7 +112,7 @@ def readable() -> Iterator[None]:
 
 
 def open_sql(generations: Generations) -> duckdb.DuckDBPyConnection:
-    """A DuckDB with the views ``records`` and ``passages``: the rows that count, no other.
+    """Open a DuckDB with the views ``records`` and ``passages``: only rows that count.
 
     It stays with the generation that is published now.
 
@@ -121,10 +123,10 @@ def open_sql(generations: Generations) -> duckdb.DuckDBPyConnection:
     """
     generation = generations.require_current()
     db = connect(generations.mirror)
-    live = _list([generations.folder / generation.name / "live.parquet"])
-    files = generations.files(generation)
+    live = _to_sql_list([generations.folder / generation.name / "live.parquet"])
+    files = generations.list_files(generation)
     for name, kind in (("records", ""), ("passages", "-passages")):
-        parts = _list([file.part(generations.mirror, kind) for file in files])
+        parts = _to_sql_list([file.get_part_path(generations.mirror, kind) for file in files])
         query = f"""
             SELECT row.* FROM read_parquet({parts}) AS row SEMI JOIN read_parquet({live}) AS live
             ON row.sequence = live.sequence AND row.position = live.position
@@ -133,6 +135,6 @@ def open_sql(generations: Generations) -> duckdb.DuckDBPyConnection:
     return db
 
 
-def _list(paths: Iterable[Path]) -> str:
-    """Paths as a list in SQL."""
+def _to_sql_list(paths: Iterable[Path]) -> str:
+    """Return paths as a list in SQL."""
     return "[" + ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths) + "]"

@@ -36,10 +36,10 @@ from ..model.paper import Notice, Paper, StoredPaper
 from ..model.passage import Filters
 from ..outline import terms
 from .embedding import store_of
-from .lookup import VIA, pmcids_of
+from .lookup import VIA, find_pmcids
 from .passages import PassageIndex, Snapshot
-from .reading import live_places, rows_at
-from .text_passages import with_text
+from .reading import find_live_places, read_rows_at
+from .text_passages import find_full_texts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,7 +75,7 @@ _INCOMPLETE_VECTORS = (
 
 
 class MirrorFinder:
-    """What a snapshot holds, found as any finder finds it; see `..corpus.finders.Finder`."""
+    """A finder over a snapshot; see `..corpus.finders.Finder`."""
 
     name = "mirror"
 
@@ -94,19 +94,22 @@ class MirrorFinder:
         if self._vectors and self._vectors.dim and vector is not None:
             vector = check_query_vector(vector, self._vectors.dim)
             with ThreadPoolExecutor(1, "by meaning") as other:  # either way waits for no other
-                meant = other.submit(self._by_meaning, vector, depth, filters)
-                words = self.snapshot.by_words(asked, max(WORD_SEARCH_DEPTH, limit), filters)
+                meant = other.submit(self._find_by_meaning, vector, depth, filters)
+                words = self.snapshot.find_by_words(asked, max(WORD_SEARCH_DEPTH, limit), filters)
                 near = meant.result()
             first = [at for at, _ in words[:depth]]
-            near |= self._cosines(vector, first)
+            near |= self._compute_cosines(vector, first)
         else:
-            words, near = self.snapshot.by_words(asked, max(WORD_SEARCH_DEPTH, limit), filters), {}
+            words, near = (
+                self.snapshot.find_by_words(asked, max(WORD_SEARCH_DEPTH, limit), filters),
+                {},
+            )
             first = [at for at, _ in words[:depth]]
         read = self.snapshot.read([*dict.fromkeys([*first, *near])])
         by_words = [(at, score) for at, score in words if at in read]
         by_meaning = [(at, score) for at, score in near.items() if at in read]
-        share = share_of_terms(asked, _terms_of(read, first))
-        return fuse_scores(_named(by_words, read), _named(by_meaning, read), share, limit)
+        share = share_of_terms(asked, _get_terms(read, first))
+        return fuse_scores(_to_scored(by_words, read), _to_scored(by_meaning, read), share, limit)
 
     def status(self) -> FinderStatus:
         """What it has; of vectors that are lacking the snapshot's own warnings speak."""
@@ -115,37 +118,39 @@ class MirrorFinder:
             return FinderStatus(size, 0)
         return FinderStatus(size, size, vectors.model, vectors.dim)
 
-    def _by_meaning(self, vector: Vector, depth: int, filters: Filters) -> dict[At, float]:
-        """The nearest passages that pass the filters, with their cosines."""
+    def _find_by_meaning(self, vector: Vector, depth: int, filters: Filters) -> dict[At, float]:
+        """Return the nearest passages that pass the filters, with their cosines."""
         assert self._vectors is not None
         found: dict[At, float] = {}
         for more in _MORE:
-            near = dict(self._vectors.nearest(vector, more * depth))
-            found = self._passing(near, depth, filters)
+            near = dict(self._vectors.find_nearest(vector, more * depth))
+            found = self._keep_passing(near, depth, filters)
             if len(found) >= depth or len(near) < more * depth:
                 return found
-        few = self.snapshot.keys_that_pass(filters, _SELECTIVE)
+        few = self.snapshot.find_passing_keys(filters, _SELECTIVE)
         if few is None:
             return found
-        return self._passing(self._vectors.cosines(vector, few), depth, filters)
+        return self._keep_passing(self._vectors.compute_cosines(vector, few), depth, filters)
 
-    def _passing(self, near: dict[int, float], depth: int, filters: Filters) -> dict[At, float]:
-        """The passages of the best texts, of those that pass."""
+    def _keep_passing(
+        self, near: dict[int, float], depth: int, filters: Filters
+    ) -> dict[At, float]:
+        """Return the passages of the best texts that pass the filters."""
         best = sorted(near, key=lambda key: (-near[key], key))
         found: dict[At, float] = {}
         for start in range(0, len(best), 4 * depth):
             some = best[start : start + 4 * depth]
-            here = self.snapshot.by_key(some, filters)
+            here = self.snapshot.find_by_key(some, filters)
             found |= {at: near[key] for key in some for at in here.get(key, ())}
             if len(found) >= depth:
                 break
         return dict(list(found.items())[:depth])
 
-    def _cosines(self, vector: Vector, first: Sequence[At]) -> dict[At, float]:
-        """The cosines of passages that were found by words, of those with a vector."""
+    def _compute_cosines(self, vector: Vector, first: Sequence[At]) -> dict[At, float]:
+        """Return the cosines of passages found by words, where there is a vector."""
         assert self._vectors is not None
-        keys = self.snapshot.keys(first)
-        known = self._vectors.cosines(vector, keys) if keys else {}
+        keys = self.snapshot.get_keys(first)
+        known = self._vectors.compute_cosines(vector, keys) if keys else {}
         return {at: known[key] for at, key in zip(first, keys, strict=True) if key in known}
 
 
@@ -187,13 +192,13 @@ class BothFinder:
         return FinderStatus(size, size if known.model else 0, known.model, known.dim)
 
 
-def _terms_of(read: dict[At, Found], first: Sequence[At]) -> set[str]:
-    """The terms of the best passage by words."""
+def _get_terms(read: dict[At, Found], first: Sequence[At]) -> set[str]:
+    """Return the terms of the best passage by words."""
     best = next((read[at].passage for at in first if at in read), None)
     return set(terms.indexed(best.embedding_text).split()) if best else set()
 
 
-def _named(scored: Sequence[tuple[At, float]], read: dict[At, Found]) -> list[Scored]:
+def _to_scored(scored: Sequence[tuple[At, float]], read: dict[At, Found]) -> list[Scored]:
     """Scores with UUID and paper."""
     passages = [(read[at].passage, score) for at, score in scored]
     return [(one.uuid, one.paper, score) for one, score in passages]
@@ -206,22 +211,24 @@ class ShelfAndMirror:
         self._shelf, self._snapshot = shelf, snapshot
 
     def find_by_file(self, name: str) -> StoredPaper | None:
-        """The text of this name: an article version of the mirror, or a file of the shelf."""
-        if (told := _NAME.fullmatch(name.strip())) and (row := self._row(int(told[1]), _COLUMNS)):
-            return _stored(row)
+        """Return the text of this name: an article version in the mirror, or a shelf file."""
+        if (told := _NAME.fullmatch(name.strip())) and (
+            row := self._read_row(int(told[1]), _COLUMNS)
+        ):
+            return _to_stored(row)
         return self._shelf.find_by_file(name)
 
     def find(self, ids: Ids, wants: Version = "") -> StoredPaper | None:
-        """The paper: its full text on the shelf, else in the mirror, else what the shelf has."""
+        """Return the full text on the shelf, else in the mirror, else what the shelf has."""
         stored = self._shelf.find(ids, wants)
         if stored and stored.kind == "full_text":
             return stored
-        named = self._pmcid(ids)
-        row = self._row(named, _COLUMNS) if named else None
-        return _stored(row) if row else stored
+        named = self._find_pmcid(ids)
+        row = self._read_row(named, _COLUMNS) if named else None
+        return _to_stored(row) if row else stored
 
     def read_text(self, stored: StoredPaper) -> str:
-        """The whole text.
+        """Return the whole text.
 
         Raises
         ------
@@ -233,28 +240,28 @@ class ShelfAndMirror:
         told = _NAME.fullmatch(stored.path)
         if stored.via != VIA or not told:
             return self._shelf.read_text(stored)
-        if row := self._row(int(told[1]), ("text",)):
+        if row := self._read_row(int(told[1]), ("text",)):
             return str(row["text"])
         raise NotFound(
             f"{stored.path} is no longer in the mirror.", f"Run: {command_line('mirror index')}"
         )
 
-    def _pmcid(self, ids: Ids) -> int:
+    def _find_pmcid(self, ids: Ids) -> int:
         generations, generation = self._snapshot.generations, self._snapshot.generation
-        return pmcids_of([ids], generations.folder / generation.name).get(ids, 0)
+        return find_pmcids([ids], generations.folder / generation.name).get(ids, 0)
 
-    def _row(self, pmcid: int, columns: Sequence[str]) -> dict[str, Any] | None:
+    def _read_row(self, pmcid: int, columns: Sequence[str]) -> dict[str, Any] | None:
         generations, generation = self._snapshot.generations, self._snapshot.generation
-        place = live_places([pmcid], generations, generation).get(pmcid)
+        place = find_live_places([pmcid], generations, generation).get(pmcid)
         if place is None:
             return None
         order, position = place
-        part = next(file for file in self._snapshot.files if file.order == order).part
-        return next(rows_at(part(generations.mirror), [position], columns), None)
+        part = next(file for file in self._snapshot.files if file.order == order).get_part_path
+        return next(read_rows_at(part(generations.mirror), [position], columns), None)
 
 
-def _stored(row: dict[str, Any]) -> StoredPaper:
-    """A text of the mirror, with what its part says of it."""
+def _to_stored(row: dict[str, Any]) -> StoredPaper:
+    """Return a text of the mirror, with the facts in its part."""
     ids = Ids(
         pmid=str(row["pmid"] or ""), doi=row["doi"] or "", pmcid=f"PMC{row['pmcid']}"
     )  # fmt: skip
@@ -297,7 +304,7 @@ class MirrorPassages:
         self._kept: dict[Path, VectorStore] = {}
 
     def find(self, query: str, *, filters: Filters = _USUAL, **options: Any) -> Answer:
-        """Passages by words and by meaning; see `..corpus.search.find_passages`.
+        """Find passages by words and by meaning; see `..corpus.search.find`.
 
         Raises
         ------
@@ -306,23 +313,23 @@ class MirrorPassages:
         """
         from ..corpus.search import find_passages
 
-        snapshots, warnings = self._snapshots()
+        snapshots, warnings = self._take_snapshots()
         by_words = options.get("by") == "words"
-        parts = [(one, None if by_words else self._vectors(one)) for one in snapshots]
+        parts = [(one, None if by_words else self._open_vectors(one)) for one in snapshots]
         answer = find_passages(
             query, self._take_snapshot(parts, one_text=True), filters=filters, **options
         )
         for snapshot, vectors in parts:
-            warnings += snapshot.warnings()
+            warnings += snapshot.yield_warnings()
             if vectors and vectors.model and vectors.generation != snapshot.generation.name:
                 warnings.append(_INCOMPLETE_VECTORS)
         return replace(answer, warnings=(*dict.fromkeys(warnings), *answer.warnings))
 
     def verify_quote(self, text: str, paper: str = "") -> Quotation:
-        """Find a quotation in one paper or anywhere; see `..corpus.quotations`."""
+        """Find a quotation, in one paper or anywhere; see `..corpus.quotations.verify`."""
         from ..corpus.quotations import verify_in_paper, verify_quotation
 
-        seen = self._take_snapshot([(one, None) for one in self._snapshots()[0]])
+        seen = self._take_snapshot([(one, None) for one in self._take_snapshots()[0]])
         return verify_in_paper(text, paper, seen) if paper else verify_quotation(text, seen)
 
     def _take_snapshot(
@@ -332,7 +339,7 @@ class MirrorPassages:
         snapshots = [snapshot for snapshot, _ in parts]
         corpus, texts = self._corpus, snapshots[-1]
         finders = [MirrorFinder(*part) for part in parts]
-        both = partial(with_text, texts) if one_text else None
+        both = partial(find_full_texts, texts) if one_text else None
         has_texts = texts.generations.source == "pmc"
         return _MirrorSnapshot(
             BothFinder(finders[0], finders[1], both) if len(finders) > 1 else finders[0],
@@ -342,20 +349,20 @@ class MirrorPassages:
             corpus.reranker,
         )
 
-    def _vectors(self, snapshot: Snapshot) -> VectorStore | None:
-        """The vectors of the model of the settings; None where there is none to name."""
+    def _open_vectors(self, snapshot: Snapshot) -> VectorStore | None:
+        """Return the vectors of the configured model; None without a model."""
         embedder = self._corpus.embedder
         if embedder is None or embedder.available():
             return None
         with suppress(EmbeddingsFailed):  # told by the search
             made = store_of(snapshot.generations, embedder.model)
             kept = self._kept.get(made.folder)
-            self._kept[made.folder] = kept.now() if kept else made
+            self._kept[made.folder] = kept.refresh() if kept else made
             return self._kept[made.folder]
         return None
 
-    def _snapshots(self) -> tuple[list[Snapshot], list[str]]:
-        """Both mirrors, or the one that is here, and what is said of one that is not indexed.
+    def _take_snapshots(self) -> tuple[list[Snapshot], list[str]]:
+        """Return a snapshot of each indexed mirror, and warnings about one without an index.
 
         Raises
         ------
@@ -366,7 +373,7 @@ class MirrorPassages:
         for index in self._mirror.passage_indexes():
             index = self._indexes.setdefault(index.generations.source, index)  # noqa: PLW2901
             try:
-                found.append(index.snapshot())
+                found.append(index.take_snapshot())
             except EmptyStore as empty:
                 warnings.append(f"{empty.message} {empty.hint}")
                 lacking = empty
@@ -416,14 +423,14 @@ class _MirrorTables:
 
     def passages_of(self, paper_key: str) -> list[Passage]:
         """The passages of a paper that was found, of its record and of its text."""
-        return [found for one in self.snapshots for found in one.passages_of(paper_key)]
+        return [found for one in self.snapshots for found in one.get_passages(paper_key)]
 
     def record(self, pmid: str) -> CorpusRecord | None:
         """The record, as PubMed's parts have it."""
         first = self.snapshots[0]
         if first.generations.source != "pubmed":
             return None
-        paper = first.paper(f"pmid:{pmid}") or self.mirror.papers([pmid]).get(pmid)
+        paper = first.get_paper(f"pmid:{pmid}") or self.mirror.papers([pmid]).get(pmid)
         return record_of(paper) if paper else None
 
     def records(self, pmids: Sequence[str]) -> dict[str, CorpusRecord]:

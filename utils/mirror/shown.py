@@ -40,40 +40,40 @@ class Found:
 
 @dataclass(frozen=True)
 class Packing:
-    """How the values of one index are packed: by its dictionary, if it has one."""
+    """The packing of an index's values: by its dictionary, if it has one."""
 
     dictionary: bytes | None
 
     @classmethod
-    def of(cls, index: Path) -> Packing:
-        """That of an index, as it is now."""
+    def read(cls, index: Path) -> Packing:
+        """Return the packing of an index, as it is now."""
         path = index / _NAME
         with safe_files.disk_errors(path, "read"):
             return cls(path.read_bytes() if path.exists() else None)
 
     @classmethod
-    def learned(cls, index: Path, shown: Iterable[Mapping[str, Any]]) -> Packing:
-        """The same; where there is no dictionary yet, one is made of the first of some values."""
-        if not (index / _NAME).exists() and (some := [*map(_written, islice(shown, _SAMPLE))]):
+    def read_or_learn(cls, index: Path, shown: Iterable[Mapping[str, Any]]) -> Packing:
+        """Return the packing of an index; learn a dictionary from some values if it has none."""
+        if not (index / _NAME).exists() and (some := [*map(_to_json, islice(shown, _SAMPLE))]):
             safe_files.write_file(index / _NAME, b"".join(some)[-_DICTIONARY:])
-        return cls.of(index)
+        return cls.read(index)
 
-    def packed(self, shown: Mapping[str, Any]) -> bytes:
-        """A value to be kept."""
+    def pack(self, shown: Mapping[str, Any]) -> bytes:
+        """Return a value to be kept."""
         packer = self._packer.copy()
-        return bytes(packer.compress(_written(shown)) + packer.flush())
+        return bytes(packer.compress(_to_json(shown)) + packer.flush())
 
-    def unpacked(self, kept: bytes) -> dict[str, Any]:
-        """What is shown by a kept value.
+    def unpack(self, kept: bytes) -> dict[str, Any]:
+        """Return what a kept value shows.
 
         Raises
         ------
         ValueError
             It is damaged, or was packed by another dictionary.
         """
-        return dict(json.loads(kept if kept.startswith(_PLAIN) else self._unzipped(kept)))
+        return dict(json.loads(kept if kept.startswith(_PLAIN) else self._decompress(kept)))
 
-    def _unzipped(self, kept: bytes) -> bytes:
+    def _decompress(self, kept: bytes) -> bytes:
         unpacker = zlib.decompressobj(zdict=self.dictionary or b"")
         try:
             found = unpacker.decompress(kept)
@@ -87,11 +87,12 @@ class Packing:
 
     @cached_property
     def _packer(self) -> Any:
+        """A compressor with the dictionary."""
         return zlib.compressobj(_LEVEL, zdict=self.dictionary or b"")
 
 
-def shown_of(place: int, record: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
-    """What is kept of a passage and its paper, from their rows."""
+def make_shown(place: int, record: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is kept of a passage and its paper, from their rows."""
     names = {name: record[name] for name in ("pmid", "doi", "pmcid", "arxiv") if record[name]}
     columns = ("title", "year", "journal", "publication_types", "mesh", "retracted", "file")
     return {
@@ -103,8 +104,8 @@ def shown_of(place: int, record: Mapping[str, Any], row: Mapping[str, Any]) -> d
     }
 
 
-def found_of(row: Mapping[str, Any]) -> Found:
-    """Passage and paper, by what is shown."""
+def to_found(row: Mapping[str, Any]) -> Found:
+    """Return passage and paper from what is shown."""
     ids = Ids(**{name: str(value) for name, value in row["ids"].items()})
     types = tuple(row.get("publication_types", ()))
     if row.get("retracted") and _RETRACTED not in types:  # said by a notice alone
@@ -133,5 +134,5 @@ def found_of(row: Mapping[str, Any]) -> Found:
     return Found(row["place"], passage, paper)
 
 
-def _written(shown: Mapping[str, Any]) -> bytes:
+def _to_json(shown: Mapping[str, Any]) -> bytes:
     return json.dumps(shown, ensure_ascii=False).encode("utf-8", "surrogatepass")

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..corpus.word_index import build_numbers_query
 from ..system import safe_files
-from .generations import NAMES, Generation, Generations, connect, even_tables
+from .generations import NAMES, Generation, Generations, connect, read_even_tables
 from .passages import FACTS, PassageIndex, Snapshot
-from .reading import readable, rows_at
+from .reading import explain_unreadable, read_rows_at
 
 if TYPE_CHECKING:
     from tantivy import Document
@@ -57,7 +57,7 @@ class TextPassageIndex(PassageIndex):
     @cached_property
     def _records_of(self) -> Generation | None:
         """The generation of PubMed that the index is made with; None where there is none."""
-        return self._pubmed.current()
+        return self._pubmed.get_published()
 
     @property
     def _pubmed(self) -> Generations:
@@ -70,30 +70,34 @@ class TextPassageIndex(PassageIndex):
         if beside:
             params.append(str(self._pubmed.folder / beside.name / "live.parquet"))
         query = _COUNTED.format(records="read_parquet(?)" if beside else _NONE)
-        return self._written("counted", query, params)
+        return self._write_rows("counted", query, params)
 
     def prepare(self, orders: Sequence[int], counted: Path) -> None:
         """Look up the records of the texts of some files, all in one go."""
         safe_files.delete_file(self._facts_file)
         if (beside := self._records_of) and orders:
-            records = self._parts_beside(beside, orders, counted)
+            records = self._find_record_parts(beside, orders, counted)
             if records:
-                self._written("facts", _BESIDE, [str(counted), records, list(orders)])
+                self._write_rows("facts", _BESIDE, [str(counted), records, list(orders)])
 
-    def _parts_beside(self, beside: Generation, orders: Sequence[int], counted: Path) -> list[str]:
+    def _find_record_parts(
+        self, beside: Generation, orders: Sequence[int], counted: Path
+    ) -> list[str]:
         query = """
             SELECT DISTINCT beside // 1000000 FROM read_parquet(?)
             WHERE beside > 0 AND sequence IN (SELECT unnest(?))
         """
-        with closing(connect(self.generations.mirror)) as db, readable():
+        with closing(connect(self.generations.mirror)) as db, explain_unreadable():
             wanted = {row[0] for row in db.execute(query, [str(counted), list(orders)]).fetchall()}
-        files = self._pubmed.files(beside)
-        return [str(file.part(self._pubmed.mirror)) for file in files if file.order in wanted]
+        files = self._pubmed.list_files(beside)
+        return [
+            str(file.get_part_path(self._pubmed.mirror)) for file in files if file.order in wanted
+        ]
 
     def _digests(self) -> dict[str, str]:
         """Of the records beside, too."""
         beside = self._records_of
-        files = self._pubmed.files(beside) if beside else []
+        files = self._pubmed.list_files(beside) if beside else []
         return super()._digests() | {f"{_RECORDS}{file.order}": file.holds for file in files}
 
     def _made_of(self, renewed: set[str], counted: Path) -> dict[int, Any]:
@@ -103,11 +107,11 @@ class TextPassageIndex(PassageIndex):
             WHERE beside > 0 AND beside // 1000000 IN (SELECT unnest(CAST(? AS BIGINT[])))
         """
         told = [name.removeprefix(_RECORDS) for name in renewed if name.startswith(_RECORDS)]
-        with closing(connect(self.generations.mirror)) as db, readable():
+        with closing(connect(self.generations.mirror)) as db, explain_unreadable():
             found = db.execute(query, [str(counted), [int(order) for order in told]]).fetchall()
         return super()._made_of(renewed | {str(order) for (order,) in found}, counted)
 
-    def _written(self, name: str, query: str, params: list[Any]) -> Path:
+    def _write_rows(self, name: str, query: str, params: list[Any]) -> Path:
         """Have the rows of a query in a file of the index's folder."""
         from pyarrow import parquet
 
@@ -115,7 +119,7 @@ class TextPassageIndex(PassageIndex):
         safe_files.delete_file(path)
         with closing(connect(self.generations.mirror)) as db, safe_files.disk_errors(path):
             writer = None
-            for table in even_tables(db, query, params):
+            for table in read_even_tables(db, query, params):
                 writer = writer or parquet.ParquetWriter(path, table.schema, compression="zstd")
                 writer.write_table(table, row_group_size=table.num_rows)
             if writer is None:  # no row at all: the columns are those of one
@@ -134,8 +138,8 @@ class TextPassageIndex(PassageIndex):
         return {"records": self._records_of.name if self._records_of else ""}
 
     def _records(self, file: SourceFile, positions: Sequence[int]) -> Iterator[dict[str, Any]]:
-        beside = self._records_beside(file.order)
-        for row in rows_at(file.part(self.generations.mirror), positions, _COLUMNS):
+        beside = self._read_pubmed_records(file.order)
+        for row in read_rows_at(file.get_part_path(self.generations.mirror), positions, _COLUMNS):
             told = {name: value for name, value in beside.get(row["position"], {}).items() if value}
             known = {**dict.fromkeys(FACTS), **row, **told}
             yield known | {
@@ -144,13 +148,13 @@ class TextPassageIndex(PassageIndex):
                 "retracted": row["retracted"] or told.get("retracted", False),
             }
 
-    def _records_beside(self, order: int) -> dict[int, dict[str, Any]]:
-        """What PubMed says of the texts of a file, by their positions."""
+    def _read_pubmed_records(self, order: int) -> dict[int, dict[str, Any]]:
+        """Return PubMed's facts about the texts of a file, by their positions."""
         from pyarrow import parquet
 
         if not self._facts_file.exists():
             return {}
-        with readable():
+        with explain_unreadable():
             table = parquet.read_table(self._facts_file, filters=[("sequence", "=", order)])
         return {row.pop("position"): row for row in table.drop_columns("sequence").to_pylist()}
 
@@ -165,17 +169,17 @@ class TextPassageIndex(PassageIndex):
     def warnings(self, state: Mapping[str, Any], generation: Generation) -> Iterator[str]:
         """What an index in this state lacks of a generation, or of PubMed's."""
         yield from super().warnings(state, generation)
-        beside = self._pubmed.current()
+        beside = self._pubmed.get_published()
         if beside and "target" not in state and state.get("records", "") != beside.name:
             yield "What PubMed says of full texts is new since they were indexed: mirror index"
 
 
-def with_text(snapshot: Snapshot, pmids: Iterable[str]) -> set[str]:
-    """The papers among some of which a snapshot of PMC has a full text."""
+def find_full_texts(snapshot: Snapshot, pmids: Iterable[str]) -> set[str]:
+    """Return the papers of which a snapshot of PMC has a full text."""
     wanted = sorted({int(pmid) for pmid in pmids if pmid.isdecimal()})
     if not wanted:
         return set()
     query = build_numbers_query(snapshot.words.index.schema, "pmid", wanted)
     found = snapshot.search(query, len(wanted) + 100)
-    values = snapshot.fast_values("pmid", [at for _, at in found])
+    values = snapshot.get_numbers("pmid", [at for _, at in found])
     return {str(pmid) for pmid in values if pmid}

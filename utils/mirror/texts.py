@@ -24,9 +24,9 @@ from ..model.paper import Document, Fetched, Paper
 from ..model.passage import Passage
 from ..outline.cut import cut
 from ..shelf.paper_file import full_text_body
-from .bundles import Member, as_fetched, members, record_in
-from .columns import passage_batch, passage_schema
-from .parts import FACTS, Part, PartFile, ReadJob, once
+from .bundles import Member, read_members, record_in, to_fetched
+from .columns import make_passage_batch, make_passage_schema
+from .parts import FACTS, Part, PartFile, ReadJob, make_missing_parts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,7 +38,7 @@ _CITATION = re.compile(r"(.{1,300}?)\.\s+((?:1[6-9]|20)\d\d)\b")
 
 @dataclass(frozen=True, slots=True)
 class TextRow:
-    """What is known of an article version, and its text; without a document it does not count.
+    """The facts and text of an article version; a row without a document does not count.
 
     ``text`` is that of the document as it stands on a shelf, below the header.
     """
@@ -53,14 +53,14 @@ class TextRow:
 
     @property
     def title(self) -> str:
-        """As the text has it, else as PMC's metadata do."""
+        """The title of the text, else of PMC's metadata."""
         told = str((self.record or {}).get("title") or "")
         return (self.document.title if self.document else "") or told
 
 
 @cache
-def text_schema() -> pa.Schema:
-    """The columns of texts.
+def make_text_schema() -> pa.Schema:
+    """Return the columns of texts.
 
     ``sequence`` and ``position`` are the batch and the row in it, ``pmcid`` digits; ``state`` is
     ``text``, ``gone`` (withdrawn) or ``other`` (not of the choice any more), ``verdict`` and
@@ -99,24 +99,24 @@ def read_texts(job: ReadJob) -> Part:
     StoreFailed
         The bundle or the disk cannot be used; nothing is left of the parts.
     """
-    return once(job, _make_parts)
+    return make_missing_parts(job, _make_parts)
 
 
 def _make_parts(job: ReadJob) -> None:
     """Write both parts; that of the texts last, for where it is, all is there."""
     counts: Counter[str] = Counter()
-    lists = [name for name in text_schema().names if name in ("license", "state", "verdict")]
-    rows = (read_member(one) for one in members(Path(job.file)) if one.has_row)
-    with PartFile(job.records, text_schema(), lists) as texts:
-        with PartFile(job.passages, passage_schema()) as passages:
+    lists = [name for name in make_text_schema().names if name in ("license", "state", "verdict")]
+    rows = (read_member(one) for one in read_members(Path(job.file)) if one.has_row)
+    with PartFile(job.records, make_text_schema(), lists) as texts:
+        with PartFile(job.passages, make_passage_schema()) as passages:
             at = 0
             while some := list(islice(rows, ROWS)):
                 counts["deletions"] += sum(row.document is None for row in some)
                 counts["records"] += sum(row.document is not None for row in some)
-                texts.write(_batch(job.order, at, some))
-                found = list(_passages(at, some))
+                texts.write(_make_batch(job.order, at, some))
+                found = list(_cut_passages(at, some))
                 if found:
-                    passages.write(passage_batch(job.order, found))
+                    passages.write(make_passage_batch(job.order, found))
                 counts["passages"] += len(found)
                 at += len(some)
             passages.commit()
@@ -125,11 +125,11 @@ def _make_parts(job: ReadJob) -> None:
 
 
 def read_member(member: Member) -> TextRow:
-    """An article version, read and judged as a download of it would be."""
+    """Read and judge an article version like a download."""
     if member.state != "text":
         return TextRow(member, verdict="", evidence=member.reason)
     record = record_in(member.metadata)
-    fetched = as_fetched(member.metadata, member.xml)
+    fetched = to_fetched(member.metadata, member.xml)
     paper = Paper(fetched.ids, title=str(record.get("title") or ""))
     try:
         document = formats.read(fetched, paper)
@@ -144,7 +144,7 @@ def read_member(member: Member) -> TextRow:
 
 
 def place_in(record: dict[str, Any]) -> tuple[str, int | None]:
-    """Journal (NLM's abbreviation) and year of an article, by the citation in its metadata.
+    """Return journal (NLM's abbreviation) and year of an article, from its citation.
 
     >>> place_in({"citation": "Nat Commun. 2020 Sep 23; 11(1): 1"})
     ('Nat Commun', 2020)
@@ -153,14 +153,16 @@ def place_in(record: dict[str, Any]) -> tuple[str, int | None]:
     return (found[1].strip(), int(found[2])) if found else ("", None)
 
 
-def _batch(order: int, at: int, rows: Sequence[TextRow]) -> pa.RecordBatch:
+def _make_batch(order: int, at: int, rows: Sequence[TextRow]) -> pa.RecordBatch:
     import pyarrow as pa
 
-    made = [_columns(row) | {"sequence": order, "position": at + n} for n, row in enumerate(rows)]
-    return pa.RecordBatch.from_pylist(made, schema=text_schema())
+    made = [
+        _to_columns(row) | {"sequence": order, "position": at + n} for n, row in enumerate(rows)
+    ]
+    return pa.RecordBatch.from_pylist(made, schema=make_text_schema())
 
 
-def _columns(row: TextRow) -> dict[str, Any]:
+def _to_columns(row: TextRow) -> dict[str, Any]:
     listed, fetched, document = row.member.listed, row.fetched, row.document
     made: dict[str, Any] = {
         "pmcid": listed.pmcid,
@@ -196,8 +198,8 @@ def _columns(row: TextRow) -> dict[str, Any]:
     return made
 
 
-def _passages(at: int, rows: Sequence[TextRow]) -> Iterator[tuple[int, int | None, Passage]]:
-    """The passages of the texts, cut as those of the shelf are."""
+def _cut_passages(at: int, rows: Sequence[TextRow]) -> Iterator[tuple[int, int | None, Passage]]:
+    """Yield the passages of the texts, cut like those of the shelf."""
     for position, row in enumerate(rows, at):
         if row.document and row.fetched:
             ids = row.fetched.ids

@@ -1,13 +1,14 @@
 """Vectors of a mirror's passages, on disk: very many of them, within little memory.
 
-A vector belongs to a text, by the key of its digest (`.passages.key_of`), not to a paper: what is
+A vector belongs to a text, by the key of its digest (`.passages.make_key`), not to a paper: what is
 said again, in a revision or a new year, is not embedded again. Kept of each are its numbers in
 eight bits and the signs of them. Rows lie in *segments*, each sorted into lists by the nearest of
 its own centroids (k-means): of each segment a search looks at the signs in the nearest lists, and
 compares the eight-bit numbers of those that differ least. All files are mapped, none is read whole.
 
-What workers make lies in ``new/``, a file a piece of work, whole or not there; `VectorStore.absorb`
-makes segments of it and names them in ``state.json``, in one step. What was killed is done again.
+What workers make lies in ``new/``, a file a piece of work, whole or not there;
+`VectorStore.absorb_new` makes segments of it and names them in ``state.json``, in one step. What
+was killed is done again.
 """
 
 from __future__ import annotations
@@ -47,14 +48,14 @@ _BLOCK = 16_384
 _REBUILT = f"Delete the folder and run: {command_line('mirror embed')}"
 
 
-def row_type(dim: int) -> np.dtype[Any]:
-    """A row: the key of its text, the scale of its numbers, the numbers in eight bits."""
+def make_row_type(dim: int) -> np.dtype[Any]:
+    """Return the type of a row: key of the text, scale, and the numbers in eight bits."""
     return np.dtype([("key", "<i8"), ("scale", "<f4"), ("numbers", "i1", (dim,))])
 
 
-def packed(keys: Keys, vectors: Vectors) -> NDArray[Any]:
-    """Rows of normalised vectors."""
-    rows = np.empty(len(keys), row_type(vectors.shape[1]))
+def pack_vectors(keys: Keys, vectors: Vectors) -> NDArray[Any]:
+    """Return rows of normalised vectors."""
+    rows = np.empty(len(keys), make_row_type(vectors.shape[1]))
     most = np.maximum(np.abs(vectors).max(axis=1, initial=0.0), 1e-12)
     rows["key"], rows["scale"] = keys, most / 127
     rows["numbers"] = np.rint(vectors * (127 / most)[:, None])
@@ -63,7 +64,7 @@ def packed(keys: Keys, vectors: Vectors) -> NDArray[Any]:
 
 @dataclass(frozen=True)
 class Segment:
-    """Rows in the order of their lists; ``rank`` says which row has which of the sorted keys."""
+    """Rows in the order of their lists; ``rank`` is each row's position in the sorted keys."""
 
     rows: NDArray[Any]
     codes: NDArray[np.uint64]
@@ -78,16 +79,18 @@ class Segment:
         names = ("rows", "codes", "keys", "rank", "centroids", "starts")
         return cls(*(np.load(folder / f"{name}.npy", mmap_mode="r") for name in names))
 
-    def near(self, vector: Vector) -> NDArray[np.int64]:
-        """The lists to be looked at, by their numbers."""
+    def find_lists(self, vector: Vector) -> NDArray[np.int64]:
+        """Return the numbers of the lists to be searched."""
         lists = len(self.centroids)
         probed = min(lists, max(_LEAST_PROBED, lists // _PROBED))
         # einsum keeps to this thread; BLAS's others spin for a while, ten times what this takes.
         like = np.einsum("ij,j->i", self.centroids, vector)
         return np.sort(np.argpartition(-like, probed - 1)[:probed])
 
-    def apart(self, code: NDArray[np.uint64], lists: NDArray[np.int64]) -> NDArray[np.uint16]:
-        """In how many signs each row of some lists differs."""
+    def count_differences(
+        self, code: NDArray[np.uint64], lists: NDArray[np.int64]
+    ) -> NDArray[np.uint16]:
+        """Return in how many signs each row of some lists differs."""
         starts, ends = self.starts[lists], self.starts[lists + 1]
         differ = np.empty((int((ends - starts).sum()), len(code)), np.uint64)
         # Two arrays of one shape are gone through without a break at each row.
@@ -103,23 +106,23 @@ class Segment:
             apart += counts[:, column]
         return apart
 
-    def rows_in(self, lists: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The rows at some places, counted from the first row of some lists to their last."""
+    def get_rows(self, lists: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the rows at some places, counted over some lists."""
         starts = self.starts[lists]
         ends = np.cumsum(self.starts[lists + 1] - starts)
         of_list = np.searchsorted(ends, places, side="right")
         rows: NDArray[np.int64] = self.starts[lists + 1][of_list] - ends[of_list] + places
         return rows
 
-    def cosines(self, vector: Vector, rows: NDArray[np.int64]) -> Vector:
-        """Cosines by the eight-bit numbers."""
+    def compute_cosines(self, vector: Vector, rows: NDArray[np.int64]) -> Vector:
+        """Return cosines by the eight-bit numbers."""
         some = self.rows[np.asarray(rows)]
         scores = np.einsum("ij,j->i", some["numbers"].astype(np.float32), vector)
         cosines: Vector = scores * some["scale"]
         return cosines
 
     def find(self, keys: Keys) -> NDArray[np.int64]:
-        """The row of each key; -1 where it is not here."""
+        """Return the row of each key; -1 if missing."""
         at = np.minimum(np.searchsorted(self.keys, keys), max(0, len(self.keys) - 1))
         return np.where(self.keys[at] == keys, self.rank[at], -1).astype(np.int64)
 
@@ -134,7 +137,7 @@ class VectorStore:
 
     @cached_property
     def state(self) -> dict[str, Any]:
-        """Model, dim, segments, and the generation whose passages all have one."""
+        """Model, dimension, segments, and the last generation with all vectors."""
         try:
             return dict(json.loads(self._state.read_text(encoding="utf-8")))
         except FileNotFoundError:
@@ -144,12 +147,12 @@ class VectorStore:
 
     @property
     def model(self) -> str:
-        """Whose vectors they are; empty where there are none."""
+        """The model of the vectors; empty without vectors."""
         return str(self.state.get("model", ""))
 
     @property
     def dim(self) -> int:
-        """How many numbers a vector has."""
+        """The number of dimensions."""
         return int(self.state.get("dim", 0))
 
     @property
@@ -159,7 +162,7 @@ class VectorStore:
 
     @property
     def size(self) -> int:
-        """How many texts have one."""
+        """The number of texts with a vector."""
         return sum(len(segment.keys) for segment in self.segments)
 
     @cached_property
@@ -170,49 +173,52 @@ class VectorStore:
         except (OSError, ValueError) as error:
             raise StoreFailed(f"{self.folder} cannot be read: {error}.", _REBUILT) from error
 
-    def lacking(self, keys: Keys) -> Keys:
-        """Those of some keys that have no vector yet, each once, in their order."""
+    def find_missing(self, keys: Keys) -> Keys:
+        """Return those keys that have no vector yet, each once, in order."""
         _, first = np.unique(keys, return_index=True)
         left = keys[np.sort(first)]
         for segment in self.segments:
             left = left[segment.find(left) < 0]
-        for path in self._made():
+        for path in self._list_chunks():
             left = left[~np.isin(left, np.load(path, mmap_mode="r")["key"])]
         return left
 
-    def nearest(self, vector: Vector, limit: int) -> list[tuple[int, float]]:
-        """Keys of the nearest, with cosines, best first."""
+    def find_nearest(self, vector: Vector, limit: int) -> list[tuple[int, float]]:
+        """Return keys of the nearest vectors with cosines, best first."""
         (code,) = binary_codes(vector[None])
-        lists = [segment.near(vector) for segment in self.segments]
-        found = [one.apart(code, near) for one, near in zip(self.segments, lists, strict=True)]
-        line = _line(found, _ALIKE + _FOR_EACH * limit)
+        lists = [segment.find_lists(vector) for segment in self.segments]
+        found = [
+            one.count_differences(code, near)
+            for one, near in zip(self.segments, lists, strict=True)
+        ]
+        line = _find_distance(found, _ALIKE + _FOR_EACH * limit)
         pairs: list[tuple[int, float]] = []
         for segment, near, apart in zip(self.segments, lists, found, strict=True):
-            some = segment.rows_in(near, np.flatnonzero(apart <= line))
-            scores = segment.cosines(vector, some)
+            some = segment.get_rows(near, np.flatnonzero(apart <= line))
+            scores = segment.compute_cosines(vector, some)
             best = np.argsort(-scores, kind="stable")[:limit]
             keys = segment.rows["key"][some[best]]
             pairs += zip(map(int, keys), map(float, scores[best]), strict=True)
         return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:limit]
 
-    def cosines(self, vector: Vector, keys: Sequence[int]) -> dict[int, float]:
-        """The cosines of texts, of those that have a vector."""
+    def compute_cosines(self, vector: Vector, keys: Sequence[int]) -> dict[int, float]:
+        """Return the cosines of texts that have a vector."""
         wanted = np.unique(np.asarray(keys, np.int64))
         found: dict[int, float] = {}
         for segment in self.segments:
             rows = segment.find(wanted)
             here = rows >= 0
-            scores = segment.cosines(vector, rows[here])
+            scores = segment.compute_cosines(vector, rows[here])
             found.update(zip(map(int, wanted[here]), map(float, scores), strict=True))
         return found
 
     def take(self, keys: Keys) -> tuple[NDArray[np.bool_], Vectors]:
-        """Which of some texts have a vector, and these vectors, in their order."""
+        """Return which texts have a vector, and these vectors, in order."""
         held, taken = np.zeros(len(keys), bool), np.zeros((len(keys), self.dim), np.float32)
         for segment in self.segments:
             rows = segment.find(keys)
             here = rows >= 0
-            taken[here], held = _floats(segment.rows[rows[here]]), held | here
+            taken[here], held = _to_floats(segment.rows[rows[here]]), held | here
         return held, taken[held]
 
     def write(self, name: str, rows: NDArray[Any]) -> None:
@@ -226,24 +232,26 @@ class VectorStore:
             safe_files.flush_file(part)
             safe_files.replace_file(part, path)
 
-    def absorb(self, model: str, dim: int, generation: str = "") -> None:
+    def absorb_new(self, model: str, dim: int, generation: str = "") -> None:
         """Make segments of what is new; with a *generation*, all of its passages have vectors."""
         safe_files.make_folder(self.folder)
         names = list(self.state.get("segments", ()))
         for path in self.folder.glob("segment-*"):
             if path.name not in names:  # of a run that was killed
                 shutil.rmtree(path, ignore_errors=True)
-        made, left = self._made(), list[Path]()
+        made, left = self._list_chunks(), list[Path]()
         while made and not left:
-            some = list(_until_full(made))
-            names.append(self._build([np.load(path, mmap_mode="r") for path in some], names))
-            self._commit(names, model, dim, some)
+            some = list(_take_until_full(made))
+            names.append(
+                self._build_segment([np.load(path, mmap_mode="r") for path in some], names)
+            )
+            self._commit_segments(names, model, dim, some)
             made = made[len(some) :]
-        small = [name for name in names if len(self._segment(name).keys) < FULL]
+        small = [name for name in names if len(self._read_segment(name).keys) < FULL]
         if len(small) > _SMALL:
             kept = [name for name in names if name not in small]
-            rows = [self._segment(name).rows for name in small]
-            self._commit([*kept, self._build(rows, names)], model, dim, [])
+            rows = [self._read_segment(name).rows for name in small]
+            self._commit_segments([*kept, self._build_segment(rows, names)], model, dim, [])
             for name in small:
                 shutil.rmtree(self.folder / name, ignore_errors=True)
         if generation and generation != self.generation:
@@ -256,15 +264,17 @@ class VectorStore:
                 safe_files.delete_file(self.new / name)
             self._write_state({**self.state, "absorbed": []})
 
-    def now(self) -> VectorStore:
-        """The same, or anew where it has changed on the disk since."""
+    def refresh(self) -> VectorStore:
+        """Return the store, opened again if it has changed on the disk."""
         other = VectorStore(self.folder)
         return self if other.state == self.state else other
 
-    def _segment(self, name: str) -> Segment:
+    def _read_segment(self, name: str) -> Segment:
         return Segment.read(self.folder / name)
 
-    def _commit(self, names: Sequence[str], model: str, dim: int, done: Sequence[Path]) -> None:
+    def _commit_segments(
+        self, names: Sequence[str], model: str, dim: int, done: Sequence[Path]
+    ) -> None:
         """Have segments count from now on, and forget what they were made of."""
         about = {"model": model, "dim": dim, "segments": list(names)}
         absorbed = [path.name for path in done]
@@ -276,12 +286,12 @@ class VectorStore:
         for name in ("state", "segments"):
             self.__dict__.pop(name, None)
 
-    def _made(self) -> list[Path]:
-        """What workers made that is in no segment yet."""
+    def _list_chunks(self) -> list[Path]:
+        """Return the files of workers that are in no segment yet."""
         absorbed = set(self.state.get("absorbed", ()))
         return [path for path in sorted(self.new.glob("*.npy")) if path.name not in absorbed]
 
-    def _build(self, sources: Sequence[NDArray[Any]], names: Sequence[str]) -> str:
+    def _build_segment(self, sources: Sequence[NDArray[Any]], names: Sequence[str]) -> str:
         """Write a segment of the rows of *sources*; its name."""
         last = max((int(name.partition("-")[2]) for name in names), default=0)
         name = f"segment-{last + 1:06}"
@@ -297,8 +307,8 @@ class VectorStore:
         return name
 
 
-def _line(found: Sequence[NDArray[np.uint16]], most: int) -> int:
-    """The distance within which so many rows lie, or all."""
+def _find_distance(found: Sequence[NDArray[np.uint16]], most: int) -> int:
+    """Return the distance within which so many rows are, or all."""
     width = max((int(apart.max(initial=0)) for apart in found), default=0) + 1
     counts = np.zeros(width, np.int64)
     for apart in found:
@@ -306,7 +316,7 @@ def _line(found: Sequence[NDArray[np.uint16]], most: int) -> int:
     return int(np.searchsorted(np.cumsum(counts), most))
 
 
-def _until_full(paths: Sequence[Path]) -> Iterator[Path]:
+def _take_until_full(paths: Sequence[Path]) -> Iterator[Path]:
     count = 0
     for path in paths:
         yield path
@@ -319,16 +329,16 @@ def _write_segment(sources: Sequence[NDArray[Any]], folder: Path) -> None:
     """Sort rows into lists, and write them block by block."""
     rows = _Joined(sources)
     lists = 1 if len(rows) <= _FEW else len(rows) // _PER_LIST
-    centroids = _learned(rows, lists)
+    centroids = _learn_centroids(rows, lists)
     of_list = np.empty(len(rows), np.int32)
     for at in range(0, len(rows), _BLOCK):
         block = np.arange(at, min(at + _BLOCK, len(rows)))
-        of_list[block] = _nearest_list(_floats(rows.take(block)), centroids)
+        of_list[block] = _find_nearest_list(_to_floats(rows.take(block)), centroids)
     order = np.argsort(of_list, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(of_list, minlength=lists))])
-    kept = _new_file(folder / "rows.npy", rows.dtype, (len(rows),))
+    kept = _create_array(folder / "rows.npy", rows.dtype, (len(rows),))
     words = -(-centroids.shape[1] // 64)
-    codes = _new_file(folder / "codes.npy", np.dtype("<u8"), (len(rows), words))
+    codes = _create_array(folder / "codes.npy", np.dtype("<u8"), (len(rows), words))
     for at in range(0, len(rows), _BLOCK):
         some = rows.take(order[at : at + _BLOCK])
         kept[at : at + _BLOCK] = some
@@ -354,7 +364,7 @@ class _Joined:
         return int(self._ends[-1])
 
     def take(self, wanted: NDArray[np.int64]) -> NDArray[Any]:
-        """Rows by number."""
+        """Return rows by number."""
         found = np.empty(len(wanted), self.dtype)
         source_of = np.searchsorted(self._ends, wanted, side="right")
         for number in np.unique(source_of):
@@ -364,14 +374,14 @@ class _Joined:
         return found
 
 
-def _learned(rows: _Joined, lists: int) -> Vectors:
-    """Centroids by k-means over directions, from a sample; the same rows give the same."""
+def _learn_centroids(rows: _Joined, lists: int) -> Vectors:
+    """Return centroids by k-means over directions from a sample; deterministic."""
     chance = np.random.default_rng(0)
     most = min(len(rows), _SAMPLE * lists if lists > 1 else 1)
-    sample = _floats(rows.take(np.sort(chance.choice(len(rows), most, replace=False))))
+    sample = _to_floats(rows.take(np.sort(chance.choice(len(rows), most, replace=False))))
     centroids = sample[np.sort(chance.choice(most, lists, replace=False))].copy()
     for _ in range(_ROUNDS if lists > 1 else 0):
-        nearest = _nearest_list(sample, centroids)
+        nearest = _find_nearest_list(sample, centroids)
         order = np.argsort(nearest, kind="stable")
         held, first = np.unique(nearest[order], return_index=True)
         sums = np.add.reduceat(sample[order], first, axis=0)
@@ -379,16 +389,16 @@ def _learned(rows: _Joined, lists: int) -> Vectors:
     return centroids
 
 
-def _nearest_list(vectors: Vectors, centroids: Vectors) -> NDArray[np.int64]:
+def _find_nearest_list(vectors: Vectors, centroids: Vectors) -> NDArray[np.int64]:
     blocks = range(0, len(vectors), _BLOCK // 4)
     parts = [(vectors[at : at + _BLOCK // 4] @ centroids.T).argmax(axis=1) for at in blocks]
     return np.concatenate(parts)
 
 
-def _floats(rows: NDArray[Any]) -> Vectors:
+def _to_floats(rows: NDArray[Any]) -> Vectors:
     floats: Vectors = rows["numbers"].astype(np.float32) * rows["scale"][:, None]
     return floats
 
 
-def _new_file(path: Path, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
+def _create_array(path: Path, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
     return np.lib.format.open_memmap(path, "w+", dtype, shape)

@@ -19,7 +19,7 @@ from ..system import safe_files
 from .generations import Generation, Generations
 from .manifest import SourceFile
 from .parts import ReadJob, digest_of, read_part
-from .pubmed import SOURCE, source_path, wanted
+from .pubmed import SOURCE, get_source_path, to_bulk_file
 from .texts import read_texts
 
 if TYPE_CHECKING:
@@ -75,18 +75,20 @@ def verify(
     """
     generations = Generations(folder, source)
     generation = generations.require_current()
-    files = generations.files(generation)
-    chosen = _chosen(files, names, sample)
+    files = generations.list_files(generation)
+    chosen = _choose_files(files, names, sample)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".verify-") as place:
-        jobs = _remakings(chosen, folder, Path(place), web)
-        for made in run(remake, jobs):
+        jobs = _make_remakings(chosen, folder, Path(place), web)
+        for made in run(remake_and_compare, jobs):
             yield (
                 made if isinstance(made, Verified) else Verified(made.job.file.name, (made.reason,))
             )
-        yield _whole(generation, files, generations, Path(place))
+        yield _check_rows(generation, files, generations, Path(place))
 
 
-def _chosen(files: Sequence[SourceFile], names: Sequence[str], sample: int) -> list[SourceFile]:
+def _choose_files(
+    files: Sequence[SourceFile], names: Sequence[str], sample: int
+) -> list[SourceFile]:
     by_name = {name: file for file in files for name in (file.name, file.sequence)}
     if unknown := [name for name in names if name not in by_name]:
         msg = f"The generation has no file {unknown[0]}."
@@ -97,30 +99,30 @@ def _chosen(files: Sequence[SourceFile], names: Sequence[str], sample: int) -> l
     return [chosen[at * len(chosen) // sample] for at in range(sample)]
 
 
-def _remakings(
+def _make_remakings(
     files: Sequence[SourceFile], folder: Path, place: Path, web: Web
 ) -> Iterator[_Remaking]:
-    """Each file with its source: the one that was kept, else fetched again."""
+    """Yield each file with its source: the kept one, else fetched again."""
     for file in files:
-        source = _source_of(file, folder)
+        source = _find_source(file, folder)
         if not source.exists() and file.source != SOURCE:
             msg = f"{source} is gone, and cannot be fetched again as it was."
             raise StoreFailed(msg, "Bring it back, or delete the mirror and make it anew.")
         if not source.exists():
             source = place / source.name
-            safe_files.write_file(source, fetch_file(wanted(file), file.md5, web))
+            safe_files.write_file(source, fetch_file(to_bulk_file(file), file.md5, web))
         about = (file.source, file.name, file.sequence, file.order, file.md5)
         yield _Remaking(ReadJob(str(source), *about, str(place)), file, str(folder))
 
 
-def _source_of(file: SourceFile, folder: Path) -> Path:
-    """Where the source of a part lies, if it was kept."""
+def _find_source(file: SourceFile, folder: Path) -> Path:
+    """Return the path of a part's source, if it was kept."""
     if file.source == SOURCE:
-        return source_path(folder, file)
+        return get_source_path(folder, file)
     return folder / "source" / file.source / file.name
 
 
-def remake(remaking: _Remaking) -> Verified:
+def remake_and_compare(remaking: _Remaking) -> Verified:
     """Make the parts of a file again, and compare."""
     job, file, folder = remaking.job, remaking.file, Path(remaking.mirror)
     part = (read_part if job.source == SOURCE else read_texts)(job)
@@ -131,7 +133,7 @@ def remake(remaking: _Remaking) -> Verified:
         ("", job.records, file.digest),
         ("-passages", job.passages, file.passages_digest),
     ):
-        faults += _faults(file.part(folder, kind), made, digest)
+        faults += _find_faults(file.get_part_path(folder, kind), made, digest)
         safe_files.delete_file(made)
     for name in ("records", "deletions", "passages"):
         if getattr(part, name) != getattr(file, name):
@@ -141,8 +143,8 @@ def remake(remaking: _Remaking) -> Verified:
     return Verified(file.name, tuple(faults), part.records)
 
 
-def _faults(path: Path, made: Path, digest: str) -> list[str]:
-    """What is wrong with a part that lies there, beside the one made again."""
+def _find_faults(path: Path, made: Path, digest: str) -> list[str]:
+    """Return what is wrong with a part, compared with the one made again."""
     name = f"{path.parent.name}/{path.name}"
     source = path.parent.name.partition("-")[0]
     again = f"to make it again: {command_line(f'mirror {source}')}"
@@ -150,11 +152,11 @@ def _faults(path: Path, made: Path, digest: str) -> list[str]:
         return [f"{name} is gone: {again}"]
     if digest_of(path) != digest:
         return [f"{name} is damaged: delete it; {again}"]
-    return [] if same_rows(path, made) else [f"{name} has other rows than its source has now"]
+    return [] if has_same_rows(path, made) else [f"{name} has other rows than its source has now"]
 
 
-def same_rows(one: Path, other: Path) -> bool:
-    """Whether two Parquet files hold the same, however large; False where one cannot be read."""
+def has_same_rows(one: Path, other: Path) -> bool:
+    """Return whether two Parquet files hold the same rows; False if one is unreadable."""
     from pyarrow import ArrowInvalid, parquet
 
     try:
@@ -167,10 +169,10 @@ def same_rows(one: Path, other: Path) -> bool:
         return False
 
 
-def _whole(
+def _check_rows(
     generation: Generation, files: Sequence[SourceFile], generations: Generations, place: Path
 ) -> Verified:
-    """Whether the rows that count are those that follow from the parts."""
+    """Check that the rows that count follow from the parts."""
     try:
         again = generations.make(files, generation.missing, place)
     except StoreFailed as error:
@@ -185,6 +187,6 @@ def _whole(
     faults += [
         f"its {name} is gone or has other rows: {again_by}"
         for name in ("live.parquet", "names.parquet")
-        if not same_rows(here / name, place / name)
+        if not has_same_rows(here / name, place / name)
     ]
     return Verified(generation.name, tuple(faults), again.papers)

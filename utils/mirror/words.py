@@ -33,11 +33,11 @@ from ..model.paper import SearchResult
 from ..model.passage import Filters
 from ..outline import terms
 from ..system import safe_files
-from .columns import paper_of
+from .columns import row_to_paper
 from .generations import Generation, Generations, connect
-from .locks import alone
+from .locks import exclusive_lock
 from .manifest import SourceFile
-from .reading import live_places, rows_at
+from .reading import find_live_places, read_rows_at
 
 if TYPE_CHECKING:
     import tantivy
@@ -59,15 +59,15 @@ _MOST = 10_000  # hits that are ordered
 
 @dataclass(frozen=True, slots=True)
 class WordsProgress:
-    """How far it has come: source files, papers taken in and dropped."""
+    """The progress: source files, papers indexed and removed."""
 
     files: int = 0
     total: int = 0
     added: int = 0
     dropped: int = 0
 
-    def after(self, before: WordsProgress | None) -> WordsProgress:
-        """With what another index came to before."""
+    def add(self, before: WordsProgress | None) -> WordsProgress:
+        """Return this progress with that of another index added."""
         if before is None:
             return self
         names = ("files", "total", "added", "dropped")
@@ -94,7 +94,7 @@ class WordIndex:
         self.folder = folder or usual
         self._state = self.folder / "generation.json"
 
-    def bring_up_to_date(self) -> Iterator[WordsProgress]:
+    def update(self) -> Iterator[WordsProgress]:
         """Take in the published generation; going through it does the work.
 
         Raises
@@ -108,7 +108,7 @@ class WordIndex:
         """
         generation = self.generations.require_current()
         safe_files.make_folder(self.folder)
-        with alone(self.folder / "index.lock", f"the index in {self.folder}"):
+        with exclusive_lock(self.folder / "index.lock", f"the index in {self.folder}"):
             yield from self._take_in(generation)
 
     def _take_in(self, generation: Generation) -> Iterator[WordsProgress]:
@@ -117,7 +117,7 @@ class WordIndex:
             self._start_anew()  # nothing is here, or an older format, or half of another generation
             state = {}
         counted = self.counted(generation)
-        fresh, gone = self._differences(counted)
+        fresh, gone = self._find_differences(counted)
         done = set(state.get("done", ()))
         left = [order for order in sorted(fresh) if order not in done]
         progress = WordsProgress(len(fresh) - len(left), len(fresh))
@@ -127,14 +127,16 @@ class WordIndex:
         self.prepare(left, counted)
         for at in range(0, len(left), _FILES):
             some = left[at : at + _FILES]
-            self._write(some, fresh, [] if at or done else gone, again=bool(state) or bool(at))
+            self._write_changes(
+                some, fresh, [] if at or done else gone, again=bool(state) or bool(at)
+            )
             done.update(some)
             self._write_state({**state, "target": generation.name, "done": sorted(done)})
             added = progress.added + sum(len(fresh[order]) for order in some)
             progress = WordsProgress(progress.files + len(some), progress.total, added, len(gone))
             yield progress
         if gone and not fresh:
-            self._write([], fresh, gone, again=True)
+            self._write_changes([], fresh, gone, again=True)
             progress = replace(progress, dropped=len(gone))
         safe_files.write_file(self.folder / "live.parquet", counted.read_bytes())
         safe_files.write_file(self._parts, json.dumps(self._digests()).encode())
@@ -152,21 +154,21 @@ class WordIndex:
         """What else the index was made of, to be remembered with its generation."""
         return {}
 
-    def _differences(self, new: Path) -> tuple[dict[int, Any], list[int]]:
-        """Positions by file of rows that are new, and places of those that count no more.
+    def _find_differences(self, new: Path) -> tuple[dict[int, Any], list[int]]:
+        """Return positions by file of new rows, and places of rows that no longer count.
 
         Rows whose file another version of a reader has read anew are new. Where most of what is
         indexed counts no more, as in a new year, it is all made anew.
         """
         old = self.folder / "live.parquet"
         if not old.exists():
-            return by_file(new, None), []
-        gone, again = by_file(old, new, self.told_by), self._read_anew(new)
-        if sum(map(len, (*gone.values(), *again.values()))) > _rows_of(old) // 2:
+            return group_by_file(new, None), []
+        gone, again = group_by_file(old, new, self.told_by), self._find_changed_rows(new)
+        if sum(map(len, (*gone.values(), *again.values()))) > _count_rows(old) // 2:
             self._start_anew()
-            return by_file(new, None), []
+            return group_by_file(new, None), []
         places = [place_of(order, int(at)) for order, some in gone.items() for at in some]
-        return {**by_file(new, old, self.told_by), **again}, places
+        return {**group_by_file(new, old, self.told_by), **again}, places
 
     @property
     def _parts(self) -> Path:
@@ -176,21 +178,21 @@ class WordIndex:
         """What the parts hold that the index is made of, by file."""
         return {str(file.order): file.holds for file in self._files}
 
-    def _read_anew(self, counted: Path) -> dict[int, Any]:
-        """The positions, by file, of rows that may say something else than when indexed."""
+    def _find_changed_rows(self, counted: Path) -> dict[int, Any]:
+        """Return the positions, by file, of rows that may have changed since they were indexed."""
         if not self._parts.exists():  # of a version that did not write it down
             return {}
-        with self.explained():
+        with self.explain_errors():
             before, now = json.loads(self._parts.read_bytes()), self._digests()
         renewed = {name for name in before.keys() & now.keys() if before[name] != now[name]}
         return self._made_of(renewed, counted) if renewed else {}
 
     def _made_of(self, renewed: set[str], counted: Path) -> dict[int, Any]:
         """The positions, by file, of the rows that are made of some parts."""
-        every = by_file(counted, None)
+        every = group_by_file(counted, None)
         return {order: some for order, some in every.items() if str(order) in renewed}
 
-    def _write(
+    def _write_changes(
         self,
         orders: Sequence[int],
         fresh: dict[int, Any],
@@ -200,7 +202,7 @@ class WordIndex:
     ) -> None:
         """Take in the rows of some files and drop others, all or nothing."""
         files = {file.order: file for file in self._files}
-        with self.explained():
+        with self.explain_errors():
             writer = self.index.writer(HEAP, 1)
             try:
                 for place in gone:
@@ -218,8 +220,8 @@ class WordIndex:
 
     def _documents(self, file: SourceFile, positions: Sequence[int]) -> Iterator[Document]:
         """What is indexed of the rows of a file at some positions."""
-        for row in rows_at(file.part(self.generations.mirror), positions, _COLUMNS):
-            yield _document(place_of(file.order, row["position"]), row)
+        for row in read_rows_at(file.get_part_path(self.generations.mirror), positions, _COLUMNS):
+            yield _make_document(place_of(file.order, row["position"]), row)
 
     def find(
         self,
@@ -233,7 +235,7 @@ class WordIndex:
         publication_types: Sequence[str] = (),
         mesh: Sequence[str] = (),
     ) -> SearchResult:
-        """Papers by words, best first; retracted ones are among them and say so.
+        """Find papers by words, best first; retracted ones are included and marked.
 
         Parameters
         ----------
@@ -262,15 +264,15 @@ class WordIndex:
             raise BadRequest(f"Only the first {_MOST:,} hits can be had.", "Narrow the search.")
         state = self._read_state()
         if not state:
-            raise self.not_indexed()
+            raise self.to_not_indexed_error()
         filters = Filters(
             start_year or None, end_year or None, journal, tuple(publication_types),
             retracted=True, mesh=tuple(mesh),
         )  # fmt: skip
-        with self.explained():
-            total, places = self._search(wanted, start + max_results, filters)
+        with self.explain_errors():
+            total, places = self._search_index(wanted, start + max_results, filters)
         generation = self.generations.require_current()
-        papers = self._papers(places[start:], generation)
+        papers = self._read_papers(places[start:], generation)
         more = start + max_results
         return SearchResult(
             query=query,
@@ -281,8 +283,10 @@ class WordIndex:
             next_start=more if more < min(total, _MOST) else None,
         )
 
-    def _search(self, wanted: Sequence[str], limit: int, filters: Filters) -> tuple[int, list[int]]:
-        """How many papers fit, and the places of the first."""
+    def _search_index(
+        self, wanted: Sequence[str], limit: int, filters: Filters
+    ) -> tuple[int, list[int]]:
+        """Return how many papers fit, and the places of the first."""
         index = self.index
         index.reload()
         query = add_conditions(
@@ -294,19 +298,21 @@ class WordIndex:
         places = searcher.fast_field_values("place", addresses) if addresses else []
         return int(found.count or 0), [int(place or 0) for place in places]
 
-    def _papers(self, places: Sequence[int], generation: Generation) -> list[Any]:
-        """The records at places, in their order, without those that count no more."""
-        files = {file.order: file for file in self.generations.files(generation)}
+    def _read_papers(self, places: Sequence[int], generation: Generation) -> list[Any]:
+        """Return the records at places, in order, without those that no longer count."""
+        files = {file.order: file for file in self.generations.list_files(generation)}
         by_file: dict[int, list[int]] = {}
         for place in places:
             if place // _PLACE in files:
                 by_file.setdefault(place // _PLACE, []).append(place % _PLACE)
         found = {
-            (row["pmid"], order, row["position"]): paper_of(row)
+            (row["pmid"], order, row["position"]): row_to_paper(row)
             for order, positions in by_file.items()
-            for row in rows_at(files[order].part(self.generations.mirror), sorted(positions))
+            for row in read_rows_at(
+                files[order].get_part_path(self.generations.mirror), sorted(positions)
+            )
         }
-        live = live_places({pmid for pmid, *_ in found}, self.generations, generation)
+        live = find_live_places({pmid for pmid, *_ in found}, self.generations, generation)
         counted = {
             place_of(order, position): paper
             for (pmid, order, position), paper in found.items()
@@ -326,7 +332,7 @@ class WordIndex:
 
     @cached_property
     def _files(self) -> list[SourceFile]:
-        return self.generations.files(self.generations.require_current())
+        return self.generations.list_files(self.generations.require_current())
 
     def _fields(self) -> tantivy.SchemaBuilder:
         """The fields, of which ``place`` is that of the record."""
@@ -339,8 +345,8 @@ class WordIndex:
         return open_index(self.folder / "index", self._fields().build())
 
     @contextmanager
-    def explained(self) -> Iterator[None]:
-        """Errors of tantivy and of the disk as our own."""
+    def explain_errors(self) -> Iterator[None]:
+        """Convert errors of tantivy and of the disk into our own."""
         try:
             with safe_files.disk_errors(self.folder, "use"):
                 yield
@@ -357,7 +363,7 @@ class WordIndex:
         for name in ("live.parquet", self._parts.name, self._state.name):
             safe_files.delete_file(self.folder / name)
 
-    def not_indexed(self) -> EmptyStore:
+    def to_not_indexed_error(self) -> EmptyStore:
         """Return the error of a search where nothing is indexed, or by an older version alone."""
         older = "The index of the mirror was made by an older version."
         msg = older if self._state.exists() else "Nothing of the mirror is indexed yet."
@@ -375,43 +381,43 @@ class WordIndex:
 
 
 def place_of(order: int, position: int) -> int:
-    """File and row of a record as one number."""
+    """Return file and row of a record as one number."""
     return order * _PLACE + position
 
 
-def _document(place: int, row: dict[str, Any]) -> Document:
+def _make_document(place: int, row: dict[str, Any]) -> Document:
     import tantivy
 
-    keywords = [*(row["keywords"] or ()), *headings(row)]
+    keywords = [*(row["keywords"] or ()), *get_headings(row)]
     titles = filter(None, (row["title"], row["vernacular_title"]))
     parts = (" ".join(titles), " ".join(keywords), row["abstract"] or "")
     said: dict[str, Any] = {
         TERMS: join_weighted_terms(*map(terms.indexed, parts)),
-        **filtered_by(row),
+        **get_filter_fields(row),
     }
     return tantivy.Document(place=place, **said)
 
 
-def filtered_by(row: dict[str, Any]) -> dict[str, Any]:
-    """The fields by which hits are narrowed, of a record's row."""
+def get_filter_fields(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a record's row by which hits are filtered."""
     names = filter(None, (row["journal"], row["journal_abbreviation"], row["issn"]))
     return {
         "year": row["year"] or 0,
         "journal": list(dict.fromkeys(map(fold_name, names))),
         "types": [fold_name(kind) for kind in row["publication_types"] or ()],
-        "mesh": [fold_name(heading) for heading in headings(row)],
+        "mesh": [fold_name(heading) for heading in get_headings(row)],
     }
 
 
-def headings(row: Mapping[str, Any]) -> list[str]:
-    """MeSH headings without their qualifiers."""
+def get_headings(row: Mapping[str, Any]) -> list[str]:
+    """Return MeSH headings without their qualifiers."""
     return sorted({heading.split("/")[0].lstrip("*") for heading in row["mesh"] or ()})
 
 
-def by_file(
+def group_by_file(
     path: Path, other: Path | None, told_by: Sequence[str] = WordIndex.told_by
 ) -> dict[int, Any]:
-    """The positions, by file, of the rows of one `live.parquet` that are not in another.
+    """Return the positions, by file, of rows of a `live.parquet` that are not in another.
 
     A row is one of another by the columns *told_by*.
     """
@@ -431,7 +437,7 @@ def by_file(
     return {int(order): piece for order, piece in zip(named, pieces, strict=True)}
 
 
-def _rows_of(path: Path) -> int:
+def _count_rows(path: Path) -> int:
     from pyarrow import parquet
 
     return int(parquet.read_metadata(path).num_rows)

@@ -34,10 +34,10 @@ class Lost(Generic[Job]):
     reason: str
 
 
-def engine_of(
+def get_engine(
     name: str, workers: int, scheduler: str, folder: Path, say: Callable[[str], None]
 ) -> Run:
-    """The ``run`` of an engine.
+    """Return the ``run`` of an engine.
 
     Parameters
     ----------
@@ -74,16 +74,16 @@ def engine_of(
     return partial(engine.run, workers=workers, scheduler=scheduler, folder=folder, say=say)
 
 
-def attempt(function: Callable[[Any], Any], job: Any) -> Any:
-    """What a function makes of a job, or what it raised, to be sent to another process."""
+def run_safely(function: Callable[[Any], Any], job: Any) -> Any:
+    """Return a function's result for a job, or its error, to be sent to another process."""
     try:
         return function(job)
-    except Exception as error:  # noqa: BLE001 - `checked` raises it where the jobs come from
+    except Exception as error:  # noqa: BLE001 - `raise_if_error` raises it where the jobs come from
         return error
 
 
-def checked(made: Any) -> Any:
-    """What another process made; raises what it raised."""
+def raise_if_error(made: Any) -> Any:
+    """Return the result of another process; raise the error it raised."""
     if isinstance(made, Exception):
         raise made
     return made

@@ -24,7 +24,7 @@ from typing import Any, Self
 from ...errors import BadRequest, NotConfigured, Unreachable
 from ...system.process import get_version
 from ..parts import READERS
-from . import attempt
+from . import run_safely
 
 _FIRST_S = 30.0  # a scheduler that never answered: the address is wrong, or it does not run
 _PATIENCE_S = 300.0  # for one that did answer, and for the first worker
@@ -59,7 +59,7 @@ class Cluster:
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say what matters
         with ExitStack() as stack:
             if not self.address:
-                self._own = stack.enter_context(self._start())
+                self._own = stack.enter_context(self._start_own())
                 self.address = self._own.scheduler_address
             stack.callback(self._disconnect)
             self._connect(_FIRST_S)
@@ -70,8 +70,8 @@ class Cluster:
         self._ended.close()
 
     @contextmanager
-    def _start(self) -> Iterator[Any]:
-        """A cluster of our own: encrypted, for Dask's own sockets obey every user of the machine.
+    def _start_own(self) -> Iterator[Any]:
+        """Start our own cluster: encrypted, because Dask's sockets obey every user of the machine.
 
         It would take a worker for lost, and end who starts it again, after fifteen seconds.
         """
@@ -87,8 +87,8 @@ class Cluster:
 
     # -- the work ----------------------------------------------------------------------------
 
-    def room(self) -> int:
-        """How many jobs it can do at once; waits for a worker where it has none.
+    def count_free_slots(self) -> int:
+        """Return how many jobs can run at once; wait for a worker if there is none.
 
         Raises
         ------
@@ -98,7 +98,7 @@ class Cluster:
             No worker came.
         """
         began, said = time.monotonic(), False
-        while not (threads := sum(self._ask("ncores").values())):
+        while not (threads := sum(self._ask_scheduler("ncores").values())):
             waited = time.monotonic() - began
             if waited > _PATIENCE_S:
                 msg = f"The Dask cluster at {self.address} had no worker for {waited:.0f} s."
@@ -121,15 +121,15 @@ class Cluster:
         return future
 
     def next_done(self) -> Any:
-        """The next future that is done; raises as `room` does."""
+        """Return the next finished future; raise like `count_free_slots`."""
         while True:
             try:
                 return self._done.get(timeout=_LOOK_S)
             except Empty:
-                self.room()
+                self.count_free_slots()
 
-    def answer(self, future: Any) -> Any:
-        """What a job came to, or what it raised, to be `checked`.
+    def get_result(self, future: Any) -> Any:
+        """Return the result of a job, or its error, to be `checked`.
 
         Raises
         ------
@@ -146,14 +146,14 @@ class Cluster:
             except self._dask.KilledWorker as error:
                 raise Killed(error.allowed_failures + 1) from None
             except self._dask.TimeoutError:
-                self.room()
+                self.count_free_slots()
             except (CancelledError, OSError) as error:
                 raise Gone from error
             except (ImportError, AttributeError) as error:
                 why = f"it cannot load it ({error})"
-                raise _unfit("A worker of the Dask cluster", why, get_version()) from error
+                raise _to_unfit_error("A worker of the Dask cluster", why, get_version()) from error
 
-    def _ask(self, what: str) -> Any:
+    def _ask_scheduler(self, what: str) -> Any:
         try:
             asked = getattr(self._client.scheduler, what)
             return self._client.sync(asked, callback_timeout=_SILENCE_S)
@@ -163,7 +163,7 @@ class Cluster:
     # -- who is there ------------------------------------------------------------------------
 
     def connect_again(self, jobs: int) -> None:
-        """Wait for whoever answers at the address next; *jobs* are given to it once more.
+        """Wait for the next scheduler at the address, and submit *jobs* again.
 
         Raises
         ------
@@ -185,11 +185,11 @@ class Cluster:
                 self._client = self._dask.Client(
                     self._own or self.address, timeout=left, set_as_default=False
                 )
-                self._say(f"Dask's dashboard: {self._dashboard()}")
+                self._say(f"Dask's dashboard: {self._get_dashboard()}")
                 return
             except (OSError, Gone) as error:
                 if time.monotonic() >= until:
-                    raise self._nobody(patience, error) from error
+                    raise self._to_no_scheduler_error(patience, error) from error
             except (TypeError, ValueError, ImportError) as error:
                 msg = f"No Dask scheduler can be asked at {self.address!r}: {error}."
                 hint = "Give --scheduler tcp://HOST:8786."
@@ -204,12 +204,12 @@ class Cluster:
         # A client that failed ends where it is collected; inside another's start, that hangs.
         gc.collect()
 
-    def _dashboard(self) -> str:
+    def _get_dashboard(self) -> str:
         host = re.sub(r"^\w+://|:\d+$", "", self.address)
-        port = self._ask("identity")["services"].get("dashboard")
+        port = self._ask_scheduler("identity")["services"].get("dashboard")
         return self._dask.utils.format_dashboard_link(host, port) if port else "none"
 
-    def _nobody(self, patience: float, error: Exception) -> Unreachable:
+    def _to_no_scheduler_error(self, patience: float, error: Exception) -> Unreachable:
         msg = f"No Dask scheduler answers at {self.address}, for {patience:.0f} s: {error}."
         hint = "Look at --scheduler, and whether it runs; one that encrypts is at tls://."
         host, _, port = re.sub(r"^\w+://", "", self.address).rpartition(":")
@@ -223,23 +223,23 @@ class _Call:
         self._parts = (get_version(), READERS, function, job)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _do, self._parts
+        return _run_job, self._parts
 
 
-def _do(wanted: str, readers: dict[str, int], function: Callable[[Any], Any], job: Any) -> Any:
-    """What a function makes of a job here, on a worker; or what it raised."""
+def _run_job(wanted: str, readers: dict[str, int], function: Callable[[Any], Any], job: Any) -> Any:
+    """Return a function's result for a job on a worker, or its error."""
     who = f"The Dask worker on {socket.gethostname()}"
     if (get_version(), READERS) != (wanted, readers):
         other = f"it has {get_version()} with the readers {READERS} and not {readers}"
-        return _unfit(who, other, wanted)
-    made = attempt(function, job)
+        return _to_unfit_error(who, other, wanted)
+    made = run_safely(function, job)
     if isinstance(made, ImportError):
-        return _unfit(who, f"it lacks a package ({made})", wanted)
+        return _to_unfit_error(who, f"it lacks a package ({made})", wanted)
     return made
 
 
-def _unfit(who: str, why: str, wanted: str) -> NotConfigured:
-    """Why a worker cannot do what is asked, and what makes it able."""
+def _to_unfit_error(who: str, why: str, wanted: str) -> NotConfigured:
+    """Return why a worker cannot do the work, and what would make it able."""
     return NotConfigured(
         f"{who} cannot work for Papershelf {wanted}: {why}.",
         f'Install the same there, and start it again: pip install "papershelf[mirror]=={wanted}"',

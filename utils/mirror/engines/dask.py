@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from . import MOST_DEATHS, Lost, checked
+from . import MOST_DEATHS, Lost, raise_if_error
 from .cluster import Cluster, Gone, Killed
 
 
@@ -34,13 +34,13 @@ def run(
         while True:
             try:
                 # No more than run at once: a worker that dies makes all it has suspicious.
-                while len(given) < cluster.room() and (job := take()) is not None:
+                while len(given) < cluster.count_free_slots() and (job := take()) is not None:
                     again.append(job)  # until the cluster has it
                     future = cluster.submit(function, job)
                     given[future] = again.pop()
                 if not given:
                     return
-                made = cluster.answer(future := cluster.next_done())
+                made = cluster.get_result(future := cluster.next_done())
             except Gone:
                 again += given.values()
                 given.clear()
@@ -55,4 +55,4 @@ def run(
                 yield Lost(job, reason)
             else:
                 del given[future]
-                yield checked(made)
+                yield raise_if_error(made)

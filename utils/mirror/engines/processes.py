@@ -13,7 +13,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import wait
 from typing import Any
 
-from . import MOST_DEATHS, Lost, attempt, checked
+from . import MOST_DEATHS, Lost, raise_if_error, run_safely
 
 
 def run(
@@ -24,7 +24,7 @@ def run(
     try:
         while True:
             while len(busy) < workers and (job := next(left, None)) is not None:
-                busy[worker := idle.pop() if idle else _start(function)] = job
+                busy[worker := idle.pop() if idle else _start_worker(function)] = job
                 with suppress(OSError):  # dead: its pipe says so
                     worker.send(job)
             if not busy:
@@ -41,20 +41,20 @@ def run(
                     if deaths[job] < MOST_DEATHS:
                         left = chain([job], left)
                         continue
-                yield checked(made)
+                yield raise_if_error(made)
     finally:
         for worker in (*idle, *busy):
             worker.close()
 
 
-def _start(function: Callable[[Any], Any]) -> Any:
+def _start_worker(function: Callable[[Any], Any]) -> Any:
     ours, theirs = get_context("spawn").Pipe()
-    get_context("spawn").Process(target=_work, args=(function, theirs), daemon=True).start()
+    get_context("spawn").Process(target=_serve_jobs, args=(function, theirs), daemon=True).start()
     theirs.close()
     return ours
 
 
-def _work(function: Callable[[Any], Any], pipe: Any) -> None:
+def _serve_jobs(function: Callable[[Any], Any], pipe: Any) -> None:
     with suppress(EOFError, OSError, KeyboardInterrupt):
         while True:
-            pipe.send(attempt(function, pipe.recv()))
+            pipe.send(run_safely(function, pipe.recv()))
