@@ -143,6 +143,7 @@ SLIPS = {
     "list --kind fulltext": "'fulltext' is not a value of --kind. Did you mean full_text?",
     "cite 1 --style": "--style needs a value", "corpus find": "QUERY is missing",
     "--json list": "Write it behind the command",
+    "--verison": "Did you mean uv run server.py --version?",
     "export too many": "'too' is one argument too many",
     "search moss --source pubmd": "Did you mean pubmed?", "search moss --limit 0": "--limit is 0",
     "search moss --since 2024 --until 2020": "--since 2024 is later than --until 2020",
