@@ -11,7 +11,7 @@ import pytest
 import utils
 from utils import Library
 from utils.corpus import Corpus
-from utils.corpus.index import index
+from utils.corpus.index import index_corpus
 from utils.corpus.search import find_passages
 from utils.corpus.sync import sync_query
 from utils.curation.reading import read
@@ -41,7 +41,7 @@ DOORS = [
     (Library.read, read),
     (Library.list_papers, Shelf.list),
     (Corpus.sync, sync_query),
-    (Corpus.index, index),
+    (Corpus.index, index_corpus),
     (Corpus.find, find_passages),
     (Datasets.query, run_query),
     (Mirror.plan, plan_pubmed),

@@ -44,7 +44,7 @@ from tests.corpus.real_minilm import describe_missing, lay_out_minilm
 from utils.corpus.embedded import EmbeddedFinder
 from utils.corpus.embedded_vectors import View, binary_codes
 from utils.corpus.local_model import LocalModel
-from utils.corpus.names import Named, combined, names_in, wordings
+from utils.corpus.names import FindNames, build_wordings, extract_names, merge_hits
 from utils.corpus.quality import score_evidence
 from utils.corpus.search import EVIDENCE_WEIGHT
 from utils.model.passage import Filters, Hit, Passage
@@ -62,7 +62,7 @@ Order = list[str]  # keys of papers, one for each passage found, best first
 
 def ours(
     passages: Sequence[Passage], vectors: Vectors, asking: Sequence[str], asked: Vectors,
-    evidence: dict[str, float], named: Named,
+    evidence: dict[str, float], named: FindNames,
 ) -> dict[str, list[Order]]:  # fmt: skip
     """What the finder of the product finds, in every way it can be asked."""
     found: dict[str, list[Order]] = defaultdict(list)
@@ -83,9 +83,9 @@ def ours(
             keep("words", words)
             keep("meaning", near)
             keep("both", both)
-            others = [one.question for one in wordings(text, named)]
+            others = [one.question for one in build_wordings(text, named)]
             wider = [finder.search(other, row, LIMIT, RETRACTED_TOO) for other in others]
-            widened = combined([both, *wider], LIMIT)
+            widened = merge_hits([both, *wider], LIMIT)
             keep("widened", widened)
             keep("find", sorted(widened, key=weighed))
             for k in (12, 60):
@@ -196,12 +196,12 @@ def signs(real: Vectors, asked: Vectors, count: int) -> None:
     print(f"recall@{BEST_OF} {np.mean(kept):.4f}, at worst {min(kept):.2f}")
 
 
-def names_of(made: Sequence[Case], passages: Sequence[Passage]) -> Named:
+def names_of(made: Sequence[Case], passages: Sequence[Passage]) -> FindNames:
     """What the texts call by several names, as the corpus keeps it."""
     by_paper: dict[str, list[Passage]] = defaultdict(list)
     for one in passages:
         by_paper[one.paper].append(one)
-    names = Counter(name for key, paper, _ in made for name in names_in(paper, by_paper[key]))
+    names = Counter(name for key, paper, _ in made for name in extract_names(paper, by_paper[key]))
     by_form: dict[str, list[tuple[str, int]]] = defaultdict(list)
     for name, papers_with in sorted(names.items(), key=lambda pair: (-pair[1], pair[0].name)):
         if name.kind == "term":

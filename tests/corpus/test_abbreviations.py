@@ -2,7 +2,7 @@
 
 import pytest
 
-from utils.corpus.names import abbreviations
+from utils.corpus.names import find_abbreviations
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from utils.corpus.names import abbreviations
     ],
 )  # fmt: skip
 def test_what_is_introduced_is_found(text, expected):
-    assert list(abbreviations(text)) == [expected]
+    assert list(find_abbreviations(text)) == [expected]
 
 
 @pytest.mark.parametrize(
@@ -35,8 +35,8 @@ def test_what_is_introduced_is_found(text, expected):
     ],
 )  # fmt: skip
 def test_other_brackets_are_none(text):
-    assert not list(abbreviations(text))
+    assert not list(find_abbreviations(text))
 
 
 def test_a_long_text_of_brackets_takes_no_time_to_speak_of():
-    assert not list(abbreviations("(" * 20_000 + " word" * 20_000))
+    assert not list(find_abbreviations("(" * 20_000 + " word" * 20_000))

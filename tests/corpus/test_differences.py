@@ -9,8 +9,8 @@ from random import Random
 import pytest
 
 from tests.fixtures import fixture_text
-from utils.corpus.differences import Kind, nearest
-from utils.corpus.wording import FoldedText, find_verbatim, parse
+from utils.corpus.differences import Kind, match_nearest
+from utils.corpus.wording import FoldedText, find_verbatim, parse_quotation
 from utils.model.paper import Fetched
 from utils.readers import jats
 
@@ -38,21 +38,21 @@ TEXT = fixture_text("passages/differences_text.md")
     ],
 )
 def test_each_difference_is_named(quotation: str, kind: Kind, printed: str) -> None:
-    quoted, wording = parse(quotation), FoldedText.of(TEXT)
+    quoted, wording = parse_quotation(quotation), FoldedText.fold(TEXT)
     assert not find_verbatim(quoted, TEXT, wording)
-    found = nearest(quoted, TEXT, wording)
+    found = match_nearest(quoted, TEXT, wording)
     assert kind in [one.kind for one in found.differences]
     assert any(printed in one.printed for one in found.differences if one.kind == kind)
     assert 0.6 < found.likeness < 1
 
 
 def test_what_nobody_said_is_like_nothing() -> None:
-    found = nearest(parse("Quarks zigzag beneath jovial llamas"), TEXT)
+    found = match_nearest(parse_quotation("Quarks zigzag beneath jovial llamas"), TEXT)
     assert (found.likeness, found.start, found.end) == (0, 0, 0)
 
 
 def test_the_place_is_that_of_the_sentence() -> None:
-    found = nearest(parse("the first colony shrank by 5.2 mm"), TEXT)
+    found = match_nearest(parse_quotation("the first colony shrank by 5.2 mm"), TEXT)
     assert " ".join(TEXT[found.start : found.end].split()) == "The first colony grew by 5.2 mm"
 
 
@@ -106,7 +106,7 @@ def _articles(shared: Path) -> list[tuple[str, FoldedText]]:
     for path in sorted(shared.glob("articles/*/jats.xml"))[1::8]:
         sent = Fetched(path.read_bytes(), "jats", "https://x.test/a", "PMC", "pmc_cloud")
         texts.append(jats.read(sent).markdown)
-    return [(text, FoldedText.of(text)) for text in texts]
+    return [(text, FoldedText.fold(text)) for text in texts]
 
 
 def _changed(shared: Path, change: Change) -> Iterator[tuple[str, FoldedText, str, str]]:
@@ -125,11 +125,13 @@ def test_changes_of_real_sentences_are_found_and_named(name: str, shared: Path) 
     change, kinds = CHANGES[name]
     asked = named = 0
     for text, wording, said, other in _changed(shared, change):
-        assert find_verbatim(parse(said), text, wording), said
-        quoted = parse(other)
+        assert find_verbatim(parse_quotation(said), text, wording), said
+        quoted = parse_quotation(other)
         assert not find_verbatim(quoted, text, wording), other
         asked += 1
-        named += bool(kinds & {one.kind for one in nearest(quoted, text, wording).differences})
+        named += bool(
+            kinds & {one.kind for one in match_nearest(quoted, text, wording).differences}
+        )
     assert asked >= 20
     assert named >= 0.95 * asked
 
@@ -144,9 +146,9 @@ def test_sentences_of_two_sections_are_never_verbatim_together(shared: Path) -> 
             between = text[min(one.end(), other.end()) : max(one.start(), other.start())]
             if "\n\n" not in between:
                 continue
-            quoted = parse(f"{one[0]} … {other[0]}")
+            quoted = parse_quotation(f"{one[0]} … {other[0]}")
             assert not find_verbatim(quoted, text, wording)
-            kinds = [found.kind for found in nearest(quoted, text, wording).differences]
+            kinds = [found.kind for found in match_nearest(quoted, text, wording).differences]
             assert kinds == ["stitched"]
             joined += 1
     assert joined >= 30

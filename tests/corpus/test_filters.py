@@ -11,7 +11,7 @@ from tests.corpus.small_corpus import corpus_in, paper
 from tests.databases import database_url, postgresql
 from tests.shelf.papers import save
 from utils.corpus import Corpus
-from utils.corpus.names import names_in
+from utils.corpus.names import extract_names
 from utils.library import Library
 from utils.model.identifiers import Ids
 from utils.model.passage import Filters
@@ -124,7 +124,7 @@ def test_words_that_are_nowhere_are_not_the_filters_doing(corpus: Corpus) -> Non
 
 def test_names_are_kept_within_what_databases_index(corpus: Corpus) -> None:
     long = replace(PAPERS[0], journal="Journal \0\ud800 of " + "long names " * 500)
-    corpus.database.note_names(dict.fromkeys(names_in(long, []), 1))
+    corpus.database.count_names(dict.fromkeys(extract_names(long, []), 1))
     assert corpus.database.journals(long.journal)
 
 

@@ -248,11 +248,11 @@ _ALPHABET = st.text("aé -–\u00ad*_<sup>/&amp;ﬁ²“”'\n.5", max_size=60)
 @given(_ALPHABET, _ALPHABET, _ALPHABET)
 def test_every_place_of_a_folded_text_is_a_place_of_the_text(a: str, b: str, c: str) -> None:
     text = f"{a} colony grew {b} by {c}"
-    wording = FoldedText.of(text)
+    wording = FoldedText.fold(text)
     for part in ("colony grew", "by"):
         if (at := wording.find(part)) >= 0:
             start, end = wording.place(at, at + len(part))
-            assert FoldedText.of(text[start:end]).words.strip() == part
+            assert FoldedText.fold(text[start:end]).words.strip() == part
 
 
 @often(

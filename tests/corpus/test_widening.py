@@ -9,7 +9,7 @@ import pytest
 from tests.corpus.small_corpus import corpus_in, paper
 from tests.databases import database_url, postgresql
 from utils.corpus import Corpus
-from utils.corpus.names import combined, wordings
+from utils.corpus.names import build_wordings, merge_hits
 from utils.errors import BadRequest
 from utils.model.passage import Filters, Hit
 
@@ -148,7 +148,7 @@ def test_lists_come_compressed_and_what_is_none_is_refused(corpus: Corpus, tmp_p
 
 def test_a_term_is_exchanged_where_it_is_longest_and_once() -> None:
     names = {"growth hormon": [("GH", 3)], "growth hormon receptor": [("GHR", 1)]}
-    made = wordings(
+    made = build_wordings(
         "growth hormone receptor loss", lambda forms: {f: names[f] for f in forms if f in names}
     )
     assert [one.question for one in made] == ["GHR loss"]
@@ -160,5 +160,5 @@ def test_a_passage_counts_by_the_wording_it_answers_best() -> None:
         [Hit("a", "p", 1.0), Hit("b", "p", 0.5)],
         [Hit("b", "p", 1.0), Hit("c", "p", 0.1)],
     )
-    hits = combined([first, other], 2)
+    hits = merge_hits([first, other], 2)
     assert [(hit.uuid, round(hit.score, 2)) for hit in hits] == [("a", 1.0), ("b", 0.9)]

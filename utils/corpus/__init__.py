@@ -147,10 +147,10 @@ class Corpus:
         longest_s: float | None = None,
         waiting: Callable[[str], None] | None = None,
     ) -> Iterator[IndexProgress]:
-        """Cut and embed changed texts; iterating does the work. See `.index.index`."""
-        from .index import index
+        """Cut and embed changed texts; iterating does the work. See `.index.index_corpus`."""
+        from .index import index_corpus
 
-        return index(self, everything=everything, longest_s=longest_s, waiting=waiting)
+        return index_corpus(self, everything=everything, longest_s=longest_s, waiting=waiting)
 
     def learn(self, file: Path) -> int:
         """Import names of journals and terms from one of NLM's lists; return their count.
@@ -190,7 +190,7 @@ class Corpus:
         )
 
     def verify_quote(self, text: str, paper: str = "") -> Quotation:
-        """Find a quotation in one paper or in the whole corpus; see `.quotations.verify_quotation`."""
+        """Find a quotation in one paper or in the whole corpus; see `.quotations`."""
         from .quotations import verify_in_paper, verify_quotation
 
         return verify_in_paper(text, paper, self) if paper else verify_quotation(text, self)

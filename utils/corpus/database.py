@@ -79,7 +79,7 @@ class PassageTables(Connections):
     """The tables of passages and of the digests of the texts they were cut from."""
 
     def passages(self, uuids: Sequence[str]) -> dict[str, Passage]:
-        """Passages by UUID; the unknown are left out."""
+        """Return passages by UUID; unknown UUIDs are left out."""
         found: dict[str, Passage] = {}
         with self.reading() as connection:
             for some in split_into_batches(uuids):
@@ -88,20 +88,20 @@ class PassageTables(Connections):
         return found
 
     def passages_of(self, paper_key: str) -> list[Passage]:
-        """The passages of a paper, in the order of their cutting."""
+        """Return the passages of a paper, in the order of the text."""
         with self.reading() as connection:
             found = _by_paper(connection, [paper_key]).get(paper_key, {})
             return sorted(found.values(), key=lambda passage: passage.ordinal)
 
     def every_passage(self, after_uuid: str = "", limit: int = 1000) -> list[Passage]:
-        """A page of all passages, by UUID; the next begins after its last."""
+        """Return a page of all passages, sorted by UUID, after *after_uuid*."""
         query = select(_passages).where(_passages.c.uuid > after_uuid)
         with self.reading() as connection:
             found = _rows(connection, query.order_by(_passages.c.uuid).limit(limit))
             return [_passage(row) for row in found]
 
     def source_digests(self, papers: Sequence[str]) -> dict[str, str]:
-        """By paper, the digest of the text its passages were made of; none where there are none."""
+        """Return the digest of the text that each paper's passages were made of."""
         found: dict[str, str] = {}
         with self.reading() as connection:
             for some in split_into_batches(papers):
@@ -110,7 +110,7 @@ class PassageTables(Connections):
         return found
 
     def every_source(self, after: str = "", limit: int = 1000) -> list[str]:
-        """A page of all papers that were cut, by key; the next begins after its last."""
+        """Return a page of the keys of all papers that were cut, after *after*."""
         query = select(_sources.c.paper).where(_sources.c.paper > after)
         with self.reading() as connection:
             page = query.order_by(_sources.c.paper).limit(limit)
@@ -119,7 +119,7 @@ class PassageTables(Connections):
     def replace_together(
         self, texts: Sequence[tuple[str, str, Sequence[Passage]]]
     ) -> list[Changes]:
-        """Make passages those of papers, each there once, all or nothing; see `Changes`.
+        """Replace the passages of several papers, all or nothing; see `Changes`.
 
         Each is a paper's key, the digest of its text, and its passages. Only what differs is
         written. Of two with one UUID the last counts.
@@ -134,7 +134,7 @@ class PassageTables(Connections):
         return [difference.changes() for difference in differences]
 
     def drop_paper(self, paper_key: str) -> list[str]:
-        """Delete the passages of a paper and its digest; returns their UUIDs."""
+        """Delete the passages of a paper and its digest; return their UUIDs."""
         with self.writing() as connection:
             uuids = list(_by_paper(connection, [paper_key]).get(paper_key, {}))
             _remove(connection, uuids)
@@ -144,7 +144,7 @@ class PassageTables(Connections):
 
 @dataclass(frozen=True, slots=True)
 class _Difference:
-    """What must be written of one paper; passages by UUID."""
+    """The rows to write for one paper; passages by UUID."""
 
     removed: list[str]
     added: dict[str, Passage]
@@ -192,7 +192,7 @@ def _rows(connection: Connection, query: Any) -> Any:
 
 
 def _by_paper(connection: Connection, papers: Sequence[str]) -> dict[str, dict[str, Passage]]:
-    """The passages of papers, by paper and UUID."""
+    """Return the passages of papers, by paper and UUID."""
     found: dict[str, dict[str, Passage]] = {}
     for some in split_into_batches(papers):
         query = select(_passages).where(_passages.c.paper.in_(some))
@@ -222,7 +222,7 @@ def _note_sources(connection: Connection, digests: Mapping[str, str]) -> None:
 
 
 def _storable(passage: Passage) -> Passage:
-    """Replace characters that the databases refuse, one by one, so that spans stay true."""
+    """Replace characters that the databases reject, one by one, so that positions stay true."""
     words = "".join(filter(_is_text, (*_values(passage), *passage.publication_types)))
     if words.isascii() and "\0" not in words:
         return passage
@@ -242,7 +242,7 @@ def _is_text(value: object) -> bool:
 
 
 def _text(text: str) -> str:
-    """Replace what cannot be stored; the same object where nothing has to be."""
+    """Replace characters that cannot be stored; return the same object if there are none."""
     clean = replace_surrogates(text).replace("\0", "\ufffd")
     return text if clean == text else clean
 
@@ -265,7 +265,7 @@ def _passage(row: Any) -> Passage:
 
 
 class CorpusDatabase(PassageTables, NameTables):
-    """The database of one corpus; `of` finds it, and it is created when first used."""
+    """The database of one corpus, opened by `of` and created when first used."""
 
     # -- records -----------------------------------------------------------------------------
 
@@ -284,11 +284,11 @@ class CorpusDatabase(PassageTables, NameTables):
             return put_records(connection, rows)
 
     def record(self, pmid: str) -> CorpusRecord | None:
-        """One record; None where the corpus does not have it."""
+        """Return one record; None if the corpus lacks it."""
         return self.records([pmid]).get(pmid)
 
     def records(self, pmids: Sequence[str]) -> dict[str, CorpusRecord]:
-        """Records by PMID; those the corpus does not have are left out."""
+        """Return records by PMID; missing records are left out."""
         numbers = [int(pmid) for pmid in pmids if pmid.isascii() and pmid.isdigit()]
         found: dict[str, CorpusRecord] = {}
         with self.reading() as connection:
@@ -299,14 +299,14 @@ class CorpusDatabase(PassageTables, NameTables):
         return found
 
     def every_record(self, after_pmid: str = "", limit: int = 500) -> list[CorpusRecord]:
-        """A page of all records, by PMID as a number; the next begins after its last."""
+        """Return a page of all records, sorted by PMID as a number, after *after_pmid*."""
         query = select(_records).where(_records.c.pmid > int(after_pmid or 0))
         with self.reading() as connection:
             rows = connection.execute(query.order_by(_records.c.pmid).limit(limit)).mappings()
             return [_record(row) for row in rows]
 
     def living(self, pmids: Sequence[str]) -> set[str]:
-        """Which of these the corpus has a record of that PubMed still has."""
+        """Return the PMIDs whose record is in the corpus and not deleted at PubMed."""
         query = select(_records.c.pmid).where(_records.c.gone.is_(False))
         found: set[str] = set()
         with self.reading() as connection:
@@ -317,13 +317,13 @@ class CorpusDatabase(PassageTables, NameTables):
         return found
 
     def members(self, query_key: str) -> list[str]:
-        """The PMIDs a question finds, as far as it is synced, in the order of their numbers."""
+        """Return the synced PMIDs of a query, in numeric order."""
         query = select(_members.c.pmid).where(_members.c.query_key == query_key)
         with self.reading() as connection:
             return [str(pmid) for pmid in connection.execute(query.order_by("pmid")).scalars()]
 
     def counts(self) -> CorpusCounts:
-        """How much there is."""
+        """Return the counts of records, passages and queries."""
 
         def size(table: Table, *where: Any) -> Any:
             return select(func.count()).select_from(table).where(*where).scalar_subquery()
@@ -342,18 +342,18 @@ class CorpusDatabase(PassageTables, NameTables):
     # -- checkpoints -------------------------------------------------------------------------
 
     def checkpoint(self, query_key: str) -> Checkpoint | None:
-        """How far a question is synced; None where it never was."""
+        """Return the sync state of a query; None if it was never synced."""
         with self.reading() as connection:
             return checkpoint_of(connection, query_key)
 
     def checkpoints(self) -> list[Checkpoint]:
-        """How far each question is synced, by key."""
+        """Return the sync state of each query, sorted by key."""
         with self.reading() as connection:
             rows = connection.execute(select(_checkpoints).order_by("query_key")).mappings()
             return [Checkpoint(**row) for row in rows]
 
     def set_checkpoint(self, query_key: str, last_edat: str, *, manual: bool, by: str = "") -> None:
-        """Move a watermark to a day (or the day of a UTC timestamp), and write the move down.
+        """Move a watermark to a day (or the day of a UTC timestamp), and record the move.
 
         By hand (*manual*) it may go anywhere, for a backfill; otherwise forward only.
 
@@ -375,7 +375,7 @@ class CorpusDatabase(PassageTables, NameTables):
             move_watermark(connection, query_key, day, manual=manual, by=by)
 
     def moves(self, query_key: str) -> list[Move]:
-        """Every move of a watermark, the oldest first."""
+        """Return every move of a watermark, the oldest first."""
         query = select(_moves).where(_moves.c.query_key == query_key).order_by("number")
         with self.reading() as connection:
             rows = connection.execute(query).mappings()
@@ -386,7 +386,7 @@ class CorpusDatabase(PassageTables, NameTables):
 
 
 def checkpoint_of(connection: Connection, query_key: str) -> Checkpoint | None:
-    """See `CorpusDatabase.checkpoint`."""
+    """Return the sync state of a query, within a transaction."""
     query = select(_checkpoints).where(_checkpoints.c.query_key == query_key)
     row = connection.execute(query).mappings().first()
     return Checkpoint(**row) if row else None
@@ -395,7 +395,7 @@ def checkpoint_of(connection: Connection, query_key: str) -> Checkpoint | None:
 def move_watermark(
     connection: Connection, query_key: str, day: str, *, manual: bool, by: str
 ) -> None:
-    """See `CorpusDatabase.set_checkpoint`."""
+    """Move a watermark within a transaction; see `CorpusDatabase.set_checkpoint`."""
     checkpoint = checkpoint_of(connection, query_key)
     before = checkpoint.last_edat if checkpoint else None
     if not manual and before and day < before:
@@ -415,7 +415,7 @@ def move_watermark(
 
 
 def put_records(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> UpsertResult:
-    """Write rows made by `paper_row`; of two with one PMID the later revision counts."""
+    """Write rows made by `to_record_row`; of two rows with one PMID the later revision counts."""
     by_pmid = {row["pmid"]: row for row in sorted(rows, key=lambda row: row["lr"])}
     stored = _stored_versions(connection, by_pmid)
     new, changed, warnings = [], [], []
@@ -445,7 +445,7 @@ def put_records(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> Up
 
 
 def put_staged(connection: Connection, these: ColumnElement[bool]) -> UpsertResult:
-    """`put_records` of staged rows; new ones never leave the database."""
+    """Write staged rows as `put_records` does; new rows never leave the database."""
     columns = [_staged.c.pmid, *(_staged.c[name] for name in STAGED)]
     is_stored = exists().where(_records.c.pmid == _staged.c.pmid)
     stored = connection.execute(select(*columns).where(these, is_stored)).mappings().all()

@@ -1,7 +1,7 @@
-"""What a quotation that is not verbatim says otherwise than the text it comes nearest to.
+"""Find the differences between a quotation and the most similar stretch of a text.
 
-A slip in a figure, a unit, a "not" or a direction turns a finding round, while another article or
-a synonym does not: each difference has its kind, so that whoever checks sees at once which it is.
+An error in a number, a unit, a "not" or a direction reverses a finding; another article or a
+synonym does not. So each difference has a kind that shows a reader at once how serious it is.
 """
 
 from __future__ import annotations
@@ -15,13 +15,21 @@ from itertools import pairwise, product
 from typing import Literal, NamedTuple
 
 from ..outline.words import count_words
-from .wording import LEAST_WORDS, NEGATION, FoldedText, Quoted, Span, find_verbatim, may_be_left_out
+from .wording import (
+    MIN_QUOTED_WORDS,
+    NEGATION,
+    FoldedQuotation,
+    FoldedText,
+    Span,
+    find_verbatim,
+    may_be_left_out,
+)
 
 Kind = Literal[
     "number", "unit", "negation", "direction", "words", "left out", "added", "stitched",
     "capitals", "punctuation",
 ]  # fmt: skip
-"""What differs; ``left out`` without a mark, ``stitched`` from stretches that stand apart.
+"""The kind of a difference; ``left out`` without an ellipsis, ``stitched`` from separate places.
 
 ``capitals`` and ``punctuation`` are named where nothing else differs.
 """
@@ -36,13 +44,13 @@ _UNIT_WORDS = """
     bq kbq mbq rpm
 """
 _UNITS = frozenset(_UNIT_WORDS.split())
-_UP = (
+_INCREASE_STEMS = (
     "increas", "rais", "rise", "rose", "higher", "high", "more", "greater", "larger", "longer",
     "upregulat", "elevat", "enhanc", "promot", "induc", "activat", "stimulat", "improv", "gain",
     "positive", "faster", "stronger", "better", "above", "after", "agonist", "accelerat", "benefit",
     "older", "overexpress", "early", "earlier",
 )  # fmt: skip
-_DOWN = (
+_DECREASE_STEMS = (
     "decreas", "lower", "declin", "fall", "fell", "drop", "low", "less", "fewer", "smaller",
     "shorter", "downregulat", "reduc", "impair", "suppress", "inhibit", "attenuat", "worsen",
     "loss", "lost", "negative", "slower", "weaker", "worse", "below", "before", "antagonist",
@@ -54,19 +62,19 @@ _NUMBER_WORDS = """
     double twofold threefold fourfold fivefold tenfold
 """
 _NUMBERS = frozenset(_NUMBER_WORDS.split())
-_DENIED = re.compile(
+_NEGATED_WORD = re.compile(
     rf"{NEGATION.pattern}|\b(?:non|lack\w*|absen\w*|hardly|barely|rarely|seldom)\b", re.I
 )
-_DENYING = ("un", "in", "im", "ir", "il", "non", "dis")
-_OPPOSITE = (
+_NEGATING_PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis")
+_OPPOSITE_PREFIXES = (
     *(("hyper", "hypo"), ("up", "down"), ("over", "under"), ("post", "pre"), ("super", "infer")),
     *(("max", "min"), ("ex", "in"), ("pro", "anti"), ("homo", "hetero"), ("bi", "uni")),
 )
-_WIDER = 1.2  # than the quotation: the stretch it is compared with
-_SLACK = 6
+_WINDOW_RATIO = 1.2  # than the quotation: the stretch it is compared with
+_MIN_SLACK_TOKENS = 6
 _STRETCHES, _AS_LIKE = 4, 0.8  # that are compared, if they share so much of what the best shares
-_MOST = 12
-_LONGEST = 120  # characters of a difference that are shown
+_MAX_DIFFERENCES = 12
+_MAX_SHOWN_CHARS = 120  # characters of a difference that are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +86,7 @@ class Difference:
     printed: str
 
     def __str__(self) -> str:
-        quoted, printed = _short(self.quoted), _short(self.printed)
+        quoted, printed = _shorten(self.quoted), _shorten(self.printed)
         if self.kind == "stitched":
             return f"stitched: “{quoted}” stands elsewhere, {printed}"
         if not quoted:
@@ -88,8 +96,8 @@ class Difference:
         return f"{self.kind}: “{quoted}”, the text has “{printed}”"
 
 
-class Nearest(NamedTuple):
-    """The stretch of a text most like a quotation: its place, its likeness (0 to 1), what differs.
+class NearestStretch(NamedTuple):
+    """The stretch of a text most similar to a quotation: place, likeness (0 to 1), differences.
 
     ``likeness`` is the share of the quotation's words that it has in their order; ``pieces`` are
     the places of what stands apart in the text (round a mark, or where it was stitched).
@@ -108,61 +116,69 @@ class Nearest(NamedTuple):
 
 
 class _Token(NamedTuple):
-    """A word, figure or sign: how it is compared, and where it stands in the folded text."""
+    """A word, number or sign: its key for comparisons, and its place in the folded text."""
 
     key: str
     start: int
     end: int
 
 
-def compared(quoted: Quoted, text: str) -> Nearest:
-    """Find a quotation in a paper's *text*, word for word, else the stretch most like it.
+def compare_quotation(quoted: FoldedQuotation, text: str) -> NearestStretch:
+    """Find a quotation in a paper's *text*, word for word or else the most similar stretch.
 
-    Every door judges by this.
+    Library, shell and MCP all judge quotations by this function.
     """
-    wording = FoldedText.of_paper(text)
-    return verbatim(quoted, text, wording) or nearest(quoted, text, wording)
+    wording = FoldedText.fold_paper(text)
+    return match_verbatim(quoted, text, wording) or match_nearest(quoted, text, wording)
 
 
-def verbatim(quoted: Quoted, text: str, wording: FoldedText) -> Nearest | None:
-    """Where *text* has a quotation word for word; None if it has not."""
+def match_verbatim(
+    quoted: FoldedQuotation, text: str, wording: FoldedText
+) -> NearestStretch | None:
+    """Return where *text* has a quotation word for word; None if it does not."""
     if not (spans := find_verbatim(quoted, text, wording)):
         return None
-    return Nearest(spans[0][0], spans[-1][1], 1.0, (), tuple(spans))
+    return NearestStretch(spans[0][0], spans[-1][1], 1.0, (), tuple(spans))
 
 
-def nearest(quoted: Quoted, text: str, wording: FoldedText | None = None) -> Nearest:
-    """The stretch of *text* most like a quotation that it does not have word for word."""
-    wording = wording or FoldedText.of_paper(text)
-    there = _tokens(wording.words)
-    if apart := stitched(quoted, text, wording):
+def match_nearest(
+    quoted: FoldedQuotation, text: str, wording: FoldedText | None = None
+) -> NearestStretch:
+    """Return the stretch of *text* most similar to a quotation that is not verbatim."""
+    wording = wording or FoldedText.fold_paper(text)
+    there = _tokenize(wording.words)
+    if apart := match_stitched(quoted, text, wording):
         return apart
-    parts = _folded_parts(quoted)
+    parts = _fold_parts(quoted)
     found = [_compared(part, wording, there) for part in parts]
     total = sum(size for *_, size in found) or 1
     spans = [span for span, _, same, _ in found if same]
-    start, end = _together(spans, wording) if spans else (0, 0)
+    start, end = _enclose(spans, wording) if spans else (0, 0)
     differences = [one for _, some, _, _ in found for one in some]
     likeness = sum(same for _, _, same, _ in found) / total
     pieces = ((start, end),)
-    return Nearest(start, end, min(round(likeness, 3), 0.99), tuple(differences[:_MOST]), pieces)
+    return NearestStretch(
+        start, end, min(round(likeness, 3), 0.99), tuple(differences[:_MAX_DIFFERENCES]), pieces
+    )
 
 
-def _tokens(folded: str) -> list[_Token]:
+def _tokenize(folded: str) -> list[_Token]:
     return [_Token(m[0].casefold(), m.start(), m.end()) for m in _TOKEN.finditer(folded)]
 
 
-def _folded_parts(quoted: Quoted) -> list[str]:
-    return [FoldedText.of(part).words.strip() for part in quoted.parts]
+def _fold_parts(quoted: FoldedQuotation) -> list[str]:
+    return [FoldedText.fold(part).words.strip() for part in quoted.parts]
 
 
-def stitched(quoted: Quoted, text: str, wording: FoldedText) -> Nearest | None:
-    """Sentences that all stand in *text*, but not together as the quotation has them."""
-    parts = _folded_parts(quoted)
+def match_stitched(
+    quoted: FoldedQuotation, text: str, wording: FoldedText
+) -> NearestStretch | None:
+    """Return a match whose sentences are all in *text*, but not together as quoted."""
+    parts = _fold_parts(quoted)
     sentences = [one.rstrip(".") for part in parts for one in _SENTENCE.split(part) if one]
     if len(sentences) < 2:
         return None
-    places = list(_places(sentences, wording))
+    places = list(_find_places(sentences, wording))
     if len(places) < len(sentences):
         return None
     differences = []
@@ -172,29 +188,33 @@ def stitched(quoted: Quoted, text: str, wording: FoldedText) -> Nearest | None:
             if between:
                 differences.append(Difference("left out", "", between))
             continue
-        if start >= end and len(between) <= _LONGEST and NEGATION.search(between):
+        if start >= end and len(between) <= _MAX_SHOWN_CHARS and NEGATION.search(between):
             differences.append(Difference("negation", "", between))
             continue
         where = f"{start - end} characters further on" if start >= end else "further up"
         differences.append(Difference("stitched", sentences[number], where))
     spans = tuple(wording.place(*place) for place in places)
-    return Nearest(*spans[0], 0.99, tuple(differences[:_MOST]), spans) if differences else None
+    return (
+        NearestStretch(*spans[0], 0.99, tuple(differences[:_MAX_DIFFERENCES]), spans)
+        if differences
+        else None
+    )
 
 
-def sentences_of(quoted: Quoted) -> list[str]:
-    """The sentences of a quotation, folded; one too short to be told goes with the one before."""
+def split_sentences(quoted: FoldedQuotation) -> list[str]:
+    """Return the sentences of a quotation, folded; a short sentence joins the one before."""
     made: list[str] = []
-    for part in _folded_parts(quoted):
+    for part in _fold_parts(quoted):
         for number, sentence in enumerate(_SENTENCE.split(part)):
-            if number and made and count_words(sentence) < LEAST_WORDS:
+            if number and made and count_words(sentence) < MIN_QUOTED_WORDS:
                 made[-1] += f" {sentence}"
             else:
                 made.append(sentence)
     return [one.rstrip(".") for one in made if one]
 
 
-def _places(sentences: Sequence[str], wording: FoldedText) -> Iterator[Span]:
-    """Where each stands, behind the one before if it can; ends at the first that is nowhere."""
+def _find_places(sentences: Sequence[str], wording: FoldedText) -> Iterator[Span]:
+    """Yield the place of each sentence; stop at the first sentence that is not found."""
     end = 0
     for sentence in sentences:
         at = wording.find(sentence, end)
@@ -210,57 +230,61 @@ _Compared = tuple[Span, list[Difference], int, int]
 
 def _compared(part: str, wording: FoldedText, there: Sequence[_Token]) -> _Compared:
     """Place in the folded text, differences, how many tokens are the same, and of how many."""
-    ours = _tokens(part)
-    near = _likest([token.key for token in ours], there)
+    ours = _tokenize(part)
+    near = _find_most_similar([token.key for token in ours], there)
     matcher = SequenceMatcher(
         None, [token.key for token in ours], [token.key for token in near], autojunk=False
     )
-    same = _together_in_text([block for block in matcher.get_matching_blocks() if block.size])
+    same = _drop_outliers([block for block in matcher.get_matching_blocks() if block.size])
     if not same:
         return (0, 0), [Difference("added", part, "")], 0, len(ours)
     first, last = same[0], same[-1]
-    # What the quotation has before its first word that is there may stand for words before it.
+    # Words of the quotation before its first match may replace words of the text before the match.
     begin = max(0, first.b - first.a)
     end = min(len(near), last.b + last.size + len(ours) - last.a - last.size)
     matcher.set_seq2([token.key for token in near[begin:end]])
-    differences = list(_differences(matcher, ours, near[begin:end], part, wording.words))
+    differences = list(_list_differences(matcher, ours, near[begin:end], part, wording.words))
     span = near[begin].start, near[end - 1].end
-    differences = differences or list(_in_signs(ours, near[begin:end], part, wording.words))
+    differences = differences or list(
+        _find_sign_differences(ours, near[begin:end], part, wording.words)
+    )
     return span, differences, sum(block.size for block in same), len(ours)
 
 
-def _together_in_text(same: list[Match]) -> list[Match]:
-    """Without a word or two, at either end, that stand far from the rest: they are chance."""
-    while len(same) > 1 and _is_far(same[0], same[1], same[0].size):
+def _drop_outliers(same: list[Match]) -> list[Match]:
+    """Drop matches of a word or two at either end that are far from the rest: they are chance."""
+    while len(same) > 1 and _is_outlier(same[0], same[1], same[0].size):
         same = same[1:]
-    while len(same) > 1 and _is_far(same[-2], same[-1], same[-1].size):
+    while len(same) > 1 and _is_outlier(same[-2], same[-1], same[-1].size):
         same = same[:-1]
     return same
 
 
-def _is_far(one: Match, other: Match, size: int) -> bool:
+def _is_outlier(one: Match, other: Match, size: int) -> bool:
     left_out = (other.b - one.b) - (other.a - one.a)
     return left_out > 4 * size
 
 
-def _likest(keys: Sequence[str], there: Sequence[_Token]) -> Sequence[_Token]:
-    """The stretch of a text, a fifth longer than a quotation, that has most of it in its order."""
+def _find_most_similar(keys: Sequence[str], there: Sequence[_Token]) -> Sequence[_Token]:
+    """Return the stretch of a text, a fifth longer, that has most of a quotation in order."""
     matcher = SequenceMatcher(None, keys, (), autojunk=False)
 
     def in_order(stretch: Sequence[_Token]) -> int:
         matcher.set_seq2([token.key for token in stretch])
         return max(block.size for block in matcher.get_matching_blocks())
 
-    return max(_stretches(keys, there), key=in_order)
+    return max(_find_candidate_stretches(keys, there), key=in_order)
 
 
-def _stretches(keys: Sequence[str], there: Sequence[_Token]) -> Iterator[Sequence[_Token]]:
-    """The few stretches that share most tokens with a quotation, whatever their order."""
-    width = int(len(keys) * _WIDER) + 1
-    shared = list(_shared(Counter(keys), there, width))
+def _find_candidate_stretches(
+    keys: Sequence[str], there: Sequence[_Token]
+) -> Iterator[Sequence[_Token]]:
+    """Yield the few stretches that share most tokens with a quotation, in any order."""
+    width = int(len(keys) * _WINDOW_RATIO) + 1
+    shared = list(_count_shared_tokens(Counter(keys), there, width))
     most = max(shared, default=0)
     # The best window may begin a little after its first word, and words may be left out.
-    slack = max(_SLACK, width // 4)
+    slack = max(_MIN_SLACK_TOKENS, width // 4)
     taken: list[int] = []
     for end in sorted(range(len(there)), key=lambda number: -shared[number]):
         if len(taken) == _STRETCHES or shared[end] < _AS_LIKE * most:
@@ -273,8 +297,10 @@ def _stretches(keys: Sequence[str], there: Sequence[_Token]) -> Iterator[Sequenc
         yield there
 
 
-def _shared(needed: Counter[str], there: Sequence[_Token], width: int) -> Iterator[int]:
-    """How many of the tokens are in the window that ends at each place of a text."""
+def _count_shared_tokens(
+    needed: Counter[str], there: Sequence[_Token], width: int
+) -> Iterator[int]:
+    """Yield the count of shared tokens for the window that ends at each place of a text."""
     counts: Counter[str] = Counter()
     shared = 0
     for number, token in enumerate(there):
@@ -287,7 +313,7 @@ def _shared(needed: Counter[str], there: Sequence[_Token], width: int) -> Iterat
         yield shared
 
 
-def _differences(
+def _list_differences(
     matcher: SequenceMatcher[str],
     ours: Sequence[_Token],
     near: Sequence[_Token],
@@ -302,13 +328,13 @@ def _differences(
         before = ours[i1 - 1].key if i1 else ""
         our_keys = [token.key for token in ours[i1:i2]]
         their_keys = [token.key for token in near[j1:j2]]
-        yield Difference(_kind(our_keys, their_keys, before), quoted, there)
+        yield Difference(_classify_difference(our_keys, their_keys, before), quoted, there)
 
 
-def _in_signs(
+def _find_sign_differences(
     ours: Sequence[_Token], near: Sequence[_Token], part: str, printed: str
 ) -> Iterator[Difference]:
-    """What differs between the same words: their capitals, or the signs between them."""
+    """Yield differences in capitals, or in the signs between equal words."""
     for at, (one, other) in enumerate(zip(ours, near, strict=False)):
         quoted, there = part[one.start : one.end], printed[other.start : other.end]
         if at and quoted != there:  # quoting may begin with a capital
@@ -320,60 +346,62 @@ def _in_signs(
             yield Difference("punctuation", quoted, there)
 
 
-def _kind(ours: Sequence[str], theirs: Sequence[str], before: str) -> Kind:
-    """The gravest that differs between two stretches; *before* is the token before both."""
-    if _negated(ours) != _negated(theirs) or _is_denied(ours, theirs):
+def _classify_difference(ours: Sequence[str], theirs: Sequence[str], before: str) -> Kind:
+    """Return the most serious kind of difference; *before* is the token before both stretches."""
+    if _has_negation(ours) != _has_negation(theirs) or _has_negating_prefix(ours, theirs):
         return "negation"
-    if _figures(ours) != _figures(theirs):
+    if _list_numbers(ours) != _list_numbers(theirs):
         return "number"
-    if _is_turned(ours, theirs):
+    if _is_reversed(ours, theirs):
         return "direction"
     units = [{key for key in keys if key in _UNITS} for keys in (ours, theirs)]
     behind = before[:1].isdigit() or before in _UNITS
     first = behind and not _UNITS.isdisjoint((*ours[:1], *theirs[:1]))
-    if units[0] != units[1] and (first or _figures(ours)):
+    if units[0] != units[1] and (first or _list_numbers(ours)):
         return "unit"
     return "words" if ours and theirs else "added" if ours else "left out"
 
 
-def _negated(keys: Sequence[str]) -> bool:
-    return any(_DENIED.fullmatch(key) for key in keys)
+def _has_negation(keys: Sequence[str]) -> bool:
+    return any(_NEGATED_WORD.fullmatch(key) for key in keys)
 
 
-def _is_denied(ours: Sequence[str], theirs: Sequence[str]) -> bool:
-    """Whether a word of the one is the other's with a *not* in front: unaffected, insufficient."""
+def _has_negating_prefix(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Return whether a word is the other's with a negating prefix: unaffected, insufficient."""
     pairs = [*product(ours, theirs), *product(theirs, ours)]
-    return any(one == before + other for one, other in pairs for before in _DENYING)
+    return any(one == before + other for one, other in pairs for before in _NEGATING_PREFIXES)
 
 
-def _figures(keys: Sequence[str]) -> list[str]:
+def _list_numbers(keys: Sequence[str]) -> list[str]:
     signs = "-<>\u2264\u2265="
     return [key for key in keys if key[0].isdigit() or key in signs or key in _NUMBERS]
 
 
-def _is_turned(ours: Sequence[str], theirs: Sequence[str]) -> bool:
-    """Whether they point in opposite directions, by whole words or by how words begin."""
-    up = _directed(ours, _UP) != _directed(theirs, _UP)
-    if up and _directed(ours, _DOWN) != _directed(theirs, _DOWN):
+def _is_reversed(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Return whether the words point in opposite directions, by stems or by prefixes."""
+    up = _has_direction(ours, _INCREASE_STEMS) != _has_direction(theirs, _INCREASE_STEMS)
+    if up and _has_direction(ours, _DECREASE_STEMS) != _has_direction(theirs, _DECREASE_STEMS):
         return True
     pairs = [*product(ours, theirs), *product(theirs, ours)]
     return any(
         one.startswith(high) and low + one.removeprefix(high) == other
         for one, other in pairs
-        for high, low in _OPPOSITE
+        for high, low in _OPPOSITE_PREFIXES
     )
 
 
-def _directed(keys: Sequence[str], stems: tuple[str, ...]) -> bool:
+def _has_direction(keys: Sequence[str], stems: tuple[str, ...]) -> bool:
     return any(key.startswith(stems) for key in keys)
 
 
-def _together(spans: Sequence[Span], wording: FoldedText) -> Span:
-    """The place of all parts in the text; of the first where the others are before it."""
+def _enclose(spans: Sequence[Span], wording: FoldedText) -> Span:
+    """Return the place of all parts in the text; of the first if the others are before it."""
     first = spans[0]
     end = max((span[1] for span in spans if span[0] >= first[0]), default=first[1])
     return wording.place(first[0], end)
 
 
-def _short(words: str) -> str:
-    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 2].rstrip()} …"
+def _shorten(words: str) -> str:
+    return (
+        words if len(words) <= _MAX_SHOWN_CHARS else f"{words[: _MAX_SHOWN_CHARS - 2].rstrip()} …"
+    )

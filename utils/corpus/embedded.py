@@ -81,9 +81,9 @@ class EmbeddedFinder:
     Parameters
     ----------
     folder : Path
-        Made at the first write.
+        Created at the first write.
     exact : int, optional
-        Beyond so many vectors only those with the most similar binary codes are compared.
+        With more vectors than this, only those with the most similar binary codes are compared.
     """
 
     name = "embedded"
@@ -95,7 +95,7 @@ class EmbeddedFinder:
         self._words: WordIndex | None = None
 
     def prepare(self, model: str, dim: int) -> None:
-        """Make the files, or check them whole; drop the vectors of another model."""
+        """Create the files, or verify them; drop the vectors of another model."""
         with self._writing() as db:
             known = (fact(db, "model"), fact(db, "dim"))
             if model and known != (model, dim):
@@ -108,7 +108,7 @@ class EmbeddedFinder:
                 self._rebuild_words(db)
 
     def upsert(self, passages: Sequence[Passage], vectors: Vectors | None) -> None:
-        """Keep passages; those without a new vector keep the old one while they say the same.
+        """Store passages; unchanged passages without a new vector keep their old one.
 
         Raises
         ------
@@ -129,7 +129,7 @@ class EmbeddedFinder:
             self._vectors.compact(db)
 
     def remove(self, uuids: Sequence[str]) -> None:
-        """Forget passages; the unknown are no error."""
+        """Delete passages; unknown UUIDs are ignored."""
         with self._writing() as db:
             known = list(_known(db, uuids).values())
             if not known:
@@ -148,7 +148,7 @@ class EmbeddedFinder:
     def search(
         self, query: str, vector: NDArray[np.float32] | None, limit: int, filters: Filters
     ) -> list[Hit]:
-        """The best passages by words and, with a vector, by meaning.
+        """Find the best passages by words and, with a vector, by meaning.
 
         Raises
         ------
@@ -181,7 +181,7 @@ class EmbeddedFinder:
         return self._read(read, [])
 
     def without_vectors(self, uuids: Sequence[str]) -> set[str]:
-        """Which of these have no vector, or (where no model was ever prepared) are not held."""
+        """Return passages without a vector or, if no model was ever prepared, missing ones."""
 
         def read(db: sqlite3.Connection) -> set[str]:
             wanted = bool(fact(db, "model"))
@@ -195,7 +195,7 @@ class EmbeddedFinder:
         return self._read(read, set(uuids))
 
     def status(self) -> FinderStatus:
-        """Count what is in it; cheap enough for every search."""
+        """Return the counts of passages and vectors; cheap enough for every search."""
 
         def read(db: sqlite3.Connection) -> FinderStatus:
             (dead,) = db.execute("SELECT count(*) FROM dead").fetchone()
@@ -205,7 +205,7 @@ class EmbeddedFinder:
         return self._read(read, FinderStatus(0, 0))
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Release the files."""
         self._database.close()
         self._vectors.close()
         self._words = None
@@ -230,7 +230,7 @@ class EmbeddedFinder:
             self._delete_old_files(*last)
 
     def _read(self, read: Callable[[sqlite3.Connection], _Found], absent: _Found) -> _Found:
-        """The result of *read* in one state; once more where a file was replaced meanwhile."""
+        """Return the result of *read* in one state; retry if a file was replaced meanwhile."""
         generation = -1
         while True:
             try:
@@ -248,7 +248,7 @@ class EmbeddedFinder:
                     raise self._drop_vectors(generation, error) from error
 
     def _drop_vectors(self, generation: int, error: Damaged) -> StoreFailed:
-        """Set a damaged file of vectors aside; returns the error that says so."""
+        """Set a damaged file of vectors aside; return the error that reports this."""
         with self._database.writing() as db:
             aside = ""
             if fact(db, "generation") == generation:  # else somebody else did
@@ -264,7 +264,7 @@ class EmbeddedFinder:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def _has_words(self, db: sqlite3.Connection) -> bool:
-        """Whether the index of words is one of this version."""
+        """Return whether the word index is of this version."""
         return str(fact(db, "words")).startswith(PREFIX)
 
     def _index(self, db: sqlite3.Connection) -> WordIndex:
@@ -306,7 +306,7 @@ class EmbeddedFinder:
             self._index(db).put(entries)
 
     def _rebuild_words(self, db: sqlite3.Connection) -> None:
-        """Make the index of words again from the words that are kept."""
+        """Rebuild the word index from the stored words."""
         if fact(db, "passages"):
             log.warning("Making the index of words in %s again.", self.folder)
         name = f"{PREFIX}{fact(db, 'generation')}-{next_stamp(db)}"
@@ -326,7 +326,7 @@ _NEW_ABOUT = """INSERT INTO abouts (year, journal, types, kind, retracted)
 
 
 class _Known(NamedTuple):
-    """A passage that is held."""
+    """A stored passage: its number, digest, filter facts and row."""
 
     number: int
     digest: str
@@ -346,12 +346,12 @@ def _texts(db: sqlite3.Connection, numbers: str) -> list[tuple[int, Words]]:
 
 
 def _terms_of(db: sqlite3.Connection, number: int) -> set[str]:
-    """The terms of a passage; none where a killed writer left its number and not the passage."""
+    """Return the terms of a passage; none if a killed writer left only its number."""
     return {term for _, words in _texts(db, json_list([number])) for term in words.terms}
 
 
 def _vector_rows(db: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, int]:
-    """Where the vectors of passages are, of those that have one."""
+    """Return the rows of passages that have a vector."""
     query = """SELECT id, row FROM passages
         WHERE row IS NOT NULL AND id IN (SELECT value FROM json_each(?))"""
     return dict(db.execute(query, (json_list(numbers),)).fetchall())
@@ -363,13 +363,13 @@ def _about_number(db: sqlite3.Connection, about: About) -> int:
 
 
 def _last_number(db: sqlite3.Connection) -> int:
-    """The highest number a passage ever had: none is given twice."""
+    """Return the highest number a passage ever had: numbers are never reused."""
     found = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'passages'").fetchone()
     return int(found[0]) if found else 0
 
 
 def _with_names(db: sqlite3.Connection, found: Sequence[tuple[int, float]]) -> list[Scored]:
-    """UUID, paper and score of hits; those that the database does not know are left out."""
+    """Return UUID, paper and score of hits that the database still has."""
     query = "SELECT id, uuid, paper FROM passages WHERE id IN (SELECT value FROM json_each(?))"
     numbers = json_list([number for number, _ in found])
     names = {number: (uuid, paper) for number, uuid, paper in db.execute(query, (numbers,))}
@@ -385,11 +385,11 @@ class WordIndex:
         self._index: tantivy.Index | None = None
 
     def put(self, entries: Sequence[Entry]) -> None:
-        """Add passages, in place of those of the same number."""
+        """Add passages, replacing those with the same number."""
         self._write([entry.number for entry in entries], entries)
 
     def drop(self, numbers: Sequence[int]) -> None:
-        """Forget passages."""
+        """Delete passages."""
         self._write(numbers, ())
 
     def search(self, terms: Sequence[str], limit: int, filters: Filters) -> list[tuple[int, float]]:
@@ -413,7 +413,7 @@ class WordIndex:
         return False
 
     def fill(self, entries: Iterable[Entry]) -> None:
-        """Make the index again, with these passages only."""
+        """Rebuild the index with these passages only."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self._index = None
         self._write((), entries)

@@ -74,22 +74,22 @@ class Words(NamedTuple):
     text: str
 
     def packed(self) -> bytes:
-        """Compressed: an index without a copy of its own needs it to delete a passage."""
+        """Return the compressed terms, which some indexes need to delete a passage."""
         return zlib.compress(_SEPARATOR.join(self).encode(), 1)
 
     @classmethod
     def unpacked(cls, kept: bytes) -> Words:
-        """The reverse of `packed`."""
+        """Return the terms from the result of `packed`."""
         return cls(*zlib.decompress(kept).decode().split(_SEPARATOR))
 
     @classmethod
     def of(cls, passage: Passage) -> Words:
-        """The terms of a passage."""
+        """Return the terms of a passage."""
         return cls(_named(passage.title), _named(passage.section), indexed(passage.text))
 
     @property
     def terms(self) -> set[str]:
-        """All of them, each once."""
+        """All terms, each once."""
         return {term for part in self for term in part.split()}
 
 
@@ -104,7 +104,7 @@ class About(NamedTuple):
 
     @classmethod
     def of(cls, passage: Passage) -> About:
-        """The fields of a passage."""
+        """Return the filter facts of a passage."""
         types = "".join(
             f"{replace_surrogates(name).casefold()}\n" for name in passage.publication_types
         )
@@ -114,7 +114,7 @@ class About(NamedTuple):
 
 
 def condition(filters: Filters) -> tuple[str, list[Any]]:
-    """The condition of filters on a row of ``abouts``, and its parameters."""
+    """Return the SQL condition of filters on a row of ``abouts``, and its parameters."""
     clauses = [] if filters.retracted else ["retracted = 0"]
     values: list[Any] = []
     if filters.year_from is not None:
@@ -137,12 +137,12 @@ def condition(filters: Filters) -> tuple[str, list[Any]]:
 
 
 def json_list(values: Sequence[Any]) -> str:
-    """A list as one parameter: ``IN (SELECT value FROM json_each(?))``."""
+    """Return a list as one SQL parameter: ``IN (SELECT value FROM json_each(?))``."""
     return json.dumps(list(values))
 
 
 class IndexDatabase:
-    """One connection to ``words.db``, opened at the first use, shared by the threads in turn."""
+    """One connection to ``words.db``, opened at first use and shared by threads in turn."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -153,7 +153,7 @@ class IndexDatabase:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection | None]:
-        """A transaction that sees one state; None where nothing was ever written.
+        """Open a transaction that sees one state; yield None if nothing was ever written.
 
         Raises
         ------
@@ -170,7 +170,7 @@ class IndexDatabase:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """A transaction of the one writer: committed whole, or not at all.
+        """Open a transaction of the only writer: committed whole, or not at all.
 
         Raises
         ------
@@ -185,7 +185,7 @@ class IndexDatabase:
                 yield db
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Release the file."""
         with self._lock:
             self._disconnect()
 
@@ -234,24 +234,24 @@ class IndexDatabase:
 
 
 def fact(db: sqlite3.Connection, name: str) -> Any:
-    """One of the facts about the whole index."""
+    """Return a fact about the whole index."""
     return db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()[0]
 
 
 def set_facts(db: sqlite3.Connection, **facts: Any) -> None:
-    """Set facts."""
+    """Write facts about the whole index."""
     db.executemany("UPDATE facts SET value = ? WHERE name = ?", [(v, k) for k, v in facts.items()])
 
 
 def next_stamp(db: sqlite3.Connection) -> int:
-    """The stamp of the change that begins."""
+    """Return the stamp of the change that begins."""
     stamp = int(fact(db, "stamp")) + 1
     set_facts(db, stamp=stamp)
     return stamp
 
 
 def has_tables(db: sqlite3.Connection) -> bool:
-    """Whether anything was ever written."""
+    """Return whether the index was ever written."""
     found = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'facts'").fetchone()
     return found is not None
 
@@ -265,7 +265,7 @@ def _create_tables(db: sqlite3.Connection) -> None:
 
 
 def fold_words(db: sqlite3.Connection) -> None:
-    """Make terms of the words that format 1 kept as they were; vectors stay."""
+    """Convert the words that format 1 stored unfolded into terms; vectors stay."""
     old = db.execute("SELECT id, words FROM texts").fetchall()
     folded = ((Words(*map(indexed, Words.unpacked(kept))).packed(), at) for at, kept in old)
     db.executemany("UPDATE texts SET words = ? WHERE id = ?", folded)
@@ -273,7 +273,7 @@ def fold_words(db: sqlite3.Connection) -> None:
 
 
 class Entry(NamedTuple):
-    """A passage as an index of words takes it."""
+    """A passage as a word index stores it."""
 
     number: int
     words: Words
@@ -281,7 +281,7 @@ class Entry(NamedTuple):
 
 
 def every_entry(db: sqlite3.Connection) -> Iterable[Entry]:
-    """All entries, to fill an index again."""
+    """Yield all entries, to rebuild a word index."""
     found = db.execute(
         "SELECT passages.id, words, year, journal, types, kind, retracted FROM passages "
         "JOIN texts USING (id) JOIN abouts ON abouts.id = passages.about"

@@ -1,4 +1,4 @@
-"""Vectors in one file that only grows, mapped into memory and compared exactly.
+"""Store vectors in one append-only file that is mapped into memory and compared exactly.
 
 ``vectors-<generation>.f32`` holds rows of float32 (little-endian), nothing else; the database
 says how many rows count, which passage each belongs to, and the CRC-32 of every stretch that was
@@ -57,10 +57,9 @@ class Damaged(Exception):
 
 @dataclass(frozen=True)
 class View:
-    """One state of the rows: the passage of each, and the number of its about (0: dead).
+    """One state of the rows: the passage of each row, and the number of its filter facts (0: dead).
 
-    ``codes``, of shape (words, rows), are there when more than ``exact`` rows need not all be
-    compared.
+    ``codes``, of shape (words, rows), exist if there are more than ``exact`` rows.
     """
 
     generation: int
@@ -74,7 +73,7 @@ class View:
     def nearest(
         self, vector: Rows, limit: int, allowed: NDArray[np.bool_]
     ) -> list[tuple[int, float]]:
-        """Passages by cosine, best first; ``allowed[0]`` is False."""
+        """Return passages by cosine, best first; ``allowed[0]`` is False."""
         rows = np.flatnonzero(allowed[self.abouts])
         if not len(rows):
             return []
@@ -92,13 +91,13 @@ class View:
         return [(int(self.passages[rows[at]]), float(scores[at])) for at in best]
 
     def cosines(self, vector: Rows, rows: Mapping[int, int]) -> dict[int, float]:
-        """The cosines of passages, given the row of each."""
+        """Return the cosines of passages, given the row of each."""
         scores = np.einsum("ij,j->i", self.matrix[list(rows.values())], vector)
         return dict(zip(rows, map(float, scores), strict=True))
 
 
 class VectorFile:
-    """The file of vectors of one folder, and the last state this process has seen."""
+    """The file of vectors of one folder, and the last state that this process read."""
 
     def __init__(self, folder: Path, exact: int = EXACT) -> None:
         self.folder = folder
@@ -108,16 +107,16 @@ class VectorFile:
         self._allowed: dict[Filters, NDArray[np.bool_]] = {}
 
     def close(self) -> None:
-        """Let go of the mapping."""
+        """Release the mapped file."""
         self._view = None
         self._allowed.clear()
 
     def path(self, generation: int) -> Path:
-        """The file of a generation."""
+        """Return the file of a generation."""
         return self.folder / f"vectors-{generation}.f32"
 
     def view(self, db: sqlite3.Connection) -> View:
-        """The rows as the transaction sees them.
+        """Return the rows as the transaction sees them.
 
         Raises
         ------
@@ -173,7 +172,7 @@ class VectorFile:
         return matrix.view(np.ndarray)
 
     def allowed(self, db: sqlite3.Connection, filters: Filters) -> NDArray[np.bool_]:
-        """Which abouts pass a filter, by number."""
+        """Return which numbers of filter facts pass a filter."""
         (most,) = db.execute("SELECT ifnull(max(id), 0) FROM abouts").fetchone()
         known = self._allowed.get(filters)
         if known is not None and len(known) == most + 1:  # abouts are never changed, only added
@@ -188,7 +187,7 @@ class VectorFile:
         return allowed
 
     def append(self, db: sqlite3.Connection, vectors: Rows) -> int:
-        """Write rows behind those that count; returns the number of the first."""
+        """Write rows after the rows that count; return the number of the first new row."""
         start, dim = int(fact(db, "rows")), vectors.shape[1]
         data = vectors.astype(_LITTLE, copy=False).tobytes()
         path = self.path(int(fact(db, "generation")))
@@ -228,7 +227,7 @@ class VectorFile:
         self._begin_generation(db, rows=0)
 
     def compact(self, db: sqlite3.Connection) -> None:
-        """Move the living into a new file, when a quarter of the rows are dead."""
+        """Move the living rows into a new file if a quarter of the rows are dead."""
         (dead,) = db.execute("SELECT count(*) FROM dead").fetchone()
         rows = int(fact(db, "rows"))
         if dead < _DEAD_FEWEST or dead * _DEAD_SHARE < rows:
@@ -261,7 +260,7 @@ class VectorFile:
         set_facts(db, generation=int(fact(db, "generation")) + 1, rows=rows)
 
     def set_aside(self, generation: int) -> Path:
-        """Rename a damaged file; returns its new name."""
+        """Rename a damaged file; return its new name."""
         aside = sqlite.build_damaged_path(self.path(generation))
         with disk_errors(self.path(generation), "set aside"), suppress(FileNotFoundError):
             self.path(generation).rename(aside)
@@ -293,7 +292,7 @@ def _blocks(rows: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
 
 
 def binary_codes(vectors: NDArray[np.float32]) -> BinaryCodes:
-    """Which numbers of each vector are positive, 64 to a number; shape (rows, words)."""
+    """Return the signs of each vector, 64 to a number; shape (rows, words)."""
     bits = np.packbits(vectors > 0, axis=1)
     missing = -bits.shape[1] % 8
     return np.ascontiguousarray(np.pad(bits, ((0, 0), (0, missing)))).view(_SIGN_WORDS)
@@ -302,7 +301,7 @@ def binary_codes(vectors: NDArray[np.float32]) -> BinaryCodes:
 def most_alike(
     codes: BinaryCodes, vector: NDArray[np.float32], rows: NDArray[np.int64], most: int
 ) -> NDArray[np.int64]:
-    """The *most* of *rows* that differ in the fewest signs, and those level with the last.
+    """Return the *most* rows that differ in the fewest signs, and rows that tie with the last.
 
     ``codes`` are those of all vectors, of shape (words, vectors): what is compared then stands side
     by side in memory, which takes half as long.
@@ -329,11 +328,11 @@ class BinaryCodesFile:
         self.folder = folder
 
     def path(self, generation: int) -> Path:
-        """The file of a generation."""
+        """Return the file of a generation."""
         return self.folder / f"signs-{generation}.u64"
 
     def append(self, generation: int, start: int, vectors: NDArray[np.float32]) -> None:
-        """Write the codes of rows behind those of the rows before *start*."""
+        """Write the codes of rows after those of the rows before *start*."""
         codes = binary_codes(vectors)
         path = self.path(generation)
         with disk_errors(path), path.open("ab") as file:
@@ -348,7 +347,7 @@ class BinaryCodesFile:
             sync_folder(self.folder)
 
     def repair(self, generation: int, vectors: NDArray[np.float32]) -> None:
-        """Make the file again unless it has the codes of exactly these vectors."""
+        """Rebuild the file unless it has the codes of exactly these vectors."""
         known = self.read(generation, *vectors.shape)
         blocks = range(0, len(vectors), _SIGN_BLOCK)
         if known is not None and all(
@@ -365,7 +364,7 @@ class BinaryCodesFile:
             self.append(generation, at, vectors[at : at + _SIGN_BLOCK])
 
     def read(self, generation: int, rows: int, dim: int) -> BinaryCodes | None:
-        """The codes of the first *rows*, or None where the file has fewer."""
+        """Return the codes of the first *rows*; None if the file has fewer."""
         width = -(-dim // 64)
         with suppress(FileNotFoundError, ValueError):
             return np.memmap(self.path(generation), _SIGN_WORDS, "r", shape=(rows, width)).view(

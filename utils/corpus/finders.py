@@ -55,10 +55,10 @@ _USUAL = "sentence-transformers/all-MiniLM-L6-v2:onnx/model_qint8_avx512_vnni.on
 
 
 class Shown(NamedTuple):
-    """What a store that others read too shows of a passage's paper, beside the passage.
+    """Facts of a paper that a shared store shows with its passages.
 
-    ``edat`` and ``lr`` are when it entered PubMed and when it was last revised, ISO 8601 in UTC;
-    empty where the day is not known. ``quality`` is the sum of its scores when it was indexed.
+    ``edat`` and ``lr`` are the times when the paper entered PubMed and was last revised, ISO 8601
+    in UTC; empty if unknown. ``quality`` is the sum of its scores at the time of indexing.
     """
 
     edat: str
@@ -67,7 +67,7 @@ class Shown(NamedTuple):
 
 
 ShownOf = Callable[[Sequence[str]], Mapping[str, Shown]]
-"""Of papers by key; those without a record are left out."""
+"""Returns the shown facts of papers by key; papers without a record are left out."""
 
 
 class Embedder(Protocol):
@@ -89,18 +89,18 @@ class Embedder(Protocol):
 
     @property
     def dim(self) -> int:
-        """How many numbers a vector has."""
+        """The count of numbers in a vector."""
         ...
 
     def available(self) -> str:
-        """Why no vectors can be made and what to install or set; empty when nothing is missing.
+        """Return why no vectors can be made and how to fix this; empty if nothing is missing.
 
         Looks at packages, files and settings only: sends no request and loads no model.
         """
         ...
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One normalised row (float32, ``dim`` wide) for each passage, in their order.
+        """Return one normalised row (float32, ``dim`` wide) for each passage, in order.
 
         Raises
         ------
@@ -110,7 +110,7 @@ class Embedder(Protocol):
         ...
 
     def embed_question(self, text: str) -> Vector:
-        """The same for a question: many models read questions in another way than passages.
+        """Return the vector of a question: many models embed questions in another way.
 
         Raises
         ------
@@ -122,7 +122,7 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FinderStatus:
-    """What a finder holds; ``model`` is empty where there are no vectors."""
+    """The counts of a finder; ``model`` is empty if there are no vectors."""
 
     passages: int
     vectors: int
@@ -131,21 +131,21 @@ class FinderStatus:
 
 
 class PassageFinder(Protocol):
-    """Finds passages."""
+    """A searchable index of passages."""
 
     def search(
         self, query: str, vector: NDArray[np.float32] | None, limit: int, filters: Filters
     ) -> list[Hit]:
-        """The best passages, by words and (with a vector) by meaning, fused; best first."""
+        """Find the best passages, by words and (with a vector) by meaning; best first."""
         ...
 
     def status(self) -> FinderStatus:
-        """Count what is in it; raises where it cannot be reached."""
+        """Return the counts of passages and vectors; raise an error if the index is unavailable."""
         ...
 
 
 class Finder(PassageFinder, Protocol):
-    """Keeps passages (and vectors, where there are some) and finds them again.
+    """Stores passages (and their vectors) and finds them.
 
     Everything in it is derived: it can be emptied and filled again from the corpus.
     """
@@ -156,28 +156,28 @@ class Finder(PassageFinder, Protocol):
         ...
 
     def prepare(self, model: str, dim: int) -> None:
-        """Make the schema; vectors of another model than *model* are dropped (empty: none)."""
+        """Create the schema; drop vectors of other models than *model* (empty: no model)."""
         ...
 
     def upsert(self, passages: Sequence[Passage], vectors: Vectors | None) -> None:
-        """Keep passages, replacing those of the same UUID; the rows of *vectors* are theirs."""
+        """Store passages, replacing those of the same UUID; the rows of *vectors* are theirs."""
         ...
 
     def remove(self, uuids: Sequence[str]) -> None:
-        """Forget passages; the unknown are no error."""
+        """Delete passages; unknown UUIDs are ignored."""
         ...
 
     def without_vectors(self, uuids: Sequence[str]) -> set[str]:
-        """Which of these passages have no vector yet."""
+        """Return the passages that have no vector yet."""
         ...
 
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Release files and connections."""
         ...
 
 
 def finder_of(settings: Settings, engine: Engine, shelf_folder: Path, shown: ShownOf) -> Finder:
-    """The finder of a shelf. Neither disk nor network is touched before it is first used.
+    """Return the finder of a shelf; nothing is read or sent before its first use.
 
     Parameters
     ----------
@@ -188,8 +188,8 @@ def finder_of(settings: Settings, engine: Engine, shelf_folder: Path, shown: Sho
     shelf_folder : Path
         The shelf; the embedded finder keeps its files in ``.papershelf/corpus`` there.
     shown : callable
-        What Weaviate shows of papers, asked while passages are written; the others are read by
-        nobody but us, who have the records.
+        Returns the facts that Weaviate shows of papers, called while passages are written. Other
+        finders do not need them.
     """
     if settings.vector_store == "weaviate":
         from .weaviate_finder import WeaviateFinder
@@ -205,7 +205,7 @@ def finder_of(settings: Settings, engine: Engine, shelf_folder: Path, shown: Sho
 
 
 def hosts_of(settings: Settings) -> list[str]:
-    """The other machines that texts of the corpus would be sent to, by the settings."""
+    """Return the other machines that would receive texts of the corpus, by the settings."""
     services = [settings.key("database_url")]
     if settings.vector_store == "weaviate":
         services.append(settings.weaviate_url)
@@ -216,7 +216,7 @@ def hosts_of(settings: Settings) -> list[str]:
 
 
 def embedder_of(settings: Settings) -> Embedder | None:
-    """The embedder of ``EMBEDDINGS_PROVIDER``; None where the settings want none.
+    """Return the embedder of ``EMBEDDINGS_PROVIDER``; None if the settings turn vectors off.
 
     Never raises: ``available()`` says what is missing, and using it raises.
     """

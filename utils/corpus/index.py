@@ -1,12 +1,11 @@
-"""Indexing: records and full texts that changed are cut into passages and embedded.
+"""Index records and full texts that changed: cut them into passages and embed them.
 
-SQL is the truth and the finder is derived from it. Passages are removed from the finder first and
-written to SQL first: so the finder never holds a passage that SQL does not know, and when both
-count the same number of passages they hold the same ones. Where the text of a paper that was
-indexed before changes, SQL marks it until the finder has followed. A run that is killed anywhere is
-completed by the next one.
+SQL is authoritative, and the finder is derived from it. Passages are removed from the finder before
+SQL, and written to SQL before the finder. So the finder never holds a passage that SQL lacks, and
+if both have the same count of passages, they hold the same passages. If an indexed text changes,
+SQL marks its paper until the finder has followed. The next run completes a run that was killed.
 
-Words come first and vectors afterwards: a model takes hours for what the words take minutes for.
+Words are indexed before vectors: a model takes hours where words take minutes.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..errors import EmbeddingsFailed, StoreFailed
 from ..model.passage import Passage
 from ..system.process import SteadyClock
-from .names import Name, names_in
+from .names import Name, extract_names
 from .texts import Text, Texts
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ _REPORT_EVERY = 200  # papers between two reports of progress
 _TOUCHED = 50_000
 _WARNINGS = 20
 _FILTERED = ("year", "journal", "publication_types", "kind", "retracted")
-_UNSETTLED = ""  # the digest of a paper whose new passages the finder may not have yet
+_UNSETTLED_DIGEST = ""  # the digest of a paper whose new passages the finder may not have yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,26 +58,26 @@ class IndexProgress:
     vectors_due: int = 0
 
 
-def index(
+def index_corpus(
     corpus: Corpus,
     *,
     everything: bool = False,
     longest_s: float | None = None,
     waiting: Callable[[str], None] | None = None,
 ) -> Iterator[IndexProgress]:
-    """Cut and embed what changed since the last time; going through it does the work.
+    """Cut and embed texts that changed since the last run; iterating does the work.
 
     Parameters
     ----------
     corpus : Corpus
-        What is indexed.
+        The corpus to index.
     everything : bool, optional
         Cut every text again and compare the whole index with SQL. Even then, no passage that has a
         vector of the model is embedded again.
     longest_s : float, optional
         Stop after so many seconds, at a place from which the next call goes on.
     waiting : callable, optional
-        Told who else is indexing, where one has to be waited for.
+        Called with a description of the process that holds the lock, while waiting for it.
 
     Yields
     ------
@@ -95,7 +94,7 @@ def index(
         Database or index cannot be used.
     """
     with corpus.database.alone(LOCK, _LOCK_WAIT_S, waiting):
-        yield from _Run(corpus, everything, longest_s).steps()
+        yield from _IndexRun(corpus, everything, longest_s).run_steps()
 
 
 class _CutText(NamedTuple):
@@ -112,8 +111,8 @@ class _CutText(NamedTuple):
     settled: bool
 
 
-class _Run:
-    """One run; ``facts`` are the fields of its `IndexProgress`."""
+class _IndexRun:
+    """One indexing run; ``facts`` are the fields of its `IndexProgress`."""
 
     def __init__(self, corpus: Corpus, everything: bool, longest_s: float | None) -> None:
         self.corpus = corpus
@@ -128,24 +127,24 @@ class _Run:
         self.gathered = 0
         self.touched: list[str] = []
 
-    def steps(self) -> Iterator[IndexProgress]:
-        embedder = self._embedder()
+    def run_steps(self) -> Iterator[IndexProgress]:
+        embedder = self._find_embedder()
         before = self._prepare(embedder)
         counts = self.database.counts()
         # Where every passage had its vector, only what is written now can lack one.
         whole = before.vectors == before.passages == counts.passages and not self.everything
-        yield from self._words()
+        yield from self._index_words()
         if not self.facts["unfinished"]:
             if embedder:
-                yield from self._vectors(embedder, whole)
+                yield from self._embed_missing(embedder, whole)
             else:
-                yield from self._missing_words()
+                yield from self._add_missing_passages()
         if not self.facts["unfinished"]:
-            self._compare()
+            self._warn_of_differences()
         yield self.progress
 
-    def _embedder(self) -> Embedder | None:
-        """The embedder; None, with a warning, where there is none."""
+    def _find_embedder(self) -> Embedder | None:
+        """Return the embedder; None, with a warning, if there is none."""
         embedder = self.corpus.embedder
         if embedder is None:
             trouble = "EMBEDDINGS_PROVIDER=none."
@@ -160,7 +159,7 @@ class _Run:
         return None
 
     def _prepare(self, embedder: Embedder | None) -> FinderStatus:
-        """Prepare the finder for the model; returns what it holds then."""
+        """Prepare the finder for the model; return its status after that."""
         before = self.finder.status()
         model = self.facts["model"]
         if model and before.vectors and before.model != model:
@@ -173,19 +172,19 @@ class _Run:
 
     # -- words -----------------------------------------------------------------------------------
 
-    def _words(self) -> Iterator[IndexProgress]:
-        """Cut what changed, drop what is gone."""
+    def _index_words(self) -> Iterator[IndexProgress]:
+        """Cut changed texts, and drop deleted papers."""
         texts = Texts(self.corpus)
         for text, old_digest in texts.with_digests():
             if text is not None:
-                self._cut(text, old_digest)
-            self._count("done")
+                self._cut_text(text, old_digest)
+            self._increase_count("done")
             self.facts["total"] = texts.total
-            if self._flush() or self.facts["done"] % _REPORT_EVERY == 0:
+            if self._write_batch() or self.facts["done"] % _REPORT_EVERY == 0:
                 yield self.progress
                 if self._time_is_up():
                     return
-        self._flush(everything=True)
+        self._write_batch(everything=True)
         if texts.withheld:
             self._warn(
                 f"{texts.withheld:,} full texts may not be passed on, by the terms of the key they "
@@ -195,14 +194,14 @@ class _Run:
         if not texts.total and not self.database.every_source(limit=1):
             self._warn("There is nothing to index: sync a question or download papers first.")
         for number, key in enumerate(texts.find_gone()):
-            self._drop(key)
+            self._drop_paper(key)
             if number % _REPORT_EVERY == 0:
                 yield self.progress
                 if self._time_is_up():
                     return
 
-    def _cut(self, text: Text, old_digest: str | None) -> None:
-        """Cut one text, if it changed."""
+    def _cut_text(self, text: Text, old_digest: str | None) -> None:
+        """Cut one text if it changed."""
         digest = text.digest
         if digest == old_digest and not self.everything:
             return
@@ -213,95 +212,95 @@ class _Run:
             return
         old = {} if old_digest is None else {p.uuid: p for p in self.database.passages_of(text.key)}
         # A run was killed here: which passages the finder has is unknown.
-        doubtful = old_digest == _UNSETTLED
+        doubtful = old_digest == _UNSETTLED_DIGEST
         all_of_it = (
             doubtful or text.shown
         )  # or other facts of the paper, of which a passage has none
-        fresh = [p for p in passages if all_of_it or _differs(p, old.get(p.uuid))]
+        fresh = [p for p in passages if all_of_it or _needs_update(p, old.get(p.uuid))]
         gone = sorted(old.keys() - {passage.uuid for passage in passages})
         self.batch.append(_CutText(text.key, digest, passages, fresh, gone, not (old and fresh)))
         self.gathered += 1 + len(passages)
-        self.names.update(names_in(text.paper, passages))
-        self._count("cut")
+        self.names.update(extract_names(text.paper, passages))
+        self._increase_count("cut")
 
-    def _flush(self, *, everything: bool = False) -> bool:
-        """Write the batch if it is full (or *everything*); whether it was written."""
+    def _write_batch(self, *, everything: bool = False) -> bool:
+        """Write the batch if it is full (or *everything*); return whether it was written."""
         if not self.batch or (self.gathered < _BATCH and not everything):
             return False
-        self.database.note_names(self.names)
+        self.database.count_names(self.names)
         self.names.clear()
-        self._remove([uuid for text in self.batch for uuid in text.gone])
+        self._remove_passages([uuid for text in self.batch for uuid in text.gone])
         self.database.replace_together(
-            [(t.key, t.digest if t.settled else _UNSETTLED, t.passages) for t in self.batch]
+            [(t.key, t.digest if t.settled else _UNSETTLED_DIGEST, t.passages) for t in self.batch]
         )
         if fresh := [passage for text in self.batch for passage in text.fresh]:
             self.finder.upsert(fresh, None)
             if len(self.touched) <= _TOUCHED:
                 self.touched += [passage.uuid for passage in fresh]
-            self._count("passages", len(fresh))
+            self._increase_count("passages", len(fresh))
         if late := [(t.key, t.digest, t.passages) for t in self.batch if not t.settled]:
             self.database.replace_together(late)
         self.batch, self.gathered = [], 0
         return True
 
-    def _drop(self, key: str) -> None:
-        self._remove([passage.uuid for passage in self.database.passages_of(key)])
+    def _drop_paper(self, key: str) -> None:
+        self._remove_passages([passage.uuid for passage in self.database.passages_of(key)])
         self.database.drop_paper(key)
-        self._count("dropped")
+        self._increase_count("dropped")
 
-    def _remove(self, uuids: Sequence[str]) -> None:
+    def _remove_passages(self, uuids: Sequence[str]) -> None:
         if uuids:
             self.finder.remove(uuids)
-            self._count("removed", len(uuids))
+            self._increase_count("removed", len(uuids))
 
-    def _missing_words(self) -> Iterator[IndexProgress]:
-        """Without a model: add the passages that the finder lacks."""
+    def _add_missing_passages(self) -> Iterator[IndexProgress]:
+        """Add passages that the finder lacks, if there is no model."""
         total = self.database.counts().passages
         if self.finder.status().passages == total and not self.everything:
             return
-        for passages in self._pages():
+        for passages in self._iterate_pages():
             missing = self.finder.without_vectors([passage.uuid for passage in passages])
             absent = [passage for passage in passages if passage.uuid in missing]
             if absent:
                 self.finder.upsert(absent, None)
-                self._count("passages", len(absent))
+                self._increase_count("passages", len(absent))
             yield self.progress
             if self._time_is_up():
                 return
 
     # -- vectors ---------------------------------------------------------------------------------
 
-    def _vectors(self, embedder: Embedder, whole: bool) -> Iterator[IndexProgress]:
+    def _embed_missing(self, embedder: Embedder, whole: bool) -> Iterator[IndexProgress]:
         """Embed every passage that has no vector."""
         contents = self.finder.status()
         few = whole and len(self.touched) <= _TOUCHED
         self.facts["vectors_due"] = max(0, self.database.counts().passages - contents.vectors)
-        for passages in self._touched_pages() if few else self._pages():
+        for passages in self._iterate_touched_pages() if few else self._iterate_pages():
             missing = self.finder.without_vectors([passage.uuid for passage in passages])
             bare = [passage for passage in passages if passage.uuid in missing]
             for start in range(0, len(bare), _EMBEDDED):
                 some = bare[start : start + _EMBEDDED]
                 vectors = embedder.embed([passage.embedding_text for passage in some])
                 self.finder.upsert(some, vectors)
-                self._count("vectors", len(some))
+                self._increase_count("vectors", len(some))
                 yield self.progress
                 if self._time_is_up():
                     return
 
-    def _pages(self) -> Iterator[list[Passage]]:
+    def _iterate_pages(self) -> Iterator[list[Passage]]:
         last = ""
         while page := self.database.every_passage(last, _PAGE):
             last = page[-1].uuid
             yield page
 
-    def _touched_pages(self) -> Iterator[list[Passage]]:
+    def _iterate_touched_pages(self) -> Iterator[list[Passage]]:
         for start in range(0, len(self.touched), _PAGE):
             yield list(self.database.passages(self.touched[start : start + _PAGE]).values())
 
     # -- reports ---------------------------------------------------------------------------------
 
-    def _compare(self) -> None:
-        """Warn where the finder and SQL still differ."""
+    def _warn_of_differences(self) -> None:
+        """Warn if the finder and SQL still differ."""
         contents = self.finder.status()
         more = contents.passages - self.database.counts().passages
         if more > 0:
@@ -312,16 +311,16 @@ class _Run:
     def _time_is_up(self) -> bool:
         if self.end is None or self.clock.now() < self.end:
             return False
-        self._flush(everything=True)
+        self._write_batch(everything=True)
         self.facts["unfinished"] = True
         return True
 
     @property
     def progress(self) -> IndexProgress:
-        """How far it has come."""
+        """The progress so far."""
         return IndexProgress(**self.facts)
 
-    def _count(self, name: str, more: int = 1) -> None:
+    def _increase_count(self, name: str, more: int = 1) -> None:
         self.facts[name] += more
 
     def _warn(self, warning: str) -> None:
@@ -329,8 +328,8 @@ class _Run:
             self.facts["warnings"] = (*self.facts["warnings"], warning)
 
 
-def _differs(passage: Passage, old: Passage | None) -> bool:
-    """Whether the finder needs *passage* again: for its text or filters, not for its place."""
+def _needs_update(passage: Passage, old: Passage | None) -> bool:
+    """Return whether the finder needs *passage* again, for its text or filter facts."""
     if old is None or old.digest != passage.digest:
         return True
     return any(getattr(passage, name) != getattr(old, name) for name in _FILTERED)

@@ -98,7 +98,7 @@ class ModelFiles:
 
 
 class ModelSource:
-    """Where a model named in the settings comes from.
+    """The source of a model that the settings name: a folder or the Hub.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class ModelSource:
         )
 
     def describe_missing(self) -> str:
-        """Say why the files cannot be had, without asking anybody; empty when nothing is known."""
+        """Return why the files are unavailable; empty if unknown. Sends no request."""
         try:
             if self._repository:
                 self._repository.require_reachable()
@@ -152,7 +152,7 @@ class ModelSource:
         return self._repository.files() if self._repository else self._folder_files()
 
     def _folder_files(self) -> ModelFiles:
-        """Return the folder's files; the label has the digest of what decides about vectors."""
+        """Return the folder's files; their label has a digest of all that affects vectors."""
         folder = self._checked_path()
         graph = next((path for path in GRAPHS if (folder / path).is_file()), "")
         absent = [path for path in REQUIRED if not (folder / path).is_file()]
@@ -191,7 +191,7 @@ def _digest_of(paths: list[Path]) -> str:
 
 
 class HubName(NamedTuple):
-    """A model of the Hub; ``graph`` is its ONNX file, empty where the usual one is meant."""
+    """A model of the Hub; ``graph`` is its ONNX file, empty for the default file."""
 
     name: str
     revision: str
@@ -215,7 +215,7 @@ def parse_model_name(wanted: str) -> HubName | None:
 
 @dataclass(frozen=True, slots=True)
 class _Pin:
-    """What a name meant when it was first met: commit, ONNX file, and SHA-256 by path."""
+    """The meaning of a name when it was first used: commit, ONNX file, and SHA-256 by path."""
 
     commit: str
     graph: str
@@ -231,7 +231,7 @@ class HubRepository:
         self._lock = threading.Lock()
 
     def require_reachable(self) -> None:
-        """Raise `EmbeddingsFailed` where we are offline and the files are not on this machine."""
+        """Raise `EmbeddingsFailed` if offline and the files are not on this machine."""
         pin = self._written_pin()
         if not pin or not self._is_complete(pin):
             self._require_online()
@@ -261,7 +261,7 @@ class HubRepository:
         return None
 
     def _new_pin(self) -> _Pin:
-        """Ask the Hub what the name means now, and write it down."""
+        """Ask the Hub for the commit that the name means now, and save the pin."""
         self._require_online()
         base, revision = self._settings.hub_base_url, quote(self._revision)
         answer = self._request(f"{base}/api/models/{self._name}/revision/{revision}?blobs=true")
@@ -278,7 +278,7 @@ class HubRepository:
         return pin
 
     def _choose(self, there: Collection[str]) -> tuple[str, list[str]]:
-        """Return the ONNX file, and all files to be fetched."""
+        """Return the ONNX file, and all files to fetch."""
         graph = next((path for path in self._graphs if path in there), "")
         absent = [path for path in REQUIRED if path not in there]
         if not graph or absent:
@@ -300,7 +300,7 @@ class HubRepository:
                 self._fetch_file(pin.commit, path, digest, folder / path)
 
     def _fetch_file(self, commit: str, path: str, digest: str, file: Path) -> None:
-        """Fetch one file beside its place, compare its digest, and move it there."""
+        """Fetch one file to a temporary name, compare its digest, and move the file in place."""
         url = f"{self._settings.hub_base_url}/{self._name}/resolve/{commit}/{quote(path)}"
         part = file.with_name(f"{file.name}.part")
         try:
@@ -334,7 +334,7 @@ class HubRepository:
         raise EmbeddingsFailed(msg, hint, status=answer.status)
 
     def _explain(self, error: PaperError) -> EmbeddingsFailed:
-        """Return an error about the model, of what stopped a request."""
+        """Return the error of a request as an error about the model."""
         status = error.details.get("status")
         if status in (401, 403):
             page = f"{self._settings.hub_base_url}/{self._name}"
@@ -363,7 +363,7 @@ class HubRepository:
 
     @property
     def _graphs(self) -> Sequence[str]:
-        """The ONNX files that may be taken, the best first."""
+        """The ONNX files that may be used, the best first."""
         return (self._graph,) if self._graph else GRAPHS
 
     @property

@@ -1,8 +1,8 @@
-"""Vectors from OpenAI, or from any server that speaks its language (vLLM, Ollama, llama.cpp, TEI).
+"""Vectors from OpenAI, or from any server with the same API (vLLM, Ollama, llama.cpp, TEI).
 
-The key travels in one header and nowhere else: not over plain HTTP to another machine, and never
-into a message, so that of a refusal only its status and its code are repeated, for the sentence
-beside them quotes the key. https://platform.openai.com/docs/api-reference/embeddings
+The key is sent in one header only, and never over plain HTTP to another machine. Error messages
+repeat only the status and code of a response, because the server's own text quotes the key.
+ https://platform.openai.com/docs/api-reference/embeddings
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     from .finders import Vector, Vectors
 
 RATE = Rate("openai", ("openai",), every=0.02, in_flight=8, key="openai_api_key")
-"""3,000 requests a minute are everybody's who pays (platform.openai.com/docs/guides/rate-limits);
-what an account may beyond or below that, ``Retry-After`` says."""
+"""Paying accounts may send 3,000 requests a minute (platform.openai.com/docs/guides/rate-limits);
+``Retry-After`` enforces other limits."""
 
 MODEL = "text-embedding-3-small"
 _DIMS = {MODEL: 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 # A token is a byte at least, so that bytes are a bound that needs no tokenizer.
-_MOST_BYTES = 8_000  # of a text: 8,192 tokens are taken
-_MOST_TOGETHER = 300_000  # of a request: as many tokens are taken
+_MAX_TEXT_BYTES = 8_000  # of a text: 8,192 tokens are taken
+_MAX_REQUEST_BYTES = 300_000  # of a request: as many tokens are taken
 # 2,048 are taken, but a server without a graphics card makes few a second, and one that does not
 # know base64 writes 70 kB for each.
-_MOST_TEXTS = 256
+_MAX_REQUEST_TEXTS = 256
 _REFUSALS = {
     400: "did not accept the texts",
     401: "did not accept OPENAI_API_KEY",
@@ -49,11 +49,11 @@ _HINTS = {
     404: "Look at EMBEDDINGS_MODEL and OPENAI_BASE_URL (it ends in /v1 as a rule).",
     429: "Look at the account's plan and budget.",
 }
-_SPENT = "insufficient_quota"  # a 429 that waiting does not heal
+_QUOTA_CODE = "insufficient_quota"  # a 429 that no retry can cure
 
 
 class OpenAI:
-    """The embedder called ``openai``; threads may share it."""
+    """The embedder called ``openai``. Thread-safe."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -65,42 +65,45 @@ class OpenAI:
 
     @property
     def model(self) -> str:
-        """The model's name and who runs it; what one server calls by a name, another may not."""
-        return f"{self._name}@{_host(self._base)}"
+        """The model's name and its server: two servers may use one name for different models."""
+        return f"{self._name}@{_get_host(self._base)}"
 
     @property
     def dim(self) -> int:
-        """How many numbers a vector has; a server whose model is not known is asked."""
+        """The count of numbers in a vector; an unknown model is asked for one vector."""
         if not self._dim:
             self.embed(["dimension"])
         return self._dim
 
     def available(self) -> str:
-        """Why no vectors can be made; see `Embedder.available`."""
+        """Return the reason why no vectors can be made; see `Embedder.available`."""
         if self._key and not self._base.startswith("https:") and not is_this_machine(self._base):
             return (
-                f"OPENAI_API_KEY would go to {_host(self._base)} unencrypted. Use https, a tunnel "
-                "to this machine, or no key."
+                f"OPENAI_API_KEY would go to {_get_host(self._base)} unencrypted. Use https, a "
+                "tunnel to this machine, or no key."
             )
         if not (self._key.isascii() and self._key.isprintable()):
-            return "OPENAI_API_KEY holds characters that no key has. Set it anew."
+            return "OPENAI_API_KEY contains characters that no key has. Set it again."
         if self._original and not self._key:
-            return f"{_host(self._base)} needs a key. Set OPENAI_API_KEY."
+            return f"{_get_host(self._base)} needs a key. Set OPENAI_API_KEY."
         return ""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One normalised row for each text; see `Embedder.embed`."""
+        """Return one normalised row for each text; see `Embedder.embed`."""
         import numpy as np
 
         if missing := self.available():
             raise EmbeddingsFailed(missing)
-        rows = [self._rows(batch) for batch in _batches([_sendable(text) for text in texts])]
+        rows = [
+            self._fetch_vectors(batch)
+            for batch in _split_into_requests([_to_sendable(text) for text in texts])
+        ]
         if not rows:
             return np.empty((0, self.dim), np.float32)
         return np.concatenate(rows)
 
     def embed_question(self, text: str) -> Vector:
-        """The vector of a question, which is a text like any other here."""
+        """Return the vector of a question, which is embedded like any other text."""
         row: Vector = self.embed([text])[0]
         return row
 
@@ -112,7 +115,7 @@ class OpenAI:
     def _web(self) -> Web:
         return Web(self._settings, (RATE,))
 
-    def _rows(self, texts: list[str]) -> Vectors:
+    def _fetch_vectors(self, texts: list[str]) -> Vectors:
         request = {"model": self._name, "input": texts, "encoding_format": "base64"}
         key = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         try:
@@ -121,25 +124,27 @@ class OpenAI:
                 json=request,
                 headers=key,
                 allow=(*_REFUSALS, 429),
-                check=_require_patience,
+                check=_retry_rate_limits,
             )
             _require_success(answer)
-            return self._unpacked(answer.json(), len(texts), answer.host)
+            return self._parse_vectors(answer.json(), len(texts), answer.host)
         except SourceMiss as error:
             msg = f"No vectors could be had: {error.message}"
             raise EmbeddingsFailed(msg, error.hint or error.usual_hint, **error.details) from None
 
-    def _unpacked(self, told: Any, count: int, host: str) -> Vectors:
-        """The vectors of an answer, in the order of the texts, each of length one."""
+    def _parse_vectors(self, response: Any, count: int, host: str) -> Vectors:
+        """Return the vectors of a response in the order of the texts, each of length one."""
         import numpy as np
 
         try:
-            places = {int(row["index"]): _numbers(row["embedding"]) for row in told["data"]}
+            places = {
+                int(row["index"]): _parse_numbers(row["embedding"]) for row in response["data"]
+            }
             rows = np.stack([places[at] for at in range(count)])
-            fits = len(told["data"]) == count
+            fits = len(response["data"]) == count
         except (KeyError, TypeError, ValueError, OverflowError):
             fits = False
-        if not fits or rows.ndim != 2 or not self._as_wide(rows.shape[1]):
+        if not fits or rows.ndim != 2 or not self._has_same_width(rows.shape[1]):
             msg = f"{host} answered with other vectors than it was asked for."
             raise EmbeddingsFailed(msg)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
@@ -149,15 +154,15 @@ class OpenAI:
         normalised: Vectors = rows / lengths
         return normalised
 
-    def _as_wide(self, width: int) -> bool:
-        """Whether all vectors so far had *width* numbers; the first ones decide."""
+    def _has_same_width(self, width: int) -> bool:
+        """Return whether all vectors so far had *width* numbers; the first vector decides."""
         with self._lock:
             self._dim = self._dim or width
             return 0 < width == self._dim
 
 
-def _numbers(packed: Any) -> Any:
-    """A vector as JSON numbers, or as base64 of little-endian float32."""
+def _parse_numbers(packed: Any) -> Any:
+    """Parse a vector given as JSON numbers, or as base64 of little-endian float32."""
     import numpy as np
 
     if isinstance(packed, str):
@@ -166,34 +171,35 @@ def _numbers(packed: Any) -> Any:
         return np.array(packed, dtype=np.float32)
 
 
-def _require_patience(answer: Answer) -> None:
-    """Have a 429 tried again, unless the money is spent."""
-    if answer.status == 429 and _SPENT not in answer.text():
+def _retry_rate_limits(answer: Answer) -> None:
+    """Raise an error that triggers a retry for a 429, unless the quota is spent."""
+    if answer.status == 429 and _QUOTA_CODE not in answer.text():
         pause = parse_retry_after(answer.headers.get("Retry-After"), answer.headers.get("Date"))
         told: dict[str, Any] = {"retry_after": pause} if pause else {}
         raise Unreachable(f"{answer.host} answered 429.", status=429, **told)
 
 
 def _require_success(answer: Answer) -> None:
+    """Raise `EmbeddingsFailed` if the server rejected the request."""
     if answer.status >= 300:
         does = _REFUSALS.get(answer.status, "has no budget left for this account")
         msg = f"{answer.host} {does} (status {answer.status})."
         raise EmbeddingsFailed(msg, _HINTS.get(answer.status, ""), status=answer.status)
 
 
-def _sendable(text: str) -> str:
-    """*text* as the API takes it: not empty, not too long, in UTF-8."""
-    cut = replace_surrogates(text).encode()[:_MOST_BYTES].decode("utf-8", "ignore")
+def _to_sendable(text: str) -> str:
+    """Return *text* in a form that the API accepts: not empty, not too long, in UTF-8."""
+    cut = replace_surrogates(text).encode()[:_MAX_TEXT_BYTES].decode("utf-8", "ignore")
     return cut if cut.strip() else "-"
 
 
-def _batches(texts: list[str]) -> Iterator[list[str]]:
-    """Together as many as one request may hold."""
+def _split_into_requests(texts: list[str]) -> Iterator[list[str]]:
+    """Yield batches of texts that fit into one request each."""
     batch: list[str] = []
     size = 0
     for text in texts:
         length = len(text.encode())
-        if batch and (size + length > _MOST_TOGETHER or len(batch) == _MOST_TEXTS):
+        if batch and (size + length > _MAX_REQUEST_BYTES or len(batch) == _MAX_REQUEST_TEXTS):
             yield batch
             batch, size = [], 0
         batch.append(text)
@@ -202,5 +208,5 @@ def _batches(texts: list[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def _host(url: str) -> str:
+def _get_host(url: str) -> str:
     return urlsplit(url).netloc.rpartition("@")[2]

@@ -22,9 +22,17 @@ from ..model.passage import Filters
 from ..outline.blocks import anchor_at, body_start
 from ..outline.words import count_words
 from ..shelf import body_of
-from .differences import Difference, Nearest, compared, nearest, sentences_of, stitched, verbatim
+from .differences import (
+    Difference,
+    NearestStretch,
+    compare_quotation,
+    match_nearest,
+    match_stitched,
+    match_verbatim,
+    split_sentences,
+)
 from .texts import find_text, read_text_of
-from .wording import LEAST_WORDS, FoldedText, Quoted, parse
+from .wording import MIN_QUOTED_WORDS, FoldedQuotation, FoldedText, parse_quotation
 
 if TYPE_CHECKING:
     from ..model.passage import Passage
@@ -119,7 +127,7 @@ def verify_quotation(text: str, corpus: Searchable) -> Quotation:
     StoreFailed, WeaviateFailed
         The index is empty, or cannot be searched.
     """
-    quoted = parse(text)
+    quoted = parse_quotation(text)
     if not corpus.finder.status().passages:
         msg = "The index is empty: the quotation was not looked for."
         filed = f"Download papers to look in: {command_line('download')}."
@@ -127,10 +135,10 @@ def verify_quotation(text: str, corpus: Searchable) -> Quotation:
     candidates = _find_candidates(quoted.parts, corpus)
     apart = None
     for passage, text in _read_candidate_texts(candidates, corpus):
-        wording = FoldedText.of_paper(text)
-        if there := verbatim(quoted, text, wording):
+        wording = FoldedText.fold_paper(text)
+        if there := match_verbatim(quoted, text, wording):
             return _build_quotation(there, text, passage, corpus)
-        if not apart and (near := stitched(quoted, text, wording)):
+        if not apart and (near := match_stitched(quoted, text, wording)):
             apart = _build_quotation(near, text, passage, corpus)
     return apart or _find_across_papers(quoted, corpus) or _find_nearest(quoted, candidates, corpus)
 
@@ -153,9 +161,9 @@ def verify_in_paper(text: str, paper: str, corpus: Searchable) -> Quotation:
     NotFound
         The paper is neither on the shelf nor in the corpus.
     """
-    quoted, named = parse(text), find_text(paper, corpus)
+    quoted, named = parse_quotation(text), find_text(paper, corpus)
     whole = named.read(corpus.shelf)
-    near = compared(quoted, whole)
+    near = compare_quotation(quoted, whole)
     if not near.likeness:
         return Quotation(found=False)
     anchor = anchor_at(whole, near.start, near.end)
@@ -179,7 +187,7 @@ def verify_in_paper(text: str, paper: str, corpus: Searchable) -> Quotation:
     )
 
 
-def _to_pieces(near: Nearest, text: str, paper: str, file: str) -> tuple[Piece, ...]:
+def _to_pieces(near: NearestStretch, text: str, paper: str, file: str) -> tuple[Piece, ...]:
     return tuple(Piece(paper, file, *span, text[slice(*span)]) for span in near.pieces)
 
 
@@ -217,14 +225,14 @@ def _read_candidate_texts(
                 yield passage, read_text_of(passage, corpus)
 
 
-def _find_across_papers(quoted: Quoted, corpus: Searchable) -> Quotation | None:
+def _find_across_papers(quoted: FoldedQuotation, corpus: Searchable) -> Quotation | None:
     """Return a quotation whose sentences are all verbatim, but in several papers."""
-    sentences = sentences_of(quoted)
+    sentences = split_sentences(quoted)
     if len(sentences) < 2:
         return None
     found: list[Quotation] = []
     for sentence in sentences[:_MAX_SENTENCES]:
-        one = parse(sentence) if count_words(sentence) >= LEAST_WORDS else None
+        one = parse_quotation(sentence) if count_words(sentence) >= MIN_QUOTED_WORDS else None
         there = _find_verbatim_sentence(one, corpus, found) if one else None
         if there is None:
             return None
@@ -240,7 +248,7 @@ def _find_across_papers(quoted: Quoted, corpus: Searchable) -> Quotation | None:
 
 
 def _find_verbatim_sentence(
-    quoted: Quoted, corpus: Searchable, before: Sequence[Quotation]
+    quoted: FoldedQuotation, corpus: Searchable, before: Sequence[Quotation]
 ) -> Quotation | None:
     """Find a sentence word for word, first in the papers of the sentences *before* it."""
     same = {one.paper for one in before}
@@ -248,12 +256,14 @@ def _find_verbatim_sentence(
     for passage, text in _read_candidate_texts(
         sorted(passages, key=lambda one: one.paper not in same), corpus
     ):
-        if there := verbatim(quoted, text, FoldedText.of_paper(text)):
+        if there := match_verbatim(quoted, text, FoldedText.fold_paper(text)):
             return _build_quotation(there, text, passage, corpus)
     return None
 
 
-def _build_quotation(near: Nearest, text: str, passage: Passage, corpus: Searchable) -> Quotation:
+def _build_quotation(
+    near: NearestStretch, text: str, passage: Passage, corpus: Searchable
+) -> Quotation:
     """Return the result for a place in *text*, the whole text of this passage's paper."""
     there, is_verbatim = text[near.start : near.end], near.is_verbatim
     passages = corpus.database.passages_of(passage.paper)
@@ -288,9 +298,11 @@ def _find_passage_at(position: int, passages: Sequence[Passage]) -> Passage | No
     return next((one for one in passages if one.start <= position < one.end), None)
 
 
-def _find_nearest(quoted: Quoted, candidates: Sequence[Passage], corpus: Searchable) -> Quotation:
+def _find_nearest(
+    quoted: FoldedQuotation, candidates: Sequence[Passage], corpus: Searchable
+) -> Quotation:
     """Return the passage with the stretch most similar to the quotation."""
-    scored = [(nearest(quoted, one.text), one) for one in candidates]
+    scored = [(match_nearest(quoted, one.text), one) for one in candidates]
     if not scored:
         return Quotation(found=False)
     near, best = max(scored, key=lambda pair: pair[0].likeness)
@@ -303,7 +315,7 @@ def _find_nearest(quoted: Quoted, candidates: Sequence[Passage], corpus: Searcha
         text = read_text_of(best, corpus)
         sha256 = _hash_body(text, best.file)
         begin = max(body_start(text), best.start - _CONTEXT_CHARS)
-        around = nearest(quoted, text[begin : best.end + _CONTEXT_CHARS])
+        around = match_nearest(quoted, text[begin : best.end + _CONTEXT_CHARS])
         at, end = begin + around.start, begin + around.end
         anchor, printed = _find_anchor(text, at, end), text[at:end]
     return Quotation(

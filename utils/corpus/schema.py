@@ -104,7 +104,7 @@ def _text(name: str) -> Column[str]:
 
 
 def _about_a_record() -> tuple[Column[object], ...]:
-    """The columns of a record, staged or merged; see `.stored_records.to_record_row`."""
+    """Return the columns of a record, staged or merged; see `.stored_records`."""
     return (
         Column("paper", Text),
         _text("content_hash"),
@@ -264,7 +264,7 @@ def prepare(connection: Connection) -> None:
 
 
 def _is_current(connection: Connection) -> bool:
-    """Whether the tables are there, and as they are today."""
+    """Return whether the tables exist, in their present version."""
     if not inspect(connection).has_table(versions.name):
         return False
     return connection.execute(select(versions.c.version)).scalar() == VERSION
@@ -287,7 +287,7 @@ class Connections:
 
     @classmethod
     def of(cls, settings: Settings, shelf_folder: Path) -> Self:
-        """The corpus of a shelf. Touches neither disk nor network.
+        """Return the corpus of a shelf, without accessing disk or network.
 
         Raises
         ------
@@ -301,12 +301,12 @@ class Connections:
 
     @property
     def is_postgresql(self) -> bool:
-        """Whether it is a PostgreSQL."""
+        """True if the database is a PostgreSQL."""
         return self._url.get_backend_name() == "postgresql"
 
     @property
     def exists(self) -> bool:
-        """Whether there is one already; a PostgreSQL counts as one."""
+        """True if the database exists already; a PostgreSQL always counts as existing."""
         return self.is_postgresql or (self._folder / "corpus.db").exists()
 
     @cached_property
@@ -332,7 +332,7 @@ class Connections:
 
     @contextmanager
     def _opening_lock(self) -> Iterator[None]:
-        """A lock while a new SQLite file is put into WAL mode: two at once would fail."""
+        """Hold a lock while a new SQLite file is put into WAL mode: two at once would fail."""
         if self.is_postgresql:
             yield
             return
@@ -348,13 +348,13 @@ class Connections:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A transaction that sees one state of the database."""
+        """Open a transaction that sees one state of the database."""
         with self._translate_errors(), self.engine.begin() as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A transaction that writes, all or nothing."""
+        """Open a transaction that writes, all or nothing."""
         with self._translate_errors():
             engine = self.engine.execution_options(**{_WRITING: True})
             with engine.begin() as connection:
@@ -391,7 +391,7 @@ class Connections:
 
     @contextmanager
     def _advisory_lock(self, digest: bytes) -> Iterator[Lock]:
-        """An advisory lock of PostgreSQL, which lasts as long as the connection."""
+        """Return an advisory lock of PostgreSQL, which lasts as long as the connection."""
         key = int.from_bytes(digest[:8], "big", signed=True)
         engine = self.engine.execution_options(isolation_level="AUTOCOMMIT")
         with self._translate_errors():
@@ -420,7 +420,7 @@ class Connections:
 
     @contextmanager
     def _file_lock(self, digest: bytes) -> Iterator[Lock]:
-        """The write lock of an SQLite file of its own, which stays empty."""
+        """Return the write lock of a separate SQLite file, which stays empty."""
         import sqlite3
 
         make_folder(self._folder, 0o700)
@@ -441,7 +441,7 @@ class Connections:
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
-        """Turn errors of the database into `StoreFailed`."""
+        """Raise errors of the database as `StoreFailed`."""
         try:
             yield
         except SQLAlchemyError as error:
@@ -473,7 +473,7 @@ class Connections:
 
 
 def _postgresql(address: str) -> URL:
-    """``postgres://``, ``postgresql://`` and any ``postgresql+driver://``, with psycopg 3."""
+    """Parse the URL of a PostgreSQL, to be used with psycopg 3."""
     hint = "Give postgresql://user:password@host/database, or leave DATABASE_URL out."
     try:
         url = make_url(address)
@@ -529,13 +529,13 @@ class Lock(NamedTuple):
 
 
 def sign_connection(connection: Connection) -> None:
-    """Have the server show who holds the locks of this connection."""
+    """Make the server show this connection as the holder of its locks."""
     name = f"papershelf: {describe_process()}".encode()[:_LONGEST_NAME].decode("utf-8", "ignore")
     connection.execute(text("SELECT set_config('application_name', :name, false)"), {"name": name})
 
 
 def holder_at_server(connection: Connection, key: int) -> str:
-    """Whose connection holds the advisory lock *key*, and since when, as far as we may see it."""
+    """Return which connection holds the advisory lock *key*, and since when, if visible."""
     halves = {"high": str(key >> 32 & 0xFFFFFFFF), "low": str(key & 0xFFFFFFFF)}
     row = connection.execute(_HOLDER, halves).first()
     if row is None or not row.application_name:

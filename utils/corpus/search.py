@@ -38,7 +38,7 @@ from ..model.passage import Filters
 from ..model.tabular import Table, Tabular
 from ..outline.terms import asked
 from ..system.plain_text import prepare_query_text
-from .names import Wording, combined, wordings
+from .names import Wording, build_wordings, merge_hits
 from .quality import Quality, get_today, score_evidence, score_quality
 from .stored_records import CorpusRecord
 from .unanswered import explain_doubt, explain_nothing_found
@@ -171,10 +171,14 @@ def find_passages(
     limit = max(_LEAST_CANDIDATES, _CANDIDATES * top_k)
     questions = ["" if by == "meaning" else text]
     others = (
-        wordings(text, partial(corpus.database.named, "term")) if widen and questions[0] else []
+        build_wordings(text, partial(corpus.database.named, "term"))
+        if widen and questions[0]
+        else []
     )
     questions += [other.question for other in others]
-    hits = combined([corpus.finder.search(one, vector, limit, filters) for one in questions], limit)
+    hits = merge_hits(
+        [corpus.finder.search(one, vector, limit, filters) for one in questions], limit
+    )
     scored = list(_read_passages(hits, corpus, filters))
     scored, reranked = _rerank(text, scored, corpus.reranker)
     if quality_bias:

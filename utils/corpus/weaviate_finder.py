@@ -1,9 +1,9 @@
 """The finder in Weaviate, through its official client (v4, extra ``[weaviate]``).
 
-Words (BM25F) and meaning (HNSW, cosine) are searched by Weaviate and made one order here, as for
-every other store (`.ranking`): its own fusion neither says the scores nor can weigh the ways by how
-sure they are. Passages carry their own UUIDs and vectors, so that writing twice is writing once.
-The client needs HTTP and gRPC: ``WEAVIATE_URL=http://host:8080`` uses gRPC port 50051,
+Weaviate searches words (BM25F) and meaning (HNSW, cosine); the scores are fused here, as for every
+other store (`.ranking`), because Weaviate's own fusion neither returns the scores nor weighs the
+two searches by their confidence. Passages carry their own UUIDs and vectors, so writes are
+idempotent. The client needs HTTP and gRPC: ``WEAVIATE_URL=http://host:8080`` uses gRPC port 50051,
 ``…:8080?grpc_port=50061`` another; Weaviate Cloud has a gRPC host of its own, which the client
 knows.
 
@@ -71,7 +71,7 @@ _K1 = 2.4
 
 
 def _nothing_shown(papers: Sequence[str]) -> dict[str, Shown]:
-    """Nothing of any paper."""
+    """Return no facts of any paper."""
     return {}
 
 
@@ -81,13 +81,13 @@ class WeaviateFinder:
     Parameters
     ----------
     url : str
-        Where it is; see the module.
+        The server's address; see the module.
     key : str
-        Its API key; empty where it wants none.
+        The API key; empty if the server needs none.
     collection : str
         The name of the class, made by `prepare`.
     shown : callable, optional
-        What it shows of papers.
+        Returns the facts of papers that the store shows.
     """
 
     name = "weaviate"
@@ -109,7 +109,7 @@ class WeaviateFinder:
 
     @classmethod
     def of(cls, settings: Settings, shown: ShownOf) -> WeaviateFinder:
-        """The finder of these settings.
+        """Return the finder of these settings.
 
         Raises
         ------
@@ -129,7 +129,7 @@ class WeaviateFinder:
         return cls(settings.weaviate_url, secret, settings.weaviate_class, shown)
 
     def prepare(self, model: str, dim: int) -> None:
-        """Make the class, or add what it lacks; vectors of another model go, and all with them.
+        """Create the class, or add missing properties; another model needs an empty class.
 
         A class holds vectors of one width, so that another model means an empty class:
         `without_vectors` then names every passage.
@@ -153,7 +153,7 @@ class WeaviateFinder:
             self._create(client, model, dim)
 
     def upsert(self, passages: Sequence[Passage], vectors: Vectors | None) -> None:
-        """Keep passages; those without a new vector keep the old one while they say the same.
+        """Store passages; unchanged passages without a new vector keep their old one.
 
         Raises
         ------
@@ -186,7 +186,7 @@ class WeaviateFinder:
                     raise self._failed(f"refused {len(refused)} passages: {first}")
 
     def remove(self, uuids: Sequence[str]) -> None:
-        """Forget passages; the unknown are no error."""
+        """Delete passages; unknown UUIDs are ignored."""
         from weaviate.classes.query import Filter
 
         self._counted = None
@@ -202,7 +202,7 @@ class WeaviateFinder:
     def search(
         self, query: str, vector: NDArray[np.float32] | None, limit: int, filters: Filters
     ) -> list[Hit]:
-        """The best passages by words and, with a vector, by meaning.
+        """Find the best passages by words and, with a vector, by meaning.
 
         Raises
         ------
@@ -229,7 +229,7 @@ class WeaviateFinder:
         return fuse_scores(known, [*near, *cosines], share, limit)
 
     def without_vectors(self, uuids: Sequence[str]) -> set[str]:
-        """Which of these have no vector, or (where no model was ever prepared) are not held."""
+        """Return passages without a vector or, if no model was ever prepared, missing ones."""
         with self._connection() as client:
             if not client.collections.exists(self._collection):
                 return set(uuids)
@@ -248,7 +248,7 @@ class WeaviateFinder:
             return set(uuids) - held
 
     def status(self) -> FinderStatus:
-        """Count what is in it; what others add is seen ten seconds later."""
+        """Return the counts, up to ten seconds old, of passages and vectors."""
         from weaviate.classes.query import Filter
 
         if self._counted and time.monotonic() - self._counted[0] < _COUNTED_S:
@@ -266,7 +266,7 @@ class WeaviateFinder:
             return status
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         with self._lock:
             if self._client is not None:
                 self._client.close()
@@ -288,7 +288,7 @@ class WeaviateFinder:
         )
 
     def _complete(self, client: WeaviateClient) -> None:
-        """Add properties an older version, or somebody else, did not make."""
+        """Add properties that an older version, or another program, did not create."""
         config = self._class(client).config
         known = {each.name for each in config.get().properties}
         for each in properties():
@@ -298,7 +298,7 @@ class WeaviateFinder:
     def _unchanged_vectors(
         self, found: Collection[Any, Any], passages: dict[str, Passage]
     ) -> dict[str, list[float]]:
-        """The vectors of passages whose text has not changed."""
+        """Return the vectors of passages whose text has not changed."""
         answer = found.query.fetch_objects_by_ids(
             list(passages), limit=len(passages), include_vector=True, return_properties=["digest"]
         )
@@ -391,7 +391,7 @@ def _looked_up(
     terms: Sequence[str],
     vector: list[float],
 ) -> tuple[float, list[Scored]]:
-    """The share of the terms that the best by words has, and the cosines of *others*."""
+    """Return the share of the terms that the best hit by words has, and the cosines of *others*."""
     if not first:
         return 0.0, []
     names = [*{first[0], *(others if vector else ())}]
@@ -413,7 +413,7 @@ def _scored(found: Any, score: float) -> Scored:
 
 
 def _vector(found: Any) -> list[float]:
-    """The vector of an object; newer servers and clients call it "default"."""
+    """Return the vector of an object; newer servers and clients name it "default"."""
     vector = found.vector
     return list(vector.get("default") or []) if isinstance(vector, dict) else list(vector or [])
 
@@ -424,7 +424,7 @@ def _batches(values: Sequence[str], size: int) -> Iterator[list[str]]:
 
 
 def properties() -> list[Property]:
-    """The properties of the class."""
+    """Return the properties of the class."""
     from weaviate.classes.config import DataType, Property, Tokenization
 
     def make(name: str, kind: DataType, **options: Any) -> Property:
@@ -446,13 +446,13 @@ def properties() -> list[Property]:
 
 
 def description_of(model: str, dim: int) -> str:
-    """The description of a class whose vectors *model* made."""
+    """Return the description of a class whose vectors come from *model*."""
     facts = {"about": "passages of papers", "format": _FORMAT, "model": model, "dim": dim}
     return json.dumps(facts)
 
 
 def format_of(description: str | None) -> int:
-    """The format of a class; that of today where somebody else described it."""
+    """Return the format of a class; the present format if another program described it."""
     try:
         facts = json.loads(description or "{}")
         return int(facts.get("format", 1 if "model" in facts else _FORMAT))
@@ -461,7 +461,7 @@ def format_of(description: str | None) -> int:
 
 
 def model_of(description: str | None) -> tuple[str, int]:
-    """The model and width in a description; empty and 0 where it has none."""
+    """Return the model and width in a description; empty and 0 if missing."""
     try:
         facts = json.loads(description or "{}")
         return str(facts.get("model", "")), int(facts.get("dim", 0))
@@ -470,7 +470,7 @@ def model_of(description: str | None) -> tuple[str, int]:
 
 
 def properties_of(passage: Passage, vectored: bool, shown: Shown | None) -> dict[str, Any]:
-    """A passage as Weaviate keeps it."""
+    """Return a passage as Weaviate stores it."""
     pmid = passage.paper.removeprefix("pmid:")
     kept: dict[str, Any] = {
         "pmid": pmid,
@@ -500,13 +500,13 @@ def properties_of(passage: Passage, vectored: bool, shown: Shown | None) -> dict
 
 
 def paper_of(kept: dict[str, Any]) -> str:
-    """The paper's key."""
+    """Return the paper's key."""
     pmid = str(kept.get("pmid", ""))
     return f"pmid:{pmid}" if pmid.isdigit() else pmid
 
 
 def filter_of(filters: Filters) -> _Filters | None:
-    """Filters for Weaviate; None where all passages count."""
+    """Return filters for Weaviate; None if all passages pass."""
     from weaviate.classes.query import Filter
 
     conditions: list[_Filters] = []

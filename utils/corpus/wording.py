@@ -1,9 +1,9 @@
-"""Fold a text for comparison with a quotation: what typesetting changes, and nothing else.
+"""Fold a text for comparison with a quotation: remove typesetting differences only.
 
-A quotation comes from a page, a PDF or a model, with other quotation marks, dashes, blanks and
-ligatures than the file has. All that is folded, on both sides. Letters, figures, signs and capitals
-are not: "TP53" is not "Tp53", "10²" is not "102" and "0.5" is not "0.51". Places are kept, so that
-what is found can be pointed at in the text itself.
+A quotation from a page, a PDF or a model has other quotation marks, dashes, blanks and ligatures
+than the file. These are folded in both texts. Letters, digits, signs and capitals are not folded:
+"TP53" is not "Tp53", "10²" is not "102" and "0.5" is not "0.51". Positions are kept, so that a
+match can be located in the original text.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from ..outline.blocks import body_start
 from ..outline.words import count_words, folded
 from ..system.plain_text import prepare_query_text
 
-LEAST_WORDS = 4
-_LONGEST = 5000
-_MOST_READINGS = 16
-_WIDEST_GAP = 600  # characters that a mark may stand for: some sentences of one paragraph
+MIN_QUOTED_WORDS = 4
+_MAX_QUOTATION_CHARS = 5000
+_MAX_READINGS = 16
+_MAX_GAP_CHARS = 600  # characters that a mark may stand for: some sentences of one paragraph
 _ELLIPSIS = re.compile(
     r"\s*(?:\[\s*(?:\.{3,}|\u2026)\s*\]|\(\s*(?:\.{3,}|\u2026)\s*\)|\u2026|\.{3,}|(?:\.\s){2,}\.)\s*"
 )
@@ -59,7 +59,7 @@ _STRETCHES = (
     r"|(?P<blank>(?: (?=\s)|[^\S ])\s*(?:(?<=\n)>\s*)?)"
     rf"|(?P<quote>[{_QUOTES}])|(?P<sign>[\u00b5\u2044\u2026\u00d7])|(?P<compatible>[{_COMPATIBLE}])"
 )
-# A look at the first character spares the rest: most of a text is letters.
+# The lookahead at the first character is fast: most of a text is letters.
 _FOLDED = re.compile(
     rf"(?=[\s{_HIDDEN}{_UP}<&\\*_{_DASHES[:-1]}{_QUOTES}\u00b5\u2044\u2026\u00d7{_COMPATIBLE}-])"
     rf"(?:{_STRETCHES})"
@@ -70,7 +70,7 @@ _PART_OF_NUMBER = re.compile(r"[.,]\d")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 
 
-class Quoted(NamedTuple):
+class FoldedQuotation(NamedTuple):
     """A folded quotation: parts in order; ``readings`` keep or drop hyphens at line ends."""
 
     words: list[str]
@@ -78,25 +78,25 @@ class Quoted(NamedTuple):
     readings: list[list[str]]
 
 
-def parse(text: str) -> Quoted:
-    """The parts of a quotation, between which ``…`` or ``[...]`` marks what was left out.
+def parse_quotation(text: str) -> FoldedQuotation:
+    """Split a quotation at ``…`` or ``[...]``, which mark words left out, and fold it.
 
     Raises
     ------
     BadRequest
-        It is too short to be told from other words, or too long.
+        The quotation is too short to identify, or too long.
     """
-    prepare_query_text(text, "quotation", _LONGEST)
-    if count_words(text) < LEAST_WORDS:
-        msg = f"{text.strip()[:80]!r} has fewer than {LEAST_WORDS} words; they may stand anywhere."
+    prepare_query_text(text, "quotation", _MAX_QUOTATION_CHARS)
+    if count_words(text) < MIN_QUOTED_WORDS:
+        msg = f"{text.strip()[:80]!r} has fewer than {MIN_QUOTED_WORDS} words; any text has them."
         raise BadRequest(msg, "Quote a whole clause or sentence.")
-    parts = [part for piece in _ELLIPSIS.split(text) if (part := _trim(piece))]
+    parts = [part for piece in _ELLIPSIS.split(text) if (part := _trim_marks(piece))]
     ways = [dict.fromkeys((_BROKEN.sub("", part), _BROKEN.sub("-", part))) for part in parts]
-    readings = [[FoldedText.of(part).words.strip() for part in way] for way in product(*ways)]
-    return Quoted(folded(text), parts, readings[:_MOST_READINGS])
+    readings = [[FoldedText.fold(part).words.strip() for part in way] for way in product(*ways)]
+    return FoldedQuotation(folded(text), parts, readings[:_MAX_READINGS])
 
 
-def _trim(part: str) -> str:
+def _trim_marks(part: str) -> str:
     """Remove the marks around a quotation; the last full stop may be the quoter's own."""
     inner = part.strip(_AROUND)
     return inner[:-1].rstrip(_AROUND) if inner.endswith(".") else inner
@@ -105,22 +105,22 @@ def _trim(part: str) -> str:
 Span = tuple[int, int]
 
 
-def find_verbatim(quoted: Quoted, text: str, wording: FoldedText) -> list[Span]:
-    """Where *text* has each part of a quotation, word for word; empty if it has not all of them."""
+def find_verbatim(quoted: FoldedQuotation, text: str, wording: FoldedText) -> list[Span]:
+    """Return where *text* has each part of a quotation verbatim; empty if any part is missing."""
     for parts in quoted.readings:
-        if spans := _in_order(parts, text, wording):
+        if spans := _find_in_order(parts, text, wording):
             return [wording.place(*span) for span in spans]
-    # Who types has one dash for all: "cells-and mice-died".
+    # Typists use one dash for all: "cells-and mice-died".
     typed = text.translate(_TYPED)
     if typed == text or not any("-" in part for part in quoted.parts):
         return []
-    wording = FoldedText.of(typed, wording.theirs[0])
-    parts = [FoldedText.of(part.translate(_TYPED)).words.strip() for part in quoted.parts]
-    return [wording.place(*span) for span in _in_order(parts, typed, wording)]
+    wording = FoldedText.fold(typed, wording.theirs[0])
+    parts = [FoldedText.fold(part.translate(_TYPED)).words.strip() for part in quoted.parts]
+    return [wording.place(*span) for span in _find_in_order(parts, typed, wording)]
 
 
-def _in_order(parts: Sequence[str], text: str, wording: FoldedText) -> list[Span]:
-    """Where all parts follow each other within a paragraph, with no "not" left out between."""
+def _find_in_order(parts: Sequence[str], text: str, wording: FoldedText) -> list[Span]:
+    """Return parts that follow each other within a paragraph without a "not" left out between."""
     begin = wording.find(parts[0])
     while begin >= 0:
         spans = [(begin, end := begin + len(parts[0]))]
@@ -136,16 +136,16 @@ def _in_order(parts: Sequence[str], text: str, wording: FoldedText) -> list[Span
 
 
 def may_be_left_out(start: int, end: int, text: str, wording: FoldedText) -> bool:
-    """Whether a mark may stand for these characters: no new paragraph, no turn of the meaning."""
+    """Return whether an ellipsis may replace these characters: no new paragraph, no negation."""
     gap = wording.words[start:end]
-    if len(gap) > _WIDEST_GAP or (NEGATION.search(gap) and not _SENTENCE_END.search(gap)):
+    if len(gap) > _MAX_GAP_CHARS or (NEGATION.search(gap) and not _SENTENCE_END.search(gap)):
         return False
     left, right = wording.place(start, max(end, start + 1))
     return not _PARAGRAPH.search(text[left:right])
 
 
 class FoldedText(NamedTuple):
-    """Folded ``words`` of a text; `place` tells where they stand in it.
+    """Folded ``words`` of a text; `place` maps them back to their place in the text.
 
     ``ours`` and ``theirs`` are the borders of the stretches that differ, in both texts.
     """
@@ -155,15 +155,15 @@ class FoldedText(NamedTuple):
     theirs: list[int]
 
     @classmethod
-    def of_paper(cls, text: str) -> FoldedText:
-        """Fold a paper's own words: not the header that the shelf writes above them."""
-        return cls.of(text, body_start(text))
+    def fold_paper(cls, text: str) -> FoldedText:
+        """Fold a paper's own words, without the header that the shelf writes above them."""
+        return cls.fold(text, body_start(text))
 
     @classmethod
-    def of(cls, text: str, start: int = 0) -> FoldedText:
+    def fold(cls, text: str, start: int = 0) -> FoldedText:
         """Fold a text from *start* on; places count from the text's beginning.
 
-        >>> FoldedText.of("“Ca<sup>2+</sup>\u2013dependent   *E. coli*” 10²").words
+        >>> FoldedText.fold("“Ca<sup>2+</sup>\u2013dependent   *E. coli*” 10²").words
         "'Ca2+-dependent E. coli' 10^2"
         """
         made: list[str] = []
@@ -171,7 +171,7 @@ class FoldedText(NamedTuple):
         length, last = 0, start
         folding = _FOLDED_WITH_MARKS if _MARK.search(text) else _FOLDED
         for match in folding.finditer(text, start):
-            new = _fold(match)
+            new = _fold_match(match)
             if new == match[0] and len(new) == 1:
                 continue
             made.append(text[last : match.start()])
@@ -187,9 +187,9 @@ class FoldedText(NamedTuple):
         return cls("".join(made), ours, theirs)
 
     def find(self, part: str, start: int = 0) -> int:
-        """Where *part* stands between borders of words, from *start* on; -1 if nowhere.
+        """Return the position of *part* between word borders, from *start*; -1 if not found.
 
-        The first letter may be a capital here and none there, as quoting allows.
+        The first letter may differ in case, as quoting allows.
         """
         if not part:
             return -1
@@ -200,21 +200,21 @@ class FoldedText(NamedTuple):
             if not found:
                 return -1
             at = min(found)
-            if self._stands_alone(at, at + len(part)):
+            if self._is_at_word_borders(at, at + len(part)):
                 return at
             at += 1
 
     def place(self, start: int, end: int) -> tuple[int, int]:
-        """Where ``words[start:end]`` stands in the text."""
-        return self._there(start, 0), self._there(end - 1, 1)
+        """Return the place of ``words[start:end]`` in the text."""
+        return self._map_position(start, 0), self._map_position(end - 1, 1)
 
-    def _there(self, position: int, after: int) -> int:
+    def _map_position(self, position: int, after: int) -> int:
         number = bisect_right(self.ours, position) - 1
         if number % 2:  # within what was folded, which has no places of its own
             return self.theirs[number + after]
         return self.theirs[number] + position - self.ours[number] + after
 
-    def _stands_alone(self, start: int, end: int) -> bool:
+    def _is_at_word_borders(self, start: int, end: int) -> bool:
         words = self.words
         before, after = words[max(0, start - 2) : start], words[end : end + 2]
         if start and words[start].isalnum():
@@ -233,7 +233,7 @@ class FoldedText(NamedTuple):
         )
 
 
-def _fold(match: re.Match[str]) -> str:
+def _fold_match(match: re.Match[str]) -> str:
     kind, text = match.lastgroup or "", match[0]
     if kind in _ALIKE:
         return _ALIKE[kind]

@@ -16,8 +16,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..corpus.differences import compared
-from ..corpus.wording import LEAST_WORDS, parse
+from ..corpus.differences import compare_quotation
+from ..corpus.wording import MIN_QUOTED_WORDS, parse_quotation
 from ..errors import BadRequest
 from .parts import Place, Sentence, find_quotations
 from .passages import CitedText, Passage, content_words, find_best_passage
@@ -82,7 +82,7 @@ def check_sentence(sentence: Sentence, texts: Sequence[CitedText]) -> Iterator[C
     claim = _CONFIDENCE_LEVEL.sub(lambda found: " " * len(found[0]), claim)
     asked = [one for one in find_quantities(claim) if is_checkable(one)]
     yield from _check_numbers(sentence, claim, asked, texts)
-    if not asked and not quoted and len(content_words(claim)) >= LEAST_WORDS:
+    if not asked and not quoted and len(content_words(claim)) >= MIN_QUOTED_WORDS:
         yield _check_support(sentence, claim, texts)
 
 
@@ -135,11 +135,11 @@ def _check_quotation(
     """Compare a quotation with the cited texts; None if the quotation is too short."""
     words = " ".join(sentence.claim[start:end].split())
     try:
-        quoted = parse(words)
+        quoted = parse_quotation(words)
     except BadRequest:  # too short to be identified
         return None
     place = sentence.block.place(sentence.start + start, sentence.start + end)
-    found = [(compared(quoted, one.text), one) for one in texts]
+    found = [(compare_quotation(quoted, one.text), one) for one in texts]
     near, text = max(found, key=lambda pair: pair[0].likeness)
     printed = (
         " ".join(text.text[near.start : near.end].split())[:_MAX_PASSAGE_CHARS]
