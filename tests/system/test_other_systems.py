@@ -128,6 +128,7 @@ def test_texts_have_the_same_line_ends_on_every_system(shelf, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="simulates Windows on another system")
 def test_search_download_and_harvest_need_no_posix_function(world, tmp_path):
     """Every module is imported, and papers are fetched, where those functions do not exist."""
     environment = {
