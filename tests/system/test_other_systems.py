@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.shelf.papers import paper, save
+from utils import Library
 from utils.errors import BadRequest, StoreFailed
 from utils.model.identifiers import Ids
-from utils.review.review import _validate_name
 from utils.shelf import Shelf
 from utils.shelf.paper_file import stem
 from utils.system import safe_files
@@ -45,12 +45,11 @@ def test_an_ordinary_name_is_taken(shelf, wanted):
 
 @pytest.mark.parametrize("name", ["con", "nul", "com1", "lpt9"])
 def test_reviews_and_exports_are_not_named_after_devices(name, tmp_path):
-    from utils.entrez.datasets import Datasets
-
+    library = Library(papers_dir=tmp_path)
     with pytest.raises(BadRequest):
-        _validate_name(name)
-    with pytest.raises(BadRequest):
-        Datasets(tmp_path, tmp_path)._export_path(f"{name}.csv")
+        library.reviews.create(name)
+    with pytest.raises(BadRequest, match=f"{name}.csv"):
+        library.datasets.export("any", "SELECT 1", f"{name}.csv")
 
 
 def test_identifiers_that_differ_in_case_only_never_share_a_file():
@@ -73,7 +72,7 @@ def test_a_file_that_a_reader_has_open_is_replaced_a_moment_later(tmp_path, monk
     monkeypatch.setattr(safe_files.time, "sleep", lambda seconds: None)
     target = tmp_path / "paper.txt"
     target.write_bytes(b"old")
-    safe_files.write_whole(target, b"new")
+    safe_files.write_file(target, b"new")
     assert target.read_bytes() == b"new"
     assert len(refused) == 2
 
@@ -87,7 +86,7 @@ def test_a_folder_without_permission_is_not_tried_again(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "replace", replace)
     with pytest.raises(StoreFailed, match="Permission denied"):
-        safe_files.write_whole(tmp_path / "paper.txt", b"new")
+        safe_files.write_file(tmp_path / "paper.txt", b"new")
     assert len(tries) == 1
 
 
@@ -97,7 +96,7 @@ def test_a_path_that_is_too_long_for_windows_says_what_to_do(monkeypatch):
     try:
         with (
             pytest.raises(StoreFailed) as failed,
-            safe_files.disk(path),
+            safe_files.disk_errors(path),
         ):
             raise FileNotFoundError(errno.ENOENT, "The system cannot find the path", path)
     finally:
@@ -121,7 +120,7 @@ def test_a_name_with_accents_is_found_however_it_is_spelled(shelf, stored, typed
 def test_texts_have_the_same_line_ends_on_every_system(shelf, monkeypatch):
     monkeypatch.setattr(os, "linesep", "\r\n")
     one = save(shelf, paper(pmid="7"))
-    with safe_files.replacing(shelf.folder / "index.csv") as file:
+    with safe_files.replace_text_file(shelf.folder / "index.csv") as file:
         file.write("a\nb\n")
     assert b"\r" not in Path(one.path).read_bytes()
     assert (shelf.folder / "index.csv").read_bytes() == b"a\nb\n"
