@@ -136,7 +136,7 @@ BREAKAGES = (
     Breakage(
         "part II of a series is not part I",
         "utils/judges/identity.py",
-        "if likeness.difference.marks or likeness.other_body:",
+        "if likeness.title_difference.marks or likeness.other_body:",
         "if likeness.other_body:",
         ("tests/judges",),
     ),
@@ -150,7 +150,7 @@ BREAKAGES = (
     Breakage(
         "a preprint about one trial is not linked to another trial",
         "utils/search/same_paper.py",
-        "if preprint.marks != published.marks or",
+        "if preprint.distinctive_marks != published.distinctive_marks or",
         "if",
         ("tests/search",),
     ),
