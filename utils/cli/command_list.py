@@ -142,7 +142,9 @@ def split_name(words: Sequence[str]) -> tuple[str, list[str]]:
     if full := _find_full_name(first):
         return full, rest
     if first.startswith("-"):
-        if meant := find_nearest(first, ("--version", "--help")):
+        common = ("--json", "--quiet", "--verbose", "--papers-dir", "--version", "--help")
+        meant = find_nearest(first, common)
+        if first != meant and meant in ("--version", "--help"):
             raise BadRequest(f"There is no option {first}.", f"Did you mean {command_line(meant)}?")
         hint = f"Write it behind the command: {command_line(f'COMMAND {first}')}"
         raise BadRequest(f"{first} stands before the command.", hint)
