@@ -190,7 +190,7 @@ OWN = (
                 ("26n0001-1", "26n0001-1 --json")),
         },
         record_source=".mirror.lookup",
-        routes=".mirror.lookup:local_routes",
+        routes=".mirror.lookup:make_local_routes",
     ),
 )  # fmt: skip
 """The optional packages that come with Papershelf."""
