@@ -180,7 +180,7 @@ def _no_settings_of_mine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
         if name.upper() in wanted:
             monkeypatch.delenv(name)
     monkeypatch.setattr("utils.settings.ENV_FILE", None)
-    monkeypatch.setattr("utils.settings.user_settings_file", lambda: None)
+    monkeypatch.setattr("utils.settings.find_user_settings_file", lambda: None)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))  # of processes that we start
     monkeypatch.setenv("PAPERS_DIR", str(tmp_path / "papers"))
     monkeypatch.setenv("PAPERS_PACE_DIR", str(tmp_path / "pace"))

@@ -22,8 +22,8 @@ from utils.logs import (
     ReadableLines,
     Redaction,
     SharedFile,
-    begin_logs,
-    belonging_to,
+    add_log_fields,
+    set_up_logs,
 )
 from utils.settings import load_settings
 
@@ -58,7 +58,7 @@ def known(tmp_path):
 
 
 def written(settings):
-    return (settings.logs_dir / logs.FILE).read_text(encoding="utf-8")
+    return (settings.logs_dir / logs.LOG_FILE).read_text(encoding="utf-8")
 
 
 def lines(settings):
@@ -66,9 +66,9 @@ def lines(settings):
 
 
 def test_each_event_is_one_object_with_its_names(known):
-    begin_logs(known)
+    set_up_logs(known)
     log = logging.getLogger("utils.http.rate_limiter")
-    with belonging_to(request="r1", tool="download_paper", job=""):
+    with add_log_fields(request="r1", tool="download_paper", job=""):
         log.info("Asked %s\nand went on", "pmc", extra={"status": 200})
     log.info("Nobody's")
     first, second = lines(known)
@@ -81,14 +81,14 @@ def test_each_event_is_one_object_with_its_names(known):
 
 
 def test_names_follow_the_work_into_threads_that_are_given_the_context(known):
-    begin_logs(known)
-    with belonging_to(request="r2"), ThreadPoolExecutor(1) as pool:
+    set_up_logs(known)
+    with add_log_fields(request="r2"), ThreadPoolExecutor(1) as pool:
         pool.submit(copy_context().run, logging.getLogger("utils").info, "from a thread").result()
     assert lines(known)[0]["request"] == "r2"
 
 
 def test_a_harvest_is_known_by_its_thread(known):
-    begin_logs(known)
+    set_up_logs(known)
     thread = threading.Thread(
         target=logging.getLogger("utils").warning, args=("slow",), name="harvest coral-7f3a"
     )
@@ -114,7 +114,7 @@ def test_no_spelling_of_a_secret_is_written(kind, spelling):
     record = logging.makeLogRecord({"msg": f"before {spelling} after", "extra_field": [spelling]})
     line = kind(Redaction([KEY, EMAIL])).format(record)
     assert "before " in line
-    assert logs.HIDDEN in line
+    assert logs.REDACTED in line
     for secret in ("pl4nted", "planted.person", "PLANTED"):
         assert secret not in line
     if kind is JsonLines:
@@ -156,7 +156,7 @@ def test_a_secret_of_three_letters_does_not_blank_out_the_language():
 
 
 def test_a_traceback_is_written_without_what_it_holds(known):
-    begin_logs(known)
+    set_up_logs(known)
     try:
         raise ValueError(f"https://x.org?api_key={quote(KEY)} for {EMAIL}")
     except ValueError:
@@ -168,7 +168,7 @@ def test_a_traceback_is_written_without_what_it_holds(known):
 
 
 def test_what_nobody_catches_is_a_line_without_secrets(known, capsys):
-    begin_logs(known)
+    set_up_logs(known)
     try:
         raise RuntimeError(KEY)
     except RuntimeError as error:
@@ -184,22 +184,22 @@ def test_what_nobody_catches_is_a_line_without_secrets(known, capsys):
 
 
 def test_files_are_for_their_owner(known):
-    begin_logs(known)
+    set_up_logs(known)
     logging.getLogger("utils").info("hello")
-    path = known.logs_dir / logs.FILE
+    path = known.logs_dir / logs.LOG_FILE
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(known.logs_dir.stat().st_mode) == 0o700
 
 
 def test_files_rotate_and_the_oldest_go(tmp_path, monkeypatch):
-    monkeypatch.setattr(logs, "FILE_BYTES", 400)
+    monkeypatch.setattr(logs, "MAX_LOG_BYTES", 400)
     handler = SharedFile(tmp_path / "x.log")
     for number in range(100):
         handler.emit(logging.makeLogRecord({"msg": f"line {number:03d} {'-' * 40}"}))
     handler.close()
     files = sorted(tmp_path.glob("x.log*"))
     kept = [path for path in files if path.suffix != ".lock"]
-    assert len(kept) == logs.OLDER_FILES + 1
+    assert len(kept) == logs.MAX_OLD_LOGS + 1
     assert all(path.stat().st_size <= 400 for path in kept)
     assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in kept)
     assert "line 099" in (tmp_path / "x.log").read_text(encoding="utf-8")
@@ -231,7 +231,7 @@ def test_processes_that_share_a_file_lose_no_line(tmp_path):
 
 
 def test_standard_output_stays_clean_and_a_terminal_gets_words(known, capsys):
-    begin_logs(known, in_words=True)
+    set_up_logs(known, in_words=True)
     log = logging.getLogger("utils")
     log.info("an aside")
     log.warning("careful\x1b[2J")
@@ -245,7 +245,7 @@ def test_standard_output_stays_clean_and_a_terminal_gets_words(known, capsys):
 
 
 def test_the_level_is_ours_and_other_libraries_are_quiet(tmp_path, capsys):
-    begin_logs(load_settings(mcp_log_level="warning"))
+    set_up_logs(load_settings(mcp_log_level="warning"))
     logging.getLogger("utils.http").info("too much")
     logging.getLogger("somebody.else").info("too much")
     logging.getLogger("somebody.else").warning("worth it")
@@ -279,7 +279,7 @@ def test_a_host_that_never_reads_standard_error_does_not_stop_us():
 
 
 def test_a_line_that_cannot_be_written_is_not_shown_instead(known, capsys, monkeypatch):
-    begin_logs(known)
+    set_up_logs(known)
 
     def full(*_):
         raise OSError(28, "No space left on device")
@@ -294,4 +294,4 @@ def test_a_line_that_cannot_be_written_is_not_shown_instead(known, capsys, monke
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "taken").write_text("a file", encoding="utf-8")
     with pytest.raises(BadRequest, match="LOGS_DIR"):
-        begin_logs(load_settings(logs_dir=tmp_path / "taken"))
+        set_up_logs(load_settings(logs_dir=tmp_path / "taken"))

@@ -176,12 +176,12 @@ def test_a_style_is_known_everywhere_by_one_file_and_one_line(copy, world, tmp_p
     look = """
 import json, sys
 from utils import Library
-from utils.cli import parse
+from utils.cli import parse_command
 from utils.mcp.pubmed import Style
 from typing import get_args
 
 [(_, text)] = Library().cite([sys.argv[1]], "house")
-args = parse(["cite", sys.argv[1], "--style", "house"])
+args = parse_command(["cite", sys.argv[1], "--style", "house"])
 print(json.dumps([text, args.style, get_args(Style)]))
 """
     paper = world.paper("pmc_cloud")

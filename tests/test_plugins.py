@@ -94,7 +94,8 @@ def tools(library):
         "Metadata-Version: 2.1\nName: papershelf-glade\nVersion: 1.2\n"
     ),
     "papershelf_glade-1.2.dist-info/entry_points.txt": (
-        f"[{plugins.GROUP}]\nglade = papershelf_glade:PLUGIN\nbroken = no_such_package:PLUGIN\n"
+        f"[{plugins.ENTRY_POINT_GROUP}]\nglade = papershelf_glade:PLUGIN\n"
+        "broken = no_such_package:PLUGIN\n"
     ),
 }
 LOOK = """
@@ -175,7 +176,7 @@ def test_a_part_that_cannot_be_imported_is_named():
         plugins.import_part("no_such_package.tools")
 
 
-@pytest.mark.parametrize("plugin", plugins.OWN, ids=lambda one: one.name)
+@pytest.mark.parametrize("plugin", plugins.OWN_PLUGINS, ids=lambda one: one.name)
 def test_every_part_of_our_own_plugins_exists(plugin):
     for one in plugin.commands.values():
         assert callable(plugins.import_part(f"{one.module}:add"))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from utils.errors import BadRequest, NotConfigured
 from utils.model.sites import KEYS
-from utils.settings import Settings, load_settings, user_settings_file
+from utils.settings import Settings, find_user_settings_file, load_settings
 
 
 def test_aliases_of_other_servers_are_understood(monkeypatch):
@@ -102,7 +102,7 @@ def test_the_users_settings_file_is_read_after_the_environment_and_env_file(monk
         encoding="utf-8",
     )
     beside.write_text("PUBMED_EMAIL=b@lab.edu\nMCP_TOOLSETS=pubmed\n", encoding="utf-8")
-    monkeypatch.setattr("utils.settings.user_settings_file", lambda: mine)
+    monkeypatch.setattr("utils.settings.find_user_settings_file", lambda: mine)
     monkeypatch.setattr("utils.settings.ENV_FILE", beside)
     monkeypatch.delenv("PAPERS_DIR")
     monkeypatch.setenv("PUBMED_EMAIL", "c@lab.edu")
@@ -117,7 +117,7 @@ def test_the_users_settings_file_lies_in_the_folder_of_the_platform(monkeypatch)
     if sys.platform != "linux":
         pytest.skip("the folder is that of Linux")
     monkeypatch.setenv("XDG_CONFIG_HOME", "/etc/of/me")
-    assert user_settings_file() == Path("/etc/of/me/papershelf/settings.env")
+    assert find_user_settings_file() == Path("/etc/of/me/papershelf/settings.env")
 
 
 def test_a_secret_may_stand_in_a_file_that_its_variable_names(monkeypatch, tmp_path):

@@ -55,10 +55,10 @@ def _uses_stdio() -> bool:
 def _begin_logs(settings: Settings) -> None:
     """Set up the shell's logs: warnings in words, and files where the settings say so."""
     from .errors import PaperError
-    from .logs import begin_logs
+    from .logs import set_up_logs
 
     try:
-        begin_logs(settings, in_words=True)
+        set_up_logs(settings, in_words=True)
     except PaperError as error:
         sys.stderr.write(f"{error}\n")
 

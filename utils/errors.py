@@ -63,7 +63,7 @@ class PaperError(Exception):
 
     @property
     def hint(self) -> str:
-        """What the reader can do next, in one text."""
+        """The next steps for the reader, in one text."""
         return " ".join(self.hints)
 
     def __str__(self) -> str:
@@ -260,8 +260,8 @@ class Unreachable(SourceMiss):
         return "RATE_LIMIT" if asked_to_wait else "UPSTREAM"
 
 
-def in_the_way(error: PaperError) -> bool:
-    """Whether a proxy or a refused certificate bars a site until a person changes that."""
+def is_blocked_by_network(error: PaperError) -> bool:
+    """Return whether a proxy or a certificate blocks a site until a person changes that."""
     details = error.details
     return bool(details.get("lasting")) and details.get("trouble") in ("proxy", "certificate")
 
@@ -281,6 +281,7 @@ class BadContent(SourceMiss):
 def _rebuild(
     kind: type[PaperError], message: str, hints: tuple[str, ...], details: dict[str, Any]
 ) -> PaperError:
+    """Rebuild an error after pickling."""
     return kind(message, *hints, **details)
 
 

@@ -1,12 +1,12 @@
-"""Logs: one line per event, with its request, and without keys or e-mail addresses.
+"""Write logs: one line per event, with its request, and without keys or e-mail addresses.
 
 Lines go to standard error (standard output is for the protocol or a pipe) and, when
 ``LOGS_DIR`` is set, to files that rotate and that only their owner can read. On a terminal they are
 for people; elsewhere each is a JSON object with ``time``, ``level``, ``logger``, ``message`` and,
 where known, ``request``, ``tool``, ``job``, ``error`` (a traceback) and what the event adds.
 
-Secrets are taken out of the finished line, so that they cannot hide in a traceback, an argument or
-the message of another library.
+Secrets are removed from the finished line, so that none stays in a traceback, an argument or the
+message of another library.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from .system.safe_files import exclusive_lock
 if TYPE_CHECKING:
     from .settings import Settings
 
-FILE = "papershelf.log"
-FILE_BYTES = 5_000_000
-OLDER_FILES = 5
-HIDDEN = "[hidden]"
-# Longer than any name of ours and shorter than any key: a shorter "key" would blank out words.
-_SHORTEST_SECRET = 4
+LOG_FILE = "papershelf.log"
+MAX_LOG_BYTES = 5_000_000
+MAX_OLD_LOGS = 5
+REDACTED = "[hidden]"
+# Shorter than any real key: hiding a shorter "key" would hide ordinary words.
+_MIN_SECRET_CHARS = 4
 # Secrets that are not ours, or not in the settings, by their shape.
 _SECRET_SHAPES = re.compile(
     r"""(?ix)
@@ -53,39 +53,41 @@ _SECRET_SHAPES = re.compile(
     | \b eyJ[\w-]{5,} \. [\w-]+ \. [\w-]*
     """
 )
-# The fields every record has; others were given by ``extra=`` and are part of the event.
-_STANDARD = set(vars(logging.makeLogRecord({}))) | {
+# The fields of every log record; other fields come from ``extra=`` and are part of the event.
+_STANDARD_FIELDS = set(vars(logging.makeLogRecord({}))) | {
     "message",
     "asctime",
     "taskName",
     "color_message",
 }
-_bound: ContextVar[dict[str, str]] = ContextVar("papershelf_log", default={})  # noqa: B039
+_log_fields: ContextVar[dict[str, str]] = ContextVar("papershelf_log", default={})  # noqa: B039
 
 
 @contextmanager
-def belonging_to(**names: str) -> Iterator[None]:
-    """Give every line logged inside, also by threads with this context, the fields *names*."""
-    token = _bound.set({**_bound.get(), **{name: value for name, value in names.items() if value}})
+def add_log_fields(**names: str) -> Iterator[None]:
+    """Add the fields *names* to every line logged inside, also by threads with this context."""
+    token = _log_fields.set(
+        {**_log_fields.get(), **{name: value for name, value in names.items() if value}}
+    )
     try:
         yield
     finally:
-        _bound.reset(token)
+        _log_fields.reset(token)
 
 
-def bound(name: str) -> str:
-    """The field *name* of the lines logged here (see `belonging_to`); empty when it has none."""
-    return _bound.get().get(name, "")
+def get_log_field(name: str) -> str:
+    """Return the field *name* of the lines logged here (see `add_log_fields`); "" if unset."""
+    return _log_fields.get().get(name, "")
 
 
-def secrets_of(settings: Settings) -> tuple[str, ...]:
-    """Every key in *settings*, and the contact address."""
+def list_secrets(settings: Settings) -> tuple[str, ...]:
+    """Return every key in *settings*, and the contact address."""
     keys = (settings.key(name) for name, value in settings if hasattr(value, "get_secret_value"))
     return tuple(secret for secret in (*keys, settings.pubmed_email) if secret)
 
 
 class Redaction:
-    """Takes secrets out of text.
+    """Removes secrets from text.
 
     Parameters
     ----------
@@ -100,20 +102,21 @@ class Redaction:
     """
 
     def __init__(self, secrets: tuple[str, ...] | list[str] = ()) -> None:
-        spellings = {word for secret in secrets for word in _spellings(secret)}
+        spellings = {word for secret in secrets for word in _list_spellings(secret)}
         # The longest first: one secret may be the beginning of another's spelling.
         words = sorted((re.escape(word) for word in spellings), key=len, reverse=True)
         self._ours = re.compile("|".join(words), re.I) if words else None
 
     def __call__(self, text: str) -> str:
-        """*text* without secrets."""
+        """Return *text* without secrets."""
         if self._ours:
-            text = self._ours.sub(HIDDEN, text)
-        return _SECRET_SHAPES.sub(_without_value, text)
+            text = self._ours.sub(REDACTED, text)
+        return _SECRET_SHAPES.sub(_hide_value, text)
 
 
-def _spellings(secret: str) -> Iterator[str]:
-    if len(secret) < _SHORTEST_SECRET:
+def _list_spellings(secret: str) -> Iterator[str]:
+    """Yield a secret as it may be spelled in URLs, JSON, ``repr`` and base64."""
+    if len(secret) < _MIN_SECRET_CHARS:
         return
     yield secret
     yield quote(secret)
@@ -125,75 +128,78 @@ def _spellings(secret: str) -> Iterator[str]:
     yield base64.b64encode(secret.encode()).decode()
 
 
-def _without_value(found: re.Match[str]) -> str:
+def _hide_value(found: re.Match[str]) -> str:
+    """Return a matched secret with its value hidden."""
     kept = found["named"] or found["bearer"] or found["user"] or ""
-    return f"{kept}{HIDDEN}{'@' if found['user'] else ''}"
+    return f"{kept}{REDACTED}{'@' if found['user'] else ''}"
 
 
 class JsonLines(logging.Formatter):
-    """Each event as one JSON object on one line."""
+    """Formats each event as one JSON object on one line."""
 
     def __init__(self, hide: Redaction) -> None:
         super().__init__()
         self._hide = hide
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line of *record*."""
+        """Return the line of *record*."""
         entry: dict[str, Any] = {
-            "time": _moment(record),
+            "time": _format_time(record),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
-            **_names(record),
-            **{name: value for name, value in vars(record).items() if name not in _STANDARD},
+            **_collect_fields(record),
+            **{name: value for name, value in vars(record).items() if name not in _STANDARD_FIELDS},
         }
-        if traceback := _traceback(self, record):
+        if traceback := _format_traceback(self, record):
             entry["error"] = traceback
-        return to_plain_json(self._hidden(entry))
+        return to_plain_json(self._hide_secrets(entry))
 
-    def _hidden(self, value: Any) -> Any:
+    def _hide_secrets(self, value: Any) -> Any:
+        """Return a JSON value without secrets, before its quotes are escaped."""
         # One by one: in the finished line quotes are escaped, and harder to see through.
         if value is None or isinstance(value, bool | int | float):
             return value
         if isinstance(value, dict):
-            return {str(name): self._hidden(each) for name, each in value.items()}
+            return {str(name): self._hide_secrets(each) for name, each in value.items()}
         if isinstance(value, list | tuple):
-            return [self._hidden(each) for each in value]
+            return [self._hide_secrets(each) for each in value]
         return self._hide(str(value))
 
 
 class ReadableLines(logging.Formatter):
-    """Each event as a person reads it; a traceback follows its line."""
+    """Formats each event for a person; a traceback follows its line."""
 
     def __init__(self, hide: Redaction) -> None:
         super().__init__()
         self._hide = hide
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line of *record*."""
-        names = "".join(f" [{value}]" for value in _names(record).values())
-        line = (
-            f"{_moment(record)[11:19]} {record.levelname.lower():<7} {record.getMessage()}{names}"
-        )
-        traceback = _traceback(self, record)
+        """Return the line of *record*."""
+        names = "".join(f" [{value}]" for value in _collect_fields(record).values())
+        clock_time = _format_time(record)[11:19]
+        line = f"{clock_time} {record.levelname.lower():<7} {record.getMessage()}{names}"
+        traceback = _format_traceback(self, record)
         return clean_text(self._hide(f"{line}\n{traceback}" if traceback else line))
 
 
-def _moment(record: logging.LogRecord) -> str:
+def _format_time(record: logging.LogRecord) -> str:
+    """Return the time of a record in UTC, with milliseconds."""
     whole = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
     return f"{whole}.{int(record.msecs):03d}Z"
 
 
-def _names(record: logging.LogRecord) -> dict[str, str]:
-    """The names bound here, and the job: a harvest's thread outlives its request."""
-    names = dict(_bound.get())
+def _collect_fields(record: logging.LogRecord) -> dict[str, str]:
+    """Return the fields of this context, and the job: a harvest outlives its request."""
+    names = dict(_log_fields.get())
     kind, _, job = (record.threadName or "").partition(" ")
     if kind == "harvest" and job:
         names.setdefault("job", job)
     return names
 
 
-def _traceback(formatter: logging.Formatter, record: logging.LogRecord) -> str:
+def _format_traceback(formatter: logging.Formatter, record: logging.LogRecord) -> str:
+    """Return the traceback of a record; "" if it has none."""
     if record.exc_info:
         return formatter.formatException(record.exc_info)
     return record.exc_text or ""
@@ -202,12 +208,12 @@ def _traceback(formatter: logging.Formatter, record: logging.LogRecord) -> str:
 class Console(logging.StreamHandler[Any]):
     """Standard error, as long as it is read.
 
-    A host may leave our standard error unread. Its pipe would fill up, and the next line would
-    block us for ever; so what does not fit is left out.
+    A host may leave our standard error unread. The pipe would then fill up, and the next line would
+    block the process; so lines that do not fit are dropped.
     """
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write the line of *record*, or as much of it as there is room for."""
+        """Write the line of *record*, or as much of it as the pipe has room for."""
         try:
             pipe = self.stream.fileno()
             if not stat.S_ISFIFO(os.fstat(pipe).st_mode) or os.name == "nt":
@@ -227,28 +233,30 @@ class SharedFile(RotatingFileHandler):
 
     def __init__(self, path: Path) -> None:
         super().__init__(
-            path, maxBytes=FILE_BYTES, backupCount=OLDER_FILES, encoding="utf-8", delay=True
+            path, maxBytes=MAX_LOG_BYTES, backupCount=MAX_OLD_LOGS, encoding="utf-8", delay=True
         )
 
     def _open(self) -> TextIOWrapper:
+        """Open the log file, readable for its owner only."""
         path = Path(self.baseFilename)
         path.touch(mode=0o600)
         return path.open("a", encoding=self.encoding, errors="backslashreplace")
 
     def shouldRollover(self, record: logging.LogRecord) -> bool:  # noqa: N802
-        """Whether the file is full; one that another process has rotated is reopened."""
-        if self.stream and not self._still_there():
+        """Return whether the file is full; reopen a file that another process rotated."""
+        if self.stream and not self._is_current_file():
             self.stream.close()
             self.stream = self._open()
         return bool(super().shouldRollover(record))
 
     def doRollover(self) -> None:  # noqa: N802
-        """Rotate, unless another process did so while we waited for the lock."""
+        """Rotate, unless another process rotated the file before we got the lock."""
         with exclusive_lock(Path(f"{self.baseFilename}.lock")):
-            if self._still_there():
+            if self._is_current_file():
                 super().doRollover()
 
-    def _still_there(self) -> bool:
+    def _is_current_file(self) -> bool:
+        """Return whether the open file is the one at its path."""
         try:
             there = os.stat(self.baseFilename)  # noqa: PTH116
         except OSError:
@@ -257,8 +265,8 @@ class SharedFile(RotatingFileHandler):
         return (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino)
 
 
-def begin_logs(settings: Settings, *, in_words: bool = False) -> Redaction:
-    """Send the lines of all libraries to standard error, and to files where *settings* say so.
+def set_up_logs(settings: Settings, *, in_words: bool = False) -> Redaction:
+    """Send the lines of all libraries to standard error, and to files if *settings* name a folder.
 
     Parameters
     ----------
@@ -272,7 +280,7 @@ def begin_logs(settings: Settings, *, in_words: bool = False) -> Redaction:
     BadRequest
         The folder cannot be written.
     """
-    hide = Redaction(secrets_of(settings))
+    hide = Redaction(list_secrets(settings))
     people = in_words or sys.stderr.isatty()
     console = Console(sys.stderr)
     console.setFormatter(ReadableLines(hide) if people else JsonLines(hide))
@@ -280,38 +288,39 @@ def begin_logs(settings: Settings, *, in_words: bool = False) -> Redaction:
         console.setLevel(logging.WARNING)
     handlers: list[logging.Handler] = [console]
     if settings.logs_dir:
-        file = SharedFile(_folder(settings.logs_dir) / FILE)
+        file = SharedFile(_create_log_folder(settings.logs_dir) / LOG_FILE)
         file.setFormatter(JsonLines(hide))
         handlers.append(file)
     # Of other libraries only warnings.
     logging.basicConfig(handlers=handlers, level=logging.WARNING, force=True)
     logging.getLogger(__package__.rpartition(".")[0]).setLevel(settings.mcp_log_level.upper())
     logging.captureWarnings(capture=True)
-    # A full disk costs lines, not more: Python would print each lost one, secrets included.
+    # A full disk only loses lines: otherwise Python would print each lost line with its secrets.
     logging.raiseExceptions = False
     _log_crashes()
     return hide
 
 
 def show_all_logs() -> None:
-    """Show on standard error what is done on the way: each request, each retry."""
+    """Show every request and every retry on standard error."""
     logging.getLogger(__package__.rpartition(".")[0]).setLevel(logging.DEBUG)
     for handler in logging.getLogger().handlers:
         handler.setLevel(logging.DEBUG)
 
 
-def propagate_logs(library: str) -> None:
-    """Let the lines of a library with handlers of its own come to ours."""
+def redirect_library_logs(library: str) -> None:
+    """Send the lines of a library that has handlers of its own to ours."""
     logger = logging.getLogger(library)
     logger.handlers.clear()
     logger.propagate = True
     logger.setLevel(logging.NOTSET)
 
 
-def _folder(folder: Path) -> Path:
+def _create_log_folder(folder: Path) -> Path:
+    """Create the folder and file of the logs; reject a folder that cannot be written."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        (folder / FILE).touch(mode=0o600)
+        (folder / LOG_FILE).touch(mode=0o600)
     except OSError as error:
         msg = f"LOGS_DIR: {folder} cannot be written ({error.strerror})."
         raise BadRequest(msg, "Choose a folder you may write to, or leave it unset.") from None
@@ -319,7 +328,7 @@ def _folder(folder: Path) -> Path:
 
 
 def _log_crashes() -> None:
-    """Log uncaught exceptions: Python's own traceback would show secrets."""
+    """Log uncaught exceptions, because Python's own traceback would show secrets."""
     log = logging.getLogger(__name__)
 
     def log_crash(kind: type[BaseException], error: BaseException, trace: Any) -> None:

@@ -1,13 +1,13 @@
-"""Packages that add to Papershelf: commands, tools, settings, sources, records on this machine.
+"""Load packages that extend Papershelf: commands, tools, settings, sources, local records.
 
-A package describes itself in a `Plugin`. A package of somebody else's names it as an entry point::
+A package describes itself in a `Plugin`. Another author's package names it as an entry point::
 
     [project.entry-points."papershelf.plugins"]
     glade = "papershelf_glade:PLUGIN"
 
 A `Plugin` names modules as text, so that each is imported when it is used; the module of the
 `Plugin` itself is imported at every start and must import little. Our own optional packages are in
-`OWN`: the core asks this module and never imports one of them.
+`OWN_PLUGINS`: the core asks this module and never imports one of them.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from .model.site import Site
 
-GROUP = "papershelf.plugins"
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
+ENTRY_POINT_GROUP = "papershelf.plugins"
+_EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
 class Command(NamedTuple):
@@ -41,7 +41,7 @@ class Command(NamedTuple):
     about : str
         What the command does, in one line.
     examples : tuple of str, optional
-        What its help shows behind the command's name, without this name.
+        The arguments of the examples in the command's help, without the command's name.
     """
 
     module: str
@@ -64,36 +64,36 @@ class Plugin(NamedTuple):
     ----------
     name : str
     commands : dict, optional
-        Commands of the shell, by what is typed: ``glade``, or in a group ``corpus glade``. The
-        groups are harvest, review, shelf, corpus, data, mirror and setup; another word begins a
-        group of the plugin's own.
+        Commands of the shell, by the words that call them: ``glade``, or in a group
+        ``corpus glade``. The groups are harvest, review, shelf, corpus, data, mirror and setup;
+        another word starts a group of the plugin's own.
     toolsets : dict, optional
-        Toolsets of MCP, by name: each the modules whose function `tools` returns tools.
+        Toolsets of MCP, by name: the modules whose function `tools` returns tools.
     settings : dict, optional
-        Settings by name in small letters, which begins with the plugin's name.
+        Settings by name in lower case, which begins with the plugin's name.
     sources : dict, optional
         Sites by the module that holds their ``SOURCE``. Its addresses, keys and route names are
         those of the site.
     record_source : str, optional
         A module that has the functions of `.sources.source.RecordSource`.
     routes : str, optional
-        ``module:function``: takes the settings and returns routes to texts on this machine, by the
-        name of the source that each goes before.
+        ``module:function``: a function that takes the settings and returns routes to texts on this
+        machine, by the name of the source before which each route is tried.
     version : str, optional
         The version of the package; filled in for entry points.
     """
 
     name: str
-    commands: Mapping[str, Command] = _NOTHING
-    toolsets: Mapping[str, tuple[str, ...]] = _NOTHING
-    settings: Mapping[str, Setting] = _NOTHING
-    sources: Mapping[str, Site] = _NOTHING
+    commands: Mapping[str, Command] = _EMPTY
+    toolsets: Mapping[str, tuple[str, ...]] = _EMPTY
+    settings: Mapping[str, Setting] = _EMPTY
+    sources: Mapping[str, Site] = _EMPTY
     record_source: str = ""
     routes: str = ""
     version: str = ""
 
 
-OWN = (
+OWN_PLUGINS = (
     Plugin(
         "review",
         commands={
@@ -197,39 +197,39 @@ OWN = (
 
 
 @cache
-def plugins() -> tuple[Plugin, ...]:
+def list_plugins() -> tuple[Plugin, ...]:
     """Return our own plugins and those of installed packages."""
-    return (*OWN, *(one for one in installed() if isinstance(one, Plugin)))
+    return (*OWN_PLUGINS, *(one for one in load_installed_plugins() if isinstance(one, Plugin)))
 
 
 @cache
-def installed() -> tuple[Plugin | NotConfigured, ...]:
-    """Return the plugins of installed packages, or why one of them is left out."""
+def load_installed_plugins() -> tuple[Plugin | NotConfigured, ...]:
+    """Return the plugins of installed packages, or the error for each that is unusable."""
     if not _is_any_installed():
         return ()
     from importlib.metadata import entry_points
 
-    return tuple(_loaded(entry) for entry in entry_points(group=GROUP))
+    return tuple(_load_plugin(entry) for entry in entry_points(group=ENTRY_POINT_GROUP))
 
 
 def _is_any_installed() -> bool:
-    """Say whether a package has entry points of ours: importing importlib.metadata takes 50 ms."""
+    """Return whether a package has a plugin; importing importlib.metadata takes 50 ms."""
     files = (
         file
         for folder in filter(None, sys.path)
         for file in Path(folder).glob("*.dist-info/entry_points.txt")
     )
-    return any(GROUP.encode() in file.read_bytes() for file in files)
+    return any(ENTRY_POINT_GROUP.encode() in file.read_bytes() for file in files)
 
 
-def _loaded(entry: EntryPoint) -> Plugin | NotConfigured:
-    """Import the plugin of an installed package; one that cannot be used stops nothing else."""
+def _load_plugin(entry: EntryPoint) -> Plugin | NotConfigured:
+    """Import the plugin of an installed package; return the error if it is unusable."""
     try:
         plugin = entry.load()
     except Exception as error:  # noqa: BLE001 - code of others, whatever it raises
-        return _unusable(entry.name, f"{type(error).__name__}: {error}")
+        return _build_unusable_error(entry.name, f"{type(error).__name__}: {error}")
     if not isinstance(plugin, Plugin):
-        return _unusable(entry.name, f"{entry.value} is not a Plugin")
+        return _build_unusable_error(entry.name, f"{entry.value} is not a Plugin")
     return plugin._replace(version=entry.dist.version if entry.dist else "")
 
 
@@ -239,16 +239,16 @@ def import_part(name: str) -> Any:
     Raises
     ------
     NotConfigured
-        It cannot be imported.
+        The module or attribute cannot be imported.
     """
     module, _, attribute = name.partition(":")
     try:
         found = import_module(module, __package__)
         return getattr(found, attribute) if attribute else found
     except (ImportError, AttributeError) as error:
-        raise _unusable(module, str(error)) from error
+        raise _build_unusable_error(module, str(error)) from error
 
 
-def _unusable(name: str, why: str) -> NotConfigured:
-    """Return the error about a plugin that cannot be used."""
+def _build_unusable_error(name: str, why: str) -> NotConfigured:
+    """Return the error for a plugin that cannot be used."""
     return NotConfigured(f"The plugin {name} cannot be used: {why}.", "Update it, or uninstall it.")

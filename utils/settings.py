@@ -1,10 +1,10 @@
-"""The one place that reads the environment and the settings files.
+"""Read the environment and the settings files; no other module does.
 
 Each setting has its default and its meaning here; the reference table in ``TECHNICAL_REFERENCE.md``
-is made from these fields. Where several places have a setting, the first of these wins: the
+is made from these fields. If a setting has several values, the first of these wins: the
 environment; ``.env`` beside ``server.py`` (in the current folder, for an installed package); the
-user's settings file, `user_settings_file`. A secret can be kept in a file of its own, whose path is
-the value of ``NAME_FILE``, as container platforms hand secrets over. A blank value, or one that a
+user's settings file, `find_user_settings_file`. A secret can be in a file of its own, whose path is the
+value of ``NAME_FILE``, as container platforms hand secrets over. A blank value, or one that a
 desktop host did not fill in (``${user_config.email}``), counts as unset.
 """
 
@@ -36,7 +36,7 @@ from .errors import BadRequest, NotConfigured
 from .model.site import Key
 from .model.site_list import SiteKeys
 from .model.sites import KEYS, SITES, TEXT_SOURCES
-from .plugins import plugins
+from .plugins import list_plugins
 from .system.process import get_version
 
 ENV_FILE: Path | None = ROOT / ".env" if IN_CHECKOUT else Path(".env")
@@ -46,8 +46,8 @@ TOOLSETS: dict[str, tuple[str, ...]] = {
     "literature": (".mcp.literature",),
     "objects": (".mcp.objects",),
 }
-"""Each with the modules that it consists of; those of plugins follow."""
-for _plugin in plugins():
+"""The modules of each toolset; toolsets of plugins follow."""
+for _plugin in list_plugins():
     for _toolset, _modules in _plugin.toolsets.items():
         TOOLSETS.setdefault(_toolset, _modules)
 _LOWER_CASE = {
@@ -55,67 +55,71 @@ _LOWER_CASE = {
     *("embeddings_provider", "vector_store"),
 }
 _EMAIL = re.compile(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)+")
-# Unpaywall answers 422 to these, and NCBI could not reach anybody there.
-_PLACEHOLDERS = re.compile(r"(@|\.)example(\.(com|org|net))?$|^(you|your|user|name|email)@", re.I)
+# Unpaywall answers 422 to these addresses, and NCBI could not reach the user.
+_PLACEHOLDER_ADDRESS = re.compile(
+    r"(@|\.)example(\.(com|org|net))?$|^(you|your|user|name|email)@", re.I
+)
 
 
-def _split(value: object) -> object:
-    """Read ``a, b`` as a tuple; leave everything else to pydantic."""
+def _split_list(value: object) -> object:
+    """Parse ``a, b`` as a tuple; leave other values to pydantic."""
     if not isinstance(value, str):
         return value
     return tuple(part.strip() for part in value.split(",") if part.strip())
 
 
 def _check_url(value: str) -> str:
+    """Reject a value that is not an http(s) address; drop a trailing slash."""
     if not re.match(r"https?://[^/\s]+", value):
         msg = "must start with http:// or https://"
         raise ValueError(msg)
     return value.rstrip("/")
 
 
-def _tidy(name: str, value: object) -> object:
-    """Return a value without blanks around it; blanks and ``${user_config.x}`` are unset."""
+def _clean_value(name: str, value: object) -> object:
+    """Strip a value; blank values and ``${user_config.x}`` become unset."""
     if not isinstance(value, str):
         return value
     text = value.strip().lower() if name in _LOWER_CASE else value.strip()
     return _UNSET if not text or re.match(r"\$\{[^{}]*\}", text) else text
 
 
-def _url(default: str, meaning: str) -> Any:
+def _url_field(default: str, meaning: str) -> Any:
+    """Return the field of a service's address."""
     return Field(default, description=f"{meaning} (a mirror, or the stand-in of the tests)")
 
 
 _UNSET = object()
 Url = Annotated[str, AfterValidator(_check_url)]
-Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
+Names = Annotated[tuple[str, ...], BeforeValidator(_split_list)]
 Secret = str | SecretStr | None
 Folder = str | Path
 
 
-_FOLDERS = (
+_FOLDER_FIELDS = (
     *("papers_dir", "papers_pace_dir", "papers_mirror_dir"),
     *("papers_ca_bundle", "logs_dir"),
 )
 
 
-def _by_field(
+def _group_by_field(
     fields: Mapping[str, FieldInfo], variables: Mapping[str, str | None]
 ) -> dict[str, str]:
-    """Return what is set, by the names of the fields.
+    """Return the variables that are set, by the names of the fields.
 
-    Where a variable is set in both cases, the lower one wins, as for curl.
+    If a variable is set in upper and lower case, the lower case wins, as for curl.
     """
     filled = {name: value for name, value in variables.items() if value}
     folded = {name.lower(): value for name, value in filled.items()} | filled
     return {
         field: folded[name.lower()]
         for field, about in fields.items()
-        for name in reversed(_names(field, about))  # the first name wins
+        for name in reversed(_list_variables(field, about))  # the first name wins
         if name.lower() in folded
     }
 
 
-def user_settings_file() -> Path | None:
+def find_user_settings_file() -> Path | None:
     """Return the path of the user's settings file; None for a user without a home folder.
 
     ``~/.config/papershelf/settings.env`` on Linux, under ``~/Library/Application Support`` on
@@ -128,22 +132,22 @@ def user_settings_file() -> Path | None:
     return folder / "settings.env" if folder.is_absolute() else None
 
 
-def _from_file(fields: Mapping[str, FieldInfo], file: Path | None) -> dict[str, str]:
-    """Return what a settings file sets; a relative folder in it is relative to the file."""
+def _read_settings_file(fields: Mapping[str, FieldInfo], file: Path | None) -> dict[str, str]:
+    """Return the values of a settings file; relative folders are relative to the file."""
     if file is None or not os.access(file, os.R_OK) or not file.is_file():
         return {}
     from dotenv import dotenv_values
 
-    values = _by_field(fields, dotenv_values(file, encoding="utf-8"))
+    values = _group_by_field(fields, dotenv_values(file, encoding="utf-8"))
     relative = {
         name: str(file.parent.absolute() / values[name])
-        for name in _FOLDERS
+        for name in _FOLDER_FIELDS
         if not values.get(name, "~").lstrip().startswith(("~", "$"))
     }
     return values | relative
 
 
-def _secrets_in_files(
+def _read_secret_files(
     fields: Mapping[str, FieldInfo], environment: Mapping[str, str]
 ) -> dict[str, str]:
     """Return the secrets whose files are named by ``NAME_FILE``, by the names of the fields.
@@ -160,15 +164,16 @@ def _secrets_in_files(
     for field, about in fields.items():
         if "SecretStr" not in str(about.annotation):
             continue
-        for name in reversed(_names(field, about)):  # the first name wins
+        for name in reversed(_list_variables(field, about)):  # the first name wins
             variable = f"{name.upper()}_FILE"
-            path = _tidy(variable, named.get(variable, ""))
+            path = _clean_value(variable, named.get(variable, ""))
             if isinstance(path, str):
                 found[field] = _read_secret(variable, Path(path))
     return found
 
 
 def _read_secret(variable: str, file: Path) -> str:
+    """Return the content of a secret's file."""
     try:
         return file.read_text(encoding="utf-8-sig").strip()
     except (OSError, ValueError) as error:
@@ -176,13 +181,13 @@ def _read_secret(variable: str, file: Path) -> str:
         raise NotConfigured(msg, f"Correct {variable}, or put the secret there.") from None
 
 
-def _names(field: str, about: FieldInfo) -> list[str]:
+def _list_variables(field: str, about: FieldInfo) -> list[str]:
     """Return the variables that a setting is read from, the usual one first."""
     return [str(name) for name in getattr(about.validation_alias, "choices", [field])]
 
 
-def user_cache() -> Path | None:
-    """Return the user's cache folder; None for a user who has none, or none that can be written.
+def find_user_cache() -> Path | None:
+    """Return the user's cache folder; None if there is none that can be written.
 
     In a container the user often has neither an entry in passwd nor ``HOME``, or ``HOME=/``.
     """
@@ -194,7 +199,8 @@ def user_cache() -> Path | None:
     return folder if folder.is_absolute() and os.access(there, os.W_OK) else None
 
 
-def _usual_shelf() -> Path:
+def _get_default_shelf() -> Path:
+    """Return the default folder of the shelf."""
     if IN_CHECKOUT:
         return ROOT / "papers"
     try:
@@ -204,8 +210,9 @@ def _usual_shelf() -> Path:
         raise NotConfigured(msg, "Set PAPERS_DIR to a folder, or HOME.") from None
 
 
-def _usual_pace(known: dict[str, Any]) -> Path:
-    return user_cache() or known["papers_dir"] / ".papershelf" / "pace"
+def _get_default_pace_folder(known: dict[str, Any]) -> Path:
+    """Return the default folder of the rate limits."""
+    return find_user_cache() or known["papers_dir"] / ".papershelf" / "pace"
 
 
 class _BaseSettings(BaseModel):
@@ -224,10 +231,10 @@ class _BaseSettings(BaseModel):
         fields = type(self).model_fields
         environment = os.environ if _environment is None else _environment
         found: dict[str, str] = {}
-        for file in (user_settings_file(), ENV_FILE) if _files is None else _files:
-            found |= _from_file(fields, file)
-        found |= _secrets_in_files(fields, environment) | _by_field(fields, environment)
-        known = {name: _tidy(name, value) for name, value in (found | values).items()}
+        for file in (find_user_settings_file(), ENV_FILE) if _files is None else _files:
+            found |= _read_settings_file(fields, file)
+        found |= _read_secret_files(fields, environment) | _group_by_field(fields, environment)
+        known = {name: _clean_value(name, value) for name, value in (found | values).items()}
         super().__init__(**{name: value for name, value in known.items() if value is not _UNSET})
 
     pubmed_email: str = Field(
@@ -243,7 +250,7 @@ class _BaseSettings(BaseModel):
     )
     ncbi_max_retries: int = Field(5, ge=1, le=5, description="tries per request, at most 5")
 
-    papers_dir: Path = Field(default_factory=_usual_shelf, description="the shelf")
+    papers_dir: Path = Field(default_factory=_get_default_shelf, description="the shelf")
     papers_sources: Names = Field(
         TEXT_SOURCES, description="order of the ladder; leave one out to switch it off"
     )
@@ -265,7 +272,7 @@ class _BaseSettings(BaseModel):
         False, description="let redirects and links lead to private addresses (tests, mirrors)"
     )
     papers_pace_dir: Path = Field(
-        default_factory=_usual_pace,
+        default_factory=_get_default_pace_folder,
         description="where all processes of this user share one pace per host; people who share a "
         "shelf share one on the shelf, unless this is set",
     )
@@ -332,7 +339,7 @@ class _BaseSettings(BaseModel):
         None, description="your token of the Hub, for models that want one"
     )
     openai_api_key: SecretStr | None = Field(None, description="for `EMBEDDINGS_PROVIDER=openai`")
-    openai_base_url: Url = _url("https://api.openai.com/v1", "OpenAI, or a compatible server")
+    openai_base_url: Url = _url_field("https://api.openai.com/v1", "OpenAI, or a compatible server")
     vector_store: Literal["embedded", "weaviate"] = Field(
         "embedded", description="embedded (needs no service), weaviate"
     )
@@ -389,6 +396,7 @@ class _BaseSettings(BaseModel):
     @field_validator("papers_sources")
     @classmethod
     def _check_sources(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        """Reject unknown sources."""
         unknown = set(value) - set(TEXT_SOURCES)
         if unknown:
             msg = f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(TEXT_SOURCES)}"
@@ -398,6 +406,7 @@ class _BaseSettings(BaseModel):
     @field_validator("mcp_toolsets")
     @classmethod
     def _check_toolsets(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        """Reject unknown toolsets."""
         if unknown := set(value) - {*TOOLSETS, "all"}:
             msg = f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(TOOLSETS)}, all"
             raise ValueError(msg)
@@ -406,6 +415,7 @@ class _BaseSettings(BaseModel):
     @field_validator("mcp_allowed_origins")
     @classmethod
     def _check_origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        """Reject values that are not whole origins."""
         for origin in value:
             if not re.fullmatch(r"[a-z][a-z0-9+.-]*://[^/\s*?#@]+", origin):
                 msg = f"{origin!r} is not a whole origin, such as https://lab.edu"
@@ -415,13 +425,14 @@ class _BaseSettings(BaseModel):
     @field_validator("mcp_auth_jwks_uri")
     @classmethod
     def _require_https_for_keys(cls, value: str) -> str:
+        """Reject an address of public keys that is not encrypted."""
         local = r"http://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?/"
         if value and not re.match(rf"https://[^/\s]+/|{local}", value):
             msg = "must start with https://; whoever changes these keys can sign tokens"
             raise ValueError(msg)
         return value
 
-    @field_validator(*_FOLDERS)
+    @field_validator(*_FOLDER_FIELDS)
     @classmethod
     def _make_absolute(cls, value: Path | None) -> Path | None:
         """Resolve a relative folder against the current one, as every program does."""
@@ -433,25 +444,25 @@ class _BaseSettings(BaseModel):
 
     @property
     def email_fault(self) -> str:
-        """Why the address in ``PUBMED_EMAIL`` cannot be used, in words; empty where it can."""
+        """The reason why ``PUBMED_EMAIL`` cannot be used, in words; empty if it can."""
         if not self.pubmed_email:
             return "is not set"
         if not (_EMAIL.fullmatch(self.pubmed_email) and self.pubmed_email.isascii()):
             return "is not an e-mail address"
-        return "is a placeholder" if _PLACEHOLDERS.search(self.pubmed_email) else ""
+        return "is a placeholder" if _PLACEHOLDER_ADDRESS.search(self.pubmed_email) else ""
 
     @property
     def contact(self) -> str:
-        """The user's address where it can be used; else empty: reading the shelf needs none."""
+        """The user's e-mail address if it is usable, else empty: reading the shelf needs none."""
         return "" if self.email_fault else self.pubmed_email
 
     def require_email(self, site: str) -> str:
-        """The contact address, which *site* requires.
+        """Return the contact address, which *site* requires.
 
         Raises
         ------
         NotConfigured
-            ``PUBMED_EMAIL`` is not set, or no address anybody could be reached at.
+            ``PUBMED_EMAIL`` is not set, or is not a usable address.
         """
         if fault := self.email_fault:
             msg = f"{site} asks every client for a contact address, and PUBMED_EMAIL {fault}."
@@ -459,29 +470,29 @@ class _BaseSettings(BaseModel):
         return self.pubmed_email
 
     def key(self, name: str) -> str:
-        """Return the secret called *name* (a field of this class), empty where it is blank."""
+        """Return the secret called *name* (a field of this class); "" if it is blank."""
         secret = getattr(self, name)
         return secret.get_secret_value().strip() if secret else ""
 
     def address(self, service: str) -> str:
-        """Where a service of a site is asked: ``<service>_base_url``."""
+        """Return the address of a service of a site: ``<service>_base_url``."""
         return str(getattr(self, f"{service}_base_url"))
 
     @property
     def pace_folder(self) -> Path:
-        """Where the pace is kept; people who share a shelf share it: sites see one address."""
+        """The folder of the rate limits; on a shared shelf, a folder on the shelf."""
         if self.papers_shared and "papers_pace_dir" not in self.model_fields_set:
             return self.papers_dir / ".papershelf" / "pace"
         return self.papers_pace_dir
 
     @property
     def cache_folder(self) -> Path:
-        """Where models are kept: the user's cache folder, else one on the shelf."""
-        return user_cache() or self.papers_dir / ".papershelf" / "cache"
+        """The folder of models: the user's cache folder, else one on the shelf."""
+        return find_user_cache() or self.papers_dir / ".papershelf" / "cache"
 
     @property
     def mirror_folder(self) -> Path:
-        """Where mirrors of whole databases are kept."""
+        """The folder of mirrors of whole databases."""
         return self.papers_mirror_dir or self.papers_dir / ".papershelf" / "mirror"
 
     @property
@@ -491,26 +502,26 @@ class _BaseSettings(BaseModel):
         return f"Papershelf/{get_version()}{contact}"
 
 
-def _aliases(key: Key) -> dict[str, Any]:
-    """The variables a key is read from; without aliases, small letters are accepted, too."""
+def _build_aliases(key: Key) -> dict[str, Any]:
+    """Return the option for the variables of a key; without aliases, any case is accepted."""
     names = map(str.upper, (key.setting, *key.aliases))
     return {"validation_alias": AliasChoices(*names)} if key.aliases else {}
 
 
-def _site_fields() -> dict[str, Any]:
-    """The fields of the sites, keys and addresses, and of plugins."""
+def _build_site_fields() -> dict[str, Any]:
+    """Return the fields of the sites, of their keys and addresses, and of plugins."""
     keys = {
-        key.setting: (SecretStr | None, Field(None, description=key.gives, **_aliases(key)))
+        key.setting: (SecretStr | None, Field(None, description=key.gives, **_build_aliases(key)))
         for key in KEYS
     }
     addresses = {
-        f"{address.service}_base_url": (Url, _url(address.url, address.about))
+        f"{address.service}_base_url": (Url, _url_field(address.url, address.about))
         for site in SITES
         for address in site.addresses
     }
     added = {
         name: (setting.type, Field(setting.default, description=setting.about))
-        for plugin in plugins()
+        for plugin in list_plugins()
         for name, setting in plugin.settings.items()
         if name not in _BaseSettings.model_fields
     }
@@ -520,22 +531,22 @@ def _site_fields() -> dict[str, Any]:
 if TYPE_CHECKING:
 
     class Settings(_BaseSettings):
-        """Every knob of Papershelf. Field names in capitals are the environment variables."""
+        """All settings of Papershelf. Their names in capitals are environment variables."""
 
 else:
     Settings = create_model(
         "Settings",
         __base__=_BaseSettings,
         __module__=__name__,
-        __doc__="Every knob of Papershelf. Field names in capitals are the environment variables.",
-        **_site_fields(),
+        __doc__="All settings of Papershelf. Their names in capitals are environment variables.",
+        **_build_site_fields(),
     )
 
 
 class Overrides(SiteKeys, total=False):
-    """Single settings by name, as Python gives them; text becomes a path or a secret.
+    """Single settings by name, as Python gives them; strings become paths or secrets.
 
-    Addresses of sites (``arxiv_base_url``) are taken, too, but belong into the environment.
+    Addresses of sites (``arxiv_base_url``) are accepted too, but belong in the environment.
     """
 
     pubmed_email: str
@@ -591,19 +602,19 @@ class Overrides(SiteKeys, total=False):
     logs_dir: Folder | None
 
 
-def variables_of_settings() -> dict[str, str]:
-    """Return the field of each variable that a setting is read from, in capitals."""
+def map_variables_to_fields() -> dict[str, str]:
+    """Return the field for each variable that a setting is read from, in capitals."""
     return {
         name.upper(): field
         for field, about in Settings.model_fields.items()
-        for name in _names(field, about)
+        for name in _list_variables(field, about)
     }
 
 
-def system_proxies() -> dict[str, str]:
-    """The proxies of the system's own settings by scheme; on Linux there are none.
+def get_system_proxies() -> dict[str, str]:
+    """Return the proxies of the system's own settings by scheme; on Linux, none.
 
-    A script that finds the proxy (PAC) is not run.
+    A proxy auto-configuration script (PAC) is not run.
     """
     from urllib import request
 
@@ -614,8 +625,8 @@ def system_proxies() -> dict[str, str]:
     return found
 
 
-def bypasses_system_proxies(host: str) -> bool:
-    """Whether the system's own settings say that *host* is reached without a proxy."""
+def is_proxy_bypassed(host: str) -> bool:
+    """Return whether the system's own settings reach *host* without a proxy."""
     from urllib import request
 
     ask: Any = getattr(request, "proxy_bypass_macosx_sysconf", None) or getattr(
@@ -625,12 +636,12 @@ def bypasses_system_proxies(host: str) -> bool:
 
 
 def load_file_settings() -> Settings:
-    """The settings of a process that is given no environment: those of the settings files.
+    """Return the settings of a process without an environment: those of the settings files.
 
-    An installed package reads ``.env`` in the folder where it is started; no host promises which
-    folder that is, so only the user's settings file counts there.
+    An installed package reads ``.env`` in the folder where it is started. Hosts do not promise
+    which folder that is, so only the user's settings file counts for them.
     """
-    files = [user_settings_file(), *([ENV_FILE] if IN_CHECKOUT else [])]
+    files = [find_user_settings_file(), *([ENV_FILE] if IN_CHECKOUT else [])]
     try:
         # mypy knows only the fields
         return Settings(_environment={}, _files=files)  # type: ignore[call-arg]
@@ -638,8 +649,10 @@ def load_file_settings() -> Settings:
         return Settings.model_construct()
 
 
-def program_folders(platform: str, variables: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return where programs keep their own settings, for those whose settings we write.
+def find_program_folders(
+    platform: str, variables: Mapping[str, str] = os.environ
+) -> dict[str, str]:
+    """Return the folders in which other programs keep their settings, for those that we edit.
 
     ``home`` is the user's folder, ``config`` the one of programs' settings, ``local`` Windows' data
     that stay on this machine, and ``codex`` the one of Codex.
@@ -667,8 +680,8 @@ def read_pager() -> list[str] | None:
     return None if pager is None else shlex.split(pager)
 
 
-def uv_path() -> str:
-    """The uv that started this process (it says so itself); empty where none did."""
+def get_uv_path() -> str:
+    """Return the path of the uv that started this process; "" if none did."""
     return os.environ.get("UV", "")
 
 

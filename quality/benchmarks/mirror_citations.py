@@ -18,7 +18,7 @@ from typing import Any
 
 from utils.mirror.citation_table import Citations, Tables, get_files
 from utils.mirror.citations import Collection, _Update, get_folder, read_pairs
-from utils.sources.citation_collection import HEADER, TABLE
+from utils.sources.citation_collection import HEADER, TABLE_NAME
 
 _PMIDS = 2_000_000
 _AT_ONCE = 4_000_000
@@ -33,7 +33,7 @@ def write_zip(path: Path, edges: int) -> None:
     chance = np.random.default_rng(1)
     with (
         zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as packed,
-        packed.open(TABLE, "w", force_zip64=True) as table,
+        packed.open(TABLE_NAME, "w", force_zip64=True) as table,
     ):
         table.write(f"{','.join(HEADER)}\n".encode())
         for at in range(0, edges, _AT_ONCE):

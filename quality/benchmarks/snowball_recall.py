@@ -32,7 +32,7 @@ from utils.model.paper import Paper
 from utils.review import snowball as snowballing
 from utils.review.snowball import Candidate
 from utils.search.citation_indexes import Index
-from utils.sources.europepmc import Kind, Linked
+from utils.sources.europepmc import Kind, LinkedPaper
 
 _EMAIL = "nobody@papershelf.test"  # asked for, and told to nobody: all is offline
 _FIRST = 100  # candidates that somebody looks at, the most led to first
@@ -73,11 +73,13 @@ class Graph:
             made.named |= dict.fromkeys(paper.ids.names(), number)
         return made
 
-    def lists(self, ids: Ids, kind: Kind, most: int, _web: object) -> tuple[int, list[Linked], str]:
+    def lists(
+        self, ids: Ids, kind: Kind, most: int, _web: object
+    ) -> tuple[int, list[LinkedPaper], str]:
         """Answer as an index does."""
         near = self.references if kind == "references" else self.citations
         found = {number: None for one in ids.names() for number in near[self.named.get(one, "")]}
-        return len(found), [Linked.of(self.papers[number]) for number in found][:most], ""
+        return len(found), [LinkedPaper.of(self.papers[number]) for number in found][:most], ""
 
     def included_in(self, candidates: Sequence[Candidate]) -> set[str]:
         """The included papers among candidates."""

@@ -49,7 +49,7 @@ from utils.model.paper import Paper
 from utils.model.sites import TEXT_SOURCES
 from utils.settings import Settings
 from utils.shelf.paper_file import body_of
-from utils.sources.jina import read
+from utils.sources.jina import fetch_page
 
 item = partial(Item, "C")
 FILE = WHOLE.doi.replace("/", "_") + ".txt"
@@ -126,7 +126,7 @@ def page_of_ncbi_by_jina(library: Any) -> Any:
     library.web.cache.put(
         "landing_page", "10.1000/x", "https://pmc.ncbi.nlm.nih.gov/articles/PMC1/", 1.0
     )
-    return list(read(Paper(Ids(doi="10.1000/x"), title="X"), library.web))
+    return list(fetch_page(Paper(Ids(doi="10.1000/x"), title="X"), library.web))
 
 
 def rebuilt(library: Any) -> Any:

@@ -20,7 +20,7 @@ from utils.sources import arxiv as arxiv_entries
 from utils.sources import crossref, openalex
 from utils.sources import europepmc as europepmc_records
 from utils.sources.arxiv import ATOM
-from utils.sources.semantic_scholar_graph import scholar_paper
+from utils.sources.semantic_scholar_graph import to_scholar_paper
 
 
 def distinct_papers(shared: Path) -> list[Paper]:
@@ -69,18 +69,18 @@ def _elsewhere(shared: Path) -> Iterator[Paper]:
     apis = shared / "apis"
     for work in _objects(apis / "crossref"):
         if work.get("DOI") and work.get("title") and work.get("author"):
-            yield crossref._paper(work)
+            yield crossref._to_paper(work)
     for row in _objects(shared / "articles", "*/europepmc_core.json"):
         if row.get("source") and row.get("title"):
-            yield europepmc_records.paper_of(row)
+            yield europepmc_records.to_paper(row)
     for work in _objects(apis / "openalex"):
         if str(work.get("id", "")).startswith("https://openalex.org/W") and "ids" in work:
-            yield openalex.paper_of(work)
+            yield openalex.to_paper(work)
     for row in _objects(apis / "semanticscholar"):
-        if row.get("authors") and row.get("year") and (found := scholar_paper(row)):
+        if row.get("authors") and row.get("year") and (found := to_scholar_paper(row)):
             yield found.paper
     for file in sorted((shared / "arxiv").glob("*.xml")):
-        yield from map(arxiv_entries.paper_of, _entries(file.read_bytes()))
+        yield from map(arxiv_entries.to_paper, _entries(file.read_bytes()))
 
 
 def _entries(feed: bytes) -> Iterator[Any]:

@@ -186,7 +186,7 @@ class Cron:
     def _sync(self, key: str, at: int, sizes: tuple[int, int], full: bool) -> None:
         from utils.corpus import sync, sync_jobs
 
-        sync.BATCH, (sync._MAX_SWEPT_HITS, sync_jobs._PAGE) = 10, sizes
+        sync.MAX_IDS_PER_REQUEST, (sync._MAX_SWEPT_HITS, sync_jobs._PAGE) = 10, sizes
         settings = {"database_url": self.database_url} if self.database_url else {}
         library = library_of(self.pubmed.world, self.folder, **settings)
         sync_till(at, library, self.folder, key, _QUESTIONS[key], full=full)

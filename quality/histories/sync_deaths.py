@@ -66,7 +66,7 @@ def child(world: World, folder: Path, at: int, seconds: float = 0.0) -> int:
     def work() -> None:
         from utils.corpus import sync, sync_jobs
 
-        sync.BATCH, sync_jobs._PAGE = _BATCH, _PAGE
+        sync.MAX_IDS_PER_REQUEST, sync_jobs._PAGE = _BATCH, _PAGE
         sync_till(at, library_of(world, folder), folder, "k", _TERM)
 
     return ended(work, seconds)

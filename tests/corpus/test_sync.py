@@ -39,7 +39,7 @@ def _crowd():
 @pytest.fixture
 def crowd(_crowd, monkeypatch):
     """Three days of ten records, asked for in batches of twenty: a tenth of what is usual."""
-    monkeypatch.setattr("utils.corpus.sync.BATCH", 20)
+    monkeypatch.setattr("utils.corpus.sync.MAX_IDS_PER_REQUEST", 20)
     _crowd.reset()
     return _crowd
 
@@ -251,7 +251,7 @@ def test_more_than_pubmed_hands_out(database, settings, monkeypatch):
         assert anew
         return {p: Paper(Ids(pmid=p), entered=world.record(p).entered) for p in pmids}
 
-    monkeypatch.setattr("utils.corpus.sync.fetch", papers_of)
+    monkeypatch.setattr("utils.corpus.sync.fetch_papers", papers_of)
     monkeypatch.setattr("utils.corpus.sync._MAX_SWEPT_HITS", 4000)
     with World(crowd=10_500) as world:
         web = web_of(world, settings)
@@ -277,7 +277,7 @@ def test_one_batch_that_fails_holds_the_watermark_back(database, web, crowd):
 
 
 def test_an_outage_ends_the_call_and_keeps_what_is_staged(database, web, crowd, monkeypatch):
-    monkeypatch.setattr("utils.corpus.sync.BATCH", 5)
+    monkeypatch.setattr("utils.corpus.sync.MAX_IDS_PER_REQUEST", 5)
     crowd.mood("down", "eutils", path="efetch")
     done = sync_query("k", TERM, database, web)
     assert done.unfinished

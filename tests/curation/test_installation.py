@@ -30,7 +30,7 @@ def test_what_setup_wrote_is_in_force_at_the_next_start(tmp_path, monkeypatch):
     file = tmp_path / "settings.env"
     values = {"PUBMED_EMAIL": "o'neil@lab.edu", "PAPERS_DIR": str(tmp_path / "my $papers")}
     file.write_text(plan_settings(values, file).after, encoding="utf-8")
-    monkeypatch.setattr("utils.settings.user_settings_file", lambda: file)
+    monkeypatch.setattr("utils.settings.find_user_settings_file", lambda: file)
     monkeypatch.delenv("PAPERS_DIR")
     settings = load_settings()
     assert settings.pubmed_email == "o'neil@lab.edu"
@@ -68,5 +68,5 @@ def test_an_update_is_described_for_each_way_of_installing(prefix, command, monk
 def test_a_checkout_is_updated_by_git_and_an_environment_by_pip(monkeypatch):
     assert describe_update().startswith("git -C ")
     monkeypatch.setattr(installation, "IN_CHECKOUT", False)
-    monkeypatch.setattr(installation, "uv_path", str)
+    monkeypatch.setattr(installation, "get_uv_path", str)
     assert describe_update("/usr").endswith("-m pip install --upgrade papershelf")

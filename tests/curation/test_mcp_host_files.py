@@ -15,7 +15,7 @@ from utils.curation.mcp_host_files import (
 )
 from utils.curation.mcp_hosts import HOSTS
 from utils.errors import BadRequest
-from utils.settings import program_folders
+from utils.settings import find_program_folders
 
 SERVER = {"command": "/opt/uv", "args": ["run", "server.py"], "env": {"PUBMED_EMAIL": "a@lab.edu"}}
 STORE = "AppData/Local/Packages/Claude_pzs8/LocalCache/Roaming/Claude"
@@ -35,7 +35,7 @@ def _write(host_name, file, journal, server=SERVER):
 
 def _folders(home, platform):
     home.mkdir(exist_ok=True)
-    return program_folders(platform, {"HOME": str(home)})
+    return find_program_folders(platform, {"HOME": str(home)})
 
 
 @pytest.mark.parametrize(

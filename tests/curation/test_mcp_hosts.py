@@ -15,7 +15,7 @@ from fastmcp.client.transports import StdioTransport
 from tests.processes import run
 from utils import Library
 from utils.curation.mcp_hosts import about_keys, environment, host_settings, server_command
-from utils.settings import Settings, load_settings, uv_path
+from utils.settings import Settings, get_uv_path, load_settings
 
 pytestmark = pytest.mark.slow
 
@@ -198,13 +198,14 @@ async def test_what_is_printed_starts_on_the_same_shelf(world, told, tmp_path):
 
 @pytest.mark.anyio
 @pytest.mark.skipif(
-    not uv_path() or Path(sys.prefix) != ROOT / ".venv", reason="not started by uv in its own .venv"
+    not get_uv_path() or Path(sys.prefix) != ROOT / ".venv",
+    reason="not started by uv in its own .venv",
 )
 async def test_who_uses_uv_is_told_where_it_is(world, told, tmp_path):
     library = Library(**told)
     library.download(world.paper("pmc_cloud").pmid)
-    server = doctor([uv_path(), "run", "--no-sync", "server.py"], told)
-    assert server["command"] == uv_path()
+    server = doctor([get_uv_path(), "run", "--no-sync", "server.py"], told)
+    assert server["command"] == get_uv_path()
     assert server["args"] == ["run", "--directory", str(ROOT), "server.py"]
     # The checkout that is tested here is not to be changed.
     listed = await shelf_of(server | {"env": {**server["env"], "UV_NO_SYNC": "1"}}, tmp_path)

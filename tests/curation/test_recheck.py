@@ -144,14 +144,14 @@ def test_one_who_is_only_missing_from_an_answer_is_not_called_gone(library, worl
     for branch in ("paywall", "login"):
         library.download(world.paper(branch).pmid)
     lost = [world.paper("login").pmid]
-    fetch = pubmed._fetch_papers
+    fetch = pubmed._fetch_batch
 
     def lossy(which, web):
         papers = [p for p in fetch(which, web) if p.ids.pmid not in lost]
         lost.clear()
         return papers
 
-    monkeypatch.setattr(pubmed, "_fetch_papers", lossy)
+    monkeypatch.setattr(pubmed, "_fetch_batch", lossy)
     assert news(library) == {}
 
 
@@ -170,7 +170,7 @@ def test_a_batch_without_an_answer_is_never_called_unchanged(library, world):
 def test_who_does_not_answer_is_not_asked_five_hundred_times(library, world, monkeypatch):
     from utils.curation import recheck as module
 
-    monkeypatch.setattr(module, "BATCH", 2)
+    monkeypatch.setattr(module, "MAX_IDS_PER_REQUEST", 2)
     held(library, *(str(39000000 + n) for n in range(20)))
     world.mood("down", "eutils")
     found = news(library)

@@ -309,7 +309,7 @@ def test_no_hint_tells_to_set_what_is_set(settings, world):
         said = {
             hint
             for ask in (
-                lambda: jina._require_success(refused, "a page", library.web),  # noqa: B023
+                lambda: jina._check_status(refused, "a page", library.web),  # noqa: B023
                 lambda: list(jina.SOURCE.routes[-1].fetch([paper], library.web)),  # noqa: B023
             )
             for hint in told(ask)
@@ -322,7 +322,7 @@ def test_no_hint_tells_to_set_a_token_that_is_set(settings):
     for token in ("", "inst_token"):
         web = Library(**settings, elsevier_api_key="k", elsevier_insttoken=token).web
         said = "APIKey k with IP address 1.2.3.4 does not resolve to an account"
-        [hint] = elsevier._about_us(said, 401, web).hints
+        [hint] = elsevier._record_refusal(said, 401, web).hints
         assert ("set ELSEVIER_INSTTOKEN" in hint) is (not token)
 
 

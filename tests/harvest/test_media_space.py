@@ -11,7 +11,7 @@ from utils import Library, cli
 from utils.lists.pasted import Entry
 from utils.model.identifiers import Ids
 from utils.sources import Query
-from utils.sources.pmc import sizes_of
+from utils.sources.pmc import list_media_sizes
 
 EVERY = ("figure", "table", "supplement")
 
@@ -32,7 +32,7 @@ def fetched(world: World, record: Record) -> bool:
 def test_the_sizes_are_those_of_the_files_without_the_article_itself(
     library: Library, rich: Record
 ) -> None:
-    sizes = sizes_of(rich.pmcid, library.web)
+    sizes = list_media_sizes(rich.pmcid, library.web)
     assert sizes == {name: len(data) for name, data in media(rich).items()}
 
 

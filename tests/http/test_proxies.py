@@ -94,8 +94,8 @@ def test_the_lower_case_wins_and_an_empty_variable_is_none(monkeypatch) -> None:
 
 
 def test_the_systems_own_settings_come_last(monkeypatch) -> None:
-    monkeypatch.setattr(network, "system_proxies", lambda: {"https": A})
-    monkeypatch.setattr(network, "bypasses_system_proxies", lambda host: host == "lab.edu")
+    monkeypatch.setattr(network, "get_system_proxies", lambda: {"https": A})
+    monkeypatch.setattr(network, "is_proxy_bypassed", lambda host: host == "lab.edu")
     assert way("https://doi.org/x") == A
     assert way("https://lab.edu/x") == ""
     assert way("https://doi.org/x", no_proxy="doi.org") == ""

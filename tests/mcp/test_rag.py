@@ -419,7 +419,7 @@ async def test_waiting_for_pubmed_and_for_the_index_is_said(library, world, monk
     """What is awaited ends when its wait was told: no second is counted."""
     records = [one for one in world.papers if one.pmid][:4]
     term = " OR ".join(f"{record.pmid}[uid]" for record in records)
-    monkeypatch.setattr("utils.corpus.sync.BATCH", 2)
+    monkeypatch.setattr("utils.corpus.sync.MAX_IDS_PER_REQUEST", 2)
     for name in ("rag._SYNC_S", "rag._CALL_S", "tool.LONGEST_ANSWER_S"):
         monkeypatch.setattr(f"utils.mcp.{name}", 200.0)
     told = {"records have come": threading.Event(), "Indexing": threading.Event()}

@@ -117,13 +117,13 @@ async def test_a_refused_key_and_a_closed_door_are_refusals(library, world, monk
 
 async def test_each_answered_try_counts_and_the_last_one_stands(library, world, monkeypatch):
     seen = []
-    note = eutils._note
+    note = eutils._update_state
 
     def noted(web, status="", *words, **more):
         note(web, status, *words, **more)
         seen.append(library.entrez.contact().status)
 
-    monkeypatch.setattr(eutils, "_note", noted)
+    monkeypatch.setattr(eutils, "_update_state", noted)
     world.mood("empty", "eutils", times=1)
     library.search("coral")
     assert "unreachable" in seen

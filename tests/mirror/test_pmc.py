@@ -14,7 +14,7 @@ from utils.mirror import generations, parts, pmc
 from utils.mirror.objects import Objects
 from utils.mirror.pmc import Choice
 from utils.model.paper import Sign
-from utils.sources.pmc_inventory import listed, newest_inventory
+from utils.sources.pmc_inventory import find_newest_inventory, list_versions
 
 pytestmark = pytest.mark.extras("pyarrow", "duckdb")
 
@@ -196,7 +196,7 @@ def test_the_same_bytes_in_whatever_order_batches_come_back(world, tmp_path, mon
 
 def test_an_inventory_is_taken_by_its_own_columns(world, library):
     world.cloud.columns = ("ETag", "Key", "Bucket", "LastModifiedDate")
-    found = {one.name for one in listed(newest_inventory(library.web), library.web)}
+    found = {one.name for one in list_versions(find_newest_inventory(library.web), library.web)}
     assert found == {f"{r.pmcid}.{version}" for r in there(world) for version in r.cloud}
 
 

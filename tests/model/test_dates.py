@@ -7,7 +7,7 @@ import pytest
 from utils.errors import BadRequest
 from utils.model.dates import get_first_day, get_last_day, parse_date
 from utils.sources import Query
-from utils.sources.source import whole_days
+from utils.sources.source import to_day_range
 
 SAME_DAY = [
     "2020-01-31", "2020/01/31", "2020.01.31", "20200131", "2020-01-31T12:30:00Z",
@@ -47,6 +47,6 @@ def test_an_end_in_the_present_is_open():
 def test_every_site_gets_iso_dates_in_its_own_form():
     query = Query("moss", min_date="2020-02", max_date="2020-03-05")
     assert (query.min_date, query.max_date) == ("2020/02", "2020/03/05")
-    assert whole_days(query, "Europe PMC") == ("2020-02-01", "2020-03-05")
+    assert to_day_range(query, "Europe PMC") == ("2020-02-01", "2020-03-05")
     with pytest.raises(BadRequest, match="later"):
-        whole_days(Query("moss", min_date="2021", max_date="2020"), "Europe PMC")
+        to_day_range(Query("moss", min_date="2021", max_date="2020"), "Europe PMC")

@@ -24,7 +24,7 @@ from utils.review import Review
 from utils.review.snowball import SHELF_INDEX, Lead, Snowball, _merge_leads, find_printed_ids
 from utils.search import citation_indexes
 from utils.search.citation_indexes import Index
-from utils.sources.europepmc import Linked
+from utils.sources.europepmc import LinkedPaper
 
 pytestmark = pytest.mark.slow
 
@@ -155,8 +155,10 @@ def test_a_reference_without_identifiers_is_matched_where_that_is_sure(
     [seed, other, *_] = seeds_of(field)
     people = ", ".join(f"{family} {given[:1]}" for family, given in other.authors)
     rows = [
-        Linked("", other.plain_title, people, other.journal.short, other.year),
-        Linked("", "A pamphlet on moss that no database holds", "Nobody N", "Leaflets", "1961"),
+        LinkedPaper("", other.plain_title, people, other.journal.short, other.year),
+        LinkedPaper(
+            "", "A pamphlet on moss that no database holds", "Nobody N", "Leaflets", "1961"
+        ),
     ]
     only = Index("Cards", ("pmid",), lambda ids, kind, most, web: (len(rows), rows, ""))
     monkeypatch.setattr(citation_indexes, "INDEXES", (only,))

@@ -65,8 +65,8 @@ def test_an_empty_question_is_refused(library):
 
 
 def test_many_hits_come_with_a_word_about_the_wall(library, monkeypatch):
-    monkeypatch.setattr("utils.sources.arxiv.SHAKY", 20)
-    monkeypatch.setattr("utils.sources.arxiv.LAST", 40)
+    monkeypatch.setattr("utils.sources.arxiv.LAST_RELIABLE_HIT", 20)
+    monkeypatch.setattr("utils.sources.arxiv.LAST_HIT", 40)
     first = library.arxiv.search("testing", max_results=20)
     assert "narrow the search by years" in first.warnings[0]
     assert first.next_start == 20

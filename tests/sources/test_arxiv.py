@@ -10,7 +10,7 @@ from utils.errors import BadRequest, NotAvailable, NotFound, Unreachable
 from utils.model.identifiers import Ids
 from utils.sources import Query
 from utils.sources.arxiv import SOURCE, fetch_version, look_up, recall, search
-from utils.sources.arxiv_query import LAST
+from utils.sources.arxiv_query import LAST_HIT
 
 
 def test_record_of_a_preprint(library, world):
@@ -266,5 +266,5 @@ def test_what_arxiv_refuses_is_the_questions_fault(library, world, status):
 
 def test_the_wall_is_told_before_it_is_hit(library, world):
     with pytest.raises(BadRequest, match="30,000"):
-        search(Query("testing", start=LAST - 5, max_results=10), library.web)
+        search(Query("testing", start=LAST_HIT - 5, max_results=10), library.web)
     assert not world.requests

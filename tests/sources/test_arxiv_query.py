@@ -10,7 +10,7 @@ from tests.examples import often
 from tests.world.arxiv_search import MalformedError, judge_of
 from utils.errors import BadRequest
 from utils.sources import Query
-from utils.sources.arxiv_query import arxiv_query, search_words
+from utils.sources.arxiv_query import build_query, translate_words
 
 OPERATORS = {"AND", "OR", "ANDNOT"}
 PIECES = st.sampled_from(
@@ -24,7 +24,7 @@ TEXTS = st.one_of(
 
 
 def sent(text, **more):
-    return arxiv_query(Query(text, sort_by="relevance", **more)).search_query
+    return build_query(Query(text, sort_by="relevance", **more)).search_query
 
 
 @pytest.mark.parametrize(
@@ -106,13 +106,13 @@ def test_what_cannot_be_asked_is_told(text, told):
 
 
 def test_an_open_quotation_mark_among_words_is_left_out_aloud():
-    request = arxiv_query(Query('5" disk'))
+    request = build_query(Query('5" disk'))
     assert request.search_query == "all:5 AND all:disk"
     assert "not closed" in request.warnings[0]
 
 
 def test_an_unknown_category_in_a_query_is_told():
-    [warning] = arxiv_query(Query("cat:cs.ZZ AND all:x")).warnings
+    [warning] = build_query(Query("cat:cs.ZZ AND all:x")).warnings
     assert "cs.ZZ" in warning
 
 
@@ -156,7 +156,7 @@ def test_an_open_end_is_the_first_year_or_this_one():
 )
 def test_filters_that_arxiv_has_not_are_refused(more):
     with pytest.raises(BadRequest):
-        arxiv_query(Query("moss", **{"sort_by": "relevance", **more}))
+        build_query(Query("moss", **{"sort_by": "relevance", **more}))
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_a_slip_in_a_category_gets_a_hint():
 @given(TEXTS)
 def test_any_text_is_asked_soundly_or_refused(text):
     try:
-        query, _ = search_words(" ".join(text.split()))
+        query, _ = translate_words(" ".join(text.split()))
     except BadRequest:
         return
     if query:
@@ -205,7 +205,7 @@ def test_nothing_becomes_an_operator_by_accident(text):
     spoken = set(re.findall(r"ANDNOT|AND|OR|NOT|(?:ti|all|cat|co):|Date:\s*\[", text))
     if spoken:
         return
-    query, _ = search_words(" ".join(text.split()))
+    query, _ = translate_words(" ".join(text.split()))
     terms = query.split(" AND ") if query else []
     for term in terms:
         assert re.fullmatch(r"""all:(?:\w+\*?|"[\w.'’ -]*")""", term), query

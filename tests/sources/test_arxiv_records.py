@@ -7,18 +7,18 @@ import pytest
 from utils.errors import NotAvailable, Unreachable
 from utils.http import Answer
 from utils.sources.arxiv import (
-    _TAKEN_BACK,
+    _WITHDRAWN_NOTE,
     ATOM,
-    _journal,
-    _papers,
+    _get_total,
+    _parse_reference,
+    _read_papers,
     _require_hits,
-    _total,
-    author_named,
-    paper_of,
+    parse_author_name,
     read_feed,
-    without_tex,
+    tex_to_text,
+    to_paper,
 )
-from utils.sources.loose_json import LONGEST_NAME
+from utils.sources.loose_json import MAX_NAME_CHARS
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ from utils.sources.loose_json import LONGEST_NAME
     ],
 )
 def test_a_name_taken_apart(name, family, given, suffix):
-    author = author_named(name)
+    author = parse_author_name(name)
     assert (author.family, author.given, author.suffix) == (family, given, suffix)
 
 
@@ -52,13 +52,13 @@ def test_a_name_taken_apart(name, family, given, suffix):
      "Gemini Team", "The 1000 Genomes Project Consortium"],
 )  # fmt: skip
 def test_a_group_is_no_person(name):
-    author = author_named(name)
+    author = parse_author_name(name)
     assert author.collective == author.name == name
 
 
 @pytest.mark.parametrize("name", [":", "et al.", "and others", "", " , "])
 def test_what_is_no_name_is_left_out(name):
-    assert not author_named(name).name
+    assert not parse_author_name(name).name
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_what_is_no_name_is_left_out(name):
     ],
 )
 def test_a_journal_reference_is_taken_apart_where_that_is_safe(reference, parts):
-    found = _journal(reference)
+    found = _parse_reference(reference)
     if parts is None:
         assert found == {"journal": reference}
     else:
@@ -99,7 +99,7 @@ def test_a_journal_reference_is_taken_apart_where_that_is_safe(reference, parts)
     ],
 )
 def test_accents_become_letters_and_formulas_stay(tex, words):
-    assert without_tex(tex) == words
+    assert tex_to_text(tex) == words
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_accents_become_letters_and_formulas_stay(tex, words):
     ],
 )
 def test_a_withdrawal_is_told_from_the_word(comment, gone):
-    assert bool(_TAKEN_BACK.search(comment)) is gone
+    assert bool(_WITHDRAWN_NOTE.search(comment)) is gone
 
 
 def answer(shared, name, status=200):
@@ -132,7 +132,7 @@ def test_every_recorded_entry_is_a_whole_paper(shared):
         if b"api/errors" in told.body:
             continue
         _require_hits(told)
-        papers += _papers(told)
+        papers += _read_papers(told)
     assert len(papers) > 60
     for paper in papers:
         assert paper.ids.arxiv
@@ -148,7 +148,7 @@ def test_every_recorded_entry_is_a_whole_paper(shared):
 
 @pytest.mark.shared
 def test_a_recorded_entry_in_full(shared):
-    [paper] = _papers(answer(shared, "id_list_1111.2011v2.xml"))
+    [paper] = _read_papers(answer(shared, "id_list_1111.2011v2.xml"))
     assert (paper.ids.arxiv, paper.version) == ("1111.2011", "2")
     assert (paper.published, paper.revised) == ("2011-11-08", "2012-04-02")
     assert paper.title == (
@@ -163,7 +163,7 @@ def test_a_recorded_entry_in_full(shared):
 
 @pytest.mark.shared
 def test_affiliations_and_old_names_of_recorded_entries(shared):
-    [paper] = _papers(answer(shared, "id_hep-ex_0406020v1_s0_m100_84b15d66c0ce.atom.xml"))
+    [paper] = _read_papers(answer(shared, "id_hep-ex_0406020v1_s0_m100_84b15d66c0ce.atom.xml"))
     assert (paper.ids.arxiv, paper.version) == ("hep-ex/0406020", "1")
     assert paper.authors[0].affiliations == ("for the ATLAS and CMS Collaborations",)
 
@@ -171,8 +171,8 @@ def test_affiliations_and_old_names_of_recorded_entries(shared):
 @pytest.mark.shared
 def test_a_recorded_page_counts_all_hits(shared):
     told = answer(shared, "q_testing_s40_m10_96dd32eb854c.atom.xml")
-    assert _total(told) > 1000
-    assert len(_papers(told)) == 10
+    assert _get_total(told) > 1000
+    assert len(_read_papers(told)) == 10
 
 
 @pytest.mark.shared
@@ -181,26 +181,26 @@ def test_a_recorded_error_and_a_recorded_nothing(shared):
         read_feed(answer(shared, "id_abc_s0_m100_b79c8dcf6bc3.atom.xml", 400))
     nothing = answer(shared, "id_0000.0000_s0_m100_8b51d9633a68.atom.xml")
     _require_hits(nothing)
-    assert _papers(nothing) == []
+    assert _read_papers(nothing) == []
 
 
 def test_a_feed_without_a_count_is_no_answer():
     body = b'<feed xmlns="http://www.w3.org/2005/Atom"></feed>'
     with pytest.raises(Unreachable):
-        _total(Answer(200, "https://export.arxiv.org/api/query", body))
+        _get_total(Answer(200, "https://export.arxiv.org/api/query", body))
 
 
 def test_an_entry_may_lack_everything_but_its_name():
     body = b"""<feed xmlns="http://www.w3.org/2005/Atom"><entry>
         <id>http://arxiv.org/abs/2601.00001v3</id><author/></entry></feed>"""
     entry = read_feed(Answer(200, "https://export.arxiv.org/api/query", body)).find(f"{ATOM}entry")
-    paper = paper_of(entry)
+    paper = to_paper(entry)
     assert (paper.ids.arxiv, paper.version, paper.authors) == ("2601.00001", "3", ())
     assert paper.journal == "arXiv"
 
 
 @pytest.mark.parametrize("piece", [" (for", "(", " ", "(for ATLAS) ", "van "])
 def test_a_name_of_any_length_is_read_at_once(piece):
-    author_named("Jane Doe" + piece * 200_000)
+    parse_author_name("Jane Doe" + piece * 200_000)
     entry = ET.fromstring(f'<entry xmlns="{ATOM[1:-1]}"><title>A{piece * 200_000}</title></entry>')
-    assert len(paper_of(entry).title) <= LONGEST_NAME
+    assert len(to_paper(entry).title) <= MAX_NAME_CHARS

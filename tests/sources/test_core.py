@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.sources.reader import ANY_JSON, article_of
 from utils.errors import NotAvailable, NotConfigured, Unreachable
 from utils.http.retry import MAX_WAIT_S
-from utils.sources.core import SOURCE, _is_own, _links, full_text, stay_away
+from utils.sources.core import SOURCE, _is_own, _list_links, fetch_full_text, parse_cooldown
 
 PAPER = article_of("10.1000/a")
 SEARCH = "https://api.core.ac.uk/v3/search/works/"
@@ -36,7 +36,7 @@ def test_copies_at_repositories_come_first_then_its_file_then_its_words(web, moc
     mocked.get(COPY, body=b"%PDF-1.4 copy")
     mocked.get(DOWNLOAD, status=302, headers={"Location": FILE})
     mocked.get(FILE, body=b"%PDF-1.4 file")
-    copy, file, words = full_text(PAPER, web)
+    copy, file, words = fetch_full_text(PAPER, web)
     assert [one.body for one in (copy, file, words)] == [
         *(b"%PDF-1.4 copy", b"%PDF-1.4 file", b"Moss grows."),
     ]
@@ -67,7 +67,7 @@ def test_what_else_it_may_have(web, mocked, answer, kinds):
     mocked.get(DOWNLOAD, status=403, body="<html>Just a moment</html>")
     mocked.get(FILE, body="<html>busy</html>")
     mocked.replace("GET", DOWNLOAD, status=302, headers={"Location": FILE})
-    found = [getattr(one, "media", type(one).__name__) for one in full_text(PAPER, web)]
+    found = [getattr(one, "media", type(one).__name__) for one in fetch_full_text(PAPER, web)]
     assert found == kinds
 
 
@@ -85,7 +85,7 @@ def test_what_else_it_may_have(web, mocked, answer, kinds):
 def test_a_plain_no_says_why_and_is_asked_once(web, mocked, answer, error, said):
     mocked.get(SEARCH, **answer)
     with pytest.raises(error, match=said):
-        list(full_text(PAPER, web))
+        list(fetch_full_text(PAPER, web))
     assert len(mocked.calls) == 1
 
 
@@ -93,13 +93,13 @@ def test_a_key_that_is_refused_for_the_file_alone_is_named(web, mocked):
     mocked.get(SEARCH, json=works(downloadUrl=FILE))
     mocked.get(DOWNLOAD, **REFUSED)
     with pytest.raises(NotConfigured, match="CORE_API_KEY"):
-        list(full_text(PAPER, web))
+        list(fetch_full_text(PAPER, web))
 
 
 def test_a_miss_at_the_repository_does_not_end_it(web, mocked):
     mocked.get(SEARCH, json=works(sourceFulltextUrls=[COPY], fullText="Moss grows."))
     mocked.get(COPY, status=503)
-    miss, words = full_text(PAPER, web)
+    miss, words = fetch_full_text(PAPER, web)
     assert isinstance(miss, Unreachable)
     assert words.media == "markdown"
 
@@ -116,7 +116,7 @@ def test_who_has_too_few_tokens_waits_as_long_as_it_says(web, mocked, clock):
     date = {"Date": "Wed, 21 Oct 2026 07:28:00 GMT"}
     mocked.get(SEARCH, status=429, headers={**told("0", soon), **date})
     mocked.get(SEARCH, json=works(fullText="Moss grows."))
-    assert list(full_text(PAPER, web))
+    assert list(fetch_full_text(PAPER, web))
     assert len(mocked.calls) == 2
     assert 50 <= sum(clock.naps) <= 60
 
@@ -125,10 +125,10 @@ def test_no_call_is_made_before_there_are_tokens_again(web, mocked, clock):
     date = {"Date": "Wed, 21 Oct 2026 07:28:00 GMT"}
     left = {**told("4", "2026-10-21T07:28:50+0000"), **date}  # a download may cost five
     mocked.get(SEARCH, json=works(fullText="Moss grows."), headers=left)
-    list(full_text(PAPER, web))
+    list(fetch_full_text(PAPER, web))
     assert not clock.naps
     with pytest.raises(NotAvailable, match="does not know"):
-        list(full_text(article_of("10.1000/b"), web))
+        list(fetch_full_text(article_of("10.1000/b"), web))
     assert 50 <= sum(clock.naps) <= 60
 
 
@@ -138,7 +138,7 @@ def test_a_spent_day_is_told_at_once_and_to_everybody(client, web, mocked):
     mocked.get(SEARCH, status=429, headers={**told("0", late), **date})
     for reader in (web, client(core_api_key="core-2")):
         with pytest.raises(Unreachable) as caught:
-            list(full_text(PAPER, reader))
+            list(fetch_full_text(PAPER, reader))
         assert caught.value.code == "RATE_LIMIT"
         assert caught.value.retry_after > MAX_WAIT_S
     assert len(mocked.calls) == 1
@@ -146,7 +146,7 @@ def test_a_spent_day_is_told_at_once_and_to_everybody(client, web, mocked):
 
 @pytest.mark.parametrize("said", ["soon", "", "-", "9999-99-99", "2026-10-21T07:27:00"])
 def test_a_moment_nobody_can_read_or_that_is_over_is_no_wait(said):
-    assert stay_away(told("0", said)) == 0
+    assert parse_cooldown(told("0", said)) == 0
 
 
 # -- what it sends -------------------------------------------------------------------------------
@@ -161,12 +161,12 @@ def test_a_moment_nobody_can_read_or_that_is_over_is_no_wait(said):
     )
 )
 def test_any_json_is_a_work_with_gaps(work):
-    assert all(isinstance(link, str) and link for link in _links(work))
-    assert not any(_is_own(link) for link in _links(work))
+    assert all(isinstance(link, str) and link for link in _list_links(work))
+    assert not any(_is_own(link) for link in _list_links(work))
 
 
 def test_one_link_without_its_list_is_a_link():
-    assert list(_links({"sourceFulltextUrls": "https://a.test/x"})) == ["https://a.test/x"]
+    assert list(_list_links({"sourceFulltextUrls": "https://a.test/x"})) == ["https://a.test/x"]
 
 
 def test_doctor_says_whether_the_key_is_right(client, web, mocked):

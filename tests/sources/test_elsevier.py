@@ -8,7 +8,7 @@ import pytest
 
 from tests.sources.reader import article_of
 from utils.errors import NotAvailable, NotConfigured, NotEntitled, Unreachable
-from utils.sources.elsevier import SOURCE, full_text
+from utils.sources.elsevier import SOURCE, fetch_full_text
 
 PREFIX = "https://api.elsevier.com/content/article/doi/"
 PAPER = article_of("10.1016/j.a.2026.1")
@@ -36,7 +36,9 @@ TOKEN = refusal(401, "AUTHENTICATION_ERROR", "Institution Token is not associate
 
 def test_a_text_comes_for_key_and_token_in_headers(client, mocked):
     mocked.get(URL, body=TEXT)
-    [fetched] = full_text(PAPER, client(elsevier_api_key="key-1", elsevier_insttoken="token-1"))
+    [fetched] = fetch_full_text(
+        PAPER, client(elsevier_api_key="key-1", elsevier_insttoken="token-1")
+    )
     assert (fetched.body.decode(), fetched.media, fetched.via) == (TEXT, "elsevier", "elsevier")
     sent = mocked.calls[0].request
     assert (sent.headers["X-ELS-APIKey"], sent.headers["X-ELS-Insttoken"]) == ("key-1", "token-1")
@@ -60,7 +62,7 @@ def test_a_text_comes_for_key_and_token_in_headers(client, mocked):
 def test_a_refusal_says_whom_it_is_about(web, mocked, answer, error, said, hint):
     mocked.get(URL, **answer)
     with pytest.raises(error, match=said) as refused:
-        list(full_text(PAPER, web))
+        list(fetch_full_text(PAPER, web))
     assert hint in (refused.value.hint or "")
 
 
@@ -70,7 +72,7 @@ def test_a_weeks_quota_that_is_used_up_is_waited_for(web, mocked, clock, moment)
     told = {"X-ELS-Status": "QUOTA_EXCEEDED - Quota Exceeded", "X-RateLimit-Reset": reset}
     mocked.get(URL, **refusal(429, "QUOTA_EXCEEDED", "Quota Exceeded", **told))
     with pytest.raises(Unreachable, match="quota of the week") as spent:
-        list(full_text(PAPER, web))
+        list(fetch_full_text(PAPER, web))
     assert spent.value.details["lasting"]
     assert 79_000 < spent.value.retry_after <= 80_000
 
@@ -80,19 +82,19 @@ def test_a_refusal_of_us_holds_for_an_hour_and_for_this_key_alone(client, web, m
     mocked.get(URL, body=TEXT)
     for _ in range(2):
         with pytest.raises(NotEntitled, match="does not open its articles"):
-            list(full_text(PAPER, web))
+            list(fetch_full_text(PAPER, web))
     assert len(mocked.calls) == 1
-    assert list(full_text(PAPER, client(elsevier_api_key="another")))
+    assert list(fetch_full_text(PAPER, client(elsevier_api_key="another")))
     clock.sleep(3601)
-    assert list(full_text(PAPER, web))
+    assert list(fetch_full_text(PAPER, web))
 
 
 def test_a_right_that_came_later_is_asked_for_again(web, mocked):
     mocked.get(URL, body=ABSTRACT)
     mocked.get(URL, body=TEXT)
     with pytest.raises(NotEntitled):
-        list(full_text(PAPER, web))
-    assert list(full_text(PAPER, web))
+        list(fetch_full_text(PAPER, web))
+    assert list(fetch_full_text(PAPER, web))
 
 
 @pytest.mark.parametrize(
@@ -103,10 +105,10 @@ def test_a_societys_doi_is_known_by_where_it_leads(web, mocked, host, is_asked):
     mocked.get("https://doi.org/10.1234/a", status=302, headers=lead)
     mocked.get(f"{PREFIX}10.1234/a", body=TEXT)
     if is_asked:
-        assert list(full_text(article_of("10.1234/a"), web))
+        assert list(fetch_full_text(article_of("10.1234/a"), web))
     else:
         with pytest.raises(NotAvailable, match="another publisher"):
-            list(full_text(article_of("10.1234/a"), web))
+            list(fetch_full_text(article_of("10.1234/a"), web))
     assert len(mocked.calls) == 1 + is_asked
 
 

@@ -18,12 +18,12 @@ from utils.sources.europepmc import (
     fetch_full_text,
     fetch_linked,
     fetch_preprint_text,
+    list_rows,
     look_up,
-    paper_of,
-    rows_of,
     search,
+    to_paper,
 )
-from utils.sources.loose_json import LONGEST_NAME
+from utils.sources.loose_json import MAX_NAME_CHARS
 from utils.sources.source import Query
 
 ROW = st.dictionaries(
@@ -97,7 +97,7 @@ def test_only_what_came_later_is_a_notice(told, kinds):
         "pubTypeList": {"pubType": ["Journal Article"]},
         "commentCorrectionList": {"commentCorrection": links},
     }
-    assert [notice.kind for notice in paper_of(row).notices] == kinds
+    assert [notice.kind for notice in to_paper(row).notices] == kinds
 
 
 def test_a_retracted_paper_is_one_notice_however_often_it_is_said():
@@ -106,24 +106,24 @@ def test_a_retracted_paper_is_one_notice_however_often_it_is_said():
         "pubTypeList": {"pubType": ["Retracted Publication"]},
         "commentCorrectionList": {"commentCorrection": links},
     }
-    assert paper_of(row).notices == (Notice("retraction", "X. 2019", "7"),)
+    assert to_paper(row).notices == (Notice("retraction", "X. 2019", "7"),)
 
 
 @given(ROW)
 def test_any_row_is_a_paper_with_gaps(row):
-    assert isinstance(paper_of(row), Paper)
+    assert isinstance(to_paper(row), Paper)
 
 
 @given(ANY_JSON)
 def test_any_answer_has_rows_or_none(reply):
-    assert all(isinstance(row, dict) for row in rows_of(reply))
+    assert all(isinstance(row, dict) for row in list_rows(reply))
 
 
 @pytest.mark.shared
 def test_recorded_records_are_read(shared):
     fetch_linked = 0
     for file in sorted((shared / "articles").glob("PMC*/europepmc_core.json")):
-        paper = paper_of(_unwrapped(json.loads(file.read_text("utf-8")), ""))
+        paper = to_paper(_unwrapped(json.loads(file.read_text("utf-8")), ""))
         assert paper.ids.pmcid == file.parent.name
         assert paper.title
         assert paper.published
@@ -134,9 +134,9 @@ def test_recorded_records_are_read(shared):
 @pytest.mark.shared
 def test_recorded_searches_are_read(shared):
     found = [
-        paper_of(row)
+        to_paper(row)
         for file in (shared / "apis" / "europepmc").iterdir()
-        for row in rows_of(json.loads(file.read_text("utf-8")))
+        for row in list_rows(json.loads(file.read_text("utf-8")))
     ]
     assert len(found) > 30
     assert any(paper.title and paper.ids.doi for paper in found)
@@ -237,11 +237,11 @@ def test_without_a_number_of_hits_it_is_no_answer(library, monkeypatch, count):
 @pytest.mark.parametrize("piece", ["<h4>", "<a", "</", "<a b='c'>", " ("])
 def test_words_of_any_length_are_read_at_once(piece):
     row = {"title": piece * 200_000, "abstractText": piece * 200_000}
-    assert len(paper_of(row).title) <= LONGEST_NAME
+    assert len(to_paper(row).title) <= MAX_NAME_CHARS
 
 
 def test_names_that_are_none_are_left_out():
-    ids = paper_of({"pmcid": "../search", "pmid": "x/y", "doi": "10.1000/../b"}).ids
+    ids = to_paper({"pmcid": "../search", "pmid": "x/y", "doi": "10.1000/../b"}).ids
     assert not ids
 
 

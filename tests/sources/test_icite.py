@@ -7,7 +7,7 @@ import pytest
 
 from utils.errors import NotAvailable, Unreachable
 from utils.model.identifiers import Ids
-from utils.sources.europepmc import Linked
+from utils.sources.europepmc import LinkedPaper
 from utils.sources.icite import fetch_linked
 
 PAPER = Ids(pmid="7")
@@ -26,7 +26,7 @@ WHOLE = {"pmid": 7, "citation_count": 2, "cited_by": [8, 9, 8, "x"], "references
 def test_either_list(web, mocked, row, kind, total, pmids):
     mocked.get("https://icite.od.nih.gov/api/pubs", json={"data": [row]})
     found = fetch_linked(PAPER, kind, 5, web)
-    assert found == (total, [Linked(pmid=pmid) for pmid in pmids], found[2])
+    assert found == (total, [LinkedPaper(pmid=pmid) for pmid in pmids], found[2])
     assert fetch_linked(PAPER, kind, 1, web)[:2] == (total, found[1][:1])
 
 

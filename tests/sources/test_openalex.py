@@ -17,15 +17,15 @@ from utils.http import Answer
 from utils.model.identifiers import Ids
 from utils.model.paper import Fetched, Paper
 from utils.sources import unpaywall
-from utils.sources.loose_json import LONGEST_NAME
+from utils.sources.loose_json import MAX_NAME_CHARS
 from utils.sources.openalex import (
-    _check,
-    _copies,
+    _check_answer,
+    _list_copies,
     fetch_linked,
     fetch_open_copies,
     list_works,
-    paper_of,
     search,
+    to_paper,
 )
 from utils.sources.source import Query
 
@@ -130,7 +130,7 @@ def test_the_best_copy_comes_first_and_then_the_version_of_record():
         place("https://a.test/never", is_oa=False),
     ]
     best = {"pdf_url": "https://a.test/1.pdf", "landing_page_url": "https://a.test/1"}
-    found = _copies({"best_oa_location": best, "locations": rows})
+    found = _list_copies({"best_oa_location": best, "locations": rows})
     assert [copy.url[-5:] for copy in found] == ["1.pdf", "est/1", "est/2", "est/3"]
 
 
@@ -169,7 +169,9 @@ def test_a_spent_budget_is_told_at_once_and_single_works_go_on(keyed, mocked):
 def test_a_pause_of_hours_is_a_spent_budget_whatever_the_headers_say():
     headers = CaseInsensitiveDict({"Retry-After": "54000"})
     with pytest.raises(Unreachable, match="budget of the day is spent") as caught:
-        _check(Answer(429, "https://o.test", b"Too many requests", headers=headers), is_list=True)
+        _check_answer(
+            Answer(429, "https://o.test", b"Too many requests", headers=headers), is_list=True
+        )
     assert caught.value.details["lasting"]
 
 
@@ -177,7 +179,9 @@ def test_a_pause_of_hours_is_a_spent_budget_whatever_the_headers_say():
 def test_too_many_at_once_is_no_spent_budget(told):
     headers = CaseInsensitiveDict({"X-RateLimit-Remaining": "9000", **told})
     with pytest.raises(Unreachable) as caught:
-        _check(Answer(429, "https://o.test", b"Too many requests", headers=headers), is_list=False)
+        _check_answer(
+            Answer(429, "https://o.test", b"Too many requests", headers=headers), is_list=False
+        )
     assert "budget" not in caught.value.message
     assert caught.value.retry_after == float(told.get("Retry-After", 0))
     assert not caught.value.details.get("lasting")
@@ -273,12 +277,12 @@ def test_names_of_any_length_are_read_at_once(piece):
     long = f"A{piece * 200_000}"
     source = {"source": {"display_name": long}}
     work = {"title": long, "primary_location": source, "ids": {"pmcid": long}}
-    assert len(paper_of(work).journal) <= LONGEST_NAME
+    assert len(to_paper(work).journal) <= MAX_NAME_CHARS
 
 
 def test_a_server_is_named_without_who_runs_it():
     def journal(name):
-        return paper_of({"primary_location": {"source": {"display_name": name}}}).journal
+        return to_paper({"primary_location": {"source": {"display_name": name}}}).journal
 
     assert journal("bioRxiv (Cold Spring Harbor Laboratory)") == "bioRxiv"
     assert journal("arXiv (Cornell (University))") == "arXiv"
@@ -373,7 +377,7 @@ def test_long_lists_come_in_pages_of_a_hundred(keyed, mocked):
     )
 )
 def test_any_json_is_a_paper_with_gaps(work):
-    assert isinstance(paper_of(work), Paper)
+    assert isinstance(to_paper(work), Paper)
 
 
 @pytest.mark.shared
@@ -382,7 +386,7 @@ def test_recorded_works_are_read(shared):
     for file in (shared / "apis" / "openalex").glob("p[ay][pg]*.json"):
         reply = json.loads(file.read_text("utf-8"))
         for work in reply.get("results", [reply]):
-            paper = paper_of(work)
+            paper = to_paper(work)
             works[paper.ids.key] = paper
     old = works["doi:10.1023/a:1007154515475"]
     assert (old.ids.pmid, old.published, old.volume, old.issue) == (

@@ -7,7 +7,7 @@ import pytest
 
 from tests.sources.reader import article_of
 from utils.errors import NotAvailable, NotConfigured, Unreachable
-from utils.sources.openalex_content import SOURCE, full_text
+from utils.sources.openalex_content import SOURCE, fetch_full_text
 
 PAPER = article_of("10.1000/a")
 WORK = "https://api.openalex.org/works/doi:10.1000/a"
@@ -31,7 +31,7 @@ def web(client):
 def test_a_file_comes_for_the_key_in_a_header_with_the_license_of_the_work(web, mocked):
     mocked.get(WORK, json=work())
     mocked.get(FILE, body=b"%PDF-1.7")
-    [found] = full_text(PAPER, web)
+    [found] = fetch_full_text(PAPER, web)
     assert (found.body, found.license, found.version) == (b"%PDF-1.7", "CC BY", "published")
     assert found.via == "openalex_content"
     assert mocked.calls[1].request.headers["Authorization"] == "Bearer openalex-1"
@@ -50,7 +50,7 @@ def test_a_file_comes_for_the_key_in_a_header_with_the_license_of_the_work(web, 
 def test_nothing_is_paid_for_where_there_is_nothing_to_be_had(web, mocked, told, said):
     mocked.get(WORK, json=told)
     with pytest.raises(NotAvailable, match=said):
-        list(full_text(PAPER, web))
+        list(fetch_full_text(PAPER, web))
     assert len(mocked.calls) == 1
 
 
@@ -67,7 +67,7 @@ def test_a_refusal_says_why(web, mocked, answer, error, said):
     mocked.get(WORK, json=work())
     mocked.get(FILE, **answer)
     with pytest.raises(error, match=said):
-        list(full_text(PAPER, web))
+        list(fetch_full_text(PAPER, web))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from utils.errors import NotAvailable
 from utils.model.identifiers import Ids
-from utils.sources.europepmc import Linked
+from utils.sources.europepmc import LinkedPaper
 from utils.sources.opencitations import fetch_linked
 
 BASE = "https://api.opencitations.net/index/v2"
@@ -15,7 +15,7 @@ NAMES = [
     "omid:br/061 doi:10.1000/A pmid:7 doi:10.1000/b", "omid:br/062", "doi:../etc pmid:x", 7,
     "pmid:7 doi:10.1000/a omid:br/061", "omid:br/063 pmid:8",
 ]  # fmt: skip
-FOUND = [Linked(pmid="7", doi="10.1000/a"), Linked(pmid="8")]
+FOUND = [LinkedPaper(pmid="7", doi="10.1000/a"), LinkedPaper(pmid="8")]
 
 
 @pytest.mark.parametrize(("kind", "end"), [("citations", "citing"), ("references", "cited")])

@@ -9,7 +9,7 @@ import pytest
 from tests.answering import HOSTILE, answering
 from utils.errors import BadRequest, Unreachable
 from utils.sources.pubchem import (
-    MOST,
+    MAX_HITS,
     RATE,
     fetch_compounds,
     fetch_pmids,
@@ -18,7 +18,7 @@ from utils.sources.pubchem import (
     find_compounds,
     find_related,
     find_similar_names,
-    stay_away,
+    parse_cooldown,
 )
 
 ASPIRIN, SALICYLIC, CAFFEINE = "2244", "338", "2519"
@@ -121,7 +121,7 @@ def test_what_was_searched_once_is_not_searched_again(library, world):
 
 
 def test_no_more_hits_are_asked_for_than_we_show(library):
-    assert len(find_related("substructure", "smiles", "CCCCCC", library.web)) == MOST
+    assert len(find_related("substructure", "smiles", "CCCCCC", library.web)) == MAX_HITS
 
 
 def test_a_formula_nobody_has_is_none(library):
@@ -264,7 +264,7 @@ def header(count="Green (0%)", share="Green (0%)", service="Green (20%)"):
     ],
 )
 def test_the_worst_light_counts(headers, seconds):
-    assert stay_away(headers) == seconds
+    assert parse_cooldown(headers) == seconds
 
 
 @pytest.mark.parametrize(("light", "least", "most"), [("yellow", 1, 2), ("red", 15, 16)])

@@ -8,12 +8,12 @@ from utils import Library
 from utils.errors import BadRequest, NotConfigured, Unreachable
 from utils.model.identifiers import Ids
 from utils.sources import Query
-from utils.sources.pubmed import esearch, fetch, look_up, search, term
+from utils.sources.pubmed import build_term, fetch_papers, look_up, search, search_pmids
 
 
 def test_results_come_in_the_order_asked_for(library, world):
     found = library.search("cells OR tissue OR mice", max_results=30)
-    ids = esearch(Query("cells OR tissue OR mice", max_results=30), library.web).pmids
+    ids = search_pmids(Query("cells OR tissue OR mice", max_results=30), library.web).pmids
     assert [paper.ids.pmid for paper in found.papers] == list(ids)
     assert len(found.papers) > 5
 
@@ -50,7 +50,7 @@ def test_zero_hits_are_an_answer(library, world):
 
 def test_a_backend_error_inside_a_200_is_an_error(library, world):
     with pytest.raises(Unreachable, match="could not run the search"):
-        esearch(Query("(("), library.web)
+        search_pmids(Query("(("), library.web)
 
 
 def test_a_passing_storm_is_waited_out_and_nobody_notices(library, world, clock):
@@ -65,7 +65,7 @@ def test_more_than_a_batch_stays_on_the_history_server_and_comes_in_order(settin
         library = Library(**{**settings, **addresses})
         found = library.search("crowd OR cells", max_results=450, start=300)
         fetches = [r for r in world.requests if r.path.endswith("efetch.fcgi")]
-        order = esearch(Query("crowd OR cells", max_results=450, start=300), library.web).pmids
+        order = search_pmids(Query("crowd OR cells", max_results=450, start=300), library.web).pmids
     assert [paper.ids.pmid for paper in found.papers] == list(order)
     assert len(order) == 450
     assert len(fetches) == 3
@@ -74,7 +74,7 @@ def test_more_than_a_batch_stays_on_the_history_server_and_comes_in_order(settin
 
 
 def test_many_identifiers_are_posted(library, world):
-    fetch([str(number) for number in range(30_000_000, 30_000_250)], library.web)
+    fetch_papers([str(number) for number in range(30_000_000, 30_000_250)], library.web)
     assert [request.method for request in world.requests] == ["POST", "GET"]
 
 
@@ -144,25 +144,25 @@ def test_a_forgotten_search_is_fetched_by_its_identifiers(settings):
     with World(crowd=300) as world:
         addresses = {name.lower(): value for name, value in world.environment().items()}
         library = Library(**{**settings, **addresses})
-        hits = esearch(Query("crowd", max_results=250), library.web)
+        hits = search_pmids(Query("crowd", max_results=250), library.web)
         world.reset()
-        records = fetch(hits.pmids, library.web, hits)
+        records = fetch_papers(hits.pmids, library.web, hits)
     assert len(records) == 250
 
 
 def test_damage_on_the_way_is_asked_for_again(library, world):
     pmid = world.paper("pmc_cloud").pmid
     world.mood("truncate", "eutils", times=1)
-    assert list(fetch([pmid], library.web)) == [pmid]
+    assert list(fetch_papers([pmid], library.web)) == [pmid]
 
 
 def test_an_author_and_types_narrow_the_words_and_categories_are_refused():
     wish = Query("moss OR coral", author='Varga "I"[ti]', publication_types=("Review",))
-    assert term(wish) == '(moss OR coral) AND Varga I ti[au] AND ("Review"[pt])'
-    assert term(Query("", author="Varga I")) == "Varga I[au]"
-    assert term(Query("moss")) == "moss"
+    assert build_term(wish) == '(moss OR coral) AND Varga I ti[au] AND ("Review"[pt])'
+    assert build_term(Query("", author="Varga I")) == "Varga I[au]"
+    assert build_term(Query("moss")) == "moss"
     with pytest.raises(BadRequest, match="categories"):
-        term(Query("moss", categories=("q-bio.QM",)))
+        build_term(Query("moss", categories=("q-bio.QM",)))
 
 
 def test_an_authors_papers_are_found(library):
@@ -173,7 +173,7 @@ def test_an_authors_papers_are_found(library):
 
 def test_a_record_of_today_is_known_while_pubmed_is_down(library, world):
     known, unknown = world.paper("pmc_cloud").pmid, "39999999"
-    fetch([known], library.web)
+    fetch_papers([known], library.web)
     world.mood("down", "eutils")
     world.mood("down", "europepmc")
     found = library.pubmed.convert_ids([known, unknown])

@@ -6,9 +6,9 @@ from tests.world.pubmed_files import Bulk, name_of, packed
 from utils.errors import BadContent, NotAvailable, Unreachable
 from utils.sources.pubmed_files import (
     BulkFile,
+    fetch_baseline_end,
     fetch_file,
     fetch_md5,
-    last_of_baseline,
     list_files,
 )
 
@@ -62,9 +62,9 @@ def test_half_a_listing_is_no_listing(library, world, monkeypatch):
 
 def test_the_notice_names_the_last_file_of_the_baseline(library, world):
     world.bulk = Bulk(last=name_of(26, 1334))
-    assert last_of_baseline(library.web) == (26, 1334)
+    assert fetch_baseline_end(library.web) == (26, 1334)
     world.bulk = Bulk()
-    assert last_of_baseline(library.web) == (0, 0)
+    assert fetch_baseline_end(library.web) == (0, 0)
 
 
 def test_bytes_are_as_they_are_and_held_against_their_md5(library, world):

@@ -22,9 +22,9 @@ from utils.sources.semantic_scholar import (
     look_up,
     search,
     search_bulk,
-    search_relevant,
+    search_by_relevance,
 )
-from utils.sources.semantic_scholar_graph import author_of, graph_name, scholar_paper
+from utils.sources.semantic_scholar_graph import parse_author, to_graph_name, to_scholar_paper
 
 WHOLE = {
     "paperId": "0123456789abcdef0123456789abcdef01234567",
@@ -50,7 +50,7 @@ WHOLE = {
 
 
 def test_a_record_in_our_words():
-    found = scholar_paper(WHOLE)
+    found = to_scholar_paper(WHOLE)
     paper = found.paper
     assert paper.ids == Ids(
         "10.1234/syn.2026.1", "40000001", "PMC9990001", "2601.00001", WHOLE["paperId"]
@@ -79,23 +79,23 @@ def test_a_preprint_is_one_and_has_no_volume():
     journal = {"name": "ArXiv", "volume": "abs/2601.00001"}
     names = {"DOI": "10.48550/arXiv.2601.00001"}
     row = {"title": "T", "journal": journal, "externalIds": names, "publicationTypes": None}
-    paper = scholar_paper(row).paper
+    paper = to_scholar_paper(row).paper
     assert paper.ids == Ids(arxiv="2601.00001")
     assert (paper.volume, paper.publication_types) == ("", ("Preprint",))
 
 
 @pytest.mark.parametrize("row", [None, [], {}, {"paperId": None, "title": None}, {"paperId": 7}])
 def test_what_names_no_paper_is_none(row):
-    assert scholar_paper(row) is None
+    assert to_scholar_paper(row) is None
 
 
 @pytest.mark.parametrize("told", ["many", "3", -1, True, 2.5, [3], None])
 def test_a_count_that_is_none_is_unknown(told):
-    assert scholar_paper({"title": "T", "citationCount": told}).citation_count is None
+    assert to_scholar_paper({"title": "T", "citationCount": told}).citation_count is None
 
 
 def test_an_address_that_nobody_could_open_is_none():
-    assert scholar_paper({"title": "T", "url": "javascript:alert(1)"}).url == ""
+    assert to_scholar_paper({"title": "T", "url": "javascript:alert(1)"}).url == ""
 
 
 @pytest.mark.parametrize(
@@ -113,13 +113,13 @@ def test_an_address_that_nobody_could_open_is_none():
     ],
 )
 def test_names_are_split_where_they_split(name, given, family, suffix):
-    author = author_of(name)
+    author = parse_author(name)
     assert (author.given, author.family, author.suffix) == (given, family, suffix)
 
 
 @pytest.mark.parametrize("name", ["The ENCODE Project Consortium", "ATLAS Collaboration"])
 def test_groups_are_groups(name):
-    assert author_of(name).collective == name
+    assert parse_author(name).collective == name
 
 
 # --- one paper ---------------------------------------------------------------
@@ -143,13 +143,13 @@ def test_every_form_of_identifier_leads_to_the_paper(library, world):
         f"https://aclanthology.org/W25-{number % 10_000:04d}/",
         f"https://www.semanticscholar.org/paper/Some-title/{own}",
     ):
-        assert fetch_paper(graph_name(spelling), library.web).paper.ids.s2 == own, spelling
+        assert fetch_paper(to_graph_name(spelling), library.web).paper.ids.s2 == own, spelling
 
 
 def test_pmc_takes_digits(library, world):
     record = world.paper("pmc_cloud")
     for spelling in (record.pmcid, f"PMCID:{record.number}"):
-        assert fetch_paper(graph_name(spelling), library.web).paper.ids.pmcid == record.pmcid
+        assert fetch_paper(to_graph_name(spelling), library.web).paper.ids.pmcid == record.pmcid
     assert world.requests[0].path == f"/paper/PMCID:{record.number}"
 
 
@@ -166,12 +166,12 @@ def test_who_is_unknown_is_not_found(library, world, name):
 )
 def test_what_is_no_identifier_is_not_sent(text):
     with pytest.raises(BadRequest):
-        graph_name(text)
+        to_graph_name(text)
 
 
 def test_a_doi_of_any_signs_is_one_path(library, world):
     doi = world.paper("sici").doi
-    assert fetch_paper(graph_name(doi), library.web).paper.ids.doi == doi.lower()
+    assert fetch_paper(to_graph_name(doi), library.web).paper.ids.doi == doi.lower()
 
 
 def test_seen_in_a_search_is_known_for_a_day(library, world, clock):
@@ -276,8 +276,8 @@ def test_pages_are_joined_and_end_at_the_wall_with_a_word(crowd):
 
 
 def test_a_list_goes_on_where_it_stopped(crowd):
-    first = search_relevant("crowd", {}, 120, 0, crowd.web)
-    then = search_relevant("crowd", {}, 10, first.next_start, crowd.web)
+    first = search_by_relevance("crowd", {}, 120, 0, crowd.web)
+    then = search_by_relevance("crowd", {}, 10, first.next_start, crowd.web)
     titles = [found.paper.title for found in (*first.papers, *then.papers)]
     assert len(titles) == len(set(titles)) == 130
 

@@ -24,14 +24,14 @@ from utils.sources.semantic_scholar import (
     look_up,
     search,
     search_bulk,
-    search_relevant,
+    search_by_relevance,
 )
 from utils.sources.semantic_scholar_graph import (
     FIELDS,
-    keep_reply,
-    paper_path,
+    build_paper_path,
+    cache_reply,
     recall_reply,
-    scholar_paper,
+    to_scholar_paper,
 )
 
 
@@ -118,8 +118,8 @@ def test_what_an_error_says_is_cleaned():
 
 
 def test_what_was_kept_in_another_form_is_forgotten(library, world):
-    path, params = paper_path("PMID:41000003"), {"fields": FIELDS}
-    keep_reply(path, params, [1], library.web)
+    path, params = build_paper_path("PMID:41000003"), {"fields": FIELDS}
+    cache_reply(path, params, [1], library.web)
     assert recall_reply(path, params, library.web) == [1]
     assert fetch_paper("PMID:41000003", library.web).paper.ids.pmid == "41000003"
     assert len(world.requests) == 1
@@ -141,7 +141,7 @@ def recorded(shared):
 
 @pytest.mark.shared
 def test_recorded_papers(recorded):
-    found = scholar_paper(recorded("200_07fa2ab0"))
+    found = to_scholar_paper(recorded("200_07fa2ab0"))
     paper = found.paper
     assert paper.ids.names()[:4] == [
         "doi:10.1038/s42256-024-00832-8",
@@ -157,7 +157,7 @@ def test_recorded_papers(recorded):
     assert paper.license == "CC BY"
     assert found.open_copy == "https://www.nature.com/articles/s42256-024-00832-8.pdf"
     assert (paper.authors[0].family, paper.authors[0].given) == ("Bran", "Andrés M")
-    preprint = scholar_paper(recorded("200_3a2c7bb4")["data"][0]).paper
+    preprint = to_scholar_paper(recorded("200_3a2c7bb4")["data"][0]).paper
     assert preprint.ids == Ids(arxiv="2312.07559", s2="7e55d8701785818776323b4147cb13354c820469")
     assert (preprint.publication_types, preprint.volume) == (("Preprint",), "")
 
@@ -170,7 +170,7 @@ def test_recorded_papers(recorded):
 def test_recorded_searches(recorded, library, monkeypatch, name, total, goes_on):
     reply = recorded("litstudy_78a2bca7" if "78a2bca7" in name else name)
     answering(monkeypatch, reply)
-    found = search_relevant("turing", {}, len(reply["data"]), 0, library.web)
+    found = search_by_relevance("turing", {}, len(reply["data"]), 0, library.web)
     assert (found.total, found.next_start is not None) == (total, goes_on)
     assert len(found.papers) == len(reply["data"])
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.sources.reader import EVERY_KEY, article_of
 from utils.errors import BadContent, NotAvailable, NotConfigured, NotEntitled
-from utils.sources.springer import agreed_text, open_text
+from utils.sources.springer import fetch_agreed_text, fetch_open_text
 
 HEAD = (
     '<?xml version="1.0"?><!DOCTYPE response [ <!ENTITY % article SYSTEM "https://a.test/x.dtd"> '
@@ -16,7 +16,10 @@ HEAD = (
 JATS = "<article dtd-version='1.1'><front/><body><p>Moss.</p></body></article>"
 TAIL = "</records></response>"
 OPEN, AGREED = (f"https://api.springernature.com/{name}/jats" for name in ("openaccess", "xmldata"))
-ROUTES = {OPEN: (open_text, "springer_api_key"), AGREED: (agreed_text, "springer_tdm_key")}
+ROUTES = {
+    OPEN: (fetch_open_text, "springer_api_key"),
+    AGREED: (fetch_agreed_text, "springer_tdm_key"),
+}
 
 
 @pytest.mark.parametrize(("url", "via"), [(OPEN, "springer"), (AGREED, "springer_tdm")])
@@ -49,5 +52,5 @@ def test_a_refusal_says_why(web, mocked, url, answer, error, said):
 def test_papers_of_others_are_not_asked_for(web, mocked):
     mocked.get("https://doi.org/10.1234/a", status=302, headers={"Location": "https://a.test/1"})
     with pytest.raises(NotAvailable, match="another publisher"):
-        list(agreed_text(article_of("10.1234/a"), web))
+        list(fetch_agreed_text(article_of("10.1234/a"), web))
     assert len(mocked.calls) == 1

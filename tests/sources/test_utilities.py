@@ -9,16 +9,22 @@ from tests.answering import HOSTILE, answering
 from utils.errors import EntrezFailed, NotConfigured, PaperError, Unreachable
 from utils.sources import Query
 from utils.sources.europepmc import fetch_linked
-from utils.sources.eutils import ask, contact, fetch_database, shown_url, uses_post
+from utils.sources.eutils import (
+    ask,
+    build_public_url,
+    fetch_database,
+    get_connection_state,
+    uses_post,
+)
 from utils.sources.eutils_services import (
     esummary,
     fetch_matches,
     fetch_paper_links,
     fetch_spelling,
     fetch_summaries,
-    find_terms,
+    find_mesh_terms,
 )
-from utils.sources.pubmed import Hits, esearch, fetch_records
+from utils.sources.pubmed import Hits, fetch_records, search_pmids
 
 UTILITIES = {
     "ecitmatch": lambda web: fetch_matches([{"journal": "Nature"}], web),
@@ -27,7 +33,7 @@ UTILITIES = {
     "espell": lambda web: fetch_spelling("x", web),
     "esummary": lambda web: fetch_summaries(Hits(("1", "2"), 0, 2, "", ()), 2, web),
     "europepmc": lambda web: fetch_linked("1", "references", 5, web),
-    "mesh": lambda web: find_terms("x", 5, web),
+    "mesh": lambda web: find_mesh_terms("x", 5, web),
     "xml": lambda web: fetch_records(["1"], "xml", web),
     "medline": lambda web: fetch_records(["1"], "medline", web),
 }
@@ -51,7 +57,7 @@ def test_connections_that_ncbi_resets_by_chance_are_no_failures(library, world):
     world.mood("resets", "eutils")
     for _ in range(12):
         assert ask(library.web, "einfo", {"db": "pubmed", "retmode": "json"}).status == 200
-    assert contact(library.web).failed == ""
+    assert get_connection_state(library.web).failed == ""
     assert len(world.requests) == 15  # three were reset
 
 
@@ -70,10 +76,10 @@ def test_addresses_are_shown_without_who_asks(settings):
     from utils import Library
 
     web = Library(**{**settings, "ncbi_api_key": "SECRET123"}).web
-    url = shown_url(web, "elink", {"id": ["1", "2"], "term": "", "email": "a@b.org"})
+    url = build_public_url(web, "elink", {"id": ["1", "2"], "term": "", "email": "a@b.org"})
     assert url.endswith("/eutils/elink.fcgi?id=1&id=2")
     assert uses_post(web, {})
-    assert shown_url(web, "ecitmatch.cgi", {}).partition("?")[0].endswith("/ecitmatch.cgi")
+    assert build_public_url(web, "ecitmatch.cgi", {}).partition("?")[0].endswith("/ecitmatch.cgi")
 
 
 def test_more_than_a_url_holds_goes_by_post(library):
@@ -83,29 +89,29 @@ def test_more_than_a_url_holds_goes_by_post(library):
 
 
 def test_the_last_contact_is_what_happened(library, world):
-    assert contact(library.web).status == "unknown"
-    esearch(Query("coral"), library.web)
-    first = contact(library.web)
+    assert get_connection_state(library.web).status == "unknown"
+    search_pmids(Query("coral"), library.web)
+    first = get_connection_state(library.web)
     assert (first.status, first.waiting, first.failed) == ("nominal", 0, "")
     assert first.answered
     world.mood("down", "eutils")
     with pytest.raises(Unreachable):
-        esearch(Query("coral"), library.web)
-    then = contact(library.web)
+        search_pmids(Query("coral"), library.web)
+    then = get_connection_state(library.web)
     assert then.status == "unreachable"
     assert then.failed
     assert then.answered == first.answered
     assert "503" in then.trouble
     world.calm()
-    esearch(Query("coral"), library.web)
-    assert contact(library.web).status == "nominal"
+    search_pmids(Query("coral"), library.web)
+    assert get_connection_state(library.web).status == "nominal"
 
 
 def test_a_question_that_ncbi_refuses_is_contact_all_the_same(library, world):
     with pytest.raises(EntrezFailed, match="fleegle"):
         ask(library.web, "epost", {"db": "fleegle", "id": "1"})
     assert len(world.requests) == 1
-    assert contact(library.web).status == "nominal"
+    assert get_connection_state(library.web).status == "nominal"
 
 
 @pytest.mark.parametrize(
@@ -117,14 +123,14 @@ def test_a_try_that_fails_is_known_while_the_next_one_is_waited_for(
     seen = []
 
     def sleep(nap):
-        seen.append(contact(library.web).status)
+        seen.append(get_connection_state(library.web).status)
         clock.sleep(nap)
 
     monkeypatch.setattr(time, "sleep", sleep)
     world.mood(mood, "eutils", times=1, seconds=seconds)
     ask(library.web, "einfo", {"db": "pubmed", "retmode": "json"})
     assert status in seen
-    assert contact(library.web).status == "nominal"
+    assert get_connection_state(library.web).status == "nominal"
 
 
 def test_who_waits_is_counted(library, world, monkeypatch):
@@ -133,11 +139,11 @@ def test_who_waits_is_counted(library, world, monkeypatch):
     monkeypatch.setattr(
         library.web,
         "get",
-        lambda *a, **o: seen.append(contact(library.web).waiting) or get(*a, **o),
+        lambda *a, **o: seen.append(get_connection_state(library.web).waiting) or get(*a, **o),
     )
     ask(library.web, "einfo", {"db": "pubmed", "retmode": "json"})
     assert seen == [1]
-    assert contact(library.web).waiting == 0
+    assert get_connection_state(library.web).waiting == 0
 
 
 # --- ELink -----------------------------------------------------------------
@@ -189,7 +195,7 @@ def test_recorded_links_are_read(library, monkeypatch, shared):
 
 
 def test_summaries_are_read_from_the_history_server(library, world):
-    hits = esearch(Query("cells", max_results=8), library.web, kept=True)
+    hits = search_pmids(Query("cells", max_results=8), library.web, kept=True)
     known, url = fetch_summaries(hits, 3, library.web)
     assert list(known) == list(hits.pmids[:3])
     asked = world.requests[-1].params
@@ -200,7 +206,7 @@ def test_summaries_are_read_from_the_history_server(library, world):
 
 
 def test_a_forgotten_search_is_summed_up_by_its_identifiers(library, world):
-    hits = esearch(Query("cells"), library.web, kept=True)
+    hits = search_pmids(Query("cells"), library.web, kept=True)
     world.reset()
     known, url = fetch_summaries(hits, 3, library.web)
     assert list(known) == list(hits.pmids[:3])
@@ -289,18 +295,18 @@ def test_a_place_that_was_not_asked_for_is_nobodys(library, monkeypatch):
 
 
 def test_mesh_records_have_names_and_a_place_in_the_tree(library, world):
-    total, terms = find_terms("breast cancer", 5, library.web)
+    total, terms = find_mesh_terms("breast cancer", 5, library.web)
     assert total == len(terms) == 1
     assert (terms[0].ui, terms[0].heading) == ("D001943", "Breast Neoplasms")
     assert "Breast Cancer" in terms[0].entry_terms
     assert terms[0].tree_numbers == ("C04.588.180", "C17.800.090.500")
-    [concept] = find_terms("SLC7A2 protein", 5, library.web)[1]
+    [concept] = find_mesh_terms("SLC7A2 protein", 5, library.web)[1]
     assert concept.tree_numbers == ()
 
 
 def test_mesh_records_are_remembered_for_a_while(library, world):
-    find_terms("neoplasms", 5, library.web)
-    find_terms("neoplasms", 5, library.web)
+    find_mesh_terms("neoplasms", 5, library.web)
+    find_mesh_terms("neoplasms", 5, library.web)
     assert [r.path for r in world.requests].count("/esummary.fcgi") == 1
 
 

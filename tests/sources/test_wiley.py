@@ -8,7 +8,7 @@ import pytest
 
 from tests.sources.reader import EVERY_KEY, article_of
 from utils.errors import NotAvailable, NotConfigured, NotEntitled, Unreachable
-from utils.sources.wiley import full_text
+from utils.sources.wiley import fetch_full_text
 
 ARTICLE = "https://api.wiley.com/onlinelibrary/tdm/v1/articles/10.1002%2Fa.1"
 PDF = "https://alm.wiley.com/a.1.pdf"
@@ -17,7 +17,7 @@ PDF = "https://alm.wiley.com/a.1.pdf"
 def test_the_pdf_comes_by_a_redirect_and_the_token_stays_with_the_service(web, mocked):
     mocked.get(ARTICLE, status=302, headers={"Location": PDF})
     mocked.get(PDF, body=b"%PDF-1.7 ...")
-    [fetched] = full_text(article_of("10.1002/a.1"), web)
+    [fetched] = fetch_full_text(article_of("10.1002/a.1"), web)
     assert (fetched.body, fetched.media, fetched.via) == (b"%PDF-1.7 ...", "pdf", "wiley")
     first, second = (call.request.headers for call in mocked.calls)
     assert first["Wiley-TDM-Client-Token"] == EVERY_KEY["wiley_tdm_token"]
@@ -38,7 +38,7 @@ def test_the_pdf_comes_by_a_redirect_and_the_token_stays_with_the_service(web, m
 def test_a_refusal_says_why_and_is_not_repeated(web, mocked, status, error, said):
     mocked.get(ARTICLE, status=status)
     with pytest.raises(error, match=said) as refused:
-        list(full_text(article_of("10.1002/a.1"), web))
+        list(fetch_full_text(article_of("10.1002/a.1"), web))
     assert len(mocked.calls) == 1
     assert refused.value.details.get("retry_after") == (120 if status == 500 else None)
 
@@ -46,5 +46,5 @@ def test_a_refusal_says_why_and_is_not_repeated(web, mocked, status, error, said
 def test_papers_of_others_are_not_asked_for(web, mocked):
     mocked.get("https://doi.org/10.1234/a", status=302, headers={"Location": "https://a.test/1"})
     with pytest.raises(NotAvailable, match="another publisher"):
-        list(full_text(article_of("10.1234/a"), web))
+        list(fetch_full_text(article_of("10.1234/a"), web))
     assert len(mocked.calls) == 1

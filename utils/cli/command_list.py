@@ -12,7 +12,7 @@ from shutil import get_terminal_size
 
 from ..command_line import command_line
 from ..errors import BadRequest
-from ..plugins import OWN, Command, plugins
+from ..plugins import OWN_PLUGINS, Command, list_plugins
 from ..system.process import get_version
 
 _CORE = {
@@ -75,7 +75,7 @@ _CORE = {
     "setup completion": Command(".cli.completing", "print what makes Tab complete commands",
         ("bash", "fish")),
 }  # fmt: skip
-COMMANDS = {**_CORE, **{name: one for own in OWN for name, one in own.commands.items()}}
+COMMANDS = {**_CORE, **{name: one for own in OWN_PLUGINS for name, one in own.commands.items()}}
 """Our own commands, by their full names."""
 _GROUPS = {
     "review": "do a systematic review, from protocol to PRISMA figure",
@@ -110,7 +110,7 @@ SLOGAN = "Ask for a paper, get its verified full text on your own shelf."
 @cache
 def list_commands() -> dict[str, Command]:
     """Return our own commands and those of installed packages, by full name."""
-    added = {name: one for plugin in plugins() for name, one in plugin.commands.items()}
+    added = {name: one for plugin in list_plugins() for name, one in plugin.commands.items()}
     return {**added, **COMMANDS}
 
 

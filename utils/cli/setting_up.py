@@ -25,7 +25,7 @@ from ..curation.mcp_host_files import (
 from ..curation.mcp_hosts import McpHost, server_command, server_entry
 from ..errors import BadRequest, PaperError
 from ..model.sites import KEYS
-from ..settings import Settings, load_settings, variables_of_settings
+from ..settings import Settings, load_settings, map_variables_to_fields
 from .commands import Commands, command
 from .output import note, say
 
@@ -120,7 +120,7 @@ def _parse_values(args: argparse.Namespace) -> dict[str, str]:
 def _check_values(values: Mapping[str, str]) -> None:
     """Raise `BadRequest` for an unknown setting, or a value that its setting cannot have."""
     plan_settings(values, settings_file())
-    fields = variables_of_settings()
+    fields = map_variables_to_fields()
     given = {fields[name]: value for name, value in values.items() if value}
     settings = load_settings(**given)
     if "pubmed_email" in given and (fault := settings.email_fault):
@@ -170,7 +170,7 @@ def _write_settings(values: Mapping[str, str], args: argparse.Namespace, *, asks
     change = plan_settings(values, file)
     if not _write_change(change, "\n".join([f"\nSettings, into {file}:", *lines]), args, asks=asks):
         return
-    in_force, fields = load_settings(), variables_of_settings()
+    in_force, fields = load_settings(), map_variables_to_fields()
     for name, value in values.items():
         field = fields[name]
         if value and getattr(in_force, field) != getattr(load_settings(**{field: value}), field):
@@ -181,7 +181,7 @@ def _describe_value(name: str, value: str) -> str:
     """Return a value for display; keys are hidden."""
     if not value:
         return "(taken out)"
-    about = Settings.model_fields[variables_of_settings()[name]]
+    about = Settings.model_fields[map_variables_to_fields()[name]]
     return "(hidden)" if "Secret" in str(about.annotation) else value
 
 

@@ -23,8 +23,8 @@ from ..errors import BadContent, BadRequest, SourceMiss
 from ..model.paper import utc_now
 from ..search.pubmed.search import find_every_hit
 from ..sources import Query
-from ..sources.eutils import BATCH
-from ..sources.pubmed import LAST_HIT, fetch, fetch_first_hits
+from ..sources.eutils import MAX_IDS_PER_REQUEST
+from ..sources.pubmed import LAST_HIT, fetch_first_hits, fetch_papers
 from ..system.process import SteadyClock
 from .stored_records import SyncResult
 from .sync_jobs import BEGINNING, Stretch, SyncJob
@@ -188,7 +188,7 @@ class _SyncCall:
         if stretch := self.job.get_next_stretch():
             self._sweep_stretch(stretch)
             return True
-        if wanted := self.job.get_next_pmids(BATCH):
+        if wanted := self.job.get_next_pmids(MAX_IDS_PER_REQUEST):
             done, total = self.looked_at or self.job.count_progress()
             self._stage_batch(wanted)
             self.looked_at = (done + len(wanted), total)
@@ -220,7 +220,7 @@ class _SyncCall:
     def _stage_batch(self, wanted: Mapping[str, str]) -> None:
         """Fetch and stage the records of a batch; halve it until a bad record is isolated."""
         try:
-            papers = fetch(list(wanted), self.web, anew=True)
+            papers = fetch_papers(list(wanted), self.web, anew=True)
             missing = {pmid: why for pmid, why in wanted.items() if pmid not in papers}
             doubtful = self._find_doubtful(missing, nothing=not papers)
         except SourceMiss as miss:

@@ -22,7 +22,7 @@ from ..command_line import command_line
 from ..errors import NotConfigured, PaperError, Unreachable
 from ..http import Web
 from ..model.sites import KEYS
-from ..plugins import installed
+from ..plugins import load_installed_plugins
 from ..settings import Settings
 from ..shelf import Shelf
 from ..shelf.verdicts import describe_due
@@ -102,7 +102,7 @@ def _system() -> Iterator[Check]:
 
 def _plugins() -> Iterator[Check]:
     """The packages of others that add to Papershelf."""
-    for plugin in installed():
+    for plugin in load_installed_plugins():
         if isinstance(plugin, NotConfigured):
             yield Check("plugin", "problem", plugin.message, plugin.hint)
             continue

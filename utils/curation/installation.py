@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..command_line import IN_CHECKOUT, ROOT, command_line
 from ..errors import BadRequest, NotConfigured
-from ..settings import user_settings_file, uv_path, variables_of_settings
+from ..settings import find_user_settings_file, get_uv_path, map_variables_to_fields
 from .mcp_host_files import FileChange, read_text
 
 SETTINGS = "settings"
@@ -24,7 +24,7 @@ def settings_file() -> Path:
     NotConfigured
         This user has no home folder.
     """
-    if file := user_settings_file():
+    if file := find_user_settings_file():
         return file
     msg = "This user has no home folder for a settings file."
     raise NotConfigured(msg, "Set HOME, or give settings as environment variables.")
@@ -48,7 +48,7 @@ def plan_settings(values: Mapping[str, str], file: Path) -> FileChange:
     BadRequest
         There is no such setting, or its value cannot be used.
     """
-    if strange := set(values) - set(variables_of_settings()):
+    if strange := set(values) - set(map_variables_to_fields()):
         msg = f"There is no setting {', '.join(sorted(strange))}."
         raise BadRequest(msg, f"To list all settings: {command_line('setup settings')}")
     for name, value in values.items():
@@ -98,6 +98,6 @@ def describe_update(prefix: str = sys.prefix) -> str:
         return "uv tool upgrade papershelf"
     if any(part.startswith("archive-v") for part in parts):
         return "uvx papershelf@latest"
-    if uv_path():
+    if get_uv_path():
         return "uv pip install --upgrade papershelf"
     return f"{sys.executable} -m pip install --upgrade papershelf"

@@ -28,7 +28,7 @@ from typing import Any
 
 from ..command_line import command_line
 from ..errors import BadRequest
-from ..settings import program_folders
+from ..settings import find_program_folders
 from ..system.safe_files import disk_errors, make_folder, replace_file
 from .mcp_hosts import HOSTS, NAME, McpHost, Server, toml_table
 
@@ -68,7 +68,7 @@ def find_host_files(
     platform : str
         The system, as ``sys.platform`` spells it.
     """
-    bases = {name: Path(at) for name, at in (folders or program_folders(platform)).items()}
+    bases = {name: Path(at) for name, at in (folders or find_program_folders(platform)).items()}
     found: dict[McpHost, Path] = {}
     for host in HOSTS:
         if host.sign and not _matches(host.sign, bases):

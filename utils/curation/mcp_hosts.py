@@ -19,7 +19,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from ..settings import Settings, load_file_settings, user_settings_file, uv_path
+from ..settings import Settings, find_user_settings_file, get_uv_path, load_file_settings
 
 NAME = "papershelf"
 """What our server is called in a host's list."""
@@ -133,7 +133,7 @@ def server_command(root: Path) -> list[str]:
     """
     if not (root / "server.py").exists():
         return [sys.executable, "-m", "papershelf"]
-    uv = uv_path()
+    uv = get_uv_path()
     if uv and Path(sys.prefix) == root / ".venv":  # which is the one that uv would take
         return [uv, "run", "--directory", str(root), "server.py"]
     return [sys.executable, str(root / "server.py")]
@@ -215,7 +215,7 @@ def about_keys(settings: Settings, root: Path) -> str:
     if not (names := unprinted(settings)):
         return ""
     told = f"Secret, so not printed: {', '.join(names)}. Hosts do not know what your shell knows:"
-    file = root / ".env" if (root / "server.py").exists() else user_settings_file()
+    file = root / ".env" if (root / "server.py").exists() else find_user_settings_file()
     if file is None:
         return f"{told} write each beside the other settings there, by name and value."
     return f"{told} write NAME=value into {file}, which the server reads itself."

@@ -28,7 +28,7 @@ from ..model.paper import Notice, NoticeKind, Paper, StoredPaper, utc_now
 from ..shelf import Shelf, known_by_name_only
 from ..sources import Source
 from ..sources.crossref import SOURCE as CROSSREF
-from ..sources.eutils import BATCH
+from ..sources.eutils import MAX_IDS_PER_REQUEST
 from ..sources.pmc import SOURCE as PMC
 from ..sources.pubmed import SOURCE as PUBMED
 from ..system.plain_text import one_line
@@ -161,7 +161,7 @@ def _fetch_missing_records(shelf: Shelf, web: Web, sources: Sequence[Source]) ->
     What no source answers here is asked for again with the notices.
     """
     unknown = [paper for paper in _all_entries(shelf) if paper.by_name]
-    for batch in _batches(unknown, BATCH):
+    for batch in _batches(unknown, MAX_IDS_PER_REQUEST):
         with require_newer_than(time.time()):  # what is new is asked for
             found = look_up(list({paper.ids: None for paper in batch}), web, sources)
         for file, ids, _ in batch:
@@ -189,13 +189,13 @@ class _Recheck:
 
     def batches(self, papers: Sequence[_ShelfEntry]) -> Iterator[Change]:
         """Ask about all of them by 200; then once more about those that were not in the answers."""
-        for batch in _batches(papers, BATCH):
+        for batch in _batches(papers, MAX_IDS_PER_REQUEST):
             for paper, outcome in self._ask(batch):
                 if isinstance(outcome, NotFound):
                     self.missing.append(paper)
                 else:
                     yield from self._report_news(paper, outcome)
-        for batch in _batches(self.missing, BATCH - 1):
+        for batch in _batches(self.missing, MAX_IDS_PER_REQUEST - 1):
             yield from self._ask_again(batch)
 
     def one_by_one(self, papers: Sequence[_ShelfEntry]) -> Iterator[Change]:

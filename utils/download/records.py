@@ -24,9 +24,9 @@ from ..shelf import Shelf
 from ..sources import Lookup, Source, ask_in_halves
 from ..sources.crossref import SOURCE as CROSSREF
 from ..sources.crossref import look_up as ask_crossref
-from ..sources.eutils import BATCH
+from ..sources.eutils import MAX_IDS_PER_REQUEST
 from ..sources.pubmed import SOURCE as PUBMED
-from ..sources.pubmed import fetch
+from ..sources.pubmed import fetch_papers
 from ..sources.source import find_records
 from ..system.plain_text import replace_surrogates, shorten
 
@@ -258,11 +258,11 @@ def fetch_records(
 
 
 def _fetch_anew(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
-    found = fetch([ids.pmid for ids in wanted], web, anew=True)
+    found = fetch_papers([ids.pmid for ids in wanted], web, anew=True)
     return {ids: found[ids.pmid] for ids in wanted if ids.pmid in found}
 
 
-PUBMED_ANEW = replace(PUBMED, lookup=Lookup(("pmid",), BATCH, _fetch_anew))
+PUBMED_ANEW = replace(PUBMED, lookup=Lookup(("pmid",), MAX_IDS_PER_REQUEST, _fetch_anew))
 """PubMed asked again, also for records that were fetched within the last day."""
 CROSSREF_ANEW = replace(CROSSREF, lookup=Lookup(("doi",), 1, ask_crossref))
 """Crossref, likewise."""

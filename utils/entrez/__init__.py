@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from ..errors import BadRequest, StoreFailed
 from ..http import Web
-from ..sources.eutils import Contact, contact, post_ids
+from ..sources.eutils import ConnectionState, get_connection_state, post_ids
 from ..system.plain_text import shorten
 from .databases import Database, find_form, find_staged_form
 from .fetching import Fetch, Summary, SummaryPage, fetch_records, fetch_summary_page, resolve_ids
@@ -206,9 +206,9 @@ class Entrez:
         """List all databases in brief."""
         return list_databases(self._web)
 
-    def contact(self) -> Contact:
+    def contact(self) -> ConnectionState:
         """Return how the last requests to NCBI ended, without sending one."""
-        return contact(self._web)
+        return get_connection_state(self._web)
 
     def post(self, database: str, ids: Identifiers) -> History:
         """Put at most 10,000 identifiers on NCBI's history server.

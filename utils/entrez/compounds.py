@@ -19,7 +19,7 @@ from typing import Literal, get_args
 from ..errors import BadRequest, NotFound, NothingFound, SourceMiss
 from ..http import Web
 from ..sources.pubchem import (
-    MOST,
+    MAX_HITS,
     Compound,
     Relation,
     fetch_compounds,
@@ -278,8 +278,8 @@ def _find_single_compound(query: CompoundQuery, web: Web) -> tuple[Compound, tup
 
 def _warn_if_truncated(found: Sequence[str]) -> tuple[str, ...]:
     """Return a warning if there may be more hits than were requested."""
-    warning = f"PubChem was asked for the first {MOST:,}; there may be more."
-    return (warning,) if len(found) >= MOST else ()
+    warning = f"PubChem was asked for the first {MAX_HITS:,}; there may be more."
+    return (warning,) if len(found) >= MAX_HITS else ()
 
 
 def _fetch_page(

@@ -22,8 +22,8 @@ from ..errors import BadContent, EntrezFailed, NotAvailable, SourceMiss, Unreach
 from ..http import Answer, Web
 from ..readers.safe_xml import parse_xml
 from ..sources.eutils import efetch
-from ..sources.eutils_services import SILENT, Summaries, esummary
-from ..sources.loose_json import mapping, text
+from ..sources.eutils_services import MISSING_SUMMARY, Summaries, esummary
+from ..sources.loose_json import to_dict, to_text
 from ..system.plain_text import one_line, to_plain_json
 from .databases import Form
 from .selection import Missing, Part, Selection, explain_expiry, require_between
@@ -276,7 +276,7 @@ def map_names_to_uids(records: dict[str, dict[str, object]]) -> dict[str, str]:
     uids: dict[str, str] = {}
     for uid, row in records.items():
         for value in (row.get("accessionversion"), row.get("caption"), row.get("gi"), uid):
-            if name := text(value):
+            if name := to_text(value):
                 uids[name.upper()] = uid
     return uids
 
@@ -301,7 +301,7 @@ def _cache_part(
 
 
 def _load_cached_part(selection: Selection, part: Part, form: Form, web: Web) -> FetchedPart | None:
-    kept = mapping(web.cache.get("efetch", _build_cache_key(selection, part, form)))
+    kept = to_dict(web.cache.get("efetch", _build_cache_key(selection, part, form)))
     try:
         head, tail = map(str, kept["ends"])
         records = Records(tuple(map(str, kept["pieces"])), head, tail)
@@ -500,7 +500,7 @@ def fetch_summary_page(
             room -= len(to_plain_json(one.fields))
             shown.append(one)
         else:
-            missing.append(Missing(name, found.refused.get(name) or SILENT))
+            missing.append(Missing(name, found.refused.get(name) or MISSING_SUMMARY))
         taken += 1
     end = start + (taken if taken < len(uids) else part.size)
     return SummaryPage(

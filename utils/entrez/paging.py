@@ -16,7 +16,7 @@ from ..errors import BadContent, EntrezFailed, NothingFound
 from ..http import Web
 from ..search.pubmed.search import check_query, find_every_pmid
 from ..sources import Query
-from ..sources.eutils_services import SILENT
+from ..sources.eutils_services import MISSING_SUMMARY
 from ..system.plain_text import one_line, shorten
 from .databases import Database, Form
 from .datasets.trees import Page
@@ -153,7 +153,7 @@ class Pages:
             )
         names = map_names_to_uids(found.records)
         missing = tuple(
-            Missing(uid, found.refused.get(uid) or SILENT)
+            Missing(uid, found.refused.get(uid) or MISSING_SUMMARY)
             for uid in part.uids or found.uids
             if uid.upper() not in names
         )

@@ -18,7 +18,7 @@ from ..errors import BadRequest, PaperError, SourceMiss
 from ..http import Web
 from ..search.pubmed.search import check_query
 from ..sources import Query
-from ..sources.eutils import Hits, count, esearch, fetch_database, fetch_database_names
+from ..sources.eutils import Hits, count_records, esearch, fetch_database, fetch_database_names
 from ..sources.eutils_services import (
     LinkList,
     LinkSet,
@@ -26,7 +26,7 @@ from ..sources.eutils_services import (
     fetch_links,
     fetch_spelling,
 )
-from ..sources.loose_json import mappings, short_text, text, whole
+from ..sources.loose_json import to_count, to_dicts, to_short_text, to_text
 from ..system.plain_text import one_line, shorten
 from .databases import DATABASES, Database, Form, make_generic_database, normalize_name
 from .selection import PUBMED_WALL, History, find_database, parse_ids, require_between, save_history
@@ -224,7 +224,7 @@ def count_everywhere(term: str, databases: Iterable[str], web: Web) -> GlobalCou
 
 def _count_hits(database: Database, term: str, web: Web) -> int | PaperError:
     try:
-        return count(database.name, term, web)
+        return count_records(database.name, term, web)
     except PaperError as error:
         return error
 
@@ -329,10 +329,10 @@ def _require_link_kind(home: Database, target: Database | None, name: str, web: 
     if not (target or name):
         return
     try:
-        rows = mappings(fetch_database(home.name, web)[0].get("linklist"))
+        rows = to_dicts(fetch_database(home.name, web)[0].get("linklist"))
     except SourceMiss:
         return  # the request itself will show an error
-    kinds = {text(row.get("name")): text(row.get("dbto")) for row in rows}
+    kinds = {to_text(row.get("name")): to_text(row.get("dbto")) for row in rows}
     if not kinds:
         return
     near = get_close_matches(name, kinds, 3, 0.6) if name else []
@@ -475,20 +475,20 @@ def fetch_database_info(name: str, web: Web) -> DatabaseInfo:
     info, url = fetch_database(known.name, web)
     return DatabaseInfo(
         name=known.name,
-        title=known.title if known.name in DATABASES else short_text(info.get("menuname")),
-        description=short_text(info.get("description")),
-        records=whole(info.get("count")) or 0,
-        last_update=short_text(info.get("lastupdate")),
+        title=known.title if known.name in DATABASES else to_short_text(info.get("menuname")),
+        description=to_short_text(info.get("description")),
+        records=to_count(info.get("count")) or 0,
+        last_update=to_short_text(info.get("lastupdate")),
         uid=known.uid,
         example=known.example,
         fetch=known.forms,
         staged_from=_describe_staged_form(known),
         fields=tuple(
             _to_search_field(row)
-            for row in mappings(info.get("fieldlist"))
-            if short_text(row.get("ishidden")) != "Y"
+            for row in to_dicts(info.get("fieldlist"))
+            if to_short_text(row.get("ishidden")) != "Y"
         ),
-        links=tuple(map(_to_link_kind, mappings(info.get("linklist")))),
+        links=tuple(map(_to_link_kind, to_dicts(info.get("linklist")))),
         url=url,
     )
 
@@ -505,15 +505,15 @@ def _describe_staged_form(database: Database) -> str:
 
 def _to_search_field(row: Mapping[str, Any]) -> SearchField:
     return SearchField(
-        name=short_text(row.get("name")),
-        title=short_text(row.get("fullname")),
-        description=short_text(row.get("description")),
-        terms=whole(row.get("termcount")) or 0,
-        is_date=short_text(row.get("isdate")) == "Y",
-        is_number=short_text(row.get("isnumerical")) == "Y",
+        name=to_short_text(row.get("name")),
+        title=to_short_text(row.get("fullname")),
+        description=to_short_text(row.get("description")),
+        terms=to_count(row.get("termcount")) or 0,
+        is_date=to_short_text(row.get("isdate")) == "Y",
+        is_number=to_short_text(row.get("isnumerical")) == "Y",
     )
 
 
 def _to_link_kind(row: Mapping[str, Any]) -> LinkKind:
     names = ("name", "menu", "description", "dbto")
-    return LinkKind(*(short_text(row.get(name)) for name in names))
+    return LinkKind(*(to_short_text(row.get(name)) for name in names))

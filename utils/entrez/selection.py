@@ -25,7 +25,7 @@ from typing import Any
 from ..errors import BadRequest, NotFound, PaperError, Unreachable
 from ..http import Web
 from ..sources.eutils import fetch_database_names
-from ..sources.loose_json import mapping, text, whole
+from ..sources.loose_json import to_count, to_dict, to_text
 from ..system.plain_text import one_line, shorten
 from .databases import (
     DATABASES,
@@ -325,7 +325,7 @@ def load_history(name: str, database: str, web: Web) -> HistoryPlace:
     if not _HANDLE.fullmatch(name):
         msg = f"{shorten(name, 40)!r} is no history."
         raise BadRequest(msg, "A search with keep and post return one: h_ and 16 characters.")
-    kept = _parse_history_place(mapping(web.cache.get(_CACHE_KIND, name)))
+    kept = _parse_history_place(to_dict(web.cache.get(_CACHE_KIND, name)))
     if kept is None:
         msg = f"The history {name} is not known here (any more)."
         again = "Search again with keep, or post the identifiers again."
@@ -339,12 +339,15 @@ def load_history(name: str, database: str, web: Web) -> HistoryPlace:
 
 
 def _parse_history_place(row: Mapping[str, Any]) -> HistoryPlace | None:
-    history = mapping(row.get("history"))
+    history = to_dict(row.get("history"))
     names = ("id", "database", "made_by", "expires")
-    total, place = whole(history.get("total")), [text(row.get(n)) for n in ("web_env", "query_key")]
+    total, place = (
+        to_count(history.get("total")),
+        [to_text(row.get(n)) for n in ("web_env", "query_key")],
+    )
     if total is None or not all(place):
         return None
-    history = {name: text(history.get(name)) for name in names}
+    history = {name: to_text(history.get(name)) for name in names}
     return HistoryPlace(History(**history, total=total), *place)
 
 

@@ -31,7 +31,14 @@ from ..command_line import command_line
 from ..download.climb import Ask, Climb, DownloadRequest, Fail, Rung, Serve, Settle, State, Wait
 from ..download.ladder import Ladder, Step, get_lease_name
 from ..download.records import look_up
-from ..errors import NotConfigured, NotFound, PaperError, StoreFailed, Unreachable, in_the_way
+from ..errors import (
+    NotConfigured,
+    NotFound,
+    PaperError,
+    StoreFailed,
+    Unreachable,
+    is_blocked_by_network,
+)
 from ..http import Patience, require_newer_than
 from ..lists.pasted import Entry
 from ..model.identifiers import Ids
@@ -224,7 +231,7 @@ class _Run:
 
     def _handle_lookup_error(self, number: int, ids: Ids, outcome: PaperError) -> None:
         """Postpone a paper whose lookup failed, or go on with the error as its record."""
-        if isinstance(outcome, NotConfigured) or in_the_way(outcome):
+        if isinstance(outcome, NotConfigured) or is_blocked_by_network(outcome):
             raise outcome
         if isinstance(outcome, Unreachable) and (
             pause_s := self._schedule_return(number, _LOOK_UP)
@@ -434,7 +441,7 @@ class _Run:
         except (StoreFailed, NotConfigured):
             raise
         except PaperError as error:
-            if in_the_way(
+            if is_blocked_by_network(
                 error
             ):  # affects all papers until a person fixes the problem; they stay pending
                 raise

@@ -31,7 +31,7 @@ from ..model.paper import ObjectKind, Paper
 from ..model.versions import infer_version, satisfies_request
 from ..search.pubmed.search import count_by_filter, search
 from ..sources import Query, Source
-from ..sources.pmc import sizes_of
+from ..sources.pmc import list_media_sizes
 from .searches import SiteQuery, collect_papers
 
 _SAMPLE_SIZE = 200  # the maximum that NCBI accepts in one request
@@ -465,7 +465,7 @@ def _files_in_cloud(
     """Yield the files that the Cloud Service lists for each paper; none if it lacks the paper."""
     for pmcid in pmcids:
         try:
-            sizes = sizes_of(pmcid, ladder.web)
+            sizes = list_media_sizes(pmcid, ladder.web)
         except NotAvailable:
             yield _PaperFiles(0, 0)
             continue

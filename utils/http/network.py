@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from ..errors import NotConfigured
-from ..settings import bypasses_system_proxies, system_proxies
+from ..settings import get_system_proxies, is_proxy_bypassed
 from ..system.plain_text import one_line
 from .address_policy import get_host_and_port
 
@@ -199,7 +199,7 @@ class ProxyRules:
     @cached_property
     def _system_proxies(self) -> dict[str, Proxy]:
         """The proxies of the system's own settings, unless a variable names a proxy."""
-        values = {} if self._by_scheme else system_proxies()
+        values = {} if self._by_scheme else get_system_proxies()
         return {
             scheme: parse_proxy(text, "the system's settings") for scheme, text in values.items()
         }
@@ -207,7 +207,7 @@ class ProxyRules:
     def _find_system_proxy(self, scheme: str, host: str) -> Proxy:
         """Return the proxy of the system's own settings, if no variable names a proxy."""
         proxy = self._system_proxies.get(scheme, DIRECT)
-        return DIRECT if proxy and bypasses_system_proxies(host) else proxy
+        return DIRECT if proxy and is_proxy_bypassed(host) else proxy
 
 
 def _matches_pattern(pattern: str, host: str, port: int) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import PaperError
 from ..library import Library
-from ..logs import begin_logs, propagate_logs
+from ..logs import redirect_library_logs, set_up_logs
 from ..settings import load_settings
 from ..system.process import get_version
 
@@ -78,13 +78,13 @@ def serve(**options: Any) -> int:
     """
     try:
         settings = load_settings(**options)
-        begin_logs(settings)
+        set_up_logs(settings)
         import fastmcp
 
         # No banner, no update check, and its lines go where ours go.
         fastmcp.settings.check_for_updates = "off"
         fastmcp.settings.log_enabled = False
-        propagate_logs("fastmcp")
+        redirect_library_logs("fastmcp")
         if settings.mcp_transport_type == "http":
             from .http import listen
 

@@ -31,7 +31,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from ..errors import BadRequest, NotFound, PaperError
 from ..library import Library
-from ..logs import belonging_to, bound
+from ..logs import add_log_fields, get_log_field
 from ..settings import TOOLSETS
 from ..system.plain_text import clean_text, clean_values
 from .advice import Advice
@@ -69,7 +69,7 @@ class Calls(Middleware):
 
     async def on_request(self, context: Any, call_next: Any) -> Any:
         """Pass the request on, under the name that HTTP gave it or one of its own."""
-        with belonging_to(request=bound("request") or new_request()):
+        with add_log_fields(request=get_log_field("request") or new_request()):
             if context.method in _WORK and not _imported.is_set():
                 # A host that hangs up does not wait for the imports of a call it never hears of.
                 await to_thread.run_sync(import_packages, abandon_on_cancel=True)
@@ -88,7 +88,7 @@ class Calls(Middleware):
         message = context.message
         name = str(message.name)[:_SHOWN]  # from outside, and of any length
         job = str((message.arguments or {}).get("job_id") or "")
-        with belonging_to(tool=name, job=job[:_SHOWN]):
+        with add_log_fields(tool=name, job=job[:_SHOWN]):
             return await _log_outcome(name, self._call_tool(context, call_next))
 
     async def _call_tool(self, context: Any, call_next: Any) -> Any:
@@ -231,7 +231,7 @@ def _cause(error: Exception, what: str) -> PaperError:
     if isinstance(error.__cause__, PaperError):
         return error.__cause__
     msg = f"{what[:_NAMED]} failed by a mistake of this server: nothing was found out."
-    named = f"Report it with the lines of request {bound('request')} in the server's log."
+    named = f"Report it with the lines of request {get_log_field('request')} in the server's log."
     return PaperError(msg, "Call again; it may go well.", named)
 
 

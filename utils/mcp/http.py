@@ -48,7 +48,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ..errors import BadRequest, NotConfigured
 from ..library import Library
-from ..logs import belonging_to
+from ..logs import add_log_fields
 from ..system.plain_text import replace_surrogates
 from . import build
 from .auth import DOWNLOAD, ENDPOINT, READ, address, token_gate
@@ -310,7 +310,7 @@ class RequestLog:
                 status = message["status"]
             await send(message)
 
-        with belonging_to(request=new_request()):
+        with add_log_fields(request=new_request()):
             began = time.monotonic()
             await self._app(scope, receive, note_status)
             level = logging.INFO if status >= 400 else logging.DEBUG

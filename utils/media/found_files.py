@@ -78,13 +78,13 @@ class FoundFiles:
     @cached_property
     def _pmc_files(self) -> tuple[list[FoundFile], str]:
         """The Cloud Service's files of this paper, or the reason for having no files."""
-        from ..sources.pmc import fetch_media, media_of
+        from ..sources.pmc import fetch_media, list_media
 
         pmcid = self._stored.paper.ids.pmcid
         if not pmcid:
             return [], _NOT_IN_PMC
         try:
-            license_, files = media_of(pmcid, self._web)
+            license_, files = list_media(pmcid, self._web)
         except NotAvailable as error:
             return [], error.message
         except PaperError as error:

@@ -204,9 +204,9 @@ class Mirror:
         Unreachable
             PubMed did not say how many papers it has.
         """
-        from ..sources.eutils import count
+        from ..sources.eutils import count_records
 
-        return self.generations.require_current().papers, count(
+        return self.generations.require_current().papers, count_records(
             "pubmed", "all[filter]", self._open_web()
         )
 

@@ -28,11 +28,11 @@ from ..errors import BadContent, EmptyStore, NotAvailable, StoreFailed, Unreacha
 from ..model.paper import utc_now
 from ..sources.citation_collection import (
     HEADER,
-    MOST_BYTES,
-    TABLE,
+    MAX_BYTES,
+    TABLE_NAME,
     Snapshot,
     fetch_snapshot,
-    newest_snapshot,
+    find_newest_snapshot,
 )
 from ..system import safe_files
 from .citation_table import ENDS, SOURCES, CitationTable, Tables, get_files, get_folder
@@ -179,7 +179,7 @@ class _Update:
         """Return NIH's newest collection, read; else the one on this disk."""
         known = known_collections(self.folder)
         try:
-            snapshot = newest_snapshot(self.web)
+            snapshot = find_newest_snapshot(self.web)
             here = next((one for one in known if one.md5 == snapshot.md5), None)
             here = here or (yield from self._read_snapshot(snapshot))
         except (Unreachable, NotAvailable, BadContent) as error:
@@ -338,16 +338,16 @@ def read_pairs(path: Path, pairs: Path) -> Iterator[tuple[int, int]]:
     import pyarrow as pa
 
     try:
-        with zipfile.ZipFile(path) as packed, packed.open(TABLE) as table:
+        with zipfile.ZipFile(path) as packed, packed.open(TABLE_NAME) as table:
             head = table.readline(1000).decode("utf-8-sig", "replace")
             if tuple(name.strip().strip('"') for name in head.split(",")) != HEADER:
                 msg = f"Its columns are {head.strip()[:80]!r}, not {', '.join(HEADER)}."
                 raise BadContent(msg, verdict="not_a_paper")
-            total = packed.getinfo(TABLE).file_size
+            total = packed.getinfo(TABLE_NAME).file_size
             with PartFile(pairs, _make_schema(), dictionaries=[]) as file:
                 for batch in _read_batches(table):
                     file.write(batch)
-                    if table.tell() > MOST_BYTES:
+                    if table.tell() > MAX_BYTES:
                         raise BadContent("It unpacks to more than 100 GB.", verdict="not_a_paper")
                     yield table.tell(), total
                 file.commit()
@@ -355,7 +355,7 @@ def read_pairs(path: Path, pairs: Path) -> Iterator[tuple[int, int]]:
         msg = f"It is no table of PMIDs: {str(error).splitlines()[0][:200]}"
         raise BadContent(msg, verdict="not_a_paper") from None
     except _NO_ZIP as error:
-        msg = f"It is no ZIP with {TABLE}: {error}"
+        msg = f"It is no ZIP with {TABLE_NAME}: {error}"
         raise BadContent(msg, verdict="not_a_paper") from None
 
 

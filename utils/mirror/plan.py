@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NotAvailable, Unreachable
-from ..sources.citation_collection import Snapshot, newest_snapshot
-from ..sources.pubmed_files import last_of_baseline, list_files
+from ..sources.citation_collection import Snapshot, find_newest_snapshot
+from ..sources.pubmed_files import fetch_baseline_end, list_files
 from .citation_table import CitationTable, Tables
 from .citations import known_collections
 from .generations import Generations
@@ -104,7 +104,7 @@ def plan_pubmed(folder: Path, web: Web, *, keep: bool = True, workers: int = 0) 
         The listings could not be had.
     """
     listed = [to_source_file(file) for file in list_files(web)]
-    year, last = last_of_baseline(web)
+    year, last = fetch_baseline_end(web)
     known = {file.name: file for file in Manifest(folder).list_files(SOURCE)}
     due = [file for file in listed if not _is_here(folder, known.get(file.name), file)]
     absent = [file for file in due if not _is_fetched(folder, known.get(file.name))]
@@ -252,7 +252,7 @@ def plan_citations(folder: Path, web: Web) -> CitationsPlan:
     """Return what an update would take; see `.citations.update`."""
     table, newest, unknown = Tables(folder).get_published(), None, ""
     try:
-        newest = newest_snapshot(web)
+        newest = find_newest_snapshot(web)
     except (Unreachable, NotAvailable) as error:
         unknown = error.message
     here = {one.md5 for one in known_collections(folder)}

@@ -23,9 +23,9 @@ from ..sources.pmc_inventory import (
     ObjectVersion,
     fetch_metadata,
     fetch_xml,
-    listed,
-    listed_of,
-    newest_inventory,
+    find_newest_inventory,
+    list_article_versions,
+    list_versions,
 )
 from ..system import safe_files
 from .bundles import Member, get_md5, pack, read_members
@@ -402,13 +402,13 @@ def find_difference(
         within = frozenset(choice.pmcids)
         if len(within) <= FEW:
             listing: Iterable[ObjectVersion] = (
-                one for pmcid in sorted(within) for one in listed_of(pmcid, web)
+                one for pmcid in sorted(within) for one in list_article_versions(pmcid, web)
             )
         else:
-            every = listed(newest_inventory(web), web)
+            every = list_versions(find_newest_inventory(web), web)
             listing = (one for one in every if one.pmcid in within)
         return objects.compare(listing, within=within, **options)
-    found = objects.compare(listed(newest_inventory(web), web), **options)
+    found = objects.compare(list_versions(find_newest_inventory(web), web), **options)
     here = sum(n for state, n in objects.count_states().items() if state != "gone")
     if len(found.gone) * 2 > here > 1:
         msg = f"PMC's inventory lacks {len(found.gone):,} of the {here:,} articles known here."

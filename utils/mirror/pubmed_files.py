@@ -23,12 +23,12 @@ from ..errors import BadContent, BadRequest
 from ..sources.pubmed_files import (
     BulkFile,
     Folder,
+    fetch_baseline_end,
     fetch_file,
     fetch_md5,
-    last_in_notice,
-    last_of_baseline,
     list_files,
-    md5_in,
+    parse_baseline_end,
+    parse_md5,
 )
 from ..system import safe_files
 from .manifest import SourceFile
@@ -68,7 +68,7 @@ class Nlm:
 
     def last_of_baseline(self) -> tuple[int, int]:
         """As NLM's notice says."""
-        return last_of_baseline(self._web)
+        return fetch_baseline_end(self._web)
 
     def md5(self, file: BulkFile) -> str:
         """The MD5 that stands beside it."""
@@ -123,7 +123,7 @@ class FilledFolder:
     def last_of_baseline(self) -> tuple[int, int]:
         """As NLM's notice in it says; zeros where there is none."""
         for path in self._find_paths("README.txt"):
-            if (last := last_in_notice(path.read_text("utf-8", "replace")))[0]:
+            if (last := parse_baseline_end(path.read_text("utf-8", "replace")))[0]:
                 return last
         return 0, 0
 
@@ -140,7 +140,7 @@ class FilledFolder:
             made = hashlib.file_digest(opened, lambda: hashlib.md5(usedforsecurity=False))
         beside = path.with_name(f"{path.name}.md5")
         with suppress(FileNotFoundError):
-            told = md5_in(file, beside.read_text("utf-8", "replace"))
+            told = parse_md5(file, beside.read_text("utf-8", "replace"))
             if told != made.hexdigest():
                 msg = f"{path} has MD5 {made.hexdigest()}; beside it stands {told}."
                 raise BadContent(msg, "Copy it again.", verdict="partial")

@@ -10,14 +10,14 @@ ladder follows ``PAPERS_SOURCES``, whose default is this order, too.
 
 from __future__ import annotations
 
-from ..plugins import plugins
+from ..plugins import list_plugins
 from .site import KeptBy, Site
 from .site_list import OWN
 
 _TRUSTED: tuple[KeptBy, ...] = ("indexers", "publishers", "machines", "preprint servers")
 SITES: tuple[Site, ...] = (
     *OWN,
-    *(site for plugin in plugins() for site in plugin.sources.values()),
+    *(site for plugin in list_plugins() for site in plugin.sources.values()),
 )
 ROUTES = {route.via: route for site in SITES for route in site.routes}
 KEYS = tuple(key for site in SITES for key in site.keys)

@@ -34,8 +34,8 @@ from ..search.fused_results import group_records
 from ..search.resolve import resolve_entries
 from ..shelf import Shelf
 from ..sources import Source
-from ..sources.europepmc import Kind, Linked
-from ..sources.loose_json import mapping
+from ..sources.europepmc import Kind, LinkedPaper
+from ..sources.loose_json import to_dict
 from ..system.plain_text import one_line
 
 _CACHE_DAYS = 0.5  # shorter than the time between two updates from cron
@@ -264,7 +264,7 @@ class _CitationSearch:
                 for ids in self._find_printed_ids(seed, name, named):
                     yield Paper(ids), Lead(name, direction, SHELF_INDEX)
 
-    def _ask_index(self, index: Index, ids: Ids, direction: Direction) -> list[Linked]:
+    def _ask_index(self, index: Index, ids: Ids, direction: Direction) -> list[LinkedPaper]:
         """Return an index's list; an error is counted, and gives an empty list."""
         try:
             total, rows = self._read_list(index, ids, KINDS[direction])
@@ -277,12 +277,12 @@ class _CitationSearch:
         self._cut += Counter()  # drops zero counts
         return rows
 
-    def _read_list(self, index: Index, ids: Ids, kind: Kind) -> tuple[int, list[Linked]]:
+    def _read_list(self, index: Index, ids: Ids, kind: Kind) -> tuple[int, list[LinkedPaper]]:
         """Return one list, cached for half a day so that an interrupted search can resume."""
         name = f"{index.name} {kind} {'|'.join(ids.names())}"
-        if kept := mapping(self._web.cache.get("linked", name)):
+        if kept := to_dict(self._web.cache.get("linked", name)):
             with suppress(LookupError, TypeError):
-                return int(kept["total"]), [Linked(**row) for row in kept["rows"]]
+                return int(kept["total"]), [LinkedPaper(**row) for row in kept["rows"]]
         total, rows, _ = index.lists(ids, kind, MAX_LINKED, self._web)
         kept = {"total": total, "rows": [asdict(row) for row in rows]}
         self._web.cache.put("linked", name, kept, _CACHE_DAYS)
@@ -369,7 +369,7 @@ def find_printed_ids(reference: str) -> Ids:
     return collect_ids({"doi": doi[0].rstrip(".") if doi else "", "pmid": pmid[1] if pmid else ""})
 
 
-def _to_paper(row: Linked) -> Paper:
+def _to_paper(row: LinkedPaper) -> Paper:
     """Convert a row of an index's list to a paper."""
     ids = collect_ids({"pmid": row.pmid, "doi": row.doi})
     names = (name.strip() for name in row.authors.split(","))

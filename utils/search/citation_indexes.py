@@ -16,7 +16,7 @@ from ..http import Web
 from ..model.identifiers import IdName, Ids
 from ..settings import Settings
 from ..sources import icite, openalex, opencitations, semantic_scholar
-from ..sources.europepmc import Kind, Linked, fetch_linked
+from ..sources.europepmc import Kind, LinkedPaper, fetch_linked
 from ..sources.eutils_services import LinkName, fetch_paper_links
 from ..sources.source import find_citations
 
@@ -29,7 +29,7 @@ _AT_NCBI: dict[Kind, LinkName] = {
     "references": "pubmed_pubmed_refs",
     "citations": "pubmed_pubmed_citedin",
 }
-Lists = Callable[[Ids, Kind, int, Web], tuple[int, list[Linked], str]]
+Lists = Callable[[Ids, Kind, int, Web], tuple[int, list[LinkedPaper], str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +49,23 @@ class Index:
         return any(getattr(ids, name) for name in self.by)
 
 
-def _fetch_ncbi_links(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[Linked], str]:
+def _fetch_ncbi_links(
+    ids: Ids, kind: Kind, most: int, web: Web
+) -> tuple[int, list[LinkedPaper], str]:
     """Return the number of papers at NCBI, the first of them, and the address asked."""
     links, url = fetch_paper_links(ids.pmid, _AT_NCBI[kind], web)
-    return len(links), [Linked(pmid=link.pmid) for link in links][:most], url
+    return len(links), [LinkedPaper(pmid=link.pmid) for link in links][:most], url
 
 
 def _fetch_europepmc_links(
     ids: Ids, kind: Kind, most: int, web: Web
-) -> tuple[int, list[Linked], str]:
+) -> tuple[int, list[LinkedPaper], str]:
     return fetch_linked(ids.pmid, kind, min(most, MAX_LINKED), web)
 
 
 def _find_local_links(
     source: str, ids: Ids, kind: Kind, most: int, web: Web
-) -> tuple[int, list[Linked], str]:
+) -> tuple[int, list[LinkedPaper], str]:
     """Return the papers that a table of citations on this machine lists."""
     citations = find_citations(web.settings)
     if citations is None:
@@ -74,7 +76,7 @@ def _find_local_links(
     except StoreFailed as damaged:
         raise Unreachable(damaged.message, damaged.hint) from None
     edges = [edge for edge in every if source in edge.sources]
-    return len(edges), [Linked(pmid=str(edge.pmid)) for edge in edges][:most], ""
+    return len(edges), [LinkedPaper(pmid=str(edge.pmid)) for edge in edges][:most], ""
 
 
 INDEXES = (

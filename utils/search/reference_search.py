@@ -24,7 +24,7 @@ from ..model.paper import Paper
 from ..settings import Settings
 from ..sources import Query, Source
 from ..sources.crossref import find_works
-from ..sources.pubmed import fetch
+from ..sources.pubmed import fetch_papers
 from ..sources.pubmed import search as search_pubmed
 from .pubmed.citation_matching import match_citations
 from .same_paper import is_preprint
@@ -79,7 +79,7 @@ def find_by_place(wanted: Sequence[WantedReference], web: Web, _: Sequence[Sourc
         batch = placed[start : start + _LINES_PER_REQUEST // 2]
         with _note_unanswered(batch, ECITMATCH):
             named = _ask_ecitmatch(batch, web)
-            known = fetch(sorted({pmid for pmids in named for pmid in pmids}), web)
+            known = fetch_papers(sorted({pmid for pmids in named for pmid in pmids}), web)
             for one, pmids in zip(batch, named, strict=True):
                 one.found += [(known[pmid], ECITMATCH) for pmid in pmids if pmid in known]
 

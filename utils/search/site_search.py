@@ -19,19 +19,19 @@ from ..sources import Query
 from ..sources.arxiv import fetch_version, search
 from ..sources.arxiv_query import ORDERS, SORTS
 from ..sources.semantic_scholar import (
-    BULK_PAGE,
+    BULK_PAGE_SIZE,
     FIELDS_OF_STUDY,
     ScholarPage,
     ScholarPaper,
+    build_filters,
     fetch_linked_papers,
     fetch_paper,
-    filters_of,
-    limits_of,
-    plain_words,
+    get_date_limits,
     search_bulk,
-    search_relevant,
+    search_by_relevance,
+    to_plain_words,
 )
-from ..sources.semantic_scholar_graph import graph_name
+from ..sources.semantic_scholar_graph import to_graph_name
 from ..system.plain_text import prepare_query_text
 
 __all__ = [
@@ -108,7 +108,7 @@ def search_semantic_scholar(  # noqa: PLR0913  # every option the service has
         min_date=min_date or format_year_limit(start_year, "start_year"),
         max_date=max_date or format_year_limit(end_year, "end_year"),
     )
-    filters = filters_of(*limits_of(dates), fields_of_study)
+    filters = build_filters(*get_date_limits(dates), fields_of_study)
     if bulk:
         question = {
             "query": text,
@@ -118,8 +118,8 @@ def search_semantic_scholar(  # noqa: PLR0913  # every option the service has
         parameters = {name: value for name, value in question.items() if value}
         page = search_bulk({**parameters, **filters}, max_results, start, web)
     else:
-        words, warnings = plain_words(text)
-        page = search_relevant(words, filters, max_results, start, web)
+        words, warnings = to_plain_words(text)
+        page = search_by_relevance(words, filters, max_results, start, web)
         page = replace(page, warnings=(*warnings, *page.warnings))
     return replace(page, warnings=(NO_HITS, *page.warnings)) if page.total == 0 else page
 
@@ -138,7 +138,7 @@ def fetch_scholar_paper(paper: str, web: Web) -> ScholarPaper:
     Unreachable
         It did not answer.
     """
-    return fetch_paper(graph_name(paper), web)
+    return fetch_paper(to_graph_name(paper), web)
 
 
 def find_citing_papers(
@@ -160,7 +160,7 @@ def find_citing_papers(
         It did not answer.
     """
     _require_page(max_results, start)
-    return fetch_linked_papers(graph_name(paper), "citations", max_results, start, web)
+    return fetch_linked_papers(to_graph_name(paper), "citations", max_results, start, web)
 
 
 def _require_page(max_results: int, start: int) -> None:
@@ -176,8 +176,8 @@ def _require_bulk(bulk: bool, sort_by: str, token: str, start: int) -> None:
         option = "sort_by" if sort_by else "token"
         msg = f"{option} belongs to a search in bulk; otherwise the most relevant come first."
         raise BadRequest(msg, "Set bulk, or leave it out.")
-    if bulk and start >= BULK_PAGE:
-        msg = f"start is {start:,}; a search in bulk counts it within {BULK_PAGE:,} hits."
+    if bulk and start >= BULK_PAGE_SIZE:
+        msg = f"start is {start:,}; a search in bulk counts it within {BULK_PAGE_SIZE:,} hits."
         raise BadRequest(msg, "Go on with the token and the next_start of the last page.")
     if sort_by and sort_by not in BULK_SORTS:
         raise BadRequest(

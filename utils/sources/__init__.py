@@ -1,11 +1,11 @@
-"""Every site we can ask, with all that is to be said of it in its file, and what each can do.
+"""List every site that Papershelf can ask, one module for each site.
 
 The order of `SOURCE_NAMES` matters; see `..model.sites`.
 """
 
 from importlib import import_module
 
-from ..plugins import import_part, plugins
+from ..plugins import import_part, list_plugins
 from .source import Lookup, Query, QueryOptions, Route, Source, ask_in_halves
 
 SOURCE_NAMES = (
@@ -38,7 +38,7 @@ OWN_SOURCES: tuple[Source, ...] = tuple(
     import_module(f".{name}", __package__).SOURCE for name in SOURCE_NAMES
 )
 SOURCES = OWN_SOURCES + tuple(
-    import_part(f"{module}:SOURCE") for plugin in plugins() for module in plugin.sources
+    import_part(f"{module}:SOURCE") for plugin in list_plugins() for module in plugin.sources
 )
 
 __all__ = ["SOURCES", "Lookup", "Query", "QueryOptions", "Route", "Source", "ask_in_halves"]

@@ -1,4 +1,4 @@
-"""The Internet Archive: what lay at a link of a repository that is dead.
+"""Find captures of dead repository links in the Internet Archive.
 
 The availability API names the capture nearest to now; the bytes as they were sent are had by
 ``id_`` behind its moment, else the archive's own frame is around them.
@@ -14,17 +14,17 @@ from urllib.parse import urlsplit
 from ..errors import Unreachable
 from ..http import Answer, Rate, Web
 from ..model.site import Address
-from .loose_json import mapping, text
+from .loose_json import to_dict, to_text
 from .source import Source
 
 _CAPTURE = re.compile(
     r"https?://web\.archive\.org(?::\d+)?/web/(\d{4,14})(?:[a-z]{2}_)?/(.+)", re.S
 )
-_ASKED_DAYS = 30.0
+_CACHE_DAYS = 30.0
 
 
 def find_capture(url: str, web: Web) -> str:
-    """Return the archive's address of a page that is gone; empty if it has none.
+    """Return the archive's address of a missing page; "" if the archive has no capture.
 
     Asked once in a month for each address.
 
@@ -36,10 +36,10 @@ def find_capture(url: str, web: Web) -> str:
     kept = web.cache.get("archived", url)
     if kept is None:
         address = f"{web.settings.address('archive')}/available"
-        closest = _closest(web.get(address, {"url": url}, check=_closest))
-        there = closest.get("available") is True and text(closest.get("status")) == "200"
-        kept = text(closest.get("url")) if there else ""
-        web.cache.put("archived", url, kept, _ASKED_DAYS)
+        closest = _find_closest(web.get(address, {"url": url}, check=_find_closest))
+        there = closest.get("available") is True and to_text(closest.get("status")) == "200"
+        kept = to_text(closest.get("url")) if there else ""
+        web.cache.put("archived", url, kept, _CACHE_DAYS)
     found = _CAPTURE.fullmatch(str(kept))
     # The address is made by us: what the answer says may lead anywhere.
     if not found or not urlsplit(found[2]).scheme.startswith("http"):
@@ -47,12 +47,12 @@ def find_capture(url: str, web: Web) -> str:
     return f"{web.settings.address('web_archive')}/{found[1]}id_/{found[2]}"
 
 
-def _closest(answer: Answer) -> dict[str, Any]:
-    """Return the capture that an answer names, empty for no capture, or raise `Unreachable`."""
-    captures = mapping(answer.json()).get("archived_snapshots")
+def _find_closest(answer: Answer) -> dict[str, Any]:
+    """Return the capture that an answer names; {} for none."""
+    captures = to_dict(answer.json()).get("archived_snapshots")
     if not isinstance(captures, dict):
         raise Unreachable("The Internet Archive sent no list of captures.", "Try again later.")
-    return mapping(captures.get("closest"))
+    return to_dict(captures.get("closest"))
 
 
 SOURCE = Source(

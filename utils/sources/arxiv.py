@@ -1,4 +1,4 @@
-"""arXiv: its search, the record of every preprint on it, and their texts.
+"""Search arXiv, and fetch the records of its preprints and their texts.
 
 Requests: one every three seconds, one at a time, summed over everything a user runs, for the
 search, the files and the licenses together. Its refusals are 429, 406 or 503, mostly without
@@ -44,10 +44,10 @@ from ..model.paper import (
     to_row,
 )
 from ..model.site import Address
-from .arxiv_query import LAST, SHAKY, ArxivQuery, arxiv_query
-from .loose_json import LONGEST_NAME, whole
+from .arxiv_query import LAST_HIT, LAST_RELIABLE_HIT, ArxivQuery, build_query
+from .loose_json import MAX_NAME_CHARS, to_count
 from .publisher import require_picture
-from .source import Lookup, Query, Route, Source, one_by_one, recall_papers, remembered
+from .source import Lookup, Query, Route, Source, cache_search, one_by_one, recall_papers
 
 _IDS_PER_REQUEST = 100
 _FIRST_HTML = "2023-12"
@@ -59,13 +59,13 @@ _LICENSE_LINE = re.compile(rb'id="license-tr"[^<>]{0,200}>\s*Licen[sc]e:\s*([^<>
 _ARXIV = "{http://arxiv.org/schemas/atom}"
 WITHDRAWN = "Withdrawn"
 """The publication type of a paper whose authors, or arXiv, took it back."""
-_TAKEN_BACK = re.compile(
+_WITHDRAWN_NOTE = re.compile(
     r"(?:^|[.;:(]\s*)(?:(?:this|the|our)\s+)?(?:(?:paper|article|manuscript|submission|preprint"
     r"|work|note|letter|e-?print)\s+)?(?:(?:has|have)\s+been\s+|is\s+|was\s+)?(?:now\s+)?"
     r"(?:temporarily\s+)?withdrawn(?:\s+(?:by|due|because|as|since|from\s+arxiv|for|until)\b|\s*[.;:,)]|$)",
     re.I,
 )
-_GROUP = re.compile(
+_GROUP_NAME = re.compile(
     r"\b(?:Collaborations?|Consortium|Team|Group|Project|Initiative|Community|Committee|Network"
     r"|Observatory|Partnership)\b(?:\s*\([^()]*\))?$",
     re.I,
@@ -82,12 +82,12 @@ _PARTICLES = frozenset(
 # With a capital only where they can hardly be a given name: Le and Van are, in Vietnam.
 _CAPITAL_PARTICLES = frozenset(("Del", "Della", "De", "Dos", "Von"))
 _AFTER_VAN = frozenset(("de", "den", "der", "het", "'t"))
-_MARKS = {
+_COMBINING_ACCENTS = {
     '"': "\u0308", "'": "\u0301", "`": "\u0300", "^": "\u0302", "~": "\u0303", "=": "\u0304",
     ".": "\u0307", "u": "\u0306", "v": "\u030c", "H": "\u030b", "c": "\u0327", "k": "\u0328",
     "r": "\u030a", "d": "\u0323", "b": "\u0331",
 }  # fmt: skip
-_LETTERS = {
+_TEX_LETTERS = {
     "ss": "ß", "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "aa": "å", "AA": "Å", "ae": "æ", "AE": "Æ",
     "oe": "œ", "OE": "Œ", "i": "ı", "j": "ȷ", "dh": "ð", "DH": "Ð", "th": "þ", "TH": "Þ",
 }  # fmt: skip
@@ -98,8 +98,8 @@ _ACCENT = re.compile(
 _LETTER = re.compile(
     r"\\(ss|oe|OE|ae|AE|aa|AA|dh|DH|th|TH|[oOlLij])(?![A-Za-z])(?:\{\}|\s+(?=\w))?"
 )
-_SIGN = re.compile(r"\\([&%#_])")
-_LONE = re.compile(r"\{(\w)\}")
+_ESCAPED_SIGN = re.compile(r"\\([&%#_])")
+_BRACED_LETTER = re.compile(r"\{(\w)\}")
 _PAGES = r"(?P<pages>[A-Za-z]{0,2}\d+(?:\.\d+)?(?:\s*[-\u2013]+\s*[A-Za-z]?\d+)?)"
 _NAME = r"(?P<journal>[A-Z][^\d;:()\[\]]*?[A-Za-z.&])"
 _VOLUME = r"(?P<volume>\d{1,4})(?:\s*\(\s*(?P<issue>\d{1,3}(?:[-/]\d+)?)\s*\))?"
@@ -118,18 +118,18 @@ _REFERENCES = tuple(
 RATE = Rate(
     "arxiv", ("arxiv", "arxiv_oai"), every=3.0, in_flight=1, backoff=60.0, hosts=("arxiv.org",)
 )
-REMEMBERED_DAYS = 1.0
+CACHE_DAYS = 1.0
 """The index changes at midnight; asking the same more than once a day is against the rules."""
 ATOM = "{http://www.w3.org/2005/Atom}"
 OPENSEARCH = "{http://a9.com/-/spec/opensearch/1.1/}"
-_ENOUGH = frozenset({406, 429, 503})
-_ERRORS = "arxiv.org/api/errors"
+_REFUSAL_STATUSES = frozenset({406, 429, 503})
+_ERROR_FEED = "arxiv.org/api/errors"
 Check = Callable[[Answer], object]
 
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """A page of a search: the hits arXiv counts, the number of entries, and their papers."""
+    """One page of a search: arXiv's number of hits, the number of entries, and their papers."""
 
     total: int
     entries: int
@@ -146,18 +146,21 @@ def search(query: Query, web: Web, *, sort_order: str = "descending") -> SearchR
     Unreachable
         arXiv is down, wants to be left alone, or keeps sending pages without the hits it counted.
     """
-    request = arxiv_query(query, sort_order)
+    request = build_query(query, sort_order)
     page = _fetch_page(request, web)
     total, end = page.total, request.start + page.entries
     more = page.entries > 0 and end < total
     warnings = list(request.warnings)
     if unread := page.entries - len(page.papers):
         warnings.append(f"{unread:,} of arXiv's entries could not be read and are left out.")
-    if more and end >= LAST:
-        warnings.append(f"arXiv shows the first {LAST:,} hits only; narrow the search by years.")
-    elif total > SHAKY:
+    if more and end >= LAST_HIT:
         warnings.append(
-            f"Of {total:,} hits those after {SHAKY:,} come unreliably; narrow the search by years."
+            f"arXiv shows the first {LAST_HIT:,} hits only; narrow the search by years."
+        )
+    elif total > LAST_RELIABLE_HIT:
+        warnings.append(
+            f"Of {total:,} hits those after {LAST_RELIABLE_HIT:,} come unreliably; "
+            "narrow the search by years."
         )
     return SearchResult(
         query.text,
@@ -165,24 +168,24 @@ def search(query: Query, web: Web, *, sort_order: str = "descending") -> SearchR
         total,
         page.papers,
         tuple(warnings),
-        end if more and end < LAST else None,
+        end if more and end < LAST_HIT else None,
     )
 
 
 def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
-    """The records behind arXiv identifiers, in their newest versions."""
+    """Return the records behind arXiv identifiers, in their newest versions."""
     known = fetch_records([ids.arxiv for ids in wanted], web)
     return {ids: known[ids.arxiv] for ids in wanted if ids.arxiv in known}
 
 
 def recall(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
-    """The records behind arXiv identifiers that were fetched within the last day."""
+    """Return the records behind arXiv identifiers that were fetched within the last day."""
     kept = recall_papers("arxiv", [ids.arxiv for ids in wanted if ids.arxiv], web)
     return {ids: kept[ids.arxiv] for ids in wanted if ids.arxiv in kept}
 
 
 def fetch_records(names: Sequence[str], web: Web) -> dict[str, Paper]:
-    """The records of *names* (``2601.00001``, ``2601.00001v1``), by these names.
+    """Return the records of *names* (``2601.00001``, ``2601.00001v1``), by these names.
 
     Raises
     ------
@@ -198,34 +201,34 @@ def fetch_records(names: Sequence[str], web: Web) -> dict[str, Paper]:
     # Without max_results even a list of identifiers is cut to ten.
     params = {"id_list": ",".join(unknown), "max_results": len(unknown)}
     try:
-        answer = _query(params, web, read_feed)
+        answer = _send_query(params, web, read_feed)
     except NotAvailable as refused:
         if refused.details.get("status") == 400 and len(unknown) == 1:
             return known  # no name at all, such as 1234.12345 of a 34th month: nobody's paper
         raise
-    for paper in _papers(answer):
+    for paper in _read_papers(answer):
         # An entry names its version, whether or not one was asked for.
         for name in (f"{paper.ids.arxiv}v{paper.version}", paper.ids.arxiv):
             if name in unknown:
                 known[name] = paper
-                _remember(name, paper, web)
+                _cache_record(name, paper, web)
     return known
 
 
 def fetch_version(name: str, version: str, web: Web) -> Paper | None:
-    """The record of a version, or of the newest where *version* is empty; None if unknown."""
+    """Return the record of a version, or of the newest if *version* is empty; None if unknown."""
     name_of_version = f"{name}v{version}" if version else name
     return fetch_records([name_of_version], web).get(name_of_version)
 
 
 def _fetch_page(request: ArxivQuery, web: Web) -> _Page:
-    """One page of a search; it is remembered for a day."""
+    """Return one page of a search; the page is cached for a day."""
     name = json.dumps(request.params, sort_keys=True)
     if kept := web.cache.get("arxiv_search", name):
         with suppress(LookupError, TypeError, AttributeError):  # another version's is forgotten
             return _Page(kept["total"], kept["entries"], tuple(map(paper_from_row, kept["papers"])))
     try:
-        answer = _query(request.params, web, _require_hits)
+        answer = _send_query(request.params, web, _require_hits)
     except NotAvailable as refused:
         if refused.details.get("status") != 400:
             raise
@@ -233,51 +236,55 @@ def _fetch_page(request: ArxivQuery, web: Web) -> _Page:
             refused.message, "Simplify the query, or ask for fewer hits."
         ) from None
     entries = sum(1 for _ in read_feed(answer).iter(f"{ATOM}entry"))
-    page = _Page(_total(answer), entries, tuple(_papers(answer)))
-    web.cache.put("arxiv_search", name, asdict(page), REMEMBERED_DAYS)
+    page = _Page(_get_total(answer), entries, tuple(_read_papers(answer)))
+    web.cache.put("arxiv_search", name, asdict(page), CACHE_DAYS)
     for paper in page.papers:  # a search shows the newest versions: no need to look them up again
-        _remember(paper.ids.arxiv, paper, web)
+        _cache_record(paper.ids.arxiv, paper, web)
     return page
 
 
-def _query(params: Mapping[str, Any], web: Web, check: Check) -> Answer:
+def _send_query(params: Mapping[str, Any], web: Web, check: Check) -> Answer:
+    """Send a request to arXiv's search."""
     url = f"{web.settings.address('arxiv')}/api/query"
     return ask(url, web, params, allow=frozenset({400}), check=check)
 
 
 def _require_hits(answer: Answer) -> None:
-    """Raise for an empty page inside the total: an error of arXiv's that passes."""
+    """Raise for an empty page within the total, a temporary error of arXiv."""
     root = read_feed(answer)
-    start = _number(answer, "startIndex", "where the page begins")
-    if _total(answer) > start and root.find(f"{ATOM}entry") is None:
+    start = _parse_number(answer, "startIndex", "where the page begins")
+    if _get_total(answer) > start and root.find(f"{ATOM}entry") is None:
         msg = "arXiv counted hits and sent a page without any."
         raise Unreachable(msg, "Try again later, or narrow the search by years.")
 
 
-def _remember(name: str, paper: Paper, web: Web) -> None:
-    web.cache.put("arxiv", name, to_row(paper), REMEMBERED_DAYS)
+def _cache_record(name: str, paper: Paper, web: Web) -> None:
+    """Cache a record for a day."""
+    web.cache.put("arxiv", name, to_row(paper), CACHE_DAYS)
 
 
-def _total(answer: Answer) -> int:
-    return _number(answer, "totalResults", "how many hits there are")
+def _get_total(answer: Answer) -> int:
+    """Return the number of hits that a feed declares."""
+    return _parse_number(answer, "totalResults", "how many hits there are")
 
 
-def _number(answer: Answer, tag: str, meaning: str) -> int:
-    number = whole(read_feed(answer).findtext(f"{OPENSEARCH}{tag}"))
+def _parse_number(answer: Answer, tag: str, meaning: str) -> int:
+    """Return a number of a feed; raise `Unreachable` if it is missing."""
+    number = to_count(read_feed(answer).findtext(f"{OPENSEARCH}{tag}"))
     if number is None:
         raise Unreachable(f"arXiv did not say {meaning}.", "Try again later.")
     return number
 
 
-def _papers(answer: Answer) -> list[Paper]:
-    """The papers of a feed; what has no author is no paper (unknown identifiers, at times)."""
+def _read_papers(answer: Answer) -> list[Paper]:
+    """Return the papers of a feed; skip entries without authors (unknown identifiers)."""
     entries = read_feed(answer).iter(f"{ATOM}entry")
-    papers = (paper_of(entry) for entry in entries if entry.find(f"{ATOM}author") is not None)
+    papers = (to_paper(entry) for entry in entries if entry.find(f"{ATOM}author") is not None)
     return [replace(paper, recorded_by=SOURCE.name) for paper in papers if paper.ids.arxiv]
 
 
 def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
-    """Fetch the newest version's text, the form that keeps formulas best first.
+    """Fetch the newest version's text, the form with the best formulas first.
 
     Raises
     ------
@@ -290,15 +297,15 @@ def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
         msg = f"arXiv:{paper.ids.arxiv} was withdrawn; what it said is not offered."
         raise NotAvailable(msg, "Earlier versions may still be read at arxiv.org.")
     license_ = None
-    for kind in _kinds(paper):
+    for kind in _list_forms(paper):
         url = f"{web.settings.address('arxiv')}/{kind}/{paper.ids.arxiv}"
         try:
             answer = ask(url, web, kept=True)
         except (NotAvailable, BadContent) as miss:
             yield miss
             continue
-        media = _media(answer.body)
-        stated = _stated_license(answer.body) if media == "html" else ""
+        media = _detect_media(answer.body)
+        stated = _find_license(answer.body) if media == "html" else ""
         if not stated and license_ is None:
             license_ = _fetch_license(paper.ids.arxiv, web)
         yield Fetched(
@@ -316,7 +323,7 @@ def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
 
 
 def fetch_pdf(paper: Paper, web: Web) -> Iterator[Fetched]:
-    """Fetch the PDF of the version that is asked for, else of the newest.
+    """Fetch the PDF of the requested version, else of the newest.
 
     Raises
     ------
@@ -330,11 +337,13 @@ def fetch_pdf(paper: Paper, web: Web) -> Iterator[Fetched]:
         raise NotAvailable(msg)
     url = f"{web.settings.address('arxiv')}/pdf/{paper.ids.arxiv}"
     body = ask(url, web, kept=True).body
-    yield Fetched(body, _media(body), url, "arxiv", "arxiv_pdf", ids=Ids(arxiv=paper.ids.arxiv))
+    yield Fetched(
+        body, _detect_media(body), url, "arxiv", "arxiv_pdf", ids=Ids(arxiv=paper.ids.arxiv)
+    )
 
 
 def fetch_picture(url: str, web: Web, most_bytes: int) -> bytes:
-    """The bytes of a picture of one of arXiv's pages, at arXiv's pace.
+    """Fetch a picture of an arXiv page, within arXiv's rate limit.
 
     Raises
     ------
@@ -346,46 +355,48 @@ def fetch_picture(url: str, web: Web, most_bytes: int) -> bytes:
     return ask(url, web, check=require_picture, limit=most_bytes).body
 
 
-def _kinds(paper: Paper) -> tuple[str, ...]:
-    """Return the forms to ask for: pages since they exist, sources where they can be read.
+def _list_forms(paper: Paper) -> tuple[str, ...]:
+    """Return the forms to request: HTML if it exists, LaTeX if it can be read, PDF.
 
     Only arXiv's own record says when the preprint was revised.
     """
     from ..readers.latex import is_available
 
-    day = max(paper.revised if paper.version else "", _submitted(paper.ids.arxiv))
+    day = max(paper.revised if paper.version else "", _find_submission_month(paper.ids.arxiv))
     pages = ("html",) if day >= _FIRST_HTML else ()
     return (*pages, "e-print", "pdf") if is_available() else (*pages, "pdf")
 
 
-def _submitted(name: str) -> str:
-    """The month in an identifier.
+def _find_submission_month(name: str) -> str:
+    """Return the month in an identifier.
 
-    >>> _submitted("2601.00001"), _submitted("hep-ex/0307015")
+    >>> _find_submission_month("2601.00001"), _find_submission_month("hep-ex/0307015")
     ('2026-01', '')
     """
     match = re.match(r"(\d\d)(\d\d)\.", name)
     return f"20{match[1]}-{match[2]}" if match else ""
 
 
-def _media(body: bytes) -> Media:
-    """The media type by the first bytes: arXiv says nowhere else what a source file is."""
+def _detect_media(body: bytes) -> Media:
+    """Return the media type by the first bytes, since arXiv declares no type of source files."""
     if b"%PDF-" in body[:1024]:
         return "pdf"
     return "latex" if body[:2] == b"\x1f\x8b" or _is_tar(body) else "html"
 
 
 def _is_tar(body: bytes) -> bool:
+    """Return whether a body is an uncompressed tar archive."""
     return body[257:262] == b"ustar"
 
 
-def _stated_license(page: bytes) -> str:
+def _find_license(page: bytes) -> str:
+    """Return the license that a page states; "" if there is none."""
     match = _LICENSE_LINE.search(page)
     return match[1].decode("utf-8", "replace") if match else ""
 
 
 def _fetch_license(name: str, web: Web) -> str:
-    """The license in arXiv's OAI record; empty where arXiv does not answer."""
+    """Return the license in arXiv's OAI record; "" if arXiv does not answer."""
     from ..readers.safe_xml import parse_xml
 
     if (kept := web.cache.get("arxiv_license", name)) is not None:
@@ -406,28 +417,28 @@ def _fetch_license(name: str, web: Web) -> str:
     return license_
 
 
-def paper_of(entry: Any) -> Paper:
-    """The paper an ``<entry>`` describes, in the version it names."""
+def to_paper(entry: Any) -> Paper:
+    """Return the paper that an ``<entry>`` describes, in the version that the entry names."""
 
     def text(tag: str) -> str:
-        return _words(entry.findtext(tag) or "")[:LONGEST_NAME]
+        return _join_words(entry.findtext(tag) or "")[:MAX_NAME_CHARS]
 
     where, comment = text(f"{ATOM}id"), text(f"{_ARXIV}comment")
-    abstract = _words(entry.findtext(f"{ATOM}summary") or "")
+    abstract = _join_words(entry.findtext(f"{ATOM}summary") or "")
     withdrawal = next(
-        (words for words in (comment, abstract[:300]) if _TAKEN_BACK.search(words)), ""
+        (words for words in (comment, abstract[:300]) if _WITHDRAWN_NOTE.search(words)), ""
     )
     primary = entry.find(f"{_ARXIV}primary_category")
     classes = [] if primary is None else [primary.get("term", "")]
     classes += [one.get("term", "") for one in entry.iter(f"{ATOM}category")]
-    reference = _journal(text(f"{_ARXIV}journal_ref"))
-    authors = (author_of(one) for one in entry.iter(f"{ATOM}author"))
+    reference = _parse_reference(text(f"{_ARXIV}journal_ref"))
+    authors = (to_author(one) for one in entry.iter(f"{ATOM}author"))
     return Paper(
         ids=Ids(
             arxiv=Ids.maybe(where).arxiv, doi=Ids.maybe(text(f"{_ARXIV}doi").split(" ")[0]).doi
         ),
-        title=without_tex(text(f"{ATOM}title")),
-        abstract=without_tex(abstract),
+        title=tex_to_text(text(f"{ATOM}title")),
+        abstract=tex_to_text(abstract),
         authors=tuple(author for author in authors if author.name),
         journal=reference.get("journal", "arXiv"),
         volume=reference.get("volume", ""),
@@ -445,25 +456,27 @@ def paper_of(entry: Any) -> Paper:
     )
 
 
-def author_of(author: Any) -> Author:
-    """An ``<author>``: a person, or a collaboration."""
+def to_author(author: Any) -> Author:
+    """Return the author of an ``<author>`` element: a person or a collaboration."""
 
     def words(element: Any) -> str:
-        return without_tex(_words("".join(element.itertext()))[:LONGEST_NAME])
+        return tex_to_text(_join_words("".join(element.itertext()))[:MAX_NAME_CHARS])
 
     name = author.find(f"{ATOM}name")
     places = tuple(filter(None, (words(one) for one in author.iter(f"{_ARXIV}affiliation"))))
-    return author_named(words(name) if name is not None else "", places)
+    return parse_author_name(words(name) if name is not None else "", places)
 
 
-def author_named(name: str, affiliations: tuple[str, ...] = ()) -> Author:
-    """The author of a printed name; what is no name (``et al.``, ``:``) gives an empty one.
+def parse_author_name(name: str, affiliations: tuple[str, ...] = ()) -> Author:
+    """Parse a printed author name; return an empty author for text such as ``et al.``.
 
-    >>> author_named("Peter H. N. de With").family, author_named("Ludwig van der Berg").family
-    ('de With', 'van der Berg')
-    >>> author_named("Sammy Davis Jr.").suffix
+    >>> parse_author_name("Peter H. N. de With").family
+    'de With'
+    >>> parse_author_name("Ludwig van der Berg").family
+    'van der Berg'
+    >>> parse_author_name("Sammy Davis Jr.").suffix
     'Jr.'
-    >>> author_named("The ATLAS Collaboration").collective
+    >>> parse_author_name("The ATLAS Collaboration").collective
     'The ATLAS Collaboration'
     """
     if name.endswith(")") and (led := _ON_BEHALF.search(name)):
@@ -471,7 +484,7 @@ def author_named(name: str, affiliations: tuple[str, ...] = ()) -> Author:
     name = name.strip(" ,;:")
     if not re.search(r"\w", name) or re.fullmatch(r"(?:and\s+)?(?:et\s+al\.?|others)", name, re.I):
         return Author()
-    if _GROUP.search(name):
+    if _GROUP_NAME.search(name):
         return Author(collective=name, affiliations=affiliations)
     suffix = match[1] if (match := _SUFFIX.search(name)) else ""
     bare = name[: match.start()] if match else name
@@ -486,20 +499,22 @@ def author_named(name: str, affiliations: tuple[str, ...] = ()) -> Author:
     return Author(family, given, suffix=suffix, affiliations=affiliations)
 
 
-def _words(text: str) -> str:
+def _join_words(text: str) -> str:
+    """Return a text with single spaces."""
     return " ".join(text.split())
 
 
 def _is_particle(word: str, following: str) -> bool:
+    """Return whether a word is a particle of a family name."""
     if word == "Van":
         return following in _AFTER_VAN
     return word in _PARTICLES or word in _CAPITAL_PARTICLES
 
 
-def without_tex(text: str) -> str:
-    r"""Words with letters for TeX's accents; formulas stay as they are.
+def tex_to_text(text: str) -> str:
+    r"""Replace TeX's accents by letters; leave formulas as they are.
 
-    >>> without_tex(r"Schr\"odinger and Erd{\H o}s on $\hat{H}$")
+    >>> tex_to_text(r"Schr\"odinger and Erd{\H o}s on $\hat{H}$")
     'Schrödinger and Erdős on $\\hat{H}$'
     """
     if "\\" not in text:
@@ -509,18 +524,22 @@ def without_tex(text: str) -> str:
 
 
 def _replace_accents(text: str) -> str:
+    """Replace TeX's accents and letters outside formulas."""
+
     def accented(found: re.Match[str]) -> str:
         letter = found["braced"] or found["bare"]
-        return unicodedata.normalize("NFC", letter + _MARKS[found["sign"] or found["word"]])
+        return unicodedata.normalize(
+            "NFC", letter + _COMBINING_ACCENTS[found["sign"] or found["word"]]
+        )
 
-    text = _LETTER.sub(lambda found: _LETTERS[found[1]], _ACCENT.sub(accented, text))
-    return _SIGN.sub(r"\1", _LONE.sub(r"\1", text))
+    text = _LETTER.sub(lambda found: _TEX_LETTERS[found[1]], _ACCENT.sub(accented, text))
+    return _ESCAPED_SIGN.sub(r"\1", _BRACED_LETTER.sub(r"\1", text))
 
 
-def _journal(reference: str) -> dict[str, str]:
-    """Journal, volume, issue and pages; the whole reference as the journal where that is unsure.
+def _parse_reference(reference: str) -> dict[str, str]:
+    """Return journal, volume, issue and pages; if unsure, the whole reference as the journal.
 
-    >>> _journal("Phys. Rev. B 85, 115117 (2012)")["pages"], _journal("ICML 2019")
+    >>> _parse_reference("Phys. Rev. B 85, 115117 (2012)")["pages"], _parse_reference("ICML 2019")
     ('115117', {'journal': 'ICML 2019'})
     """
     for form in _REFERENCES:
@@ -528,7 +547,7 @@ def _journal(reference: str) -> dict[str, str]:
             parts = {name: value for name, value in found.groupdict().items() if value}
             pages = re.sub(r"\s*[-\u2013]+\s*", "-", parts["pages"])
             return {**parts, "journal": parts["journal"].rstrip(", "), "pages": pages}
-    return {"journal": without_tex(reference)} if reference else {}
+    return {"journal": tex_to_text(reference)} if reference else {}
 
 
 def ask(
@@ -560,18 +579,20 @@ def ask(
     """
 
     def check_refusal(answer: Answer) -> None:
-        if answer.status in _ENOUGH:
+        if answer.status in _REFUSAL_STATUSES:
             pause = web.limiter.record_rejection(answer.url)
             msg = f"arXiv answered {answer.status}: it wants to be left alone."
             raise Unreachable(msg, status=answer.status, retry_after=pause, lasting=not patient)
         if check is not None:
             check(answer)
 
-    return web.get(url, params, allow=allow | _ENOUGH, check=check_refusal, kept=kept, limit=limit)
+    return web.get(
+        url, params, allow=allow | _REFUSAL_STATUSES, check=check_refusal, kept=kept, limit=limit
+    )
 
 
 def read_feed(answer: Answer) -> Any:
-    """The root of an Atom feed.
+    """Return the root of an Atom feed.
 
     Raises
     ------
@@ -590,7 +611,7 @@ def read_feed(answer: Answer) -> Any:
         msg = "arXiv answered with something that is not a feed."
         raise Unreachable(msg, "Try again later.")
     for entry in root.iter(f"{ATOM}entry"):
-        if _ERRORS in (entry.findtext(f"{ATOM}id") or ""):
+        if _ERROR_FEED in (entry.findtext(f"{ATOM}id") or ""):
             reason = " ".join((entry.findtext(f"{ATOM}summary") or "no reason given").split())
             msg = f"arXiv refused the request: {reason[:200]}"
             raise NotAvailable(msg.rstrip(".") + ".", status=400)
@@ -608,10 +629,16 @@ SOURCE = Source(
     searched=3,
     label="arXiv",
     rates=(RATE,),
-    search=remembered("arxiv", search),
+    search=cache_search("arxiv", search),
     lookup=Lookup(("arxiv",), _IDS_PER_REQUEST, look_up, recall),
     routes=(
-        Route("arxiv", ("arxiv",), one_by_one(fetch_full_text), label="arXiv", version="preprint"),
+        Route(
+            "arxiv",
+            ("arxiv",),
+            one_by_one(fetch_full_text),
+            label="arXiv",
+            version="preprint",
+        ),
     ),
     pdf_routes=(
         Route(

@@ -1,4 +1,4 @@
-"""A query in arXiv's syntax: words, prefixes, operators, dates, sorts and subject classes.
+"""Translate a query into arXiv's syntax: words, prefixes, operators, dates, sorts, classes.
 
 Text with prefixes (``ti: au: abs: …``) or operators (``AND OR ANDNOT``) is taken for that syntax
 and sent once its quotes, brackets and operators fit together. Any other text is words, all of
@@ -25,23 +25,23 @@ from .source import Query, require_dates
 
 SORTS = ("relevance", "lastUpdatedDate", "submittedDate")
 ORDERS = ("descending", "ascending")
-LAST = 30_000
+LAST_HIT = 30_000
 """The last hit arXiv shows of any search; what asks for more is refused."""
-SHAKY = 10_000
+LAST_RELIABLE_HIT = 10_000
 """From here on pages come back empty now and then, or not at all."""
-_SLICE = 2000
-_LONGEST = 4000  # characters; an address much longer is refused by gateways
+_MAX_PAGE = 2000
+_MAX_QUERY_CHARS = 4000  # characters; an address much longer is refused by gateways
 _FIRST_YEAR = 1991
 _HOUSE_SORTS = {"pub_date": "submittedDate"}
 _DATE_FIELDS = {"pdat": "submittedDate", "edat": "submittedDate", "mdat": "lastUpdatedDate"}
 PREFIXES = ("ti", "au", "abs", "co", "jr", "cat", "rn", "id", "all")
 EXAMPLE = 'For example: graph "attention network", or ti:"graph network" ANDNOT cat:cs.SE'
-_WITH_HYPHENS = ("cat", "id", "rn")
-_NAMES = "|".join(PREFIXES)
+_HYPHENATED_FIELDS = ("cat", "id", "rn")
+_PREFIX_PATTERN = "|".join(PREFIXES)
 _PIECE = re.compile(
     r"(?P<range>(?:submittedDate|lastUpdatedDate):\s*\[[^\]]*\])"
-    rf"|(?P<group>(?:{_NAMES}):\()"
-    rf'|(?P<field>(?:{_NAMES}):(?:"[^"]*"|[^\s()":]+(?=[\s()"]|$)))'
+    rf"|(?P<group>(?:{_PREFIX_PATTERN}):\()"
+    rf'|(?P<field>(?:{_PREFIX_PATTERN}):(?:"[^"]*"|[^\s()":]+(?=[\s()"]|$)))'
     r'|(?P<operator>(?:ANDNOT|AND|OR|NOT)(?=[\s()"]|$))'
     r'|(?P<phrase>"[^"]*")|(?P<open>\()|(?P<close>\))|(?P<stray>")|(?P<word>[^\s()"]+)'
 )
@@ -71,19 +71,19 @@ _CLASSES = {
     "q-fin": "CP EC GN MF PM PR RM ST TR",
     "stat": "AP CO ME ML OT TH",
 }
-_WHOLE = "gr-qc hep-ex hep-lat hep-ph hep-th math-ph nucl-ex nucl-th quant-ph"
-_CLOSED = (
+_WHOLE_ARCHIVES = "gr-qc hep-ex hep-lat hep-ph hep-th math-ph nucl-ex nucl-th quant-ph"
+_CLOSED_ARCHIVES = (
     "acc-phys adap-org alg-geom ao-sci atom-ph bayes-an chao-dyn chem-ph cmp-lg comp-gas dg-ga "
     "funct-an mtrl-th patt-sol plasm-ph q-alg solv-int supr-con"
 )
 # Both were archives of their own before they had classes, and old papers are under the bare name.
-_ONCE_WHOLE = ("astro-ph", "cond-mat")
-_KNOWN = {
+_FORMERLY_WHOLE = ("astro-ph", "cond-mat")
+_KNOWN_CATEGORIES = {
     name.lower(): name
     for name in (
         *(f"{archive}.{one}" for archive, names in _CLASSES.items() for one in names.split()),
-        *_WHOLE.split(),
-        *_CLOSED.split(),
+        *_WHOLE_ARCHIVES.split(),
+        *_CLOSED_ARCHIVES.split(),
     )
 }
 
@@ -111,7 +111,7 @@ class ArxivQuery:
         }
 
 
-def arxiv_query(query: Query, sort_order: str = "descending") -> ArxivQuery:
+def build_query(query: Query, sort_order: str = "descending") -> ArxivQuery:
     """Translate *query* into arXiv's syntax.
 
     Raises
@@ -127,22 +127,22 @@ def arxiv_query(query: Query, sort_order: str = "descending") -> ArxivQuery:
         msg = f"arXiv cannot sort by {query.sort_by!r}."
         raise BadRequest(msg, f"It must be one of {', '.join((*_HOUSE_SORTS, *SORTS))}.")
     _require_page(query.start, query.max_results)
-    words, warnings = search_words(prepare_query_text(query.text, "query", _LONGEST))
+    words, warnings = translate_words(prepare_query_text(query.text, "query", _MAX_QUERY_CHARS))
     parts = [words] if words else []
     if query.author.strip():
-        parts.append(_author(query.author))
+        parts.append(_build_author_clause(query.author))
     if query.categories:
-        clauses = list(dict.fromkeys(clause(name) for name in query.categories))
+        clauses = list(dict.fromkeys(build_category_clause(name) for name in query.categories))
         parts.append(clauses[0] if len(clauses) == 1 else f"({' OR '.join(clauses)})")
     if query.min_date or query.max_date:
-        parts.append(_dates(query))
+        parts.append(_build_date_range(query))
     if not parts:
         raise BadRequest("The query holds no word to look for.", EXAMPLE)
     if len(parts) > 1 and re.search(r" (?:OR|ANDNOT) ", words):
         parts[0] = f"({words})"
     search_query = " AND ".join(parts)
-    if len(search_query) > _LONGEST:
-        msg = f"The query has {len(search_query):,} characters; {_LONGEST:,} is the most."
+    if len(search_query) > _MAX_QUERY_CHARS:
+        msg = f"The query has {len(search_query):,} characters; {_MAX_QUERY_CHARS:,} is the most."
         raise BadRequest(msg, "Ask for fewer words.")
     return ArxivQuery(
         search_query, sort_by, sort_order, query.start, query.max_results, tuple(warnings)
@@ -150,33 +150,36 @@ def arxiv_query(query: Query, sort_order: str = "descending") -> ArxivQuery:
 
 
 def _require_page(start: int, size: int) -> None:
+    """Reject a page beyond arXiv's limits."""
     if start < 0:
         raise BadRequest(f"start is {start}; it counts from 0.", "Use next_start.")
-    if not 1 <= size <= _SLICE:
-        raise BadRequest(f"max_results is {size}; it must lie between 1 and {_SLICE:,}.")
-    if start + size > LAST:
-        msg = f"arXiv shows the first {LAST:,} hits of a search; {start + size:,} was asked for."
+    if not 1 <= size <= _MAX_PAGE:
+        raise BadRequest(f"max_results is {size}; it must lie between 1 and {_MAX_PAGE:,}.")
+    if start + size > LAST_HIT:
+        msg = (
+            f"arXiv shows the first {LAST_HIT:,} hits of a search; {start + size:,} was asked for."
+        )
         raise BadRequest(msg, "Narrow the search by years, and ask once for each.")
 
 
-def _author(name: str) -> str:
-    """A name as printed: arXiv has given names first.
+def _build_author_clause(name: str) -> str:
+    """Return the clause for an author's name, given names first as in arXiv's index.
 
-    >>> _author("Doe, Jane A."), _author("Erdős")
+    >>> _build_author_clause("Doe, Jane A."), _build_author_clause("Erdős")
     ('au:"Jane A Doe"', 'au:Erdős')
     """
     family, comma, given = prepare_query_text(name, "author", 200).partition(",")
-    if spelled := term(f"{given} {family}" if comma else name, phrase=True):
+    if spelled := to_term(f"{given} {family}" if comma else name, phrase=True):
         return f"au:{spelled}"
     raise BadRequest(f"{name!r} is no author's name.", "For example Jane Doe.")
 
 
-def _dates(query: Query) -> str:
-    """The range of days, both included; a missing end is the first year, or this one."""
+def _build_date_range(query: Query) -> str:
+    """Return the range of days, both included; a missing end is the first or the current year."""
     require_dates(query)
     this_year = time.gmtime(time.time()).tm_year
-    first = _digits(get_first_day(query.min_date)) if query.min_date else f"{_FIRST_YEAR}0101"
-    last = _digits(get_last_day(query.max_date)) if query.max_date else ""
+    first = _to_digits(get_first_day(query.min_date)) if query.min_date else f"{_FIRST_YEAR}0101"
+    last = _to_digits(get_last_day(query.max_date)) if query.max_date else ""
     last = last or f"{max(this_year, int(first[:4]))}1231"
     if int(last[:4]) < _FIRST_YEAR:
         raise BadRequest(f"arXiv began in {_FIRST_YEAR}; it has nothing from before.")
@@ -184,16 +187,17 @@ def _dates(query: Query) -> str:
     return f"{_DATE_FIELDS.get(query.date_type, 'submittedDate')}:[{first}0000 TO {last}2359]"
 
 
-def _digits(day: date) -> str:
+def _to_digits(day: date) -> str:
+    """Return a day as ``YYYYMMDD``."""
     return day.isoformat().replace("-", "")
 
 
-def search_words(text: str) -> tuple[str, list[str]]:
-    """*text* in arXiv's syntax, and warnings about what was read otherwise than written.
+def translate_words(text: str) -> tuple[str, list[str]]:
+    """Return *text* in arXiv's syntax, and warnings about differences in its reading.
 
-    >>> search_words('deep "protein folding" COVID-19')[0]
+    >>> translate_words('deep "protein folding" COVID-19')[0]
     'all:deep AND all:"protein folding" AND all:"COVID 19"'
-    >>> search_words("ti:qubit ANDNOT (au:doe OR cat:hep-ex)")[0]
+    >>> translate_words("ti:qubit ANDNOT (au:doe OR cat:hep-ex)")[0]
     'ti:qubit ANDNOT (au:doe OR cat:hep-ex)'
 
     Raises
@@ -207,18 +211,20 @@ def search_words(text: str) -> tuple[str, list[str]]:
         msg = "The query has PubMed's field tags in square brackets, which arXiv does not know."
         raise BadRequest(msg, "Use arXiv's prefixes, such as ti: abs: au: cat:.")
     if any(kind in _SYNTAX for kind, _ in pieces):
-        return _checked(pieces)
+        return _translate_syntax(pieces)
     warnings = []
     if any(kind == "stray" for kind, _ in pieces):
         warnings.append("A quotation mark in the query is not closed; it was left out.")
-    terms = [_bare(kind, piece) for kind, piece in pieces if kind in {"word", "phrase"}]
+    terms = [
+        _to_any_field_term(kind, piece) for kind, piece in pieces if kind in {"word", "phrase"}
+    ]
     return " AND ".join(dict.fromkeys(filter(None, terms))), warnings
 
 
-def term(piece: str, *, phrase: bool = False) -> str:
-    """A word as it is, anything with signs in it as a phrase; empty when no letter is left.
+def to_term(piece: str, *, phrase: bool = False) -> str:
+    """Return a word as it is, or a phrase if it has signs; "" if no letter is left.
 
-    >>> term("CD8+"), term("p53/MDM2"), term("transform*"), term("AND"), term("?!")
+    >>> to_term("CD8+"), to_term("p53/MDM2"), to_term("transform*"), to_term("AND"), to_term("?!")
     ('CD8', '"p53 MDM2"', 'transform*', '"AND"', '')
     """
     if not phrase and re.fullmatch(r"\w{3,}\*", piece):
@@ -230,31 +236,31 @@ def term(piece: str, *, phrase: bool = False) -> str:
     return made if made.isalnum() and made not in _OPERATORS else f'"{made}"' if made else ""
 
 
-def _bare(kind: str, piece: str) -> str:
-    """A term that names no field: it may be in any."""
-    made = term(piece[1:-1], phrase=True) if kind == "phrase" else term(piece)
+def _to_any_field_term(kind: str, piece: str) -> str:
+    """Return a term that matches in any field."""
+    made = to_term(piece[1:-1], phrase=True) if kind == "phrase" else to_term(piece)
     return f"all:{made}" if made else ""
 
 
-def _checked(pieces: Sequence[Piece]) -> tuple[str, list[str]]:
-    """A query that is in arXiv's syntax already; words side by side must all occur."""
+def _translate_syntax(pieces: Sequence[Piece]) -> tuple[str, list[str]]:
+    """Check a query in arXiv's syntax; join adjacent words by AND."""
     warnings: list[str] = []
     made: list[str] = []
     open_groups: list[bool] = []  # whether each names a field for all that is in it
     before = "open"
-    for kind, piece in _joined(pieces):
-        _require_place(before, kind, piece)
+    for kind, piece in _merge_and_not(pieces):
+        _check_position(before, kind, piece)
         if before in {"close", "term"} and kind not in {"close", "operator"}:
             made.append("AND")
         if kind == "close":
             if not open_groups:
-                raise _unbalanced()
+                raise _build_bracket_error()
             open_groups.pop()
         elif kind in {"open", "group"}:
             open_groups.append(kind == "group" or any(open_groups))
         if piece == "NOT":
             warnings.append("arXiv writes NOT as ANDNOT; so it was sent.")
-        made.append(_spelled(kind, piece, warnings, named=any(open_groups)))
+        made.append(_spell_piece(kind, piece, warnings, named=any(open_groups)))
         before = (
             kind
             if kind in {"close", "operator"}
@@ -263,21 +269,21 @@ def _checked(pieces: Sequence[Piece]) -> tuple[str, list[str]]:
             else "term"
         )
     if open_groups:
-        raise _unbalanced()
-    _require_place(before, "close", "")
+        raise _build_bracket_error()
+    _check_position(before, "close", "")
     return re.sub(r"\(\s+|\s+(?=\))", lambda found: found[0].strip(), " ".join(made)), warnings
 
 
-def _joined(pieces: Sequence[Piece]) -> Iterator[Piece]:
-    """``AND NOT`` as one operator."""
+def _merge_and_not(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """Yield the pieces with ``AND NOT`` merged into one operator."""
     for at, (kind, piece) in enumerate(pieces):
         following = pieces[at + 1][1] if at + 1 < len(pieces) else ""
         if not (piece == "AND" and kind == "operator" and following == "NOT"):
             yield kind, piece
 
 
-def _require_place(before: str, kind: str, piece: str) -> None:
-    """An operator has something on both sides, and brackets are not empty."""
+def _check_position(before: str, kind: str, piece: str) -> None:
+    """Raise for an operator without words on both sides, and for empty brackets."""
     if kind == "stray":
         raise BadRequest("A quotation mark in the query is not closed.", "Close or remove it.")
     if kind == "operator" and before in {"open", "operator"}:
@@ -288,11 +294,13 @@ def _require_place(before: str, kind: str, piece: str) -> None:
         raise BadRequest(f"There is nothing after {after} in the query.", EXAMPLE)
 
 
-def _unbalanced() -> BadRequest:
+def _build_bracket_error() -> BadRequest:
+    """Return the error for brackets that do not match."""
     return BadRequest("The brackets () in the query do not match.", "Count or remove them.")
 
 
-def _spelled(kind: str, piece: str, warnings: list[str], *, named: bool) -> str:
+def _spell_piece(kind: str, piece: str, warnings: list[str], *, named: bool) -> str:
+    """Return a piece as arXiv expects it."""
     if kind == "range":
         if match := _RANGE.fullmatch(piece):
             return f"{match[1]}:[{match[2]} TO {match[3]}]"
@@ -301,9 +309,9 @@ def _spelled(kind: str, piece: str, warnings: list[str], *, named: bool) -> str:
     if kind == "operator":
         return "ANDNOT" if piece == "NOT" else piece
     if kind in {"word", "phrase"}:
-        made = _bare(kind, piece).removeprefix("all:" if named else "")
+        made = _to_any_field_term(kind, piece).removeprefix("all:" if named else "")
     elif kind == "field":
-        made = _field(piece, warnings)
+        made = _spell_field(piece, warnings)
     else:
         return piece
     if not made:
@@ -311,25 +319,26 @@ def _spelled(kind: str, piece: str, warnings: list[str], *, named: bool) -> str:
     return made
 
 
-def _field(piece: str, warnings: list[str]) -> str:
+def _spell_field(piece: str, warnings: list[str]) -> str:
+    """Return a term with a field prefix as arXiv expects it."""
     name, _, value = piece.partition(":")
     if name == "cat":
         try:
-            clause(value.strip('"'))
+            build_category_clause(value.strip('"'))
         except BadRequest as error:
             warnings.append(f"{error.message} {error.hint}")
-    signs = r"/\-" if name in _WITH_HYPHENS else ""
+    signs = r"/\-" if name in _HYPHENATED_FIELDS else ""
     if re.fullmatch(rf"""[\w.'\u2019*?{signs}]+|"[^"\\]*\w[^"\\]*\"""", value):
         return piece
-    made = term(value.strip('"'), phrase=value.startswith('"'))
+    made = to_term(value.strip('"'), phrase=value.startswith('"'))
     return f"{name}:{made}" if made else ""
 
 
-def clause(category: str) -> str:
-    """The part of a query that asks for *category*: a class, or an archive with all its classes.
+def build_category_clause(category: str) -> str:
+    """Return the clause for a category: a class, or an archive with all its classes.
 
-    >>> clause("cs.lg"), clause("q-bio"), clause("hep-ex")
-    ('cat:cs.LG', 'cat:q-bio.*', 'cat:hep-ex')
+    >>> [build_category_clause(name) for name in ("cs.lg", "q-bio", "hep-ex")]
+    ['cat:cs.LG', 'cat:q-bio.*', 'cat:hep-ex']
 
     Raises
     ------
@@ -337,14 +346,17 @@ def clause(category: str) -> str:
         arXiv has no such category.
     """
     wanted = category.strip().lower()
-    if known := _KNOWN.get(wanted):
+    if known := _KNOWN_CATEGORIES.get(wanted):
         return f"cat:{known}"
     archive = wanted.removesuffix(".*")
-    if archive in _ONCE_WHOLE:
+    if archive in _FORMERLY_WHOLE:
         return f"(cat:{archive} OR cat:{archive}.*)"
     if archive in _CLASSES:
         return f"cat:{archive}.*"
-    near = get_close_matches(wanted, [*_KNOWN, *_CLASSES], n=3, cutoff=0.5)
-    like = " or ".join(_KNOWN.get(name, name) for name in near) or "q-bio.GN, cs.LG or hep-ex"
+    near = get_close_matches(wanted, [*_KNOWN_CATEGORIES, *_CLASSES], n=3, cutoff=0.5)
+    like = (
+        " or ".join(_KNOWN_CATEGORIES.get(name, name) for name in near)
+        or "q-bio.GN, cs.LG or hep-ex"
+    )
     msg = f"arXiv has no category {category.strip()[:40]!r}."
     raise BadRequest(msg, f"For example {like}; all of them: https://arxiv.org/category_taxonomy")

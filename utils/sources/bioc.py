@@ -1,4 +1,4 @@
-"""BioC: articles of PMC as passages, each with the section it stands in.
+"""Fetch articles of PMC as BioC: passages, each with its section.
 
 NCBI's text miners made it for programs: the open-access subset and author manuscripts, without
 markup. A missing article is answered with status 200 and a line of HTML.
@@ -18,17 +18,17 @@ from ..http import Answer, Web
 from ..model.identifiers import Ids
 from ..model.site import Address
 from .eutils import RATE
-from .loose_json import mapping, mappings, text
+from .loose_json import to_dict, to_dicts, to_text
 from .source import Source
 
-_MOST_BYTES = 32 * 1024 * 1024
-_MOST_PARAGRAPHS = 20_000
-_DAYS = 1.0
+_MAX_BYTES = 32 * 1024 * 1024
+_MAX_PARAGRAPHS = 20_000
+_CACHE_DAYS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A stretch of text.
+    """A passage of text.
 
     ``section`` in BioC's words (``INTRO``, ``METHODS``, …), ``kind`` what it is there
     (``paragraph``, ``title_2``, ``fig_caption``, ``table``, …).
@@ -41,7 +41,7 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """An article as BioC has it; the paragraphs are empty where it has none."""
+    """An article of BioC; without paragraphs if BioC does not have the article."""
 
     ids: Ids = field(default_factory=Ids)
     license: str = ""
@@ -49,7 +49,7 @@ class Article:
 
 
 def fetch_article(ids: Ids, web: Web) -> Article:
-    """The article with this PMCID, else with this PMID.
+    """Fetch the article with this PMCID, else with this PMID.
 
     Raises
     ------
@@ -59,81 +59,86 @@ def fetch_article(ids: Ids, web: Web) -> Article:
         It answered with another article.
     """
     name = ids.pmcid or ids.pmid
-    if (kept := mapping(web.cache.get("bioc", name))) and kept.get("v") == 1:
+    if (kept := to_dict(web.cache.get("bioc", name))) and kept.get("v") == 1:
         return _from_row(kept)
     url = f"{web.settings.address('bioc')}/BioC_json/{name}/unicode"
-    answer = web.get(url, check=_complain, limit=_MOST_BYTES)
-    found = Article() if _absent(answer) else _article(answer.json())
-    if found.paragraphs and not _same(ids, found.ids):
+    answer = web.get(url, check=_check_reply, limit=_MAX_BYTES)
+    found = Article() if _is_absent(answer) else _to_article(answer.json())
+    if found.paragraphs and not _is_same_article(ids, found.ids):
         msg = f"BioC was asked for {name} and sent {found.ids.pmcid or found.ids.pmid}."
         raise BadContent(msg, "Report it if it happens again.", verdict="wrong_paper")
-    web.cache.put("bioc", name, {**asdict(found), "v": 1}, _DAYS)
+    web.cache.put("bioc", name, {**asdict(found), "v": 1}, _CACHE_DAYS)
     return found
 
 
-def _absent(answer: Answer) -> bool:
+def _is_absent(answer: Answer) -> bool:
+    """Return whether the answer is the message that the article is missing."""
     return answer.body.lstrip()[:7] == b"[Error]"
 
 
-def _complain(answer: Answer) -> None:
-    """Raise for anything but an article, or the message that there is none: it may pass."""
-    if not _absent(answer) and not _documents(answer.json()):
+def _check_reply(answer: Answer) -> None:
+    """Raise unless the answer is an article, or the message that the article is missing."""
+    if not _is_absent(answer) and not _list_documents(answer.json()):
         msg = "BioC answered with something that is no article."
         raise Unreachable(msg, "Try again in a minute.", status=answer.status)
 
 
-def _documents(reply: object) -> list[dict[str, Any]]:
-    collections = mappings(reply if isinstance(reply, list) else [reply])
-    return [document for one in collections for document in mappings(one.get("documents"))]
+def _list_documents(reply: object) -> list[dict[str, Any]]:
+    """Return the documents of a reply."""
+    collections = to_dicts(reply if isinstance(reply, list) else [reply])
+    return [document for one in collections for document in to_dicts(one.get("documents"))]
 
 
-def _article(reply: object) -> Article:
-    document = _documents(reply)[0]
-    passages = mappings(document.get("passages"))
-    front = mapping(passages[0].get("infons")) if passages else {}
-    words = (mapping(document.get("infons")).get("license"), front.get("license"))
+def _to_article(reply: object) -> Article:
+    """Return the article of a reply."""
+    document = _list_documents(reply)[0]
+    passages = to_dicts(document.get("passages"))
+    front = to_dict(passages[0].get("infons")) if passages else {}
+    words = (to_dict(document.get("infons")).get("license"), front.get("license"))
     return Article(
         Ids(
-            pmcid=_number("PMC", front.get("article-id_pmc") or document.get("id")),
-            pmid=_number("", front.get("article-id_pmid")),
-            doi=text(front.get("article-id_doi"))[:500],
+            pmcid=_to_identifier("PMC", front.get("article-id_pmc") or document.get("id")),
+            pmid=_to_identifier("", front.get("article-id_pmid")),
+            doi=to_text(front.get("article-id_doi"))[:500],
         ),
-        next((text(word)[:500] for word in words if text(word)), ""),
-        tuple(islice(_paragraphs(passages), _MOST_PARAGRAPHS)),
+        next((to_text(word)[:500] for word in words if to_text(word)), ""),
+        tuple(islice(_read_paragraphs(passages), _MAX_PARAGRAPHS)),
     )
 
 
-def _paragraphs(passages: list[dict[str, Any]]) -> Iterator[Paragraph]:
+def _read_paragraphs(passages: list[dict[str, Any]]) -> Iterator[Paragraph]:
+    """Yield the paragraphs of passages that have text."""
     for passage in passages:
-        infons = mapping(passage.get("infons"))
+        infons = to_dict(passage.get("infons"))
         words = passage.get("text")
         if isinstance(words, str) and (words := words.strip()):
-            section = text(infons.get("section_type"))[:60].upper()
-            yield Paragraph(section or "OTHER", text(infons.get("type"))[:60], words)
+            section = to_text(infons.get("section_type"))[:60].upper()
+            yield Paragraph(section or "OTHER", to_text(infons.get("type"))[:60], words)
 
 
-def _number(prefix: str, value: object) -> str:
-    """An identifier of digits; BioC writes PMCIDs with their prefix, and once wrote them without.
+def _to_identifier(prefix: str, value: object) -> str:
+    """Return an identifier of digits, with its prefix; BioC may omit the prefix.
 
-    >>> _number("PMC", "PMC12"), _number("PMC", "12"), _number("PMC", "PMC12.1"), _number("", None)
-    ('PMC12', 'PMC12', '', '')
+    >>> [_to_identifier("PMC", value) for value in ("PMC12", "12", "PMC12.1", None)]
+    ['PMC12', 'PMC12', '', '']
     """
-    digits = text(value).upper().removeprefix(prefix)
+    digits = to_text(value).upper().removeprefix(prefix)
     return prefix + digits if digits.isascii() and digits.isdigit() else ""
 
 
-def _same(requested: Ids, received: Ids) -> bool:
-    """Return whether the article has the requested number; one without a number is believed."""
+def _is_same_article(requested: Ids, received: Ids) -> bool:
+    """Return whether the article has the requested number, or no number."""
     if requested.pmcid:
         return received.pmcid in ("", requested.pmcid)
     return received.pmid in ("", requested.pmid)
 
 
 def _from_row(kept: dict[str, Any]) -> Article:
-    rows = mappings(kept.get("paragraphs"))
+    """Rebuild an article from its cached form."""
+    rows = to_dicts(kept.get("paragraphs"))
     return Article(
-        Ids(**{name: text(value) for name, value in mapping(kept.get("ids")).items()}),
-        text(kept.get("license")),
+        Ids(**{name: to_text(value) for name, value in to_dict(kept.get("ids")).items()}),
+        to_text(kept.get("license")),
         tuple(Paragraph(row["section"], row["kind"], row["text"]) for row in rows),
     )
 

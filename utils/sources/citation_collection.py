@@ -1,4 +1,4 @@
-"""NIH's Open Citation Collection: which PMID cites which, all of PubMed, once a month.
+"""Fetch NIH's Open Citation Collection, the monthly table of citations among PMIDs.
 
 A collection at figshare; each month's snapshot is an article there, whose files are listed with
 size and MD5, and whose ``open_citation_collection.zip`` holds one CSV with the header
@@ -22,22 +22,22 @@ from ..http import Answer, Rate, Web
 from ..http.session import download_to_disk
 from ..model.site import Address
 from ..system import safe_files
-from .loose_json import mappings, short_text, whole
+from .loose_json import to_count, to_dicts, to_short_text
 from .source import Source
 
 COLLECTION = 4586573
-FILE = "open_citation_collection.zip"
-TABLE = "open_citation_collection.csv"
+ARCHIVE_NAME = "open_citation_collection.zip"
+TABLE_NAME = "open_citation_collection.csv"
 HEADER = ("citing", "referenced")
-MOST_BYTES = 100_000_000_000
+MAX_BYTES = 100_000_000_000
 """Of the ZIP, and of what is in it; the largest there was has a fifth of that."""
-_LOOKED_AT = 3  # snapshots, the newest first: one may lack the file
+_MAX_SNAPSHOTS = 3  # snapshots, the newest first: one may lack the file
 _PAGE = {"page_size": 100, "order": "published_date", "order_direction": "desc"}
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A month's collection: the day it appeared, its article's number, where its file is."""
+    """One month's collection: its date, the number of its article, the address of its file."""
 
     published: str
     article: int
@@ -47,8 +47,8 @@ class Snapshot:
     md5: str
 
 
-def newest_snapshot(web: Web) -> Snapshot:
-    """The newest snapshot that has the file.
+def find_newest_snapshot(web: Web) -> Snapshot:
+    """Return the newest snapshot that has the file.
 
     Raises
     ------
@@ -57,52 +57,55 @@ def newest_snapshot(web: Web) -> Snapshot:
     Unreachable
         figshare did not answer, or in a form of its own.
     """
-    for snapshot in _snapshots(web, _articles(web)[:_LOOKED_AT]):
+    for snapshot in _find_snapshots(web, _list_articles(web)[:_MAX_SNAPSHOTS]):
         return snapshot
-    msg = f"The newest snapshots of NIH's Open Citation Collection have no {FILE}."
+    msg = f"The newest snapshots of NIH's Open Citation Collection have no {ARCHIVE_NAME}."
     raise NotAvailable(msg, "Look at its page; or make the table of PubMed's records alone.")
 
 
-def _articles(web: Web) -> list[dict[str, Any]]:
-    """The collection's articles, the newest first."""
-    url = f"{_base(web)}/collections/{COLLECTION}/articles"
-    rows = mappings(web.get(url, _PAGE, check=_require_list).json())
-    return sorted(rows, key=lambda row: short_text(row.get("published_date")), reverse=True)
+def _list_articles(web: Web) -> list[dict[str, Any]]:
+    """Return the collection's articles, the newest first."""
+    url = f"{_get_base_url(web)}/collections/{COLLECTION}/articles"
+    rows = to_dicts(web.get(url, _PAGE, check=_require_list).json())
+    return sorted(rows, key=lambda row: to_short_text(row.get("published_date")), reverse=True)
 
 
-def _snapshots(web: Web, articles: Iterable[dict[str, Any]]) -> Iterator[Snapshot]:
-    """Return the articles that have the file."""
+def _find_snapshots(web: Web, articles: Iterable[dict[str, Any]]) -> Iterator[Snapshot]:
+    """Yield the articles that have the file, as snapshots."""
     for row in articles:
-        number = whole(row.get("id")) or 0
-        files = web.get(f"{_base(web)}/articles/{number}/files", check=_require_list).json()
-        for file in mappings(files):
-            if file.get("name") == FILE:
-                yield _snapshot(row, number, file)
+        number = to_count(row.get("id")) or 0
+        files = web.get(f"{_get_base_url(web)}/articles/{number}/files", check=_require_list).json()
+        for file in to_dicts(files):
+            if file.get("name") == ARCHIVE_NAME:
+                yield _to_snapshot(row, number, file)
 
 
-def _day(row: dict[str, Any]) -> str:
-    return short_text(row.get("published_date"))[:10]
+def _get_day(row: dict[str, Any]) -> str:
+    """Return the day of publication of an article."""
+    return to_short_text(row.get("published_date"))[:10]
 
 
-def _snapshot(row: dict[str, Any], number: int, file: dict[str, Any]) -> Snapshot:
-    md5 = short_text(file.get("computed_md5")) or short_text(file.get("supplied_md5"))
+def _to_snapshot(row: dict[str, Any], number: int, file: dict[str, Any]) -> Snapshot:
+    """Return the snapshot of an article and its file."""
+    md5 = to_short_text(file.get("computed_md5")) or to_short_text(file.get("supplied_md5"))
     return Snapshot(
-        published=_day(row),
+        published=_get_day(row),
         article=number,
-        title=short_text(row.get("title")),
-        url=short_text(file.get("download_url")),
-        size=whole(file.get("size")) or 0,
+        title=to_short_text(row.get("title")),
+        url=to_short_text(file.get("download_url")),
+        size=to_count(file.get("size")) or 0,
         md5=md5.lower(),
     )
 
 
 def _require_list(answer: Answer) -> None:
+    """Raise `Unreachable` for an answer that is not a list."""
     if not isinstance(answer.json(), list):
         raise Unreachable(f"{answer.host} sent no list.")
 
 
 def fetch_snapshot(snapshot: Snapshot, path: Path, web: Web) -> Iterator[int]:
-    """Have the ZIP at *path*, its MD5 compared; yields the bytes so far, also of an older try.
+    """Download the ZIP to *path* and compare its MD5; yield the bytes so far, resumed ones too.
 
     Raises
     ------
@@ -110,11 +113,12 @@ def fetch_snapshot(snapshot: Snapshot, path: Path, web: Web) -> Iterator[int]:
         It has another MD5; it is fetched anew by the next run.
     """
     part = path.with_name(f".{path.name}.fetched")
-    yield from download_to_disk(web, snapshot.url, part, MOST_BYTES)
-    came = _md5_of(part)
+    yield from download_to_disk(web, snapshot.url, part, MAX_BYTES)
+    came = _compute_md5(part)
     if came != snapshot.md5:
         safe_files.delete_file(part)
-        msg = f"{FILE} of {snapshot.published} came with MD5 {came}; figshare says {snapshot.md5}."
+        msg = f"{ARCHIVE_NAME} of {snapshot.published} came with MD5 {came}; "
+        msg += f"figshare says {snapshot.md5}."
         raise BadContent(msg, "It is fetched again by the next run.", verdict="partial")
     with safe_files.disk_errors(path):
         safe_files.flush_file(part)
@@ -122,13 +126,14 @@ def fetch_snapshot(snapshot: Snapshot, path: Path, web: Web) -> Iterator[int]:
         safe_files.sync_folder(path.parent)
 
 
-def _md5_of(path: Path) -> str:
-    """The MD5 of a file."""
+def _compute_md5(path: Path) -> str:
+    """Return the MD5 of a file."""
     with safe_files.disk_errors(path, "read"), path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
 
 
-def _base(web: Web) -> str:
+def _get_base_url(web: Web) -> str:
+    """Return the address of the service."""
     return web.settings.address("citation_collection")
 
 

@@ -1,4 +1,4 @@
-"""CORE: open texts gathered from the world's repositories, for holders of a free key.
+"""Fetch open texts that CORE gathered from repositories, with a free key.
 
 A search by DOI names the repositories that have the work, and brings the words CORE took out of its
 own copy; that copy itself is a download. Every call is paid in tokens, so many a minute and a day:
@@ -21,19 +21,21 @@ from ..http.retry import parse_retry_after
 from ..model.identifiers import Ids
 from ..model.paper import Fetched, Media, Paper
 from ..model.site import Address, Key
-from .loose_json import mapping, mappings, text, whole
-from .publisher import OpenCopy, distinct, fetch_copies
+from .loose_json import to_count, to_dict, to_dicts, to_text
+from .publisher import OpenCopy, deduplicate_copies, fetch_copies
 from .source import Route, Source, one_by_one
 
-_HITS = 3
-_MOST = 2  # copies at repositories that are asked for: most were met at Unpaywall's or OpenAlex's
-_DEAREST = 5  # tokens of a download, at most
-_WITHHELD = "Not available for public API users."  # in the place of the text, without a key
-_KNOWN = "10.1371/journal.pone.0111303"
+_MAX_WORKS = 3
+_MAX_COPIES = (
+    2  # copies at repositories that are asked for: most were met at Unpaywall's or OpenAlex's
+)
+_MAX_TOKENS_PER_CALL = 5  # tokens of a download, at most
+_WITHHELD_TEXT = "Not available for public API users."  # in the place of the text, without a key
+_KNOWN_DOI = "10.1371/journal.pone.0111303"
 
 
-def full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
-    """The copies at repositories, then CORE's own file, then the words that CORE took out of it.
+def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
+    """Yield the copies at repositories, then CORE's own file, then the text CORE extracted.
 
     The key goes to CORE's interface alone: a download leads to another host, where it is left out.
 
@@ -47,46 +49,48 @@ def full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
         It did not answer, or the tokens of the day are spent.
     """
     doi = paper.ids.doi
-    answer = _search(doi, _HITS, web)
-    works = mappings(mapping(answer.json()).get("results"))
-    work = next((one for one in works if Ids.maybe(text(one.get("doi"))).doi == doi), None)
+    answer = _search_works(doi, _MAX_WORKS, web)
+    works = to_dicts(to_dict(answer.json()).get("results"))
+    work = next((one for one in works if Ids.maybe(to_text(one.get("doi"))).doi == doi), None)
     if work is None:
         raise NotAvailable(f"CORE does not know doi:{doi}.")
-    links = distinct(OpenCopy(link) for link in _links(work))
-    copies = [copy for copy in links if not _is_own(copy.url) and not _is_of(copy.url, paper)]
-    yield from fetch_copies(copies[:_MOST], web, source=SOURCE.name, via="core")
-    number = whole(work.get("id"))
+    links = deduplicate_copies(OpenCopy(link) for link in _list_links(work))
+    copies = [
+        copy for copy in links if not _is_own(copy.url) and not _is_identifier_of(copy.url, paper)
+    ]
+    yield from fetch_copies(copies[:_MAX_COPIES], web, source=SOURCE.name, via="core")
+    number = to_count(work.get("id"))
     if number is not None and any(_is_own(copy.url) for copy in links):
         yield _fetch_file(number, web)
     words = work.get("fullText")
-    if isinstance(words, str) and words.strip() not in ("", _WITHHELD):
+    if isinstance(words, str) and words.strip() not in ("", _WITHHELD_TEXT):
         body = words.encode("utf-8", "replace")
         yield Fetched(body, "markdown", answer.url, SOURCE.name, "core", charset="utf-8")
     elif not links:
         raise NotAvailable(f"CORE has no text of doi:{doi}.")
 
 
-def _search(doi: str, most: int, web: Web, *, kept: bool = True) -> Answer:
-    """The works of a DOI: in quotes, or its parts would find millions; the last slash saves one."""
+def _search_works(doi: str, most: int, web: Web, *, kept: bool = True) -> Answer:
+    """Return the works of a DOI, quoted, since its parts would match millions."""
     return web.get(
         f"{web.settings.address('core')}/search/works/",
         {"q": f'doi:"{doi}"', "limit": most},
-        headers=_headers(web),
+        headers=_build_headers(web),
         allow={401, 403},
-        check=_judge,
+        check=_check_works,
         kept=kept,
     )
 
 
 def _fetch_file(number: int, web: Web) -> Fetched | SourceMiss:
-    """CORE's copy, or the page in its way; its files lie on another host than its interface."""
+    """Return CORE's copy, or the page that blocks it; files are on another host than the API."""
     address = web.settings.address("core")
     try:
         answer = web.get(
             f"{address}/works/{number}/download",
-            headers=_headers(web),
+            headers=_build_headers(web),
             allow={401, 403},
-            check=lambda answer: _judge_key(answer) if answer.url.startswith(address) else None,
+            check=lambda answer: _check_key(answer) if answer.url.startswith(address) else None,
             kept=True,
         )
     except SourceMiss as miss:
@@ -103,60 +107,63 @@ def _fetch_file(number: int, web: Web) -> Fetched | SourceMiss:
     )
 
 
-def _links(work: Mapping[str, Any]) -> Iterator[str]:
-    """Return the addresses of a work; a single one is sometimes sent without a list."""
+def _list_links(work: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the addresses of a work; a single one is sometimes sent without a list."""
     named = work.get("sourceFulltextUrls")
     downloads = (
-        row.get("url") for row in mappings(work.get("links")) if row.get("type") == "download"
+        row.get("url") for row in to_dicts(work.get("links")) if row.get("type") == "download"
     )
     for link in (work.get("downloadUrl"), *(named if isinstance(named, list) else [named])):
-        if found := text(link):
+        if found := to_text(link):
             yield found
-    yield from filter(None, map(text, downloads))
+    yield from filter(None, map(to_text, downloads))
 
 
 def _is_own(url: str) -> bool:
-    """Return whether a link leads to CORE's own copy, whose host turns programs away."""
+    """Return whether a link leads to CORE's own copy, whose host rejects programs."""
     with suppress(ValueError):
         host = urlsplit(url).hostname or ""
         return host == "core.ac.uk" or host.endswith(".core.ac.uk")
     return False
 
 
-def _is_of(url: str, paper: Paper) -> bool:
-    """Return whether a link is an identifier of the paper: other rungs ask for its page."""
+def _is_identifier_of(url: str, paper: Paper) -> bool:
+    """Return whether a link is an identifier of the paper: other routes request its page."""
     return Ids.maybe(url).shares(paper.ids)
 
 
-def _headers(web: Web) -> dict[str, str]:
+def _build_headers(web: Web) -> dict[str, str]:
+    """Return the header with the key; {} without a key."""
     key = web.settings.key("core_api_key")
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 
-def _judge(answer: Answer) -> None:
-    _judge_key(answer)
-    if not isinstance(mapping(answer.json()).get("results"), list):
+def _check_works(answer: Answer) -> None:
+    """Raise for a rejected key, or an answer without works."""
+    _check_key(answer)
+    if not isinstance(to_dict(answer.json()).get("results"), list):
         raise Unreachable("CORE sent an answer without results.", "Try again later.")
 
 
-def _judge_key(answer: Answer) -> None:
+def _check_key(answer: Answer) -> None:
+    """Raise `NotConfigured` for a rejected key."""
     if answer.status in {401, 403}:
         msg = "CORE refuses the key in CORE_API_KEY."
         raise NotConfigured(msg, "Correct it, or get one: https://core.ac.uk/services/api")
 
 
-def stay_away(headers: Mapping[str, str]) -> float:
-    """Seconds until there are tokens again, where too few are left for the dearest call.
+def parse_cooldown(headers: Mapping[str, str]) -> float:
+    """Return the seconds until new tokens, if too few are left for the most expensive call.
 
     >>> sent = {"Date": "Wed, 21 Oct 2026 07:28:00 GMT", "X-RateLimit-Remaining": "4"}
-    >>> stay_away({**sent, "X-RateLimit-Retry-After": "2026-10-21T07:28:30+0000"})
+    >>> parse_cooldown({**sent, "X-RateLimit-Retry-After": "2026-10-21T07:28:30+0000"})
     31.0
-    >>> stay_away({**sent, "X-RateLimit-Remaining": "5"}), stay_away(sent)
+    >>> parse_cooldown({**sent, "X-RateLimit-Remaining": "5"}), parse_cooldown(sent)
     (0.0, 0.0)
     """
-    left = whole(headers.get("X-RateLimit-Remaining") or headers.get("X-RateLimitRemaining"))
+    left = to_count(headers.get("X-RateLimit-Remaining") or headers.get("X-RateLimitRemaining"))
     told = headers.get("X-RateLimit-Retry-After") or ""
-    if not told or (left is not None and left >= _DEAREST):
+    if not told or (left is not None and left >= _MAX_TOKENS_PER_CALL):
         return 0.0
     with suppress(ValueError, OverflowError):
         moment = datetime.fromisoformat(told)
@@ -167,11 +174,11 @@ def stay_away(headers: Mapping[str, str]) -> float:
 
 
 def _check_access(web: Web) -> str:
-    """Search for one paper, for one token: whether the key is right."""
+    """Search for one paper, at the cost of one token, to test the key."""
     if not web.settings.key("core_api_key"):
         web.get(web.settings.address("core"), allow=range(400, 600))
         return ""
-    answer = _search(_KNOWN, 1, web, kept=False)
+    answer = _search_works(_KNOWN_DOI, 1, web, kept=False)
     left = answer.headers.get("X-RateLimit-Remaining", "")
     return f"{left} tokens are left for now" if left else ""
 
@@ -191,12 +198,12 @@ SOURCE = Source(
     label="DOI",
     # Ten a minute are what the smallest of the published limits allows; what tokens are left
     # after a download, which costs several, the headers of each answer say.
-    rates=(Rate("core", ("core",), every=6.0, in_flight=1, asked=stay_away),),
+    rates=(Rate("core", ("core",), every=6.0, in_flight=1, asked=parse_cooldown),),
     routes=(
         Route(
             "core",
             ("doi",),
-            one_by_one(full_text),
+            one_by_one(fetch_full_text),
             key="core_api_key",
             share=0.05,
             has_pdfs=True,

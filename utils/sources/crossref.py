@@ -1,4 +1,4 @@
-"""Crossref: what publishers registered about a DOI, retractions included.
+"""Fetch the records that publishers registered at Crossref, retractions included.
 
 The last to be asked for a record: for DOIs that neither PubMed nor Europe PMC knows.
 https://www.crossref.org/documentation/retrieve-metadata/rest-api/
@@ -26,26 +26,26 @@ from ..model.paper import Author, Fetched, Notice, NoticeKind, Paper, Version, t
 from ..model.site import Address
 from ..readers.licenses import find_license
 from ..system.plain_text import unescape_text
-from .loose_json import mapping, mappings, whole
-from .publisher import OpenCopy, distinct, fetch_copies
+from .loose_json import to_count, to_dict, to_dicts
+from .publisher import OpenCopy, deduplicate_copies, fetch_copies
 from .source import TEXT_MINING_TERMS, Lookup, Route, Source, one_by_one, recall_papers
 
-_MINING = "text-mining"
+_MINING_APPLICATION = "text-mining"
 _REMEMBERED_DAYS, _RECORD_DAYS = 7.0, 1.0
 _VERSIONS: dict[str, Version] = {"vor": "published", "am": "accepted"}
-_BY_TYPE = ("application/xml", "text/xml", "application/pdf", "text/html", "unspecified")
+_MINING_TYPES = ("application/xml", "text/xml", "application/pdf", "text/html", "unspecified")
 # They want the keys of sources of their own.
-_WITH_KEYS = ("api.elsevier.com", "api.wiley.com", "api.springernature.com")
-_FOUND_TYPES = (
+_KEYED_HOSTS = ("api.elsevier.com", "api.wiley.com", "api.springernature.com")
+_WORK_TYPES = (
     *("journal-article", "proceedings-article", "posted-content", "book-chapter", "book"),
     *("monograph", "edited-book", "reference-entry", "report", "dissertation"),
 )
-_SELECTED = (
+_SELECTED_FIELDS = (
     "DOI,type,title,subtitle,author,container-title,short-container-title,ISSN,issued,volume,issue,"
     "page,article-number,update-to,updated-by"
 )
 # What a notice is, by PubMed's word.
-_OF_NOTICES = {
+_NOTICE_TYPES = {
     "retraction": "Retraction of Publication",
     "removal": "Retraction of Publication",
     "withdrawal": "Retraction of Publication",
@@ -67,13 +67,13 @@ _NOTICES: dict[str, NoticeKind] = {
 
 
 def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
-    """The records behind DOIs, one request each."""
+    """Return the records behind DOIs, one request each."""
     works = {ids: work for ids in wanted if (work := _fetch_work(ids.doi, web))}
-    return {ids: _paper(work) for ids, work in works.items()}
+    return {ids: _to_paper(work) for ids, work in works.items()}
 
 
 def recall(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
-    """The records of works fetched lately, whatever they were fetched for."""
+    """Return the records of works that were fetched recently for any purpose."""
     known = recall_papers("crossref_record", [ids.doi for ids in wanted if ids.doi], web)
     return {ids: known[ids.doi] for ids in wanted if ids.doi in known}
 
@@ -84,38 +84,39 @@ def _fetch_work(doi: str, web: Web) -> dict[str, Any]:
         f"{web.settings.address('crossref')}/works/{quote(doi, safe='')}",
         {"mailto": web.settings.contact},
         allow={404},
-        check=_work_of,
+        check=_read_work,
         kept=True,
     )
-    work = _work_of(answer)
-    web.cache.put("crossref_links", doi, _links(work), days=_REMEMBERED_DAYS)
+    work = _read_work(answer)
+    web.cache.put("crossref_links", doi, _select_links(work), days=_REMEMBERED_DAYS)
     if work:
-        web.cache.put("crossref_record", doi, to_row(_paper(work)), days=_RECORD_DAYS)
+        web.cache.put("crossref_record", doi, to_row(_to_paper(work)), days=_RECORD_DAYS)
     return work
 
 
-def _work_of(answer: Answer) -> dict[str, Any]:
-    """Return the work of an answer, or nothing for 404; raise `Unreachable` for anything else."""
-    work = {} if answer.status == 404 else mapping(mapping(answer.json()).get("message"))
+def _read_work(answer: Answer) -> dict[str, Any]:
+    """Return the work of an answer, {} for 404; raise `Unreachable` for anything else."""
+    work = {} if answer.status == 404 else to_dict(to_dict(answer.json()).get("message"))
     if answer.status != 404 and not work.get("DOI"):
         raise Unreachable("Crossref sent an answer that is not a work.", "Try again later.")
     return work
 
 
-def _works_of(answer: Answer) -> list[dict[str, Any]]:
-    """Return the works of an answer, or raise `Unreachable` where it is not a list of works."""
-    items = mapping(mapping(answer.json()).get("message")).get("items")
+def _read_works(answer: Answer) -> list[dict[str, Any]]:
+    """Return the works of an answer; raise `Unreachable` if it is not a list of works."""
+    items = to_dict(to_dict(answer.json()).get("message")).get("items")
     if not isinstance(items, list):
         raise Unreachable("Crossref sent an answer without works.", "Try again later.")
-    return mappings(items)
+    return to_dicts(items)
 
 
-def _links(work: Mapping[str, Any]) -> dict[str, Any]:
+def _select_links(work: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the links and licenses of a work."""
     return {name: work.get(name) or [] for name in ("link", "license")}
 
 
 def find_works(words: str, web: Web, most: int = 5) -> list[Paper]:
-    """The works that are most like a reference in words, the best match first.
+    """Return the works that best match a reference in words, the best match first.
 
     Titles have their subtitles. What is no work of its own (issues, figures, peer reviews) is left
     out, and a notice about another work says by its type that it is one.
@@ -128,30 +129,38 @@ def find_works(words: str, web: Web, most: int = 5) -> list[Paper]:
     params = {
         "query.bibliographic": words,
         "rows": most,
-        "select": _SELECTED,
+        "select": _SELECTED_FIELDS,
         "mailto": web.settings.contact,
     }
     address = f"{web.settings.address('crossref')}/works"
-    items = _works_of(web.get(address, params, check=_works_of, kept=True))
-    return [_found(work) for work in items if work.get("DOI") and work.get("type") in _FOUND_TYPES]
+    items = _read_works(web.get(address, params, check=_read_works, kept=True))
+    return [
+        _to_found_paper(work)
+        for work in items
+        if work.get("DOI") and work.get("type") in _WORK_TYPES
+    ]
 
 
-def _found(work: dict[str, Any]) -> Paper:
-    paper = _paper(work)
-    main, subtitle = paper.title, _plain(" ".join((work.get("subtitle") or ())[:1]))
+def _to_found_paper(work: dict[str, Any]) -> Paper:
+    """Return the paper of a work that was found by words."""
+    paper = _to_paper(work)
+    main, subtitle = paper.title, _strip_markup(" ".join((work.get("subtitle") or ())[:1]))
     updates = {row.get("type") for row in work.get("update-to") or () if row}
-    kinds = (*paper.publication_types, *(_OF_NOTICES[one] for one in updates if one in _OF_NOTICES))
+    kinds = (
+        *paper.publication_types,
+        *(_NOTICE_TYPES[one] for one in updates if one in _NOTICE_TYPES),
+    )
     return replace(
         paper,
         title=f"{main}: {subtitle}" if main and subtitle and subtitle not in main else main,
-        journal_abbreviation=_plain(" ".join((work.get("short-container-title") or ())[:1])),
+        journal_abbreviation=_strip_markup(" ".join((work.get("short-container-title") or ())[:1])),
         pages=paper.pages or work.get("article-number") or "",
         publication_types=(*kinds, "Preprint") if "posted-content" in kinds else kinds,
     )
 
 
 def fetch_mining_copies(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
-    """Fetch what a publisher registered for text mining, XML before PDF.
+    """Fetch the copies that a publisher registered for text mining, XML before PDF.
 
     Raises
     ------
@@ -159,67 +168,71 @@ def fetch_mining_copies(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss
         Crossref does not know the DOI, nothing is registered, or no license allows it today.
     """
     doi = paper.ids.doi
-    work = web.cache.get("crossref_links", doi) or _links(_fetch_work(doi, web))
-    if not (copies := _mining_copies(work)):
+    work = web.cache.get("crossref_links", doi) or _select_links(_fetch_work(doi, web))
+    if not (copies := _list_mining_copies(work)):
         raise NotAvailable("Its publisher registered no address for text mining.")
     if not _may_be_mined(work):
         raise NotAvailable("Its publisher registered no license for text mining that holds today.")
     yield from fetch_copies(copies, web, source=SOURCE.name, via="crossref")
 
 
-def _mining_copies(work: Mapping[str, Any]) -> list[OpenCopy]:
+def _list_mining_copies(work: Mapping[str, Any]) -> list[OpenCopy]:
+    """Return the copies for text mining, the best type first."""
     links = [
         link
         for link in work.get("link") or ()
-        if link.get("intended-application") == _MINING
-        and link.get("content-type") in _BY_TYPE
-        and urlsplit(link.get("URL") or "").hostname not in (None, *_WITH_KEYS)
+        if link.get("intended-application") == _MINING_APPLICATION
+        and link.get("content-type") in _MINING_TYPES
+        and urlsplit(link.get("URL") or "").hostname not in (None, *_KEYED_HOSTS)
     ]
-    links.sort(key=lambda link: _BY_TYPE.index(link["content-type"]))
-    license_ = find_license(_license(work.get("license") or ()))
-    return distinct(
+    links.sort(key=lambda link: _MINING_TYPES.index(link["content-type"]))
+    license_ = find_license(_find_license(work.get("license") or ()))
+    return deduplicate_copies(
         OpenCopy(link["URL"], license_, _VERSIONS.get(link.get("content-version"), "published"))
         for link in links
     )
 
 
 def _may_be_mined(work: Mapping[str, Any]) -> bool:
-    """Return whether a license for text mining, or a free one, holds today."""
+    """Return whether a license for text mining, or a free license, is valid today."""
     return any(
         row.get("content-version") == "tdm" or find_license(row.get("URL") or "")
         for row in work.get("license") or ()
-        if row and _holds(row)
+        if row and _is_in_force(row)
     )
 
 
-def _holds(row: Mapping[str, Any]) -> bool:
-    return _date(row.get("start") or {}) <= utc_now()[:10]
+def _is_in_force(row: Mapping[str, Any]) -> bool:
+    """Return whether a license is valid today."""
+    return _to_date(row.get("start") or {}) <= utc_now()[:10]
 
 
-def _paper(work: dict[str, Any]) -> Paper:
+def _to_paper(work: dict[str, Any]) -> Paper:
+    """Return the paper of a work."""
     return Paper(
         ids=Ids(doi=work["DOI"]),
-        title=_plain(" ".join(filter(None, work.get("title") or ()))),
-        abstract=_plain(work.get("abstract") or ""),
-        authors=tuple(_author(author) for author in work.get("author") or () if author),
-        journal=_plain(" ".join((work.get("container-title") or ())[:1])),
+        title=_strip_markup(" ".join(filter(None, work.get("title") or ()))),
+        abstract=_strip_markup(work.get("abstract") or ""),
+        authors=tuple(_to_author(author) for author in work.get("author") or () if author),
+        journal=_strip_markup(" ".join((work.get("container-title") or ())[:1])),
         issn=" ".join((work.get("ISSN") or ())[:1]),
         volume=work.get("volume") or "",
         issue=work.get("issue") or "",
         pages=work.get("page") or "",
-        published=_date(work.get("issued") or {}),
+        published=_to_date(work.get("issued") or {}),
         publication_types=tuple(filter(None, (work.get("type"),))),
         notices=tuple(
             Notice(_NOTICES[update["type"]], f"doi:{update.get('DOI') or '?'}")
             for update in work.get("updated-by") or ()
             if update.get("type") in _NOTICES
         ),
-        license=_license(work.get("license") or ()),
-        reference_count=whole(work.get("reference-count")) or 0,
+        license=_find_license(work.get("license") or ()),
+        reference_count=to_count(work.get("reference-count")) or 0,
     )
 
 
-def _author(row: dict[str, Any]) -> Author:
+def _to_author(row: dict[str, Any]) -> Author:
+    """Return an author of a work."""
     return Author(
         family=row.get("family") or "",
         given=row.get("given") or "",
@@ -228,24 +241,24 @@ def _author(row: dict[str, Any]) -> Author:
     )
 
 
-def _date(issued: dict[str, Any]) -> str:
-    """An ISO date as long as its parts are known.
+def _to_date(issued: dict[str, Any]) -> str:
+    """Return an ISO date, as precise as its known parts.
 
-    >>> _date({"date-parts": [[2026, 2]]}), _date({"date-parts": [[None]]})
+    >>> _to_date({"date-parts": [[2026, 2]]}), _to_date({"date-parts": [[None]]})
     ('2026-02', '')
     """
     parts = (issued.get("date-parts") or [[]])[0] or []
     return "-".join(f"{int(part):02d}" for part in parts if part)
 
 
-def _license(rows: Sequence[dict[str, Any]]) -> str:
-    """The terms that hold today for the published version.
+def _find_license(rows: Sequence[dict[str, Any]]) -> str:
+    """Return the license that is valid today for the published version.
 
     Those of the manuscript, of text mining or of sharing among publishers are no license to reuse.
 
-    >>> _license([{"URL": "http://mine.test", "content-version": "tdm"}, {"URL": "http://cc.test"}])
+    >>> _find_license([{"URL": "http://mine.test", "content-version": "tdm"}, {"URL": "http://cc.test"}])
     'http://cc.test'
-    >>> _license([{"URL": "http://cc.test", "start": {"date-parts": [[2999, 1]]}}])
+    >>> _find_license([{"URL": "http://cc.test", "start": {"date-parts": [[2999, 1]]}}])
     ''
     """
     holding = [
@@ -253,14 +266,14 @@ def _license(rows: Sequence[dict[str, Any]]) -> str:
         for row in rows
         if row
         and (row.get("content-version") or "unspecified") in {"vor", "unspecified"}
-        and _holds(row)
+        and _is_in_force(row)
     ]
     best = sorted(holding, key=lambda row: row.get("content-version") != "vor")
     return next((row.get("URL") or "" for row in best), "")
 
 
-def _plain(text: str) -> str:
-    """Titles carry HTML, abstracts a fragment of JATS."""
+def _strip_markup(text: str) -> str:
+    """Return a text without its markup; titles have HTML, abstracts JATS."""
     spaced = re.sub(r"</jats:(?:p|title)>", "\n\n", text)
     return unescape_text(re.sub(r"</?[a-zA-Z][^<>]*>", "", spaced)).strip()
 

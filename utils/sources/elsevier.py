@@ -1,4 +1,4 @@
-"""Elsevier's Article Retrieval API: full texts as XML, for holders of a key for text mining.
+"""Fetch full texts as XML from Elsevier's Article Retrieval API, with a text-mining key.
 
 The key is personal; whether a text comes is decided by the network the request comes from, or by
 an institutional token besides. Who has no right to an article is answered 200 with its abstract.
@@ -19,19 +19,19 @@ from ..http import Answer, Rate, Web
 from ..model.paper import Fetched, Paper
 from ..model.site import Address, Key
 from ..readers import elsevier
-from .publisher import leads_to, quoted_doi
+from .publisher import leads_to, quote_doi
 from .source import TEXT_MINING_TERMS, Route, Source, one_by_one
 
 _HOSTS = ("elsevier.com", "sciencedirect.com", "cell.com", "thelancet.com")
 _PREFIXES = ("10.1016/", "10.1053/", "10.1067/", "10.1054/")
-_ANSWERS = frozenset({400, 401, 403, 404, 406, 429})
+_HANDLED_STATUSES = frozenset({400, 401, 403, 404, 406, 429})
 _REFUSED_DAYS = 1 / 24
 _DAY_S = 86_400.0
-_MILLISECONDS = 1e11  # a moment beyond this is not in seconds: both have been seen
+_MIN_MILLISECONDS = 1e11  # a moment beyond this is not in seconds: both have been seen
 
 
-def full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
-    """The article as XML.
+def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
+    """Fetch the article as XML.
 
     Raises
     ------
@@ -45,61 +45,67 @@ def full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
     doi = paper.ids.doi
     if not doi.startswith("10.1016/") and not leads_to(doi, web, _HOSTS):
         raise NotAvailable(f"doi:{doi} leads to another publisher than Elsevier.")
-    refused = web.cache.get("elsevier_refuses_us", _visitor(web))
+    refused = web.cache.get("elsevier_refuses_us", _hash_credentials(web))
     if refused:
         raise NotEntitled(
             str(refused), f"Mend it, and try again in an hour: {command_line('setup doctor')}"
         )
-    url = f"{web.settings.address('elsevier')}/article/doi/{quoted_doi(doi)}"
+    url = f"{web.settings.address('elsevier')}/article/doi/{quote_doi(doi)}"
     answer = web.get(
-        url, headers=_headers(web), allow=_ANSWERS, check=lambda a: _judge(a, web), kept=True
+        url,
+        headers=_build_headers(web),
+        allow=_HANDLED_STATUSES,
+        check=lambda a: _check_answer(a, web),
+        kept=True,
     )
     yield Fetched(answer.body, "elsevier", answer.url, SOURCE.name, "elsevier", charset="utf-8")
 
 
-def _headers(web: Web) -> dict[str, str]:
+def _build_headers(web: Web) -> dict[str, str]:
+    """Return the headers with the key and the token."""
     token = web.settings.key("elsevier_insttoken")
     headers = {"Accept": "text/xml", "X-ELS-APIKey": web.settings.key("elsevier_api_key")}
     return headers | ({"X-ELS-Insttoken": token} if token else {})
 
 
-def _visitor(web: Web) -> str:
-    """Return the key and token that were refused: others are not refused with them."""
+def _hash_credentials(web: Web) -> str:
+    """Return a hash of key and token, because a refusal applies to these credentials only."""
     from hashlib import sha256
 
     names = ("elsevier_api_key", "elsevier_insttoken")
     return sha256("\n".join(map(web.settings.key, names)).encode()).hexdigest()[:16]
 
 
-def _judge(answer: Answer, web: Web) -> None:
-    """Raise what an answer without a text means, in the words of the service's errors."""
+def _check_answer(answer: Answer, web: Web) -> None:
+    """Raise the error for an answer without a text, by the words of the service."""
     said = answer.text()[:2000]
     match answer.status:
         case 200 if not elsevier.has_text(answer.body):
             msg = (
                 "Elsevier sent the abstract alone: this key and network have no right to the text."
             )
-            raise NotEntitled(msg, _other_network(web), status=200)
+            raise NotEntitled(msg, _build_network_hint(web), status=200)
         case 400 | 404 | 406:
             raise NotAvailable("Elsevier has no such article as XML.", status=answer.status)
         case 401 | 403:
-            raise _about_us(said, answer.status, web)
+            raise _record_refusal(said, answer.status, web)
         case 429:
-            raise _too_much(answer)
+            raise _build_quota_error(answer)
 
 
-def _other_network(web: Web) -> str:
+def _build_network_hint(web: Web) -> str:
+    """Return the hint to ask from another network or with a token."""
     token = "" if web.settings.key("elsevier_insttoken") else ", or set ELSEVIER_INSTTOKEN"
     return f"Ask from your institution's network or VPN{token}."
 
 
-def _about_us(said: str, status: int, web: Web) -> NotEntitled | NotConfigured:
-    """A refusal that the next article would meet as well: nobody asks again for an hour."""
+def _record_refusal(said: str, status: int, web: Web) -> NotEntitled | NotConfigured:
+    """Return the error for a refusal of our credentials, and remember it for an hour."""
     refusal: NotEntitled | NotConfigured
     if "does not resolve to an account" in said:
         refusal = NotEntitled(
             "Elsevier does not know this network as a subscriber's.",
-            _other_network(web),
+            _build_network_hint(web),
             status=status,
         )
     elif "Institution Token" in said:
@@ -115,15 +121,15 @@ def _about_us(said: str, status: int, web: Web) -> NotEntitled | NotConfigured:
             "APIs), or ask from your institution's network.",
             status=status,
         )
-    web.cache.put("elsevier_refuses_us", _visitor(web), refusal.message, _REFUSED_DAYS)
+    web.cache.put("elsevier_refuses_us", _hash_credentials(web), refusal.message, _REFUSED_DAYS)
     return refusal
 
 
-def _too_much(answer: Answer) -> Unreachable:
-    """The week's quota is used up, which its status line says; else too many at once."""
+def _build_quota_error(answer: Answer) -> Unreachable:
+    """Return the error for a 429: the week's quota is used up, or too many requests at once."""
     if "QUOTA_EXCEEDED" not in answer.headers.get("X-ELS-Status", ""):
         return Unreachable("Elsevier answered 429.", status=429)
-    seconds = _until_reset(answer.headers.get("X-RateLimit-Reset", ""))
+    seconds = _seconds_until_reset(answer.headers.get("X-RateLimit-Reset", ""))
     return Unreachable(
         f"Elsevier's quota of the week is used up; the next begins in {seconds / 3600:.0f} hours.",
         "Other sources can be asked now.",
@@ -133,28 +139,33 @@ def _too_much(answer: Answer) -> Unreachable:
     )
 
 
-def _until_reset(text: str) -> float:
-    """Seconds until a moment told in seconds or milliseconds since 1970; a day if it is neither."""
+def _seconds_until_reset(text: str) -> float:
+    """Return the seconds until a time in seconds or milliseconds since 1970; a day if invalid."""
     try:
         moment = float(text)
     except ValueError:
         return _DAY_S
-    moment = moment / 1000 if moment > _MILLISECONDS else moment
+    moment = moment / 1000 if moment > _MIN_MILLISECONDS else moment
     return max(1.0, moment - time.time()) if math.isfinite(moment) else _DAY_S
 
 
 def _check_access(web: Web) -> str:
-    """Ask about an open article: what comes says whether key and network are right."""
+    """Request an open article to test key and network."""
     if not web.settings.key("elsevier_api_key"):
         web.get(web.settings.address("elsevier"), allow=range(400, 600))
         return ""
-    url = f"{web.settings.address('elsevier')}/article/doi/{_OPEN}"
-    answer = web.get(url, headers=_headers(web), allow=_ANSWERS, check=lambda a: _judge(a, web))
+    url = f"{web.settings.address('elsevier')}/article/doi/{_OPEN_DOI}"
+    answer = web.get(
+        url,
+        headers=_build_headers(web),
+        allow=_HANDLED_STATUSES,
+        check=lambda a: _check_answer(a, web),
+    )
     left = answer.headers.get("X-RateLimit-Remaining", "")
     return f"opens articles to this key{f'; {left} requests are left this week' if left else ''}"
 
 
-_OPEN = "10.1016/j.softx.2015.10.001"  # gold open access: closed to nobody whose key is enabled
+_OPEN_DOI = "10.1016/j.softx.2015.10.001"  # gold open access: closed to nobody whose key is enabled
 SOURCE = Source(
     name="elsevier",
     about="Elsevier's articles as XML, with your own key for text mining",
@@ -177,7 +188,7 @@ SOURCE = Source(
         Route(
             "elsevier",
             ("doi",),
-            one_by_one(full_text),
+            one_by_one(fetch_full_text),
             key="elsevier_api_key",
             share=0.075,
             prefixes=_PREFIXES,

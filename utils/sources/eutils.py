@@ -1,4 +1,4 @@
-"""Requests to NCBI's E-utilities: ESearch, EFetch, EPost and EInfo of any Entrez database.
+"""Send requests to NCBI's E-utilities: ESearch, EFetch, EPost and EInfo of any database.
 
 Not a source of its own: `pubmed`, `pmc` and the smaller utilities build on it. Errors hide in
 answers with status 200, and the body of an error may hold the API key, so bodies never reach a
@@ -38,7 +38,7 @@ from ..errors import (
 from ..http import Answer, Rate, Web, redact
 from ..model.paper import utc_now
 from ..system.plain_text import one_line, shorten
-from .loose_json import mapping, mappings, text, whole
+from .loose_json import to_count, to_dict, to_dicts, to_text
 
 # The limits are 3 and 10 a second; at exactly a third of a second NCBI still refuses now and then.
 RATE = Rate(
@@ -52,13 +52,13 @@ RATE = Rate(
     delay="ncbi_request_delay_ms",
     least=0.36,
 )
-BATCH = 200
-_LONGEST_GET = 1000
+MAX_IDS_PER_REQUEST = 200
+_MAX_GET_CHARS = 1000
 # By name; a list of values repeats the name, which for ELink is not the same as commas.
 Params = Mapping[str, Any]
 _ERROR = re.compile(rb"<ERROR>\s*(.*?)\s*</ERROR>", re.S)
 # Errors that stay however often the request is sent; all others may pass.
-_LASTING = re.compile(
+_PERMANENT_ERROR = re.compile(
     r"invalid db name|not retrieve dbinfo|neither query_key nor id|ids (?:have|contain) invalid",
     re.I,
 )
@@ -69,11 +69,11 @@ _WARNINGS = {
     "quotedphrasesnotfound": "No such phrase, its words were searched one by one: {}.",
     "outputmessages": "Entrez says: {}",
 }
-_REMEMBERED_DAYS = 0.25
+_CACHE_DAYS = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Contact:
+class ConnectionState:
     """The outcome of the last requests of this process to NCBI's E-utilities.
 
     ``status`` is ``unknown`` before the first request, then how the last one ended: ``nominal``,
@@ -90,14 +90,14 @@ class Contact:
     waiting: int = 0
 
 
-_contacts: WeakKeyDictionary[Web, Contact] = WeakKeyDictionary()
+_states: WeakKeyDictionary[Web, ConnectionState] = WeakKeyDictionary()
 _lock = threading.Lock()
 
 
-def contact(web: Web) -> Contact:
-    """Return the outcome of the last requests through *web*; sends none."""
+def get_connection_state(web: Web) -> ConnectionState:
+    """Return the outcome of the last requests through *web*; send none."""
     with _lock:
-        known = _contacts.get(web, Contact())
+        known = _states.get(web, ConnectionState())
     if web.settings.papers_offline:
         return replace(known, status="offline", trouble="PAPERS_OFFLINE is set: nobody is asked.")
     try:
@@ -108,7 +108,7 @@ def contact(web: Web) -> Contact:
 
 
 def ask(web: Web, tool: str, params: Params, read: Callable[[Answer], Any] | None = None) -> Answer:
-    """Call one E-utility; a rate limit or backend fault inside a 200 counts as unreachable.
+    """Call one E-utility; a rate limit or server error with status 200 counts as unreachable.
 
     Parameters
     ----------
@@ -143,8 +143,8 @@ def ask(web: Web, tool: str, params: Params, read: Callable[[Answer], Any] | Non
     form = _to_form(form)
 
     def check(answer: Answer) -> None:
-        _complain(answer)
-        if read is None or empty_id_list(answer):
+        _raise_for_error(answer)
+        if read is None or is_empty_id_list(answer):
             return
         try:
             read(answer)
@@ -153,33 +153,37 @@ def ask(web: Web, tool: str, params: Params, read: Callable[[Answer], Any] | Non
             raise Unreachable(msg, "Try again in a minute.") from bad
 
     send = web.post if uses_post(web, params) else web.get
-    with _count_waiting(web), _note_outcome(web):
-        on_retry = partial(_note_miss, web)  # each try when it fails: the next may be a minute away
-        return send(_url(web, tool), form, allow={400}, check=check, on_retry=on_retry)
+    with _count_waiting(web), _record_outcome(web):
+        on_retry = partial(
+            _record_miss, web
+        )  # each try when it fails: the next may be a minute away
+        return send(_build_url(web, tool), form, allow={400}, check=check, on_retry=on_retry)
 
 
 def uses_post(web: Web, params: Params) -> bool:
-    """Return whether a request goes by POST.
+    """Return whether a request is sent by POST.
 
     That keeps the key out of every URL, and is what NCBI asks for beyond 200 identifiers.
     """
     form = _to_form(params)
     length = sum(len(v) if isinstance(v, str) else sum(map(len, v)) for v in form.values())
     ids = form.get("id", "")
-    many = (ids.count(",") if isinstance(ids, str) else len(ids)) >= BATCH
-    return bool(web.settings.key("ncbi_api_key")) or many or length > _LONGEST_GET
+    many = (ids.count(",") if isinstance(ids, str) else len(ids)) >= MAX_IDS_PER_REQUEST
+    return bool(web.settings.key("ncbi_api_key")) or many or length > _MAX_GET_CHARS
 
 
-def shown_url(web: Web, tool: str, params: Params) -> str:
-    """The address of a request as it may be shown: no key, nobody's e-mail address."""
-    return redact(f"{_url(web, tool)}?{urlencode(_to_form(params), doseq=True)}")
+def build_public_url(web: Web, tool: str, params: Params) -> str:
+    """Return the address of a request without key and e-mail address."""
+    return redact(f"{_build_url(web, tool)}?{urlencode(_to_form(params), doseq=True)}")
 
 
-def _url(web: Web, tool: str) -> str:
+def _build_url(web: Web, tool: str) -> str:
+    """Return the address of an E-utility."""
     return f"{web.settings.address('eutils')}/{tool if '.' in tool else f'{tool}.fcgi'}"
 
 
 def _to_form(params: Params) -> dict[str, str | Sequence[str]]:
+    """Return the parameters as text, without blank ones."""
     return {
         name: [str(one) for one in value] if isinstance(value, list | tuple) else str(value)
         for name, value in params.items()
@@ -189,36 +193,36 @@ def _to_form(params: Params) -> dict[str, str | Sequence[str]]:
 
 @contextmanager
 def _count_waiting(web: Web) -> Iterator[None]:
-    """Count a request as waiting while it is queued or under way."""
-    _note(web, waiting=1)
+    """Count a request as waiting while it is queued or in progress."""
+    _update_state(web, waiting=1)
     try:
         yield
     finally:
-        _note(web, waiting=-1)
+        _update_state(web, waiting=-1)
 
 
 @contextmanager
-def _note_outcome(web: Web) -> Iterator[None]:
-    """Note in the `Contact` how a request ended."""
+def _record_outcome(web: Web) -> Iterator[None]:
+    """Record the outcome of a request in the `ConnectionState`."""
     try:
         yield
     except (SourceMiss, NotConfigured) as error:
-        _note_miss(web, error)
+        _record_miss(web, error)
         raise
     except EntrezFailed:
-        _note(web, "nominal")  # it answered, if only with a refusal
+        _update_state(web, "nominal")  # it answered, if only with a refusal
         raise
-    _note(web, "nominal")
+    _update_state(web, "nominal")
 
 
-def _note_miss(web: Web, error: PaperError) -> None:
-    """Note a failed try; offline there was none."""
+def _record_miss(web: Web, error: PaperError) -> None:
+    """Record a failed try, unless we are offline."""
     if not web.settings.papers_offline:
-        _note(web, _status_of(error), error.message)
+        _update_state(web, _to_status(error), error.message)
 
 
-def _status_of(error: PaperError) -> str:
-    """The status after an error; a refused request is contact all the same."""
+def _to_status(error: PaperError) -> str:
+    """Return the status after an error; a rejected request is contact all the same."""
     status = error.details.get("status")
     if isinstance(error, NotConfigured) or status in (401, 403):
         return "refused"
@@ -227,19 +231,20 @@ def _status_of(error: PaperError) -> str:
     return "nominal"
 
 
-def _note(web: Web, status: str = "", trouble: str = "", *, waiting: int = 0) -> None:
+def _update_state(web: Web, status: str = "", trouble: str = "", *, waiting: int = 0) -> None:
+    """Update the state of the connection."""
     with _lock:
-        known = _contacts.get(web, Contact())
+        known = _states.get(web, ConnectionState())
         known = replace(known, waiting=known.waiting + waiting)
         if status == "nominal":
             known = replace(known, status=status, answered=utc_now(), trouble="")
         elif status:
             known = replace(known, status=status, failed=utc_now(), trouble=trouble)
-        _contacts[web] = known
+        _states[web] = known
 
 
-def _complain(answer: Answer) -> None:
-    """Raise for an error inside an answer. Never quotes the body: it may echo the key."""
+def _raise_for_error(answer: Answer) -> None:
+    """Raise for an error inside an answer. Never quotes the body, which may echo the key."""
     start = answer.body[:2000]
     if b"API rate limit exceeded" in start:
         msg = "NCBI says too many requests came from this address."
@@ -252,24 +257,24 @@ def _complain(answer: Answer) -> None:
     if "Unable to obtain query" in error:
         msg = "NCBI has forgotten the search."
         raise Unreachable(msg, "Search again.", lasting=True, expired=True)
-    if _LASTING.search(error):
+    if _PERMANENT_ERROR.search(error):
         raise EntrezFailed(f"Entrez refused the request: {shorten(one_line(error), 200)}.")
     if error and "ist is empty" not in error:
         msg = f"NCBI had trouble of its own: {error}"
         raise Unreachable(msg, "Try again in a minute.")
-    if answer.status == 400 and not empty_id_list(answer):
+    if answer.status == 400 and not is_empty_id_list(answer):
         msg = "NCBI refused the request (status 400)."
         raise NotAvailable(msg, "Check the query.", status=400)
 
 
-def empty_id_list(answer: Answer) -> bool:
-    """Return whether NCBI found no usable identifier in the list it was sent."""
+def is_empty_id_list(answer: Answer) -> bool:
+    """Return whether NCBI found no usable identifier in the list that was sent."""
     return answer.status == 400 and b"list is empty" in answer.body.replace(b"+", b" ")
 
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """One page of a search's hits, and how the database read the term.
+    """One page of a search's hits, and the database's reading of the term.
 
     ``web_env`` and ``query_key`` point to the whole result on NCBI's history server, where it was
     to be kept.
@@ -284,7 +289,7 @@ class Hits:
 
 
 def esearch(database: str, params: Mapping[str, Any], web: Web) -> Hits:
-    """Search *database*; *params* are ESearch's own, ``term`` among them.
+    """Search *database*; *params* are ESearch's own, including ``term``.
 
     Raises
     ------
@@ -293,52 +298,54 @@ def esearch(database: str, params: Mapping[str, Any], web: Web) -> Hits:
     Unreachable
         NCBI did not answer, or not with hits.
     """
-    result = _search(database, params, web)
+    result = _request_search(database, params, web)
     uids = result.get("idlist")
     return Hits(
-        uids=tuple(filter(None, map(text, uids if isinstance(uids, list) else ()))),
-        total=total_of(result),
-        translation=text(result.get("querytranslation")),
-        warnings=warnings_of(result, _WARNINGS),
-        web_env=text(result.get("webenv")),
-        query_key=text(result.get("querykey")),
+        uids=tuple(filter(None, map(to_text, uids if isinstance(uids, list) else ()))),
+        total=get_total(result),
+        translation=to_text(result.get("querytranslation")),
+        warnings=list_warnings(result, _WARNINGS),
+        web_env=to_text(result.get("webenv")),
+        query_key=to_text(result.get("querykey")),
     )
 
 
-def count(database: str, term: str, web: Web) -> int:
+def count_records(database: str, term: str, web: Web) -> int:
     """Return how many records of *database* a term finds; raises as `esearch` does."""
-    return total_of(_search(database, {"term": term, "rettype": "count"}, web))
+    return get_total(_request_search(database, {"term": term, "rettype": "count"}, web))
 
 
-def _search(database: str, params: Mapping[str, Any], web: Web) -> dict[str, Any]:
+def _request_search(database: str, params: Mapping[str, Any], web: Web) -> dict[str, Any]:
+    """Return the result of a search; raise `EntrezFailed` if the database could not run it."""
     request = {"db": database, "retmode": "json", **params}
     answer = ask(web, "esearch", request, read=Answer.json)
-    result = mapping(mapping(answer.json()).get("esearchresult"))
-    if error := text(result.get("ERROR")):
+    result = to_dict(to_dict(answer.json()).get("esearchresult"))
+    if error := to_text(result.get("ERROR")):
         msg = f"{database} could not run the search: {shorten(error, 200)}."
         hints = ("Check brackets, quotes and field tags.", "Try again in a minute.")
         raise EntrezFailed(msg, *hints, database=database)
     return result
 
 
-def total_of(result: Mapping[str, Any]) -> int:
-    """The number of hits; anything else in its place is no answer."""
-    total = whole(result.get("count"))
+def get_total(result: Mapping[str, Any]) -> int:
+    """Return the number of hits; raise `Unreachable` if it is missing."""
+    total = to_count(result.get("count"))
     if total is None:
         raise Unreachable("NCBI sent no number of hits.", "Try again in a minute.")
     return total
 
 
-def warnings_of(result: Mapping[str, Any], sentences: Mapping[str, str]) -> tuple[str, ...]:
+def list_warnings(result: Mapping[str, Any], sentences: Mapping[str, str]) -> tuple[str, ...]:
     """Return warnings of terms not found or ignored; *sentences* has a text for each kind."""
-    return tuple(dict.fromkeys(_warnings(result, sentences)))
+    return tuple(dict.fromkeys(_generate_warnings(result, sentences)))
 
 
-def _warnings(result: Mapping[str, Any], sentences: Mapping[str, str]) -> Iterator[str]:
-    lists = {**mapping(result.get("errorlist")), **mapping(result.get("warninglist"))}
+def _generate_warnings(result: Mapping[str, Any], sentences: Mapping[str, str]) -> Iterator[str]:
+    """Yield the warnings of a result."""
+    lists = {**to_dict(result.get("errorlist")), **to_dict(result.get("warninglist"))}
     for kind, sentence in sentences.items():
         items = lists.get(kind)
-        for item in map(text, items if isinstance(items, list) else ()):
+        for item in map(to_text, items if isinstance(items, list) else ()):
             if item and item != "No items found.":
                 yield sentence.format(shorten(item, 200))
 
@@ -350,7 +357,7 @@ def efetch(
     web: Web,
     read: Callable[[Answer], Any],
 ) -> Answer | None:
-    """The answer to one request; None when NCBI knows none of the identifiers.
+    """Return the answer to one request; None if NCBI has none of the identifiers.
 
     Parameters
     ----------
@@ -369,22 +376,23 @@ def efetch(
         NCBI did not answer, or not with records.
     """
     answer = ask(web, "efetch", {"db": database, **which, **form}, read)
-    return None if empty_id_list(answer) else answer
+    return None if is_empty_id_list(answer) else answer
 
 
 def post_ids(database: str, uids: Sequence[str], web: Web) -> tuple[str, str]:
-    """Put identifiers on the history server; returns ``WebEnv`` and ``query_key``.
+    """Store identifiers on the history server; return ``WebEnv`` and ``query_key``.
 
     Raises
     ------
     Unreachable
         NCBI did not answer, or not with a place.
     """
-    answer = ask(web, "epost", {"db": database, "id": ",".join(uids)}, read=_place)
-    return _place(answer)
+    answer = ask(web, "epost", {"db": database, "id": ",".join(uids)}, read=_read_history)
+    return _read_history(answer)
 
 
-def _place(answer: Answer) -> tuple[str, str]:
+def _read_history(answer: Answer) -> tuple[str, str]:
+    """Return ``WebEnv`` and ``query_key`` of an EPost answer."""
     from ..readers.safe_xml import parse_xml
 
     root = parse_xml(answer.body)
@@ -395,7 +403,7 @@ def _place(answer: Answer) -> tuple[str, str]:
 
 
 def fetch_database(name: str, web: Web) -> tuple[dict[str, Any], str]:
-    """EInfo's description of a database, and the address of the request.
+    """Return EInfo's description of a database, and the address of the request.
 
     Raises
     ------
@@ -405,13 +413,13 @@ def fetch_database(name: str, web: Web) -> tuple[dict[str, Any], str]:
     params = {"db": name, "retmode": "json"}
     known = web.cache.get("einfo", name)
     if not isinstance(known, dict):
-        known = _description(ask(web, "einfo", params, read=_description))
-        web.cache.put("einfo", name, known, _REMEMBERED_DAYS)
-    return known, shown_url(web, "einfo", params)
+        known = _read_description(ask(web, "einfo", params, read=_read_description))
+        web.cache.put("einfo", name, known, _CACHE_DAYS)
+    return known, build_public_url(web, "einfo", params)
 
 
 def fetch_database_names(web: Web) -> tuple[str, ...]:
-    """The names of all databases there are today.
+    """Return the names of all databases.
 
     Raises
     ------
@@ -420,29 +428,31 @@ def fetch_database_names(web: Web) -> tuple[str, ...]:
     """
     known = web.cache.get("einfo", "")
     if not isinstance(known, list):
-        known = _names(ask(web, "einfo", {"retmode": "json"}, read=_names))
-        web.cache.put("einfo", "", known, _REMEMBERED_DAYS)
-    return tuple(filter(None, (text(name) for name in known)))
+        known = _read_names(ask(web, "einfo", {"retmode": "json"}, read=_read_names))
+        web.cache.put("einfo", "", known, _CACHE_DAYS)
+    return tuple(filter(None, (to_text(name) for name in known)))
 
 
-def _names(answer: Answer) -> list[str]:
-    names = mapping(mapping(answer.json()).get("einforesult")).get("dblist")
-    found = [text(name) for name in names if text(name)] if isinstance(names, list) else []
+def _read_names(answer: Answer) -> list[str]:
+    """Return the names of an EInfo answer."""
+    names = to_dict(to_dict(answer.json()).get("einforesult")).get("dblist")
+    found = [to_text(name) for name in names if to_text(name)] if isinstance(names, list) else []
     if not found:
         raise Unreachable("NCBI sent no list of databases.", "Try again in a minute.")
     return found
 
 
-def _description(answer: Answer) -> dict[str, Any]:
+def _read_description(answer: Answer) -> dict[str, Any]:
+    """Return the description in an EInfo answer."""
     reply = answer.json()
     result = reply.get("einforesult") if isinstance(reply, dict) else None
     rows = result.get("dbinfo") if isinstance(result, dict) else None
     row = rows[0] if isinstance(rows, list) and rows else rows
-    if not isinstance(row, dict) or whole(row.get("count")) is None:
+    if not isinstance(row, dict) or to_count(row.get("count")) is None:
         msg = "NCBI sent no description of the database."
         raise Unreachable(msg, "Try again in a minute.")
     return {
         **row,
-        "fieldlist": mappings(row.get("fieldlist")),
-        "linklist": mappings(row.get("linklist")),
+        "fieldlist": to_dicts(row.get("fieldlist")),
+        "linklist": to_dicts(row.get("linklist")),
     }

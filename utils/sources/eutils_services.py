@@ -1,4 +1,4 @@
-"""The E-utilities beside search and fetch: summaries, links, citation matching, MeSH and spelling.
+"""Call the smaller E-utilities: summaries, links, citation matching, MeSH and spelling.
 
 - ESummary: the JSON form holds at most 500 summaries. Version 1 of the XML is ``DocSum`` with typed
   ``Item``, version 2 ``DocumentSummary`` with one tag for each field. An identifier without a
@@ -31,14 +31,14 @@ from ..http import Answer, Web
 from ..readers.pubmed import iso_date
 from ..readers.safe_xml import parse_xml
 from ..system.plain_text import one_line, shorten, unescape_text
-from .eutils import ask, shown_url, total_of
-from .loose_json import LONGEST_NAME, mapping, mappings, short_text, text, whole
-from .pubmed import Hits, result_of
+from .eutils import ask, build_public_url, get_total
+from .loose_json import MAX_NAME_CHARS, to_count, to_dict, to_dicts, to_short_text, to_text
+from .pubmed import Hits, get_result
 
-MOST = 500
+MAX_SUMMARIES = 500
 _INLINE = re.compile(r"</?(?:i|b|u|em|strong|sub|sup)>", re.I)
-SILENT = "NCBI sent no summary of it"
-_DEEPEST = 40
+MISSING_SUMMARY = "NCBI sent no summary of it"
+_MAX_DEPTH = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Summary:
 
 
 def fetch_summaries(hits: Hits, first: int, web: Web) -> tuple[dict[str, Summary], str]:
-    """The *first* papers of a search, from the history server, by PMID; and the address.
+    """Return the *first* papers of a search by PMID, and the address of the request.
 
     Where NCBI has forgotten the search, by their identifiers.
 
@@ -68,24 +68,25 @@ def fetch_summaries(hits: Hits, first: int, web: Web) -> tuple[dict[str, Summary
     pmids = hits.pmids[:first]
     if hits.web_env:
         try:
-            return _fetch(pmids, hits.slice(0, len(pmids)), web)
+            return _fetch_paper_summaries(pmids, hits.build_slice_params(0, len(pmids)), web)
         except Unreachable as error:
             if not error.details.get("expired"):
                 raise
-    return _fetch(pmids, {"id": ",".join(pmids)}, web)
+    return _fetch_paper_summaries(pmids, {"id": ",".join(pmids)}, web)
 
 
-def _fetch(
+def _fetch_paper_summaries(
     pmids: Sequence[str], which: Mapping[str, Any], web: Web
 ) -> tuple[dict[str, Summary], str]:
+    """Return the summaries of papers, and the address of the request."""
     params = {"db": "pubmed", "retmode": "json", "version": "2.0", **which}
     rows = esummary(params, web).records
-    found = {pmid: _summary(pmid, rows[pmid]) for pmid in pmids if pmid in rows}
-    return found, shown_url(web, "esummary", params)
+    found = {pmid: _to_summary(pmid, rows[pmid]) for pmid in pmids if pmid in rows}
+    return found, build_public_url(web, "esummary", params)
 
 
 def esummary(params: Mapping[str, Any], web: Web) -> Summaries:
-    """Summaries of any database, and which identifiers have none.
+    """Return the summaries of any database, and the identifiers without one.
 
     Raises
     ------
@@ -95,32 +96,36 @@ def esummary(params: Mapping[str, Any], web: Web) -> Summaries:
     return read_summaries(ask(web, "esummary", params, read=read_summaries))
 
 
-def _summary(pmid: str, row: Mapping[str, Any]) -> Summary:
-    """Any field may be missing; titles are escaped, with their markup."""
-    people = [_text(who.get("name")) for who in mappings(row.get("authors"))]
+def _to_summary(pmid: str, row: Mapping[str, Any]) -> Summary:
+    """Return a paper's summary; any field may be missing, and titles are escaped."""
+    people = [_to_plain_text(who.get("name")) for who in to_dicts(row.get("authors"))]
     ids = {
-        str(one.get("idtype")): _text(one.get("value")) for one in mappings(row.get("articleids"))
+        str(one.get("idtype")): _to_plain_text(one.get("value"))
+        for one in to_dicts(row.get("articleids"))
     }
-    source = " ".join(filter(None, (_text(row.get("source")) + ".", _text(row.get("pubdate")))))
+    source = " ".join(
+        filter(None, (_to_plain_text(row.get("source")) + ".", _to_plain_text(row.get("pubdate"))))
+    )
     return Summary(
         pmid=pmid,
-        title=_INLINE.sub("", _text(row.get("title"))),
+        title=_INLINE.sub("", _to_plain_text(row.get("title"))),
         authors=", ".join(filter(None, people)),
         source=source.lstrip(". "),
-        published=iso_date(_text(row.get("pubdate"))),
-        online=iso_date(_text(row.get("epubdate"))),
+        published=iso_date(_to_plain_text(row.get("pubdate"))),
+        online=iso_date(_to_plain_text(row.get("epubdate"))),
         doi=ids.get("doi", ""),
         pmcid=ids.get("pmc", ""),
     )
 
 
-def _text(value: object) -> str:
+def _to_plain_text(value: object) -> str:
+    """Return a value as one line without character references."""
     return " ".join(unescape_text(str(value or "")).split())
 
 
 @dataclass(frozen=True, slots=True)
 class Summaries:
-    """ESummary's answer: records by identifier, and why the others have none.
+    """The answer of ESummary: records by identifier, and the errors of the others.
 
     ``uids`` are all of them in its order.
     """
@@ -133,7 +138,7 @@ class Summaries:
 
 
 def read_summaries(answer: Answer) -> Summaries:
-    """The summaries in an answer, whichever form it has.
+    """Return the summaries in an answer of any form.
 
     Raises
     ------
@@ -144,10 +149,10 @@ def read_summaries(answer: Answer) -> Summaries:
     """
     if answer.body.lstrip()[:1] == b"<":
         return _read_xml(answer.body)
-    reply = mapping(answer.json())
+    reply = to_dict(answer.json())
     result = reply.get("result")
     if isinstance(result, dict) and isinstance(result.get("uids"), list):
-        uids = (text(uid) for uid in result["uids"])
+        uids = (to_text(uid) for uid in result["uids"])
         rows = {uid: result.get(uid) for uid in uids if uid}
         return _to_summaries(rows, "docsum_json", answer.body)
     error = _error_text(reply)
@@ -161,64 +166,69 @@ def read_summaries(answer: Answer) -> Summaries:
 
 
 def _error_text(reply: dict[str, Any]) -> str:
+    """Return the error of an ESummary answer."""
     error = reply.get("esummaryresult") or reply.get("error")
-    return one_line(" ".join(map(text, error if isinstance(error, list) else [error])))
+    return one_line(" ".join(map(to_text, error if isinstance(error, list) else [error])))
 
 
 def _to_summaries(
     rows: dict[str, Any], form: Literal["docsum_json", "docsum_xml"], body: bytes
 ) -> Summaries:
+    """Split rows into records and errors."""
     records, refused = {}, {}
     for uid, row in rows.items():
         if not isinstance(row, dict):
-            refused[uid] = SILENT
+            refused[uid] = MISSING_SUMMARY
         elif "error" in row:
-            refused[uid] = text(row["error"])[:LONGEST_NAME] or SILENT
+            refused[uid] = to_text(row["error"])[:MAX_NAME_CHARS] or MISSING_SUMMARY
         else:
             records[uid] = row
     return Summaries(records, refused, tuple(rows), form, body)
 
 
 def _read_xml(body: bytes) -> Summaries:
+    """Return the summaries of an XML answer."""
     root = parse_xml(body)
     if root.tag != "eSummaryResult":
         raise BadContent("What came is no answer of ESummary.", verdict="error_page")
-    rows: dict[str, Any] = dict(_first_version(root))
+    rows: dict[str, Any] = dict(_read_version_1(root))
     for node in root.iterfind(".//DocumentSummary"):
         if uid := (node.get("uid") or "").strip():
-            rows[uid] = {"uid": uid, **mapping(_value(node, top=True))}
+            rows[uid] = {"uid": uid, **to_dict(_read_value(node, top=True))}
     return _to_summaries(rows, "docsum_xml", body)
 
 
-def _first_version(root: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+def _read_version_1(root: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the records of version 1 of the XML."""
     for node in root.iterchildren("DocSum"):
         if uid := (node.findtext("Id") or "").strip():
-            yield uid, {"uid": uid, **mapping(_item(node, "Structure"))}
+            yield uid, {"uid": uid, **to_dict(_read_item(node, "Structure"))}
 
 
-def _item(node: Any, kind: str, depth: int = 0) -> Any:
-    """An ``Item`` of version 1 by its own type."""
-    items = list(node.iterchildren("Item")) if depth < _DEEPEST else []
+def _read_item(node: Any, kind: str, depth: int = 0) -> Any:
+    """Return an ``Item`` of version 1 by its declared type."""
+    items = list(node.iterchildren("Item")) if depth < _MAX_DEPTH else []
     if kind == "List":
-        return [_item(one, one.get("Type", ""), depth + 1) for one in items]
+        return [_read_item(one, one.get("Type", ""), depth + 1) for one in items]
     if kind == "Structure":
         return {
-            one.get("Name", "").lower(): _item(one, one.get("Type", ""), depth + 1) for one in items
+            one.get("Name", "").lower(): _read_item(one, one.get("Type", ""), depth + 1)
+            for one in items
         }
     words = (node.text or "").strip()
     whole = kind == "Integer" and words.isascii() and words.isdecimal() and len(words) < 19
     return int(words) if whole else words
 
 
-def _value(node: Any, depth: int = 0, *, top: bool = False) -> Any:
-    """An element of version 2: text, a list where its children are alike, else an object."""
-    children = list(node.iterchildren("*")) if depth < _DEEPEST else []
+def _read_value(node: Any, depth: int = 0, *, top: bool = False) -> Any:
+    """Return an element of version 2: text, a list of like children, or an object."""
+    children = list(node.iterchildren("*")) if depth < _MAX_DEPTH else []
     attributes = {} if top else {name.lower(): values for name, values in node.attrib.items()}
     if not children:
         words = (node.text or "").strip()
         return {**attributes, "value": words} if attributes else words
     names = [child.tag.lower() for child in children]
-    values = [_value(child, depth + 1) for child in children]
+    values = [_read_value(child, depth + 1) for child in children]
     alike = len(set(names)) == 1 and (len(names) > 1 or node.tag.lower().endswith(("list", "s")))
     if alike and not top and not attributes:
         return values
@@ -230,13 +240,13 @@ def _value(node: Any, depth: int = 0, *, top: bool = False) -> Any:
 
 
 LinkName = Literal["pubmed_pubmed", "pubmed_pubmed_citedin", "pubmed_pubmed_refs"]
-BATCH = 50
-FIELDS = ("journal", "year", "volume", "first_page", "author")
+MAX_CITATIONS_PER_REQUEST = 50
+CITATION_FIELDS = ("journal", "year", "volume", "first_page", "author")
 
 
 @dataclass(frozen=True, slots=True)
 class LinkList:
-    """The records one kind of link leads to; ``scores`` beside them where they were asked for.
+    """The records that one kind of link leads to, with ``scores`` if requested.
 
     A list of names alone (``acheck``) has ``menu``, NCBI's words for the kind, and no records.
     """
@@ -266,7 +276,7 @@ class Link:
 
 
 def fetch_paper_links(pmid: str, name: LinkName, web: Web) -> tuple[list[Link], str]:
-    """The papers of that list in NCBI's order, without the paper itself; and the address requested.
+    """Return the papers of a list in NCBI's order, without the paper itself, and the address.
 
     An empty list means that NCBI knows no links, also when it does not know the paper.
 
@@ -281,22 +291,22 @@ def fetch_paper_links(pmid: str, name: LinkName, web: Web) -> tuple[list[Link], 
         else {"cmd": "neighbor", "linkname": name}
     )
     params = {"dbfrom": "pubmed", "db": "pubmed", "id": pmid, "retmode": "json", **how}
-    reply = ask(web, "elink", params, read=_complain).json()
+    reply = ask(web, "elink", params, read=_check_link_sets).json()
     found = [
         link
-        for group in mappings(reply["linksets"])
-        for linked in mappings(group.get("linksetdbs"))
+        for group in to_dicts(reply["linksets"])
+        for linked in to_dicts(group.get("linksetdbs"))
         if linked.get("linkname") == name and isinstance(linked.get("links"), list)
         for row in linked["links"]
-        if (link := _link(row)).pmid != pmid and link.pmid.isdecimal()
+        if (link := _to_link(row)).pmid != pmid and link.pmid.isdecimal()
     ]
-    return list({link.pmid: link for link in reversed(found)}.values())[::-1], shown_url(
+    return list({link.pmid: link for link in reversed(found)}.values())[::-1], build_public_url(
         web, "elink", params
     )
 
 
 def fetch_links(params: Mapping[str, Any], web: Web) -> list[LinkSet]:
-    """The links that *params* (``dbfrom``, ``db``, ``id``, ``cmd``, ``linkname``) ask for.
+    """Return the links that *params* (``dbfrom``, ``db``, ``id``, ``cmd``, ``linkname``) request.
 
     An ``id`` that is a list brings one set for each.
 
@@ -305,28 +315,31 @@ def fetch_links(params: Mapping[str, Any], web: Web) -> list[LinkSet]:
     Unreachable
         NCBI did not answer, or with an error of its own.
     """
-    reply = ask(web, "elink", {**params, "retmode": "json"}, read=_complain).json()
-    return [_set(row) for row in mappings(reply["linksets"])]
+    reply = ask(web, "elink", {**params, "retmode": "json"}, read=_check_link_sets).json()
+    return [_to_link_set(row) for row in to_dicts(reply["linksets"])]
 
 
-def _set(row: Mapping[str, Any]) -> LinkSet:
+def _to_link_set(row: Mapping[str, Any]) -> LinkSet:
+    """Return the link set of a row."""
     uids = row.get("ids")
-    rows = mappings(row.get("linksetdbs"))
+    rows = to_dicts(row.get("linksetdbs"))
     errors = [row.get("ERROR"), *(one.get("error") or one.get("ERROR") for one in rows)]
     return LinkSet(
-        uids=tuple(filter(None, map(short_text, uids if isinstance(uids, list) else ()))),
-        lists=tuple(_list(one) for one in rows if text(one.get("linkname"))),
-        trouble=" ".join(filter(None, map(short_text, errors))),
+        uids=tuple(filter(None, map(to_short_text, uids if isinstance(uids, list) else ()))),
+        lists=tuple(_to_link_list(one) for one in rows if to_text(one.get("linkname"))),
+        trouble=" ".join(filter(None, map(to_short_text, errors))),
     )
 
 
-def _list(row: Mapping[str, Any]) -> LinkList:
+def _to_link_list(row: Mapping[str, Any]) -> LinkList:
+    """Return the link list of a row."""
     rows = row.get("links")
     found = {
-        text(one.pmid): one.score for one in map(_link, rows if isinstance(rows, list) else ())
+        to_text(one.pmid): one.score
+        for one in map(_to_link, rows if isinstance(rows, list) else ())
     }
     kept = {uid: score for uid, score in found.items() if uid.isdecimal()}
-    name, database = short_text(row.get("linkname")), short_text(row.get("dbto"))
+    name, database = to_short_text(row.get("linkname")), to_short_text(row.get("dbto"))
     return LinkList(name, database, tuple(kept), tuple(kept.values()))
 
 
@@ -338,33 +351,40 @@ def fetch_link_names(params: Mapping[str, Any], web: Web) -> list[LinkSet]:
     Unreachable
         NCBI did not answer, or with an error of its own.
     """
-    answer = ask(web, "elink", {**params, "cmd": "acheck"}, read=_links_root)
+    answer = ask(web, "elink", {**params, "cmd": "acheck"}, read=_parse_links)
     return [
-        LinkSet((_text_of(node, "Id"),), tuple(map(_kind, node.iterfind("LinkInfo"))))
-        for node in _links_root(answer).iterfind("LinkSet/IdCheckList/IdLinkSet")
+        LinkSet(
+            (_read_child_text(node, "Id"),), tuple(map(_to_link_kind, node.iterfind("LinkInfo")))
+        )
+        for node in _parse_links(answer).iterfind("LinkSet/IdCheckList/IdLinkSet")
     ]
 
 
-def _links_root(answer: Answer) -> Any:
-    return _root_of(answer, "eLinkResult", "ELink")
+def _parse_links(answer: Answer) -> Any:
+    """Return the root of an ELink answer."""
+    return _parse_root(answer, "eLinkResult", "ELink")
 
 
-def _kind(node: Any) -> LinkList:
-    name, database, menu = (_text_of(node, tag) for tag in ("LinkName", "DbTo", "MenuTag"))
+def _to_link_kind(node: Any) -> LinkList:
+    """Return the kind of link in an element, without records."""
+    name, database, menu = (_read_child_text(node, tag) for tag in ("LinkName", "DbTo", "MenuTag"))
     return LinkList(name, database, menu=menu or name)
 
 
-def _text_of(node: Any, tag: str) -> str:
-    return short_text(one_line(node.findtext(tag) or ""))
+def _read_child_text(node: Any, tag: str) -> str:
+    """Return the text of a child element."""
+    return to_short_text(one_line(node.findtext(tag) or ""))
 
 
-def _link(row: Any) -> Link:
+def _to_link(row: Any) -> Link:
+    """Return a link of a row, with its score if there is one."""
     if not isinstance(row, dict):
         return Link(str(row))
-    return Link(str(row.get("id", "")), whole(row.get("score")))
+    return Link(str(row.get("id", "")), to_count(row.get("score")))
 
 
-def _complain(answer: Answer) -> None:
+def _check_link_sets(answer: Answer) -> None:
+    """Raise `Unreachable` for an answer without link sets."""
     reply = answer.json()
     sets = reply.get("linksets") if isinstance(reply, dict) else None
     if not isinstance(sets, list):
@@ -374,7 +394,7 @@ def _complain(answer: Answer) -> None:
 
 
 def fetch_matches(citations: Sequence[Mapping[str, str]], web: Web) -> dict[int, str]:
-    """NCBI's answer to each of at most 50 citations, by its place; unanswered ones are left out.
+    """Return NCBI's answer to each of at most 50 citations, by position; skip unanswered ones.
 
     Raises
     ------
@@ -382,36 +402,39 @@ def fetch_matches(citations: Sequence[Mapping[str, str]], web: Web) -> dict[int,
         NCBI did not answer, or not in this form.
     """
     lines = [
-        "|".join([*(_bare(citation.get(name, "")) for name in FIELDS), str(at), ""])
+        "|".join(
+            [*(_remove_separators(citation.get(name, "")) for name in CITATION_FIELDS), str(at), ""]
+        )
         for at, citation in enumerate(citations)
     ]
     # The handbook names rettype, its examples retmode; what a utility does not know it ignores.
     params = {"db": "pubmed", "retmode": "xml", "rettype": "xml", "bdata": "\r".join(lines)}
 
     def read(answer: Answer) -> None:
-        if not _matches(answer) and _bare(citations[0].get("journal", "")):
+        if not _read_matches(answer) and _remove_separators(citations[0].get("journal", "")):
             raise BadContent("NCBI matched no citation, and refused none.", verdict="empty")
 
     answer = ask(web, "ecitmatch.cgi", params, read)
-    return {at: word for at, word in _matches(answer).items() if at < len(citations)}
+    return {at: word for at, word in _read_matches(answer).items() if at < len(citations)}
 
 
-def _matches(answer: Answer) -> dict[int, str]:
+def _read_matches(answer: Answer) -> dict[int, str]:
+    """Return the answers by position of the citation."""
     words: dict[int, str] = {}
     for line in re.split(r"[\r\n]+", answer.text()):
         parts = [part.strip() for part in line.split("|")]
-        if len(parts) > 1 and parts[-1] and (at := whole(parts[-2])) is not None:
+        if len(parts) > 1 and parts[-1] and (at := to_count(parts[-2])) is not None:
             words[at] = parts[-1]
     return words
 
 
-def _bare(text: str) -> str:
-    """A field's text; separators in it would move all that follows."""
+def _remove_separators(text: str) -> str:
+    """Return a field's text without separators, which would shift the following fields."""
     return " ".join(re.sub(r"[|\r\n]", " ", text).split())
 
 
-_SUMMARIES = 200
-_REMEMBERED_DAYS = 7.0
+_MAX_TERMS_PER_REQUEST = 200
+_CACHE_DAYS = 7.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -430,8 +453,8 @@ class MeshTerm:
     children: tuple[str, ...] = ()
 
 
-def find_terms(text: str, most: int, web: Web) -> tuple[int, list[MeshTerm]]:
-    """Return how many MeSH records fit *text*, and the first of them.
+def find_mesh_terms(text: str, most: int, web: Web) -> tuple[int, list[MeshTerm]]:
+    """Return how many MeSH records match *text*, and the first of them.
 
     Raises
     ------
@@ -439,30 +462,30 @@ def find_terms(text: str, most: int, web: Web) -> tuple[int, list[MeshTerm]]:
         NCBI did not answer.
     """
     params = {"db": "mesh", "retmode": "json", "term": text, "retmax": most}
-    result = result_of(ask(web, "esearch", params, read=Answer.json).json())
+    result = get_result(ask(web, "esearch", params, read=Answer.json).json())
     uids = [str(uid) for uid in result["idlist"]][:most]
-    terms = fetch_terms(uids, web) if uids else {}
-    return total_of(result), [terms[uid] for uid in uids if uid in terms]
+    terms = fetch_mesh_terms(uids, web) if uids else {}
+    return get_total(result), [terms[uid] for uid in uids if uid in terms]
 
 
-def fetch_terms(uids: Sequence[str], web: Web) -> dict[str, MeshTerm]:
-    """The records behind identifiers, by identifier; at most 200 in one request."""
+def fetch_mesh_terms(uids: Sequence[str], web: Web) -> dict[str, MeshTerm]:
+    """Return the MeSH records of identifiers, at most 200 in one request."""
     kept = web.cache.get_many("mesh", uids)
     known = {uid: row for uid, row in kept.items() if isinstance(row, dict)}
     wanted = [uid for uid in dict.fromkeys(uids) if uid not in known]
-    for start in range(0, len(wanted), _SUMMARIES):
-        batch = wanted[start : start + _SUMMARIES]
+    for start in range(0, len(wanted), _MAX_TERMS_PER_REQUEST):
+        batch = wanted[start : start + _MAX_TERMS_PER_REQUEST]
         params = {"db": "mesh", "retmode": "json", "id": ",".join(batch)}
         for uid, row in esummary(params, web).records.items():
             known[uid] = row
-            web.cache.put("mesh", uid, row, _REMEMBERED_DAYS)
-    return {uid: _term(uid, known[uid]) for uid in uids if uid in known}
+            web.cache.put("mesh", uid, row, _CACHE_DAYS)
+    return {uid: _to_mesh_term(uid, known[uid]) for uid in uids if uid in known}
 
 
-def _term(uid: str, row: dict[str, Any]) -> MeshTerm:
-    """Any field may be missing."""
-    names = _texts(row.get("ds_meshterms"))
-    places = mappings(row.get("ds_idxlinks"))
+def _to_mesh_term(uid: str, row: dict[str, Any]) -> MeshTerm:
+    """Return the MeSH term of a row; any field may be missing."""
+    names = _to_texts(row.get("ds_meshterms"))
+    places = to_dicts(row.get("ds_idxlinks"))
     numbers = [one_line(str(place.get("treenum") or "")) for place in places]
     return MeshTerm(
         ui=one_line(str(row.get("ds_meshui") or uid)),
@@ -471,46 +494,51 @@ def _term(uid: str, row: dict[str, Any]) -> MeshTerm:
         scope_note=one_line(str(row.get("ds_scopenote") or "")),
         # Supplementary concepts have a number that is none: "@3065".
         tree_numbers=tuple(number for number in numbers if number and "@" not in number),
-        qualifiers=_texts(row.get("ds_subheading")),
+        qualifiers=_to_texts(row.get("ds_subheading")),
         kind=one_line(str(row.get("ds_recordtype") or "")),
         year_introduced=one_line(str(row.get("ds_yearintroduced") or "")),
-        parents=_ids([place.get("parent") for place in places]),
-        children=_ids([child for place in places for child in _values(place.get("children"))]),
+        parents=_to_uids([place.get("parent") for place in places]),
+        children=_to_uids([child for place in places for child in _to_list(place.get("children"))]),
     )
 
 
-def _texts(value: object) -> tuple[str, ...]:
-    return tuple(filter(None, (one_line(str(row)) for row in _values(value))))
+def _to_texts(value: object) -> tuple[str, ...]:
+    """Return the non-empty texts of a list."""
+    return tuple(filter(None, (one_line(str(row)) for row in _to_list(value))))
 
 
-def _values(value: object) -> list[object]:
+def _to_list(value: object) -> list[object]:
+    """Return a list, or [] for any other value."""
     return value if isinstance(value, list) else []
 
 
-def _ids(values: list[object]) -> tuple[str, ...]:
+def _to_uids(values: list[object]) -> tuple[str, ...]:
+    """Return the distinct identifiers among values."""
     found = (str(value) for value in values if str(value).isdecimal() and str(value) != "0")
     return tuple(dict.fromkeys(found))
 
 
 def fetch_spelling(query: str, web: Web, database: str = "pubmed") -> tuple[str, tuple[str, ...]]:
-    """The suggested spelling of a query, and the words put in; both empty for no suggestion.
+    """Return the suggested spelling of a query, and the replaced words; both empty without one.
 
     Raises
     ------
     Unreachable
         NCBI did not answer.
     """
-    answer = ask(web, "espell", {"db": database, "term": query}, read=_spelling_root)
-    root = _spelling_root(answer)
+    answer = ask(web, "espell", {"db": database, "term": query}, read=_parse_spelling)
+    root = _parse_spelling(answer)
     replaced = tuple(one_line(node.text or "") for node in root.iterfind("SpelledQuery/Replaced"))
     return one_line(root.findtext("CorrectedQuery") or ""), tuple(filter(None, replaced))
 
 
-def _spelling_root(answer: Answer) -> Any:
-    return _root_of(answer, "eSpellResult", "ESpell")
+def _parse_spelling(answer: Answer) -> Any:
+    """Return the root of an ESpell answer."""
+    return _parse_root(answer, "eSpellResult", "ESpell")
 
 
-def _root_of(answer: Answer, tag: str, service: str) -> Any:
+def _parse_root(answer: Answer, tag: str, service: str) -> Any:
+    """Return the root of an answer; raise `BadContent` for another service's answer."""
     root = parse_xml(answer.body)
     if root.tag != tag:
         raise BadContent(f"What came is no answer of {service}.", verdict="error_page")

@@ -1,4 +1,4 @@
-"""PMC ID Converter: from a PMCID to the paper's PMID and DOI.
+"""Convert PMCIDs to PMIDs and DOIs with the PMC ID Converter.
 
 Knows only what is in PMC, so it is asked about PMCIDs and nothing else; PubMed's own records
 connect PMIDs and DOIs. https://pmc.ncbi.nlm.nih.gov/tools/id-converter-api/
@@ -14,13 +14,13 @@ from ..http import Answer, Web
 from ..model.identifiers import Ids
 from ..model.paper import Paper
 from ..model.site import Address
-from .eutils import BATCH, RATE
-from .loose_json import mapping, mappings
+from .eutils import MAX_IDS_PER_REQUEST, RATE
+from .loose_json import to_dict, to_dicts
 from .source import Lookup, Source
 
 
 def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
-    """The other identifiers of articles in PMC; no titles."""
+    """Return the other identifiers of articles in PMC, without titles."""
     settings = web.settings
     answer = web.get(
         f"{settings.address('idconv')}/",
@@ -32,7 +32,7 @@ def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
             "tool": settings.ncbi_tool_identifier,
             "email": settings.require_email("NCBI"),
         },
-        check=_rows,
+        check=_read_records,
         kept=True,
     )
     # A miss may come with or without an error field; what counts is whether there is a pmcid.
@@ -42,18 +42,18 @@ def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
             pmid=str(row.get("pmid") or ""),  # an integer since 2025
             doi=row.get("doi") or "",
         )
-        for row in _rows(answer)
+        for row in _read_records(answer)
         if row.get("pmcid") and row.get("status") != "error"
     }
     return {ids: Paper(ids | known[ids.pmcid]) for ids in wanted if ids.pmcid in known}
 
 
-def _rows(answer: Answer) -> list[dict[str, Any]]:
-    """Return the records of an answer, or raise `Unreachable` where it has none."""
-    records = mapping(answer.json()).get("records")
+def _read_records(answer: Answer) -> list[dict[str, Any]]:
+    """Return the records of an answer; raise `Unreachable` if it has none."""
+    records = to_dict(answer.json()).get("records")
     if not isinstance(records, list):
         raise Unreachable("The PMC ID Converter sent no records.", "Try again later.")
-    return mappings(records)
+    return to_dicts(records)
 
 
 SOURCE = Source(
@@ -68,5 +68,5 @@ SOURCE = Source(
         ),
     ),
     rates=(RATE,),
-    lookup=Lookup(("pmcid",), BATCH, look_up),
+    lookup=Lookup(("pmcid",), MAX_IDS_PER_REQUEST, look_up),
 )

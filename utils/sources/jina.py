@@ -1,4 +1,4 @@
-"""Jina Reader: a browser as a service, for publishers' pages that need one.
+"""Read publishers' pages that need a browser, through Jina Reader.
 
 Its answer has status 200 whatever the publisher answered; the real status stands in its
 ``Warning:`` lines, which `..readers.plain_markdown` reads. Never pointed at NCBI, Europe PMC or
@@ -27,14 +27,14 @@ _REFUSALS = {
     422: "found no content there",
     451: "is not allowed to read that site without a key",
 }
-_MOST_FOUND = 3
+_MAX_PAGES = 3
 # These are about us, not about the page: asking for the next paper would only be refused again.
-_ABOUT_US = frozenset({401, 402})
-_REMEMBERED_DAYS = 1 / 24
+_ACCOUNT_STATUSES = frozenset({401, 402})
+_REFUSAL_DAYS = 1 / 24
 
 
-def read(paper: Paper, web: Web) -> Iterator[Fetched]:
-    """The publisher's page as Jina's browser sees it, as markdown.
+def fetch_page(paper: Paper, web: Web) -> Iterator[Fetched]:
+    """Fetch the publisher's page as markdown, as Jina's browser renders it.
 
     Raises
     ------
@@ -43,19 +43,19 @@ def read(paper: Paper, web: Web) -> Iterator[Fetched]:
     """
     target = find_landing_page(paper.ids.doi, web)
     web.address_policy.require_open_to_programs(target)
-    _require_welcome(web)
+    _raise_if_refused(web)
     answer = web.get(
         f"{web.settings.address('jina_reader')}/{target}",
-        headers={"Accept": "text/plain", **_key(web)},
+        headers={"Accept": "text/plain", **_build_auth_header(web)},
         allow=_REFUSALS,
         kept=True,
     )
-    _require_success(answer, target, web)
+    _check_status(answer, target, web)
     yield _to_fetched(answer.body, target, "jina")
 
 
-def search(paper: Paper, web: Web) -> Iterator[Fetched]:
-    """Pages that a web search by title finds; only with a key, and only the judges decide.
+def fetch_found_pages(paper: Paper, web: Web) -> Iterator[Fetched]:
+    """Fetch pages found by a web search for the title; needs a key.
 
     Raises
     ------
@@ -65,52 +65,59 @@ def search(paper: Paper, web: Web) -> Iterator[Fetched]:
     if not paper.title:
         msg = "Without a title there is nothing to search for."
         raise NotAvailable(msg)
-    _require_welcome(web)
+    _raise_if_refused(web)
     answer = web.get(
         f"{web.settings.address('jina_search')}/",
-        {"q": f'"{paper.title}"', "num": _MOST_FOUND},
-        headers={"Accept": "application/json", **_key(web)},
+        {"q": f'"{paper.title}"', "num": _MAX_PAGES},
+        headers={"Accept": "application/json", **_build_auth_header(web)},
         allow=_REFUSALS,
         kept=True,
     )
-    _require_success(answer, "the search", web)
+    _check_status(answer, "the search", web)
     found: list[dict[str, Any]] = answer.json().get("data") or []
-    for row in found[:_MOST_FOUND]:
+    for row in found[:_MAX_PAGES]:
         if row.get("content") and web.address_policy.is_open_to_programs(row.get("url", "")):
             yield _to_fetched(row["content"].encode(), row["url"], "jina_search")
 
 
-def _key(web: Web) -> dict[str, str]:
+def _build_auth_header(web: Web) -> dict[str, str]:
+    """Return the header with the key; {} without a key."""
     key = web.settings.key("jina_api_key")
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 
-def _visitor(web: Web) -> str:
-    return "with a key" if _key(web) else "without a key"
+def _describe_account(web: Web) -> str:
+    """Return whether a key is in use, as the cache name of a refusal."""
+    return "with a key" if _build_auth_header(web) else "without a key"
 
 
-def _require_welcome(web: Web) -> None:
-    if refusal := web.cache.get("jina_refuses_us", _visitor(web)):
-        raise NotAvailable(str(refusal), _another_way(web, "in an hour"))
+def _raise_if_refused(web: Web) -> None:
+    """Raise if Jina refused us within the last hour."""
+    if refusal := web.cache.get("jina_refuses_us", _describe_account(web)):
+        raise NotAvailable(str(refusal), _build_refusal_hint(web, "in an hour"))
 
 
-def _another_way(web: Web, when: str) -> str:
-    """Return a hint after a refusal: a key that is set may be left out."""
-    about_key = "See what JINA_API_KEY has left" if _key(web) else "Set JINA_API_KEY"
+def _build_refusal_hint(web: Web, when: str) -> str:
+    """Return a hint after a refusal, about the key and the time to retry."""
+    about_key = "See what JINA_API_KEY has left" if _build_auth_header(web) else "Set JINA_API_KEY"
     return f"{about_key}, or try again {when}."
 
 
-def _require_success(answer: Answer, target: str, web: Web) -> None:
+def _check_status(answer: Answer, target: str, web: Web) -> None:
+    """Raise for a refusal; remember a refusal of our account."""
     if answer.status not in _REFUSALS:
         return
     refusal = f"Jina Reader {_REFUSALS[answer.status]}"
-    if answer.status in _ABOUT_US:
-        web.cache.put("jina_refuses_us", _visitor(web), f"{refusal}.", _REMEMBERED_DAYS)
-    hint = _another_way(web, "later") if answer.status in _ABOUT_US | {403, 451} else ""
+    if answer.status in _ACCOUNT_STATUSES:
+        web.cache.put("jina_refuses_us", _describe_account(web), f"{refusal}.", _REFUSAL_DAYS)
+    hint = (
+        _build_refusal_hint(web, "later") if answer.status in _ACCOUNT_STATUSES | {403, 451} else ""
+    )
     raise NotAvailable(f"{refusal} ({target}).", hint, status=answer.status)
 
 
 def _to_fetched(body: bytes, url: str, via: str) -> Fetched:
+    """Return the fetched text of a page."""
     return Fetched(body, "markdown", url, SOURCE.name, via, charset="utf-8")
 
 
@@ -134,11 +141,17 @@ SOURCE = Source(
         Rate("jina_search", ("jina_search",), every=0.6, key="jina_api_key", in_flight=8),
     ),
     routes=(
-        Route("jina", ("doi",), one_by_one(read), share=0.125, label="Publisher, via Jina Reader"),
+        Route(
+            "jina",
+            ("doi",),
+            one_by_one(fetch_page),
+            share=0.125,
+            label="Publisher, via Jina Reader",
+        ),
         Route(
             "jina_search",
             ("doi", "pmid"),
-            one_by_one(search),
+            one_by_one(fetch_found_pages),
             key="jina_api_key",
             label="Found by Jina Search",
             version="",

@@ -1,4 +1,4 @@
-"""Readers of untrusted JSON: any member may be missing, null or of another type.
+"""Read untrusted JSON, in which any member may be missing, null or of another type.
 
 What a site sends is hostile input also where it is well-formed. These readers never fail: a value
 of the wrong type counts as absent. Texts are clean: `..http.Answer` sees to that.
@@ -9,34 +9,34 @@ from __future__ import annotations
 import re
 from typing import Any
 
-LONGEST_NAME = 2000
+MAX_NAME_CHARS = 2000
 """Characters of a title or name that are looked at; the longest real ones have some 1,000."""
 
-_WHOLE = re.compile(r"\d{1,15}", re.A)
+_DIGITS = re.compile(r"\d{1,15}", re.A)
 
 
-def mapping(value: object) -> dict[str, Any]:
-    """An object, else an empty one.
+def to_dict(value: object) -> dict[str, Any]:
+    """Return a JSON object; {} for any other value.
 
-    >>> mapping({"a": 1}), mapping(None), mapping("a")
+    >>> to_dict({"a": 1}), to_dict(None), to_dict("a")
     ({'a': 1}, {}, {})
     """
     return value if isinstance(value, dict) else {}
 
 
-def mappings(value: object) -> list[dict[str, Any]]:
-    """The objects in a list, else none.
+def to_dicts(value: object) -> list[dict[str, Any]]:
+    """Return the objects of a list; [] for any other value.
 
-    >>> mappings([{"a": 1}, None, "b"]), mappings({"a": 1})
+    >>> to_dicts([{"a": 1}, None, "b"]), to_dicts({"a": 1})
     ([{'a': 1}], [])
     """
     return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
 
 
-def text(value: object) -> str:
-    """A string or number as one line of text, else an empty one.
+def to_text(value: object) -> str:
+    """Return a string or number as one line of text; "" for any other value.
 
-    >>> text(" a  b "), text(12), text(None), text(True), text(["a"])
+    >>> to_text(" a  b "), to_text(12), to_text(None), to_text(True), to_text(["a"])
     ('a b', '12', '', '', '')
     """
     if isinstance(value, int) and not isinstance(value, bool):
@@ -44,16 +44,16 @@ def text(value: object) -> str:
     return " ".join(value.split()) if isinstance(value, str) else ""
 
 
-def short_text(value: object) -> str:
-    """A title or name: a `text`, of which at most `LONGEST_NAME` characters are kept."""
-    return text(value)[:LONGEST_NAME]
+def to_short_text(value: object) -> str:
+    """Return a title or name as text, cut to `MAX_NAME_CHARS` characters."""
+    return to_text(value)[:MAX_NAME_CHARS]
 
 
-def whole(value: object) -> int | None:
-    """A count, sent as a number or its digits; None for anything else, and beyond 15 digits.
+def to_count(value: object) -> int | None:
+    """Return a count sent as number or digits; None for other values, or beyond 15 digits.
 
-    >>> whole(12), whole(" 12 "), whole("1.5"), whole("-1"), whole("9" * 5000), whole(None)
-    (12, 12, None, None, None, None)
+    >>> [to_count(value) for value in (12, " 12 ", "1.5", "-1", "9" * 5000, None)]
+    [12, 12, None, None, None, None]
     """
-    digits = text(value)
-    return int(digits) if _WHOLE.fullmatch(digits) else None
+    digits = to_text(value)
+    return int(digits) if _DIGITS.fullmatch(digits) else None

@@ -1,4 +1,4 @@
-"""OpenAlex: open copies that Unpaywall does not name, a search over all fields, and citations.
+"""Search OpenAlex, and fetch open copies and citations that other sources lack.
 
 Single works are free, also without a key, and say where open copies lie. Since February 2026 every
 other call is paid from a daily budget: ten cents for an address, a dollar for a free key. So pages
@@ -30,19 +30,19 @@ from ..model.paper import Author, Fetched, Notice, Paper, SearchResult
 from ..model.site import Address, Key
 from ..model.versions import version_from_locator
 from . import unpaywall
-from .europepmc import Kind, Linked, without_html
-from .loose_json import mapping, mappings, short_text, text, whole
-from .publisher import MOST, OpenCopy, distinct, fetch_copies
-from .source import Query, Route, Source, one_by_one, remembered, whole_days
+from .europepmc import Kind, LinkedPaper, strip_html
+from .loose_json import to_count, to_dict, to_dicts, to_short_text, to_text
+from .publisher import MAX_COPIES, OpenCopy, deduplicate_copies, fetch_copies
+from .source import Query, Route, Source, cache_search, one_by_one, to_day_range
 
 LAST_HIT = 10_000
 """OpenAlex pages through so many works of a search only."""
 # https://developers.openalex.org/guides/page-through-results (November 2026)
 _PAGE, _LAST_PAGE = 100, 500
-_MOST_LINKED = 200
-COPIES = "id,doi,is_retracted,best_oa_location,locations,has_content"
+_MAX_LINKED = 200
+COPY_FIELDS = "id,doi,is_retracted,best_oa_location,locations,has_content"
 """The fields requested of a single work."""
-RECORD = (
+RECORD_FIELDS = (
     "id,doi,ids,title,publication_date,type,authorships,primary_location,best_oa_location,biblio,"
     "is_retracted,abstract_inverted_index,referenced_works_count"
 )
@@ -57,13 +57,13 @@ _TYPES = {
     "erratum": "Published Erratum",
     "dataset": "Dataset",
 }
-_DAY = 86_400
-REMEMBERED_DAYS = 1.0
+_DAY_S = 86_400
+CACHE_DAYS = 1.0
 _FILTERS: dict[Kind, str] = {"citations": "cites", "references": "cited_by"}
 
 
 def fetch_open_copies(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
-    """Fetch the open copies OpenAlex names, the best first, but for those tried before.
+    """Fetch the open copies that OpenAlex names and no other route tried, the best first.
 
     Raises
     ------
@@ -71,12 +71,12 @@ def fetch_open_copies(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
         OpenAlex does not know the DOI, or knows no other open copy.
     """
     doi = paper.ids.doi
-    work = fetch_work(f"doi:{doi}", COPIES, web, kept=True)
-    known = _copies(work)
+    work = fetch_work(f"doi:{doi}", COPY_FIELDS, web, kept=True)
+    known = _list_copies(work)
     if not known:
         msg = f"OpenAlex knows no open copy of doi:{doi}."
         raise NotAvailable(msg, "Ask the authors or your library.")
-    if not (copies := _untried(known, paper, web)[:MOST]):
+    if not (copies := _select_untried(known, paper, web)[:MAX_COPIES]):
         msg = f"OpenAlex knows no open copy of doi:{doi} that was not tried before."
         raise NotAvailable(msg, "Ask the authors or your library.")
     retracted = work.get("is_retracted") is True
@@ -84,22 +84,24 @@ def fetch_open_copies(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
         yield replace(found, retracted=retracted) if isinstance(found, Fetched) else found
 
 
-def _copies(work: Mapping[str, Any]) -> list[OpenCopy]:
-    """The best one first, but accepted manuscripts and preprints behind all others."""
-    best = [mapping(work.get("best_oa_location"))]
-    others = [row for row in mappings(work.get("locations")) if row.get("is_oa") is True]
-    return distinct(
-        OpenCopy(link, text(place.get("license")), version_from_locator(place.get("version")))
+def _list_copies(work: Mapping[str, Any]) -> list[OpenCopy]:
+    """Return the copies of a work, the best first, manuscripts and preprints last."""
+    best = [to_dict(work.get("best_oa_location"))]
+    others = [row for row in to_dicts(work.get("locations")) if row.get("is_oa") is True]
+    return deduplicate_copies(
+        OpenCopy(link, to_text(place.get("license")), version_from_locator(place.get("version")))
         for place in best + others
         for name in ("pdf_url", "landing_page_url")
-        if (link := text(place.get(name)))
+        if (link := to_text(place.get(name)))
     )
 
 
-def _untried(copies: list[OpenCopy], paper: Paper, web: Web) -> list[OpenCopy]:
-    """The copies that no other rung asks for: not Unpaywall's, the DOI's own page, PMC's pages."""
+def _select_untried(copies: list[OpenCopy], paper: Paper, web: Web) -> list[OpenCopy]:
+    """Return the copies that no other route requests."""
     before = takewhile(lambda name: name != SOURCE.name, web.settings.papers_sources)
-    tried = unpaywall.recall_copies(paper.ids.doi, web)[:MOST] if "unpaywall" in before else []
+    tried = (
+        unpaywall.recall_copies(paper.ids.doi, web)[:MAX_COPIES] if "unpaywall" in before else []
+    )
     places = {copy.place for copy in tried}
     return [
         copy
@@ -127,9 +129,9 @@ def search(query: Query, web: Web) -> SearchResult:
     Unreachable
         It did not answer, or the day's budget is spent.
     """
-    params = _params(query)
-    total, works, costs = _list_stretch(params, query.start, query.max_results, web)
-    papers = tuple(map(paper_of, works))
+    params = _build_params(query)
+    total, works, costs = _list_range(params, query.start, query.max_results, web)
+    papers = tuple(map(to_paper, works))
     end = query.start + len(papers)
     return SearchResult(
         query=query.text,
@@ -141,10 +143,10 @@ def search(query: Query, web: Web) -> SearchResult:
     )
 
 
-def _list_stretch(
+def _list_range(
     params: Mapping[str, Any], start: int, most: int, web: Web
 ) -> tuple[int, list[dict[str, Any]], list[str]]:
-    """Return the total of a list, *most* of its works from *start* on, and what they cost.
+    """Return the total of a list, *most* of its works from *start* on, and their cost.
 
     Pages are numbered. Those that touch the stretch are requested: one, unless a caller leaps.
     """
@@ -166,8 +168,8 @@ def _list_stretch(
     return total, works[skipped : skipped + most], costs
 
 
-def _params(query: Query) -> dict[str, Any]:
-    """The parameters of a search."""
+def _build_params(query: Query) -> dict[str, Any]:
+    """Return the parameters of a search."""
     if query.start >= LAST_HIT:
         msg = f"start is {query.start}, but OpenAlex numbers only the first {LAST_HIT:,} works."
         raise BadRequest(msg, "Narrow the search, for example by date.")
@@ -180,14 +182,20 @@ def _params(query: Query) -> dict[str, Any]:
     sort = _SORTS[query.sort_by]
     if not query.text.strip() and query.sort_by == "relevance":
         sort = _SORTS["pub_date"]  # without words nothing is more relevant than another
-    return {"search": query.text.strip(), "filter": _filter(query), "sort": sort, "select": RECORD}
+    return {
+        "search": query.text.strip(),
+        "filter": _build_filter(query),
+        "sort": sort,
+        "select": RECORD_FIELDS,
+    }
 
 
-def _filter(query: Query) -> str:
-    first, last = whole_days(query, "OpenAlex")
+def _build_filter(query: Query) -> str:
+    """Return the filter of a search."""
+    first, last = to_day_range(query, "OpenAlex")
     parts = [f"from_publication_date:{first}"] if first else []
     parts += [f"to_publication_date:{last}"] if last else []
-    if author := _word(query.author):
+    if author := _remove_separators(query.author):
         parts.append(f"raw_author_name.search:{author}")
     if query.publication_types:
         ours = {name.lower(): kind for kind, name in _TYPES.items()}
@@ -198,89 +206,89 @@ def _filter(query: Query) -> str:
     return ",".join(parts)
 
 
-def _word(author: str) -> str:
-    """A name without the signs that separate filters."""
+def _remove_separators(author: str) -> str:
+    """Return a name without the characters that separate filters."""
     return " ".join(re.sub(r"[,|:!\"]", " ", author).split())
 
 
-def paper_of(work: Mapping[str, Any]) -> Paper:
-    """A work as a paper; its identifiers are URLs, its abstract an index of word positions."""
-    place = mapping(work.get("primary_location"))
-    journal = mapping(place.get("source"))
-    biblio = mapping(work.get("biblio"))
-    kind = text(work.get("type"))
-    pages = (text(biblio.get("first_page")), text(biblio.get("last_page")))
-    best = mapping(work.get("best_oa_location"))
-    name = short_text(journal.get("display_name"))
+def to_paper(work: Mapping[str, Any]) -> Paper:
+    """Return a work as a paper; its abstract is an index of word positions."""
+    place = to_dict(work.get("primary_location"))
+    journal = to_dict(place.get("source"))
+    biblio = to_dict(work.get("biblio"))
+    kind = to_text(work.get("type"))
+    pages = (to_text(biblio.get("first_page")), to_text(biblio.get("last_page")))
+    best = to_dict(work.get("best_oa_location"))
+    name = to_short_text(journal.get("display_name"))
     return Paper(
-        ids=ids_of(work),
-        title=without_html(short_text(work.get("title"))),
-        abstract=_abstract(work.get("abstract_inverted_index")),
-        authors=tuple(_author(row) for row in mappings(work.get("authorships"))),
+        ids=to_ids(work),
+        title=strip_html(to_short_text(work.get("title"))),
+        abstract=_rebuild_abstract(work.get("abstract_inverted_index")),
+        authors=tuple(_to_author(row) for row in to_dicts(work.get("authorships"))),
         # A preprint server is followed by who runs it, in brackets.
         journal=name.partition(" (")[0] if name.endswith(")") else name,
-        issn=text(journal.get("issn_l")),
-        volume=text(biblio.get("volume")),
-        issue=text(biblio.get("issue")),
+        issn=to_text(journal.get("issn_l")),
+        volume=to_text(biblio.get("volume")),
+        issue=to_text(biblio.get("issue")),
         pages="-".join(dict.fromkeys(filter(None, pages))),
         # Where only the year is known, OpenAlex says New Year's Day.
-        published=text(work.get("publication_date")).removesuffix("-01-01"),
+        published=to_text(work.get("publication_date")).removesuffix("-01-01"),
         publication_types=tuple(filter(None, (_TYPES.get(kind, kind),))),
         notices=(Notice("retraction"),) if work.get("is_retracted") is True else (),
-        license=text(place.get("license")) or text(best.get("license")),
-        reference_count=whole(work.get("referenced_works_count")) or 0,
+        license=to_text(place.get("license")) or to_text(best.get("license")),
+        reference_count=to_count(work.get("referenced_works_count")) or 0,
     )
 
 
-def ids_of(work: Mapping[str, Any]) -> Ids:
-    """The identifiers of a work; those of PubMed Central come without their letters."""
-    names = mapping(work.get("ids"))
-    number = text(names.get("pmcid")).rstrip("/").rpartition("/")[2].upper().removeprefix("PMC")
+def to_ids(work: Mapping[str, Any]) -> Ids:
+    """Return the identifiers of a work; PMCIDs may come without their prefix."""
+    names = to_dict(work.get("ids"))
+    number = to_text(names.get("pmcid")).rstrip("/").rpartition("/")[2].upper().removeprefix("PMC")
     return Ids(
-        doi=Ids.maybe(text(work.get("doi"))).doi,
-        pmid=Ids.maybe(text(names.get("pmid"))).pmid,
+        doi=Ids.maybe(to_text(work.get("doi"))).doi,
+        pmid=Ids.maybe(to_text(names.get("pmid"))).pmid,
         pmcid=Ids.maybe(f"PMC{number}").pmcid,
-        arxiv=Ids.maybe(text(work.get("doi"))).arxiv,
+        arxiv=Ids.maybe(to_text(work.get("doi"))).arxiv,
     )
 
 
-def _author(row: Mapping[str, Any]) -> Author:
-    """Names are given whole; the last word is the family name more often than not."""
-    who = mapping(row.get("author"))
-    name = short_text(who.get("display_name")) or short_text(row.get("raw_author_name"))
+def _to_author(row: Mapping[str, Any]) -> Author:
+    """Return an author; the last word of the name counts as the family name."""
+    who = to_dict(row.get("author"))
+    name = to_short_text(who.get("display_name")) or to_short_text(row.get("raw_author_name"))
     given, _, family = name.rpartition(" ")
     places = row.get("raw_affiliation_strings")
     return Author(
         family=family,
         given=given,
-        orcid=text(who.get("orcid")).rpartition("/")[2],
-        affiliations=tuple(filter(None, map(text, places if isinstance(places, list) else ()))),
+        orcid=to_text(who.get("orcid")).rpartition("/")[2],
+        affiliations=tuple(filter(None, map(to_text, places if isinstance(places, list) else ()))),
     )
 
 
-def _abstract(index: object) -> str:
-    """An abstract from the position of each word; OpenAlex may not give it in order.
+def _rebuild_abstract(index: object) -> str:
+    """Return an abstract from the positions of its words.
 
-    >>> _abstract({"cells": [1, 4], "The": [0], "divide;": [2], "other": [3]})
+    >>> _rebuild_abstract({"cells": [1, 4], "The": [0], "divide;": [2], "other": [3]})
     'The cells divide; other cells'
     """
     words = {
         at: word
-        for word, places in mapping(index).items()
+        for word, places in to_dict(index).items()
         for at in (places if isinstance(places, list) else ())
         if isinstance(at, int)
     }
-    return without_html(" ".join(word for _, word in sorted(words.items())))
+    return strip_html(" ".join(word for _, word in sorted(words.items())))
 
 
 def check_access(web: Web) -> str:
-    """One record: a search would be paid for."""
+    """Request one record, which is free; a search would be charged."""
     fetch_work("doi:10.7717/peerj.4375", "id", web)
     return ""
 
 
 def fetch_work(name: str, fields: str, web: Web, *, kept: bool = False) -> dict[str, Any]:
-    """One work by ``doi:…`` or ``pmid:…``, which is free; empty when there is none.
+    """Return one work by ``doi:…`` or ``pmid:…``, which is free; {} if it is unknown.
 
     Raises
     ------
@@ -293,16 +301,16 @@ def fetch_work(name: str, fields: str, web: Web, *, kept: bool = False) -> dict[
     answer = web.get(
         url,
         {"select": fields},
-        headers=auth_headers(web),
+        headers=build_auth_headers(web),
         allow={401, 404, 429},
-        check=partial(_check, is_list=False),
+        check=partial(_check_answer, is_list=False),
         kept=kept,
     )
-    return {} if answer.status == 404 else mapping(answer.json())
+    return {} if answer.status == 404 else to_dict(answer.json())
 
 
 def list_works(params: Mapping[str, Any], web: Web) -> tuple[int, list[dict[str, Any]], str]:
-    """A page of a list or search: how many works there are, those sent, and what it cost.
+    """Return the number of works of a list or search, one page of works, and its cost.
 
     Remembered for a day, because each page is paid for; a page that is remembered costs nothing.
 
@@ -320,89 +328,89 @@ def list_works(params: Mapping[str, Any], web: Web) -> tuple[int, list[dict[str,
         msg = "OpenAlex is searched only with a key, and OPENALEX_API_KEY is not set."
         raise NotConfigured(msg, "Get a free one at openalex.org, or search another source.")
     name = "&".join(f"{key}={value}" for key, value in sorted(params.items()))
-    kept = mapping(web.cache.get("openalex_list", name))
-    if (total := whole(kept.get("total"))) is not None:
-        return total, mappings(kept.get("works")), ""
+    kept = to_dict(web.cache.get("openalex_list", name))
+    if (total := to_count(kept.get("total"))) is not None:
+        return total, to_dicts(kept.get("works")), ""
     answer = web.get(
         f"{web.settings.address('openalex')}/works",
         params,
-        headers=auth_headers(web),
+        headers=build_auth_headers(web),
         allow={400, 401, 403, 429},
-        check=partial(_check, is_list=True),
+        check=partial(_check_answer, is_list=True),
     )
-    reply = mapping(answer.json())
-    total, works = _total(reply), mappings(reply.get("results"))
+    reply = to_dict(answer.json())
+    total, works = _get_total(reply), to_dicts(reply.get("results"))
     kept = {"total": total, "works": works}
-    web.cache.put("openalex_list", name, kept, REMEMBERED_DAYS)
-    return total, works, _cost(answer)
+    web.cache.put("openalex_list", name, kept, CACHE_DAYS)
+    return total, works, _describe_cost(answer)
 
 
-def _total(reply: Mapping[str, Any]) -> int:
-    """Return the number of works; raise without one, since a guess would lose pages."""
-    total = whole(mapping(reply.get("meta")).get("count"))
+def _get_total(reply: Mapping[str, Any]) -> int:
+    """Return the number of works; raise if it is missing, since a guess would lose pages."""
+    total = to_count(to_dict(reply.get("meta")).get("count"))
     if total is None:
         raise Unreachable("OpenAlex did not say how many works there are.", "Try again later.")
     return total
 
 
-def auth_headers(web: Web) -> dict[str, str]:
-    """The key travels in a header: addresses are shown, logged and remembered."""
+def build_auth_headers(web: Web) -> dict[str, str]:
+    """Return the header with the key, which must not be in logged addresses."""
     key = web.settings.key("openalex_api_key")
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 
-def _check(answer: Answer, *, is_list: bool) -> None:
-    """Raise what the status of an answer without works means."""
+def _check_answer(answer: Answer, *, is_list: bool) -> None:
+    """Raise the error for an answer without works."""
     if answer.status == 401:
         msg = "OpenAlex refuses the key in OPENALEX_API_KEY."
         raise NotConfigured(msg, "Correct it, or unset it: single works are free without.")
     if answer.status == 429:
-        raise too_much(answer)
+        raise build_limit_error(answer)
     if answer.status == 404:
         return
     reply = answer.json()
     if answer.status in {400, 403}:
-        reason = text(mapping(reply).get("message")) or text(mapping(reply).get("error"))
+        reason = to_text(to_dict(reply).get("message")) or to_text(to_dict(reply).get("error"))
         msg = f"OpenAlex cannot be asked so: {reason[:200] or answer.status}"
         raise BadRequest(msg, "Ask in plain words; quotes and AND, OR, NOT are understood.")
-    named = mapping(reply)
-    if not (isinstance(named.get("results"), list) if is_list else text(named.get("id"))):
+    named = to_dict(reply)
+    if not (isinstance(named.get("results"), list) if is_list else to_text(named.get("id"))):
         raise Unreachable("OpenAlex sent an answer without works.", "Try again later.")
     if is_list:
-        _total(reply)
+        _get_total(reply)
 
 
-def too_much(answer: Answer) -> Unreachable:
-    """Return the error for a 429: too many requests at once, or the day's budget is spent.
+def build_limit_error(answer: Answer) -> Unreachable:
+    """Return the error for a 429: too many requests at once, or a spent budget.
 
     A spent budget comes with a Retry-After of many hours, or with none
     (https://github.com/rpatrik96/bibtexupdater/pull/50).
     """
     pause = parse_retry_after(answer.headers.get("Retry-After"), answer.headers.get("Date"))
-    left = _least(answer, "X-RateLimit-Remaining", "X-RateLimit-Remaining-USD")
+    left = _read_lowest(answer, "X-RateLimit-Remaining", "X-RateLimit-Remaining-USD")
     # A search may cost more than the little that is left; only the words of the answer say so.
     spent = left is not None and (left <= 0 or b"budget" in answer.body[:2000].lower())
     if not spent and pause <= CLOSED_S:
         details: dict[str, Any] = {"retry_after": pause} if pause else {}
         return Unreachable("OpenAlex answered 429.", status=429, **details)
-    until = pause or _least(answer, "X-RateLimit-Reset") or _DAY - time.time() % _DAY
+    until = pause or _read_lowest(answer, "X-RateLimit-Reset") or _DAY_S - time.time() % _DAY_S
     msg = f"OpenAlex's budget of the day is spent; the next begins in {until / 3600:.1f} hours."
     hint = "Try again after midnight UTC; other sources can be asked now."
-    return Unreachable(msg, hint, status=429, lasting=True, retry_after=min(until, _DAY))
+    return Unreachable(msg, hint, status=429, lasting=True, retry_after=min(until, _DAY_S))
 
 
-def _cost(answer: Answer) -> str:
-    """Return the cost of a call and the rest of the budget, as far as the headers tell."""
-    cost = _least(answer, "X-RateLimit-Cost-USD")
-    left = _least(answer, "X-RateLimit-Remaining-USD")
+def _describe_cost(answer: Answer) -> str:
+    """Return the cost of a call and the rest of the budget, if the headers tell."""
+    cost = _read_lowest(answer, "X-RateLimit-Cost-USD")
+    left = _read_lowest(answer, "X-RateLimit-Remaining-USD")
     if not cost:
         return ""
     rest = "" if left is None else f"; {left:.3f} are left until midnight UTC"
     return f"OpenAlex charged USD {cost:.4f}{rest}."
 
 
-def _least(answer: Answer, *names: str) -> float | None:
-    """The smallest of the numbers under these headers; None when there is none."""
+def _read_lowest(answer: Answer, *names: str) -> float | None:
+    """Return the smallest number in these headers; None if there is none."""
     found = []
     for name in names:
         try:
@@ -440,7 +448,7 @@ SOURCE = Source(
             paths=("/works",),
         ),
     ),
-    search=remembered("openalex", search),
+    search=cache_search("openalex", search),
     routes=(
         Route(
             "openalex",
@@ -455,8 +463,8 @@ SOURCE = Source(
 )
 
 
-def fetch_linked(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[Linked], str]:
-    """Return how many works a list has, the first *most* (up to 200), and the list's address.
+def fetch_linked(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[LinkedPaper], str]:
+    """Return the length of a list, its first *most* works (up to 200), and its address.
 
     Raises
     ------
@@ -476,7 +484,7 @@ def fetch_linked(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[L
     if not number:
         raise NotAvailable(f"OpenAlex does not know {ids}.", "Ask PubMed or Europe PMC.")
     works_filter = f"{_FILTERS[kind]}:{number}"
-    params = {"filter": works_filter, "sort": "publication_date:desc", "select": RECORD}
-    total, works, _ = _list_stretch(params, 0, max(1, min(most, _MOST_LINKED)), web)
+    params = {"filter": works_filter, "sort": "publication_date:desc", "select": RECORD_FIELDS}
+    total, works, _ = _list_range(params, 0, max(1, min(most, _MAX_LINKED)), web)
     url = f"{web.settings.address('openalex')}/works?filter={works_filter}"
-    return total, [Linked.of(paper_of(work)) for work in works], url
+    return total, [LinkedPaper.of(to_paper(work)) for work in works], url

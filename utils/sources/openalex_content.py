@@ -1,4 +1,4 @@
-"""OpenAlex's own files: PDFs of open works, a cent each from the key's daily budget.
+"""Fetch PDFs of open works from OpenAlex, a cent each from the key's daily budget.
 
 Asked for behind everybody who costs nothing, and only where OpenAlex says that it has the file and
 that the work's license is free: it gives no rights of its own. A free key pays for a hundred a day.
@@ -16,13 +16,13 @@ from ..model.paper import Fetched, Paper
 from ..model.site import Address
 from ..model.versions import version_from_locator
 from ..readers.licenses import find_license
-from .loose_json import mapping, text
-from .openalex import COPIES, auth_headers, fetch_work, too_much
+from .loose_json import to_dict, to_text
+from .openalex import COPY_FIELDS, build_auth_headers, build_limit_error, fetch_work
 from .source import Route, Source, one_by_one
 
 
-def full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
-    """The PDF that OpenAlex keeps of an open work.
+def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
+    """Fetch the PDF that OpenAlex keeps of an open work.
 
     Raises
     ------
@@ -34,20 +34,20 @@ def full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
         It did not answer, or the day's budget is spent.
     """
     doi = paper.ids.doi
-    work = fetch_work(f"doi:{doi}", COPIES, web, kept=True)
-    if mapping(work.get("has_content")).get("pdf") is not True:
+    work = fetch_work(f"doi:{doi}", COPY_FIELDS, web, kept=True)
+    if to_dict(work.get("has_content")).get("pdf") is not True:
         raise NotAvailable(f"OpenAlex keeps no file of doi:{doi}.")
-    place = mapping(work.get("best_oa_location"))
-    if not (license_ := _free_license(place)):
+    place = to_dict(work.get("best_oa_location"))
+    if not (license_ := _find_free_license(place)):
         raise NotAvailable(
             f"OpenAlex knows no free license of doi:{doi}: its file is not paid for."
         )
-    number = text(work.get("id")).rpartition("/")[2]
+    number = to_text(work.get("id")).rpartition("/")[2]
     answer = web.get(
         f"{web.settings.address('openalex_content')}/works/{number}.pdf",
-        headers=auth_headers(web),
+        headers=build_auth_headers(web),
         allow={401, 403, 404, 429},
-        check=_judge,
+        check=_check_answer,
         kept=True,
     )
     yield Fetched(
@@ -61,18 +61,20 @@ def full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
     )
 
 
-def _free_license(place: Mapping[str, Any]) -> str:
-    said = text(place.get("license"))
+def _find_free_license(place: Mapping[str, Any]) -> str:
+    """Return the free license of a copy; "" if it has none."""
+    said = to_text(place.get("license"))
     return find_license(said) or (said if said == "public-domain" else "")
 
 
-def _judge(answer: Answer) -> None:
+def _check_answer(answer: Answer) -> None:
+    """Raise the error for an answer without a file."""
     match answer.status:
         case 401:
             msg = "OpenAlex refuses the key in OPENALEX_API_KEY."
             raise NotConfigured(msg, "Correct it, or leave openalex_content out of PAPERS_SOURCES.")
         case 403 | 429:
-            raise too_much(answer)
+            raise build_limit_error(answer)
         case 404:
             raise NotAvailable("OpenAlex has lost the file it named.", status=404)
 
@@ -84,11 +86,11 @@ def check_access(web: Web) -> str:
         return ""
     answer = web.get(
         f"{web.settings.address('openalex')}/rate-limit",
-        headers=auth_headers(web),
+        headers=build_auth_headers(web),
         allow={401},
-        check=_judge,
+        check=_check_answer,
     )
-    told = mapping(answer.json())
+    told = to_dict(answer.json())
     left, budget = (told.get(f"daily_{name}_usd") for name in ("remaining", "budget"))
     if not isinstance(left, int | float) or not isinstance(budget, int | float):
         return ""
@@ -113,7 +115,7 @@ SOURCE = Source(
         Route(
             "openalex_content",
             ("doi",),
-            one_by_one(full_text),
+            one_by_one(fetch_full_text),
             key="openalex_api_key",
             share=0.05,
             has_pdfs=True,

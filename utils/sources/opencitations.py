@@ -1,4 +1,4 @@
-"""OpenCitations' Index: which work cites which, by DOI, PMID or OpenCitations' own number.
+"""Fetch citations by DOI or PMID from OpenCitations' Index.
 
 Made of what publishers deposit and NIH gathers, without titles: a row is two lists of identifiers
 with blanks between (``omid:br/06101 doi:10.1000/a pmid:1``). Identifiers are asked for with their
@@ -15,17 +15,17 @@ from ..errors import NotAvailable, Unreachable
 from ..http import Answer, Rate, Web
 from ..model.identifiers import Ids
 from ..model.site import Address
-from .europepmc import Kind, Linked
-from .loose_json import mappings, text
-from .publisher import quoted_doi
+from .europepmc import Kind, LinkedPaper
+from .loose_json import to_dicts, to_text
+from .publisher import quote_doi
 from .source import Source
 
-_MOST_BYTES = 32 * 1024 * 1024
+_MAX_BYTES = 32 * 1024 * 1024
 _OTHER_END: dict[Kind, str] = {"citations": "citing", "references": "cited"}
 
 
-def fetch_linked(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[Linked], str]:
-    """Return the length of the list, its first *most* works, and the address requested.
+def fetch_linked(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[LinkedPaper], str]:
+    """Return the length of the list, its first *most* works, and the requested address.
 
     Raises
     ------
@@ -40,27 +40,27 @@ def fetch_linked(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[L
 
     def read(answer: Answer) -> list[dict[str, Any]]:
         reply = answer.json()
-        rows = mappings(reply)
+        rows = to_dicts(reply)
         if not isinstance(reply, list) or not all(_OTHER_END[kind] in row for row in rows):
             raise Unreachable(f"OpenCitations sent no {kind}.", "Try again later.")
         return rows
 
-    name = f"doi:{quoted_doi(ids.doi)}" if ids.doi else f"pmid:{ids.pmid}"
+    name = f"doi:{quote_doi(ids.doi)}" if ids.doi else f"pmid:{ids.pmid}"
     url = f"{web.settings.address('opencitations')}/{kind}/{name}"
-    answer = web.get(url, check=read, limit=_MOST_BYTES)
-    found = dict.fromkeys(_linked(text(row[_OTHER_END[kind]])) for row in read(answer))
-    found.pop(Linked(), None)  # known by a number of theirs alone
+    answer = web.get(url, check=read, limit=_MAX_BYTES)
+    found = dict.fromkeys(_to_linked_paper(to_text(row[_OTHER_END[kind]])) for row in read(answer))
+    found.pop(LinkedPaper(), None)  # known by a number of theirs alone
     return len(found), list(found)[:most], answer.url
 
 
-def _linked(names: str) -> Linked:
-    """A work by the identifiers of one end of a row."""
+def _to_linked_paper(names: str) -> LinkedPaper:
+    """Return the work at one end of a row, by its identifiers."""
     known: dict[str, str] = {}
     for name in names.split():
         kind, _, value = name.partition(":")
         known.setdefault(kind, value)
     pmid = Ids.maybe(known.get("pmid", "")).pmid
-    return Linked(pmid=pmid, doi=Ids.maybe(known.get("doi", "")).doi)
+    return LinkedPaper(pmid=pmid, doi=Ids.maybe(known.get("doi", "")).doi)
 
 
 SOURCE = Source(

@@ -1,4 +1,4 @@
-"""The inventory of the PMC Cloud Service: its articles, and the objects of each.
+"""Read the daily inventory of the PMC Cloud Service: its articles and their objects.
 
 Every day S3 writes an inventory of the metadata objects, one an article version, with their ETags:
 two of them differ exactly by what came, changed and went. It lies in packed CSV files that a
@@ -25,21 +25,21 @@ from urllib.parse import quote, unquote
 from ..command_line import command_line
 from ..errors import BadContent, NotAvailable, Unreachable
 from ..http import Answer, Web
-from .pmc import s3_address
+from .pmc import parse_s3_url
 
-_PLACE = "inventory-reports/pmc-oa-opendata/metadata/"
-_DAY = re.compile(rf"{_PLACE}(\d{{4}}-\d\d-\d\dT\d\d-\d\dZ)/")
-_NEWEST = 3  # days looked at: the last one's manifest is often not written yet
+_INVENTORY_PREFIX = "inventory-reports/pmc-oa-opendata/metadata/"
+_DAY = re.compile(rf"{_INVENTORY_PREFIX}(\d{{4}}-\d\d-\d\dT\d\d-\d\dZ)/")
+_MAX_DAYS = 3  # days looked at: the last one's manifest is often not written yet
 _PREFIX = re.compile(r"<Prefix>([^<]{1,1024})</Prefix>")
 _ROW = re.compile(r"<Contents>(.*?)</Contents>", re.S)
 _KEY, _ETAG = re.compile(r"<Key>([^<]{1,1024})</Key>"), re.compile(r"<ETag>([^<]{1,99})</ETag>")
 _OBJECT = re.compile(r"metadata/PMC(\d{1,10})\.(\d{1,4})\.json")
-_MOST_BYTES = 2_000_000_000  # of a file of the inventory; the largest seen has 55 MB
+_MAX_FILE_BYTES = 2_000_000_000  # of a file of the inventory; the largest seen has 55 MB
 _MD5 = re.compile(r"[0-9a-f]{32}")
 
 
 class ObjectVersion(NamedTuple):
-    """A version of an article, as listed: digits of its PMCID, version, ETag of its metadata."""
+    """A listed version of an article: digits of its PMCID, version, ETag of its metadata."""
 
     pmcid: int
     version: int
@@ -47,13 +47,13 @@ class ObjectVersion(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As the Cloud Service calls it: ``PMC7759461.2``."""
+        """The name at the Cloud Service: ``PMC7759461.2``."""
         return f"PMC{self.pmcid}.{self.version}"
 
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """An inventory by its manifest: the day, its files with their MD5 and bytes, their columns.
+    """One day's inventory: its date, its files with MD5 and size, and their columns.
 
     ``checksum`` is the MD5 of the manifest, which is the identity of this snapshot.
     """
@@ -66,7 +66,7 @@ class Inventory:
 
 @dataclass(frozen=True, slots=True)
 class CloudArticle:
-    """The objects of an article version: metadata and JATS as they came, and what the first says.
+    """An article version: its metadata and JATS as received, and the parsed metadata.
 
     ``xml`` is empty where it was not wanted, or there is none.
     """
@@ -77,32 +77,35 @@ class CloudArticle:
     xml: bytes = b""
 
 
-def newest_inventory(web: Web) -> Inventory:
-    """The newest inventory that is there whole.
+def find_newest_inventory(web: Web) -> Inventory:
+    """Return the newest complete inventory.
 
     Raises
     ------
     Unreachable
         None of the last days has one, or it could not be had.
     """
-    query = {"list-type": 2, "delimiter": "/", "prefix": _PLACE}
+    query = {"list-type": 2, "delimiter": "/", "prefix": _INVENTORY_PREFIX}
     days: set[str] = set()
-    for page in _pages(query, web):
+    for page in _fetch_pages(query, web):
         days |= {found[1] for prefix in _PREFIX.findall(page) if (found := _DAY.fullmatch(prefix))}
-    for day in sorted(days, reverse=True)[:_NEWEST]:
+    for day in sorted(days, reverse=True)[:_MAX_DAYS]:
         try:
-            return _inventory_of(day, web)
+            return _fetch_inventory(day, web)
         except NotAvailable:
             continue
-    msg = f"PMC's Cloud Service has no inventory of its last {_NEWEST} days."
+    msg = f"PMC's Cloud Service has no inventory of its last {_MAX_DAYS} days."
     raise Unreachable(msg, "Try again tomorrow, or name the articles: --where FILE.")
 
 
-def _inventory_of(day: str, web: Web) -> Inventory:
-    answer = _get(f"{_PLACE}{day}/manifest.json", web)
+def _fetch_inventory(day: str, web: Web) -> Inventory:
+    """Return the inventory of a day, from its manifest."""
+    answer = _fetch_object(f"{_INVENTORY_PREFIX}{day}/manifest.json", web)
     checksum = hashlib.md5(answer.body, usedforsecurity=False).hexdigest()
     try:
-        told = _get(f"{_PLACE}{day}/manifest.checksum", web).text().strip().lower()
+        told = (
+            _fetch_object(f"{_INVENTORY_PREFIX}{day}/manifest.checksum", web).text().strip().lower()
+        )
     except NotAvailable:
         told = ""
     if _MD5.fullmatch(told) and told != checksum:
@@ -110,25 +113,26 @@ def _inventory_of(day: str, web: Web) -> Inventory:
     try:
         manifest = answer.json()
         if manifest["fileFormat"] != "CSV":
-            raise BadContent(_unknown(f"its files are {manifest['fileFormat']}"))
+            raise BadContent(_build_format_message(f"its files are {manifest['fileFormat']}"))
         columns = tuple(name.strip() for name in manifest["fileSchema"].split(","))
         files = tuple(
             (str(file["key"]), str(file.get("MD5checksum") or ""), int(file.get("size") or 0))
             for file in manifest["files"]
         )
     except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise BadContent(_unknown("its manifest cannot be read")) from error
+        raise BadContent(_build_format_message("its manifest cannot be read")) from error
     if not {"Key", "ETag"} <= set(columns):
-        raise BadContent(_unknown(f"its columns are {', '.join(columns)}"))
+        raise BadContent(_build_format_message(f"its columns are {', '.join(columns)}"))
     return Inventory(day, files, columns, checksum)
 
 
-def _unknown(why: str) -> str:
+def _build_format_message(why: str) -> str:
+    """Return the message about an inventory of unknown format."""
     return f"PMC's inventory has a form that is not known here: {why}."
 
 
-def listed(inventory: Inventory, web: Web) -> Iterator[ObjectVersion]:
-    """Every article version of an inventory, file by file; each file's MD5 is compared.
+def list_versions(inventory: Inventory, web: Web) -> Iterator[ObjectVersion]:
+    """Yield every article version of an inventory; check the MD5 of each file.
 
     Raises
     ------
@@ -138,7 +142,7 @@ def listed(inventory: Inventory, web: Web) -> Iterator[ObjectVersion]:
     key, etag = (inventory.columns.index(name) for name in ("Key", "ETag"))
     for name, md5, _ in inventory.files:
         try:
-            answer = _get(name, web, md5=md5, limit=_MOST_BYTES)
+            answer = _fetch_object(name, web, md5=md5, limit=_MAX_FILE_BYTES)
             with gzip.open(io.BytesIO(answer.body), "rt", encoding="utf-8", newline="") as rows:
                 for row in csv.reader(rows):
                     if found := _OBJECT.fullmatch(unquote(row[key])):
@@ -151,10 +155,10 @@ def listed(inventory: Inventory, web: Web) -> Iterator[ObjectVersion]:
             raise Unreachable(msg) from error
 
 
-def listed_of(pmcid: int, web: Web) -> Iterator[ObjectVersion]:
-    """Every version of one article there is now; none: the Cloud Service does not have it."""
+def list_article_versions(pmcid: int, web: Web) -> Iterator[ObjectVersion]:
+    """Yield the present versions of one article; none if it is not in the Cloud Service."""
     # The dot matters: without it PMC1 would list PMC10 too.
-    for page in _pages({"list-type": 2, "prefix": f"metadata/PMC{pmcid}."}, web):
+    for page in _fetch_pages({"list-type": 2, "prefix": f"metadata/PMC{pmcid}."}, web):
         for row in _ROW.findall(page):
             name, etag = _KEY.search(row), _ETAG.search(row)
             if name and etag and (found := _OBJECT.fullmatch(unescape(name[1]))):
@@ -172,7 +176,7 @@ def fetch_metadata(wanted: ObjectVersion, web: Web) -> CloudArticle:
     BadContent
         It came damaged.
     """
-    answer = _get(f"metadata/{wanted.name}.json", web)
+    answer = _fetch_object(f"metadata/{wanted.name}.json", web)
     etag = str({k.lower(): v for k, v in answer.headers.items()}.get("etag") or "").strip('"')
     came = hashlib.md5(answer.body, usedforsecurity=False).hexdigest()
     if _MD5.fullmatch(etag or wanted.etag) and came != (etag or wanted.etag):
@@ -189,7 +193,7 @@ def fetch_metadata(wanted: ObjectVersion, web: Web) -> CloudArticle:
 
 
 def fetch_xml(article: CloudArticle, web: Web) -> bytes:
-    """The JATS of an article version, its MD5 compared; empty where there is none.
+    """Return the JATS of an article version, with its MD5 checked; b"" if it has none.
 
     Raises
     ------
@@ -200,7 +204,7 @@ def fetch_xml(article: CloudArticle, web: Web) -> bytes:
     """
     if not (address := article.record.get("xml_url")):
         return b""
-    url, md5 = s3_address(str(address), web.settings.address("pmc_cloud"))
+    url, md5 = parse_s3_url(str(address), web.settings.address("pmc_cloud"))
     for last in (False, True):
         body = web.get(url).body
         came = hashlib.md5(body, usedforsecurity=False).hexdigest()
@@ -214,12 +218,12 @@ def fetch_xml(article: CloudArticle, web: Web) -> bytes:
     raise AssertionError
 
 
-def _pages(query: dict[str, Any], web: Web) -> Iterator[str]:
-    """The pages of a listing, to its end."""
+def _fetch_pages(query: dict[str, Any], web: Web) -> Iterator[str]:
+    """Yield the pages of a listing, to its end."""
     token = ""
     while True:
         more = {"continuation-token": token} if token else {}
-        page = web.get(_base(web), query | more, check=_require_listing).text()
+        page = web.get(_get_base_url(web), query | more, check=_require_listing).text()
         yield page
         found = re.search(r"<NextContinuationToken>([^<]+)</NextContinuationToken>", page)
         if "<IsTruncated>true</IsTruncated>" not in page or not found:
@@ -228,11 +232,14 @@ def _pages(query: dict[str, Any], web: Web) -> Iterator[str]:
 
 
 def _require_listing(answer: Answer) -> None:
+    """Raise `Unreachable` for an incomplete listing."""
     if b"</ListBucketResult>" not in answer.body:
         raise Unreachable("PMC's Cloud Service sent no whole listing.", "Try again later.")
 
 
-def _get(key: str, web: Web, md5: str = "", limit: int = 0) -> Answer:
+def _fetch_object(key: str, web: Web, md5: str = "", limit: int = 0) -> Answer:
+    """Return an object of the Cloud Service, with its MD5 checked."""
+
     def compare(answer: Answer) -> None:
         came = hashlib.md5(answer.body, usedforsecurity=False).hexdigest()
         if _MD5.fullmatch(md5) and came != md5:
@@ -240,8 +247,11 @@ def _get(key: str, web: Web, md5: str = "", limit: int = 0) -> Answer:
 
     size: dict[str, Any] = {"limit": limit} if limit else {}
     as_it_is = {"Accept-Encoding": "identity"}
-    return web.get(f"{_base(web)}{quote(unquote(key))}", headers=as_it_is, check=compare, **size)
+    return web.get(
+        f"{_get_base_url(web)}{quote(unquote(key))}", headers=as_it_is, check=compare, **size
+    )
 
 
-def _base(web: Web) -> str:
+def _get_base_url(web: Web) -> str:
+    """Return the address of the service."""
     return f"{web.settings.address('pmc_cloud')}/"

@@ -1,4 +1,4 @@
-"""The publisher's own page behind a DOI, the PDF it names, and open copies that locators name.
+"""Fetch the publisher's page behind a DOI, its PDF, and open copies that locators name.
 
 No challenge is solved and no login imitated: what a publisher shows to anybody who says honestly
 who they are is what there is. https://www.doi.org/the-identifier/resources/handbook/
@@ -26,24 +26,24 @@ _HEADERS = {
     "Accept": "text/html,application/xhtml+xml,application/pdf;q=0.9,*/*;q=0.5",
     "Accept-Language": "en",
 }
-_CLOSED_DOORS = frozenset({401, 403, 405})
-_MOST_PDFS = 2
-_REMEMBERED_DAYS = 30.0
-MOST = 4
+_REFUSAL_STATUSES = frozenset({401, 403, 405})
+_MAX_PDFS = 2
+_LANDING_PAGE_DAYS = 30.0
+MAX_COPIES = 4
 """Copies of one paper that are asked for."""
-_GONE = (404, 410)
-_LATER: dict[Version, int] = {"accepted": 1, "preprint": 2}
+_GONE_STATUSES = (404, 410)
+_VERSION_RANK: dict[Version, int] = {"accepted": 1, "preprint": 2}
 _JATS = re.compile(
     rb"\s*(?:<\?[^>]*>\s*)*(?:<!DOCTYPE article\b|<article\b[^>]*\b(?:dtd-version|article-type)=)"
 )
-_PROLOGUE = 4096
+_PROLOGUE_BYTES = 4096
 _PICTURE = re.compile(rb"\xff\xd8\xff|\x89PNG\r\n|GIF8|RIFF.{4}WEBP|II\*\0|MM\0\*|%PDF-|%!PS", re.S)
 _RESOLVER = re.compile(r"https?://(?:dx\.|www\.)?doi\.org/", re.I)
 _ARXIV = re.compile(r"https?://(?:www\.|export\.)?arxiv\.org/", re.I)
 
 
 def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
-    """Fetch what the publisher shows where the DOI leads: the page, then its PDF."""
+    """Fetch the publisher's page behind the DOI, then its PDF."""
     target = find_landing_page(paper.ids.doi, web)
     yield from fetch_pages(target, web, source=SOURCE.name, via="publisher")
 
@@ -51,7 +51,7 @@ def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
 def fetch_pages(
     url: str, web: Web, *, source: str, via: str, license_: str = ""
 ) -> Iterator[Fetched | SourceMiss]:
-    """Fetch the page at *url* (following one ``meta refresh``), then the PDFs it names.
+    """Fetch the page at *url* (following one ``meta refresh``), then its PDFs.
 
     Used for publishers' pages and for repositories alike. What cannot be had is yielded as a
     `SourceMiss`, so that the next candidate is still tried.
@@ -59,19 +59,19 @@ def fetch_pages(
     from ..readers import html
 
     try:
-        page = _to_fetched(_open(url, web), source, via, license_)
+        page = _to_fetched(_fetch_answer(url, web), source, via, license_)
         if page.media == "html" and (target := html.find_refresh_target(page)):
-            page = _to_fetched(_open(target, web), source, via, license_)
+            page = _to_fetched(_fetch_answer(target, web), source, via, license_)
     except SourceMiss as miss:
         yield miss
         return
     yield page
     if page.media != "html":
         return
-    for link in html.find_pdf_links(page)[:_MOST_PDFS]:
+    for link in html.find_pdf_links(page)[:_MAX_PDFS]:
         try:
             # A link that says it is a PDF is judged as one: a login page in its place is found out.
-            answer = _open(link, web)
+            answer = _fetch_answer(link, web)
         except SourceMiss as miss:
             yield miss
             continue
@@ -79,18 +79,18 @@ def fetch_pages(
 
 
 def leads_to(doi: str, web: Web, hosts: Sequence[str]) -> bool:
-    """Return whether a DOI leads to one of these hosts, or to a name below one of them."""
+    """Return whether a DOI leads to one of these hosts, or to a subdomain of one."""
     host = urlsplit(find_landing_page(doi, web)).hostname or ""
     return any(host == one or host.endswith(f".{one}") for one in hosts)
 
 
-def quoted_doi(doi: str) -> str:
-    """A DOI in an address: all but the letters DOIs are made of escaped, for old ones hold "<"."""
+def quote_doi(doi: str) -> str:
+    """Return a DOI escaped for an address; old DOIs contain "<"."""
     return quote(doi, safe="/:()-._")
 
 
 def find_landing_page(doi: str, web: Web) -> str:
-    """The address a DOI is registered with, found in one request that is remembered.
+    """Return the address registered for a DOI, found in one request that is cached.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def find_landing_page(doi: str, web: Web) -> str:
 
     def remember(answer: Answer) -> None:  # before the request is over: a death costs no second one
         if target := answer.headers.get("Location", ""):
-            web.cache.put("landing_page", doi, urljoin(url, target), days=_REMEMBERED_DAYS)
+            web.cache.put("landing_page", doi, urljoin(url, target), days=_LANDING_PAGE_DAYS)
 
     answer = web.get(url, headers=_HEADERS, follow=False, check=remember)
     target = answer.headers.get("Location", "")
@@ -114,15 +114,15 @@ def find_landing_page(doi: str, web: Web) -> str:
     return urljoin(url, target)
 
 
-def _open(url: str, web: Web) -> Answer:
-    """The answer of an address, also a refusal with a page: judges tell a captcha from a login.
+def _fetch_answer(url: str, web: Web) -> Answer:
+    """Return the answer of an address, also a refusal with a page, which the judges classify.
 
     Some sites turn away a client that says which languages it reads, and not a plain one.
     """
-    answer = web.get(url, headers=_HEADERS, allow=_CLOSED_DOORS, kept=True)
-    if answer.status in _CLOSED_DOORS:
-        answer = web.get(url, plain=True, allow=_CLOSED_DOORS, kept=True)
-    if answer.status in _CLOSED_DOORS and not answer.body.strip():
+    answer = web.get(url, headers=_HEADERS, allow=_REFUSAL_STATUSES, kept=True)
+    if answer.status in _REFUSAL_STATUSES:
+        answer = web.get(url, plain=True, allow=_REFUSAL_STATUSES, kept=True)
+    if answer.status in _REFUSAL_STATUSES and not answer.body.strip():
         msg = f"{answer.host} refused: HTTP {answer.status}, and nothing else."
         hint = "Open it in a browser or through a library, or try again later."
         raise BadContent(msg, hint, verdict="refused", status=answer.status)
@@ -130,9 +130,10 @@ def _open(url: str, web: Web) -> Answer:
 
 
 def _to_fetched(answer: Answer, source: str, via: str, license_: str, media: str = "") -> Fetched:
+    """Return an answer as a fetched text."""
     return Fetched(
         body=answer.body,
-        media="pdf" if media == "pdf" else _media(answer.body),
+        media="pdf" if media == "pdf" else _detect_media(answer.body),
         url=answer.url,
         source=source,
         via=via,
@@ -143,7 +144,7 @@ def _to_fetched(answer: Answer, source: str, via: str, license_: str, media: str
 
 
 def fetch_picture(url: str, web: Web, most_bytes: int) -> bytes:
-    """The bytes of a picture that a page shows.
+    """Fetch a picture that a page shows.
 
     Raises
     ------
@@ -154,7 +155,7 @@ def fetch_picture(url: str, web: Web, most_bytes: int) -> bytes:
 
 
 def require_picture(answer: Answer) -> None:
-    """Refuse what is no picture, such as a page that says to log in.
+    """Reject content that is not a picture, such as a login page.
 
     Raises
     ------
@@ -167,10 +168,11 @@ def require_picture(answer: Answer) -> None:
         raise BadContent(msg, "Open the address in a browser.", verdict="not_a_paper")
 
 
-def _media(body: bytes) -> Media:
+def _detect_media(body: bytes) -> Media:
+    """Return the media type by the first bytes."""
     if b"%PDF-" in body[:1024]:
         return "pdf"
-    return "jats" if _JATS.match(body[:_PROLOGUE]) else "html"
+    return "jats" if _JATS.match(body[:_PROLOGUE_BYTES]) else "html"
 
 
 SOURCE = Source(
@@ -207,7 +209,7 @@ SOURCE = Source(
 
 @dataclass(frozen=True, slots=True)
 class OpenCopy:
-    """A link to a copy, and the license and version it is said to have there."""
+    """A link to a copy, with its stated license and version."""
 
     url: str
     license: str = ""
@@ -215,25 +217,25 @@ class OpenCopy:
 
     @property
     def place(self) -> str:
-        """The link without what two spellings of it differ in."""
+        """The link without scheme, ``www`` and final slash, for comparison."""
         return re.sub(r"^https?://(?:www\.)?", "", self.url).rstrip("/")
 
 
-def distinct(copies: Iterable[OpenCopy]) -> list[OpenCopy]:
-    """Each place once, where it came first; accepted manuscripts and preprints last."""
+def deduplicate_copies(copies: Iterable[OpenCopy]) -> list[OpenCopy]:
+    """Return each place once; accepted manuscripts and preprints last."""
     places: dict[str, OpenCopy] = {}
     for copy in copies:
         places.setdefault(copy.place, copy)
-    return sorted(places.values(), key=lambda copy: _LATER.get(copy.version, 0))
+    return sorted(places.values(), key=lambda copy: _VERSION_RANK.get(copy.version, 0))
 
 
 def fetch_copies(
     copies: Iterable[OpenCopy], web: Web, *, source: str, via: str
 ) -> Iterator[Fetched | SourceMiss]:
-    """Fetch each of the *copies*; see `publisher.fetch_pages`."""
+    """Fetch each of the *copies*; see `fetch_pages`."""
     for copy in copies:
         try:
-            url = _address_for_programs(copy.url, web)
+            url = _resolve_url(copy.url, web)
         except SourceMiss as miss:
             yield miss
             continue
@@ -244,10 +246,10 @@ def fetch_copies(
 def _fetch_pages_or_captures(
     url: str, web: Web, copy: OpenCopy, source: str, via: str
 ) -> Iterator[Fetched | SourceMiss]:
-    """Fetch what lies at *url*; where it is gone, what the Internet Archive kept of it."""
+    """Fetch the page at *url*, or the Internet Archive's capture if it is gone."""
     for found in fetch_pages(url, web, source=source, via=via, license_=copy.license):
         capture = ""
-        if isinstance(found, SourceMiss) and found.details.get("status") in _GONE:
+        if isinstance(found, SourceMiss) and found.details.get("status") in _GONE_STATUSES:
             try:
                 capture = find_capture(url, web)
             except SourceMiss:
@@ -258,17 +260,17 @@ def _fetch_pages_or_captures(
             yield found
 
 
-def _address_for_programs(url: str, web: Web) -> str:
-    """The address to ask: arXiv keeps another host for programs, and a DOI is resolved.
+def _resolve_url(url: str, web: Web) -> str:
+    """Return the address to request: arXiv's host for programs, or the page of a DOI.
 
     A DOI is resolved once for all rungs: the publisher's rung asks for the same page.
     """
     if _ARXIV.match(url) and (arxiv := Ids.maybe(url).arxiv):
         return f"{web.settings.address('arxiv')}/pdf/{arxiv}"
-    return find_landing_page(doi, web) if (doi := _doi(url, web)) else url
+    return find_landing_page(doi, web) if (doi := _find_doi(url, web)) else url
 
 
-def _doi(url: str, web: Web) -> str:
-    """The DOI that an address of the resolver is for; empty for other addresses."""
+def _find_doi(url: str, web: Web) -> str:
+    """Return the DOI in an address of the resolver; "" for other addresses."""
     url = re.sub(rf"^{re.escape(web.settings.address('doi'))}/", "https://doi.org/", url)
     return Ids.maybe(url).doi if _RESOLVER.match(url) else ""

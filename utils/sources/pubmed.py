@@ -1,4 +1,4 @@
-"""PubMed: its search, and the record of every paper it knows, parsed or as it is.
+"""Search PubMed, and fetch its records, parsed or as they are.
 
 E-utilities ``esearch`` and ``efetch`` with ``db=pubmed``. A PMID that PubMed does not know (any
 more) is left out of the answer silently, and the order of the answer is not promised.
@@ -17,13 +17,21 @@ from ..http import Answer, Web
 from ..model.identifiers import Ids
 from ..model.paper import Paper, SearchResult, to_row
 from ..model.site import Address, Key
-from .eutils import BATCH, RATE, ask, shown_url, total_of, uses_post, warnings_of
-from .source import Lookup, Query, Source, recall_papers, remembered
+from .eutils import (
+    MAX_IDS_PER_REQUEST,
+    RATE,
+    ask,
+    build_public_url,
+    get_total,
+    list_warnings,
+    uses_post,
+)
+from .source import Lookup, Query, Source, cache_search, recall_papers
 
 # PubMed serves the first 9,999 hits of a search only; retstart may be at most 9,998.
 LAST_HIT = 9_999
 _DOIS_PER_SEARCH = 50
-_REMEMBERED_DAYS = 1.0
+_CACHE_DAYS = 1.0
 _SORTS = {
     "pub_date": "pub_date",
     "relevance": "relevance",
@@ -47,7 +55,7 @@ _FORMS: dict[Form, dict[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """The PMIDs of one page of a search, and how PubMed read the query.
+    """The PMIDs of one page of a search, and PubMed's reading of the query.
 
     ``web_env`` and ``query_key`` point to the whole result on NCBI's history server.
     """
@@ -60,8 +68,8 @@ class Hits:
     web_env: str = ""
     query_key: str = ""
 
-    def slice(self, offset: int, size: int) -> dict[str, Any]:
-        """The parameters that request a part of this page from the history server."""
+    def build_slice_params(self, offset: int, size: int) -> dict[str, Any]:
+        """Return the parameters that request a part of this page from the history server."""
         place = {"WebEnv": self.web_env, "query_key": self.query_key}
         return {**place, "retstart": self.start + offset, "retmax": size}
 
@@ -75,8 +83,8 @@ def search(query: Query, web: Web) -> SearchResult:
         Papers in the order asked for. A PMID whose record PubMed did not send is named in the
         warnings.
     """
-    hits = esearch(query, web)
-    records = fetch(hits.pmids, web, hits)
+    hits = search_pmids(query, web)
+    records = fetch_papers(hits.pmids, web, hits)
     papers = tuple(records[pmid] for pmid in hits.pmids if pmid in records)
     missing = [pmid for pmid in hits.pmids if pmid not in records]
     warnings = hits.warnings
@@ -94,8 +102,8 @@ def search(query: Query, web: Web) -> SearchResult:
     )
 
 
-def esearch(query: Query, web: Web, *, kept: bool = False) -> Hits:
-    """One page of the PMIDs of a search; *kept* on the history server even when they are few.
+def search_pmids(query: Query, web: Web, *, kept: bool = False) -> Hits:
+    """Return one page of the PMIDs of a search; *kept* stores it on the history server.
 
     Raises
     ------
@@ -107,9 +115,9 @@ def esearch(query: Query, web: Web, *, kept: bool = False) -> Hits:
     if query.start >= LAST_HIT:
         msg = f"start is {query.start}, but PubMed serves only the first {LAST_HIT:,} hits."
         raise BadRequest(msg, "Narrow the search, for example by date.")
-    params = _page_params(query, kept=kept)
-    result = result_of(ask(web, "esearch", params, read=Answer.json).json())
-    hits = _hits(result, query, query.start)
+    params = _build_page_params(query, kept=kept)
+    result = get_result(ask(web, "esearch", params, read=Answer.json).json())
+    hits = _to_hits(result, query, query.start)
     expected = max(0, min(params["retmax"], hits.total - query.start))
     if (sent := len(hits.pmids)) >= expected:
         return hits
@@ -117,27 +125,28 @@ def esearch(query: Query, web: Web, *, kept: bool = False) -> Hits:
     return replace(hits, warnings=(*hits.warnings, warning))
 
 
-def _hits(result: Mapping[str, Any], query: Query, start: int = 0) -> Hits:
+def _to_hits(result: Mapping[str, Any], query: Query, start: int = 0) -> Hits:
+    """Return the hits of a search result."""
     return Hits(
         pmids=tuple(map(str, result["idlist"])),
         start=start,
-        total=total_of(result),
-        effective_query=with_dates(result.get("querytranslation") or "", query),
-        warnings=warnings_of(result, _WARNINGS),
+        total=get_total(result),
+        effective_query=add_dates(result.get("querytranslation") or "", query),
+        warnings=list_warnings(result, _WARNINGS),
         web_env=result.get("webenv") or "",
         query_key=result.get("querykey") or "",
     )
 
 
-def search_url(query: Query, web: Web, *, kept: bool = False) -> str:
-    """The address of that search, as it may be shown."""
-    return shown_url(web, "esearch", _page_params(query, kept=kept))
+def build_search_url(query: Query, web: Web, *, kept: bool = False) -> str:
+    """Return the address of a search, without secrets."""
+    return build_public_url(web, "esearch", _build_page_params(query, kept=kept))
 
 
 def fetch_first_hits(query: Query, web: Web, among: str = "") -> Hits:
-    """All the PMIDs of a search that has at most 9,999 hits; of a longer one the first 9,999.
+    """Return all PMIDs of a search, or the first 9,999 of a longer one.
 
-    Unlike `esearch` it takes no page that is shorter than PubMed's own count for an answer.
+    Unlike `search_pmids` it takes no page that is shorter than PubMed's own count for an answer.
 
     Parameters
     ----------
@@ -154,18 +163,18 @@ def fetch_first_hits(query: Query, web: Web, among: str = "") -> Hits:
 
     def read(answer: Answer) -> None:
         try:
-            result = result_of(answer.json())
+            result = get_result(answer.json())
         except Unreachable:
             if among:
                 raise
             return  # PubMed cannot run the search at all: raised below, and not tried again
-        count, sent = total_of(result), {str(pmid) for pmid in result["idlist"]}
+        count, sent = get_total(result), {str(pmid) for pmid in result["idlist"]}
         if len(sent) != min(count, LAST_HIT) or not all(map(_PMID.fullmatch, sent)):
             raise BadContent(f"PubMed counted {count:,} hits and sent {len(sent):,}.")
 
     page = {"retmax": LAST_HIT, "sort": "pub_date"}
-    answer = ask(web, "esearch", {**_search_params(query, among), **page}, read=read)
-    return _hits(result_of(answer.json()), query)
+    answer = ask(web, "esearch", {**_build_search_params(query, among), **page}, read=read)
+    return _to_hits(get_result(answer.json()), query)
 
 
 def count_hits(query: Query, web: Web, among: str = "") -> int:
@@ -177,15 +186,15 @@ def count_hits(query: Query, web: Web, among: str = "") -> int:
         PubMed did not answer, or not with a number.
     """
     answer = ask(
-        web, "esearch", {**_search_params(query, among), "rettype": "count"}, read=Answer.json
+        web, "esearch", {**_build_search_params(query, among), "rettype": "count"}, read=Answer.json
     )
-    return total_of(result_of(answer.json(), needs="count"))
+    return get_total(get_result(answer.json(), needs="count"))
 
 
-def fetch(
+def fetch_papers(
     pmids: Sequence[str], web: Web, hits: Hits | None = None, *, anew: bool = False
 ) -> dict[str, Paper]:
-    """The records of many papers, by PMID; unknown PMIDs are left out.
+    """Return the records of many papers, by PMID; skip unknown PMIDs.
 
     Records fetched within the last day are not asked for again, unless *anew*. When *hits* is
     given and more than one batch is wanted, the identifiers stay on NCBI's history server, unless
@@ -193,40 +202,41 @@ def fetch(
     """
     known = {} if anew else recall_papers("pubmed", pmids, web)
     wanted = [pmid for pmid in dict.fromkeys(pmids) if pmid not in known]
-    from_history = bool(hits and hits.web_env and len(wanted) == len(pmids) > BATCH)
-    for start in range(0, len(wanted), BATCH):
-        batch = wanted[start : start + BATCH]
+    from_history = bool(hits and hits.web_env and len(wanted) == len(pmids) > MAX_IDS_PER_REQUEST)
+    for start in range(0, len(wanted), MAX_IDS_PER_REQUEST):
+        batch = wanted[start : start + MAX_IDS_PER_REQUEST]
         params = {"id": ",".join(batch)}
         if from_history and hits:
             try:
-                papers = _fetch_papers(hits.slice(start, len(batch)), web)
+                papers = _fetch_batch(hits.build_slice_params(start, len(batch)), web)
             except Unreachable as error:
                 if not error.details.get("expired"):
                     raise
                 from_history = False
-                papers = _fetch_papers(params, web)
+                papers = _fetch_batch(params, web)
         else:
-            papers = _fetch_papers(params, web)
+            papers = _fetch_batch(params, web)
         for paper in papers:
             known[paper.ids.pmid] = paper
     return known
 
 
 def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
-    """The records behind PMIDs and DOIs."""
+    """Return the records behind PMIDs and DOIs."""
     pmids = _find_pmids([ids.doi for ids in wanted if not ids.pmid and ids.doi], web)
     pmid_of = {ids: ids.pmid or pmids.get(ids.doi, "") for ids in wanted}
-    records = fetch([pmid for pmid in pmid_of.values() if pmid], web)
+    records = fetch_papers([pmid for pmid in pmid_of.values() if pmid], web)
     return {ids: records[pmid] for ids, pmid in pmid_of.items() if pmid in records}
 
 
 def recall(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
-    """The records behind PMIDs that were fetched within the last day."""
+    """Return the records behind PMIDs that were fetched within the last day."""
     kept = recall_papers("pubmed", [ids.pmid for ids in wanted if ids.pmid], web)
     return {ids: kept[ids.pmid] for ids in wanted if ids.pmid in kept}
 
 
-def _fetch_papers(which: Mapping[str, Any], web: Web) -> list[Paper]:
+def _fetch_batch(which: Mapping[str, Any], web: Web) -> list[Paper]:
+    """Fetch and cache the papers of one request."""
     from ..readers.pubmed import read_records
 
     papers: list[Paper] = []
@@ -235,14 +245,14 @@ def _fetch_papers(which: Mapping[str, Any], web: Web) -> list[Paper]:
         papers[:] = [record for record in read_records(answer.body) if isinstance(record, Paper)]
         # At once: the next batch is made of others, and would bring these again.
         rows = {paper.ids.pmid: to_row(paper) for paper in papers}
-        web.cache.put_many("pubmed", rows, _REMEMBERED_DAYS)
+        web.cache.put_many("pubmed", rows, _CACHE_DAYS)
 
     ask(web, "efetch", {"db": "pubmed", "retmode": "xml", **which}, read)
     return papers
 
 
 def _find_pmids(dois: Sequence[str], web: Web) -> dict[str, str]:
-    """The PMID of each DOI that PubMed knows.
+    """Return the PMID of each DOI that PubMed has.
 
     PubMed degrades an unknown DOI to a search for its pieces and returns other papers, so only
     records that carry the DOI themselves count.
@@ -253,27 +263,27 @@ def _find_pmids(dois: Sequence[str], web: Web) -> dict[str, str]:
         if not batch:
             continue
         query = Query(" OR ".join(f'"{doi}"[doi]' for doi in batch), max_results=4 * len(batch))
-        for pmid, paper in fetch(esearch(query, web).pmids, web).items():
+        for pmid, paper in fetch_papers(search_pmids(query, web).pmids, web).items():
             if paper.ids.doi in batch:
                 found[paper.ids.doi] = pmid
     return found
 
 
-def _page_params(query: Query, *, kept: bool) -> dict[str, Any]:
-    """The parameters of a page of a search."""
+def _build_page_params(query: Query, *, kept: bool) -> dict[str, Any]:
+    """Return the parameters of a page of a search."""
     wanted = min(query.max_results, LAST_HIT - query.start)
     return {
-        **_search_params(query),
+        **_build_search_params(query),
         "retstart": query.start,
         "retmax": wanted,
         "sort": _SORTS[query.sort_by],
-        "usehistory": "y" if kept or wanted > BATCH else "",
+        "usehistory": "y" if kept or wanted > MAX_IDS_PER_REQUEST else "",
     }
 
 
-def _search_params(query: Query, among: str = "") -> dict[str, str]:
-    """The parameters of a search, whichever part of its answer is wanted."""
-    words = term(query)
+def _build_search_params(query: Query, among: str = "") -> dict[str, str]:
+    """Return the parameters of a search that all requests for it share."""
+    words = build_term(query)
     return {
         "db": "pubmed",
         "retmode": "json",
@@ -284,10 +294,10 @@ def _search_params(query: Query, among: str = "") -> dict[str, str]:
     }
 
 
-def with_dates(words: str, query: Query) -> str:
+def add_dates(words: str, query: Query) -> str:
     """Return the term with its range of dates, which PubMed's own term does not include.
 
-    >>> with_dates("moss[ti]", Query("moss[ti]", min_date="2020/05", max_date="3000"))
+    >>> add_dates("moss[ti]", Query("moss[ti]", min_date="2020/05", max_date="3000"))
     'moss[ti] AND 2020/05:3000[pdat]'
     """
     days = f"{query.min_date}:{query.max_date}[{query.date_type}]"
@@ -295,8 +305,8 @@ def with_dates(words: str, query: Query) -> str:
     return f"{words} AND {days}" if given else words
 
 
-def term(query: Query) -> str:
-    """The term that is sent: the query, narrowed to its author and publication types.
+def build_term(query: Query) -> str:
+    """Return the term to send: the query, narrowed to its author and publication types.
 
     Raises
     ------
@@ -316,8 +326,8 @@ def term(query: Query) -> str:
     return " AND ".join([f"({query.text})"] * bool(query.text.strip()) + parts)
 
 
-def result_of(reply: Any, needs: str = "idlist") -> dict[str, Any]:
-    """The members of ``esearchresult``; an error of the search itself counts as unreachable."""
+def get_result(reply: Any, needs: str = "idlist") -> dict[str, Any]:
+    """Return the members of ``esearchresult``; raise `Unreachable` for a failed search."""
     result = reply.get("esearchresult") if isinstance(reply, dict) else None
     if not isinstance(result, dict) or not isinstance(
         result.get(needs), list if needs == "idlist" else str
@@ -330,7 +340,7 @@ def result_of(reply: Any, needs: str = "idlist") -> dict[str, Any]:
 
 
 def check_access(web: Web) -> str:
-    """A search that is answered with a count."""
+    """Run a small search, and describe its number of hits."""
     total = search(Query("pubmed", max_results=1), web).total
     return f"a search ({total:,} hits)"
 
@@ -353,20 +363,20 @@ SOURCE = Source(
     searched=1,
     label="PubMed_Abstract",
     rates=(RATE,),
-    search=remembered("pubmed", search),
-    lookup=Lookup(("pmid", "doi"), BATCH, look_up, recall),
+    search=cache_search("pubmed", search),
+    lookup=Lookup(("pmid", "doi"), MAX_IDS_PER_REQUEST, look_up, recall),
     check_access=check_access,
 )
 
 
 def recall_records(pmids: Sequence[str], form: Form, web: Web) -> dict[str, str]:
-    """The records that were fetched within the last day."""
+    """Return the records that were fetched within the last day."""
     kept = web.cache.get_many(f"pubmed_{form}", pmids)
     return {pmid: record for pmid, record in kept.items() if isinstance(record, str)}
 
 
 def fetch_records(pmids: Sequence[str], form: Form, web: Web) -> dict[str, str]:
-    """The records of at most 200 PMIDs, in one request; the unknown ones are left out.
+    """Return the records of at most 200 PMIDs, in one request; skip unknown PMIDs.
 
     Raises
     ------
@@ -381,19 +391,20 @@ def fetch_records(pmids: Sequence[str], form: Form, web: Web) -> dict[str, str]:
         found.clear()
         found.update(split_xml(answer.body) if form == "xml" else split_medline(answer.text()))
 
-    ask(web, "efetch", _params(pmids, form), read)
+    ask(web, "efetch", _build_record_params(pmids, form), read)
     wanted = set(pmids)
     records = {pmid: record for pmid, record in found.items() if pmid in wanted}
     for pmid, record in records.items():
-        web.cache.put(f"pubmed_{form}", pmid, record, _REMEMBERED_DAYS)
+        web.cache.put(f"pubmed_{form}", pmid, record, _CACHE_DAYS)
     return records
 
 
-def records_url(pmids: Sequence[str], form: Form, web: Web) -> tuple[str, str]:
-    """The request for those records: its method, and the address without secrets."""
-    params = _params(pmids, form)
-    return "POST" if uses_post(web, params) else "GET", shown_url(web, "efetch", params)
+def describe_record_request(pmids: Sequence[str], form: Form, web: Web) -> tuple[str, str]:
+    """Return the method and address of the request for records, without secrets."""
+    params = _build_record_params(pmids, form)
+    return "POST" if uses_post(web, params) else "GET", build_public_url(web, "efetch", params)
 
 
-def _params(pmids: Sequence[str], form: Form) -> dict[str, Any]:
+def _build_record_params(pmids: Sequence[str], form: Form) -> dict[str, Any]:
+    """Return the parameters of a request for records."""
     return {"db": "pubmed", "id": ",".join(pmids), **_FORMS[form]}

@@ -1,4 +1,4 @@
-"""PubMed's baseline and update files: all records of a year, and what changed since, day by day.
+"""List and fetch PubMed's baseline and update files, which hold all records.
 
 Each winter NLM makes all records anew, as numbered files of up to 30,000 (the baseline); the files
 that follow, numbered on, hold what was new, revised or deleted since. Beside each stands its MD5.
@@ -20,7 +20,7 @@ from ..http import Answer, Rate, Web
 from ..model.site import Address
 from .source import Source
 
-MOST_BYTES = 2_000_000_000
+MAX_FILE_BYTES = 2_000_000_000
 """Of one file; the largest there was has a tenth of that."""
 Folder = Literal["baseline", "updatefiles"]
 # Apache's listing: `<a href="NAME">NAME</a>   2026-01-31 14:05   24M`.
@@ -28,10 +28,13 @@ _ROW = re.compile(
     r'<a href="(pubmed(\d{2})n(\d{4,5})\.xml\.gz)">[^<]*</a>(?:</td><td[^>]*>)?'
     r"\s*([\d-]{10}\s[\d:]{5})?(?:\s*</td><td[^>]*>)?\s*([\d.]+[KMG]?)?"
 )
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+_BYTES_BY_UNIT = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _MD5 = re.compile(r"\b[0-9a-fA-F]{32}\b")
-_LAST = re.compile(r"complete\s+baseline\s+consists\s+of\s+files\s+pubmed(\d\d)n0*1\.xml"
-                   r"\s+through\s+pubmed\1n(\d{4,5})\.xml", re.I)  # fmt: skip
+_LAST_FILE_NOTICE = re.compile(
+    r"complete\s+baseline\s+consists\s+of\s+files\s+pubmed(\d\d)n0*1\.xml"
+    r"\s+through\s+pubmed\1n(\d{4,5})\.xml",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,44 +54,45 @@ class BulkFile:
 
     @property
     def sequence(self) -> str:
-        """Its place, as in its name: ``26n0001``."""
+        """The position of the file, as in its name: ``26n0001``."""
         return f"{self.year:02}n{self.number:04}"
 
 
 def list_files(web: Web) -> list[BulkFile]:
-    """Every file there is now, baseline first, by year and number.
+    """Return every present file, baseline first, by year and number.
 
     Raises
     ------
     Unreachable
         A listing could not be had, or not to its end.
     """
-    found = [file for folder in get_args(Folder) for file in _listed(folder, web)]
+    found = [file for folder in get_args(Folder) for file in _list_folder(folder, web)]
     return sorted(found, key=lambda file: (file.year, file.number))
 
 
-def _listed(folder: Folder, web: Web) -> Iterator[BulkFile]:
-    answer = web.get(f"{_base(web)}/{folder}/", check=_require_listing)
+def _list_folder(folder: Folder, web: Web) -> Iterator[BulkFile]:
+    """Yield the files of a folder's listing."""
+    answer = web.get(f"{_get_base_url(web)}/{folder}/", check=_require_listing)
     for name, year, number, day, size in _ROW.findall(answer.text()):
         listed = f"{day} {size}".strip()
-        yield BulkFile(name, folder, int(year), int(number), listed, _bytes_of(size))
+        yield BulkFile(name, folder, int(year), int(number), listed, _parse_size(size))
 
 
 def _require_listing(answer: Answer) -> None:
-    """Refuse half a listing, and a page that stands in its place."""
+    """Raise `Unreachable` for an incomplete listing."""
     page = answer.text()
     if "Index of" not in page or "</html>" not in page.lower():
         raise Unreachable(f"{answer.host} sent no whole listing of PubMed's files.")
 
 
-def _bytes_of(size: str) -> int:
-    """The bytes that a listing rounds to three figures."""
+def _parse_size(size: str) -> int:
+    """Return the bytes of a size that the listing rounds to three digits."""
     number = size.rstrip("KMG")
-    return int(float(number) * _UNITS[size[len(number) :]]) if number else 0
+    return int(float(number) * _BYTES_BY_UNIT[size[len(number) :]]) if number else 0
 
 
-def last_of_baseline(web: Web) -> tuple[int, int]:
-    """Year and number of the baseline's last file, as NLM's notice says; zeros if it does not.
+def fetch_baseline_end(web: Web) -> tuple[int, int]:
+    """Return year and number of the baseline's last file, by NLM's notice; zeros if unknown.
 
     Raises
     ------
@@ -96,20 +100,20 @@ def last_of_baseline(web: Web) -> tuple[int, int]:
         The notice could not be had.
     """
     try:
-        notice = web.get(f"{_base(web)}/baseline/README.txt").text()
+        notice = web.get(f"{_get_base_url(web)}/baseline/README.txt").text()
     except NotAvailable:
         return 0, 0
-    return last_in_notice(notice)
+    return parse_baseline_end(notice)
 
 
-def last_in_notice(notice: str) -> tuple[int, int]:
-    """Year and number of the baseline's last file, in NLM's words; zeros where it is not said."""
-    found = _LAST.search(notice)
+def parse_baseline_end(notice: str) -> tuple[int, int]:
+    """Return year and number of the baseline's last file in a notice; zeros if missing."""
+    found = _LAST_FILE_NOTICE.search(notice)
     return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
 def fetch_md5(file: BulkFile, web: Web) -> str:
-    """The MD5 that NLM publishes beside a file, in small letters.
+    """Return the MD5 that NLM publishes for a file, in lower case.
 
     Raises
     ------
@@ -118,11 +122,11 @@ def fetch_md5(file: BulkFile, web: Web) -> str:
     BadContent
         There is one, and it is none, or of another file.
     """
-    return md5_in(file, web.get(f"{_url(file, web)}.md5").text())
+    return parse_md5(file, web.get(f"{_build_file_url(file, web)}.md5").text())
 
 
-def md5_in(file: BulkFile, text: str) -> str:
-    """The MD5 in what stands beside a file; raises as `fetch_md5` does."""
+def parse_md5(file: BulkFile, text: str) -> str:
+    """Return the MD5 in the published checksum file; raises as `fetch_md5` does."""
     found = _MD5.search(text)
     others = set(re.findall(r"pubmed\d{2}n\d{4,5}", text)) - {file.name.partition(".")[0]}
     if not found or others:
@@ -132,7 +136,7 @@ def md5_in(file: BulkFile, text: str) -> str:
 
 
 def fetch_file(file: BulkFile, md5: str, web: Web) -> bytes:
-    """The bytes of a file, packed as they are, its MD5 compared.
+    """Fetch a packed file, and check its MD5.
 
     Raises
     ------
@@ -142,7 +146,7 @@ def fetch_file(file: BulkFile, md5: str, web: Web) -> bytes:
         It has another MD5.
     """
     as_it_is = {"Accept-Encoding": "identity"}
-    answer = web.get(_url(file, web), headers=as_it_is, limit=MOST_BYTES)
+    answer = web.get(_build_file_url(file, web), headers=as_it_is, limit=MAX_FILE_BYTES)
     came = hashlib.md5(answer.body, usedforsecurity=False).hexdigest()
     if came != md5:
         msg = f"{file.name} came with MD5 {came}; NLM says {md5}."
@@ -150,11 +154,13 @@ def fetch_file(file: BulkFile, md5: str, web: Web) -> bytes:
     return answer.body
 
 
-def _url(file: BulkFile, web: Web) -> str:
-    return f"{_base(web)}/{file.folder}/{file.name}"
+def _build_file_url(file: BulkFile, web: Web) -> str:
+    """Return the address of a file."""
+    return f"{_get_base_url(web)}/{file.folder}/{file.name}"
 
 
-def _base(web: Web) -> str:
+def _get_base_url(web: Web) -> str:
+    """Return the address of the service."""
     return web.settings.address("pubmed_files")
 
 

@@ -1,4 +1,4 @@
-"""Semantic Scholar: papers of every discipline, their citation counts, and citations both ways.
+"""Search Semantic Scholar, and fetch its papers and citations.
 
 Two searches: by relevance, in plain words, of which the first 999 hits are shown; and in bulk, with
 operators and an order, to the end. Citations come the newest first; of each list 9,999 are shown,
@@ -18,28 +18,28 @@ from ..http import Web
 from ..model.identifiers import Ids
 from ..model.paper import Paper, SearchResult
 from ..model.site import Key
-from .europepmc import Kind, Linked
-from .loose_json import mapping, text
+from .europepmc import Kind, LinkedPaper
+from .loose_json import to_dict, to_text
 from .semantic_scholar_graph import (
     ADDRESS,
-    BEYOND,
     FIELDS,
     LIST_FIELDS,
+    PAGE_BEYOND_END,
     RATE,
-    SPELLED,
+    TYPE_NAMES,
     ScholarPage,
     ScholarPaper,
-    ask,
-    ask_batch,
-    count,
-    form_error,
-    keep_reply,
-    name_of,
-    paper_path,
+    build_form_error,
+    build_graph_name,
+    build_paper_path,
+    cache_reply,
+    fetch_batch,
     recall_reply,
-    scholar_paper,
+    request_json,
+    to_paper_count,
+    to_scholar_paper,
 )
-from .source import Lookup, Query, Source, remembered, whole_days
+from .source import Lookup, Query, Source, cache_search, to_day_range
 
 __all__ = ["SOURCE", "ScholarPage", "ScholarPaper"]
 
@@ -49,9 +49,9 @@ FIELDS_OF_STUDY = (
     "Political Science", "Economics", "Philosophy", "Mathematics", "Engineering",
     "Environmental Science", "Agricultural and Food Sciences", "Education", "Law", "Linguistics",
 )  # fmt: skip
-BULK_PAGE = 1000
+BULK_PAGE_SIZE = 1000
 """Hits a bulk search sends at once, whether wanted or not."""
-_SHOWN = 999  # offset + limit must stay below 1000
+_MAX_RELEVANT_HITS = 999  # offset + limit must stay below 1000
 _IDS_PER_BATCH = 500
 _HITS_PER_PAGE = 100
 _HYPHENS = re.compile("[-\u2010-\u2015\u2212]")
@@ -59,12 +59,12 @@ _EXCLUDED = re.compile(r"\b(?:AND)?NOT\s+\S")
 _CONNECTED = re.compile(r"\b(?:AND|OR|NOT)\b")
 _OPERATORS = re.compile(r'[-"()\[\]{}+|*~^]+')
 _OTHER_END: dict[Kind, str] = {"citations": "citingPaper", "references": "citedPaper"}
-_LISTED = 9_999  # offset + limit must stay below 10,000
-_AT_ONCE = 1000
+_MAX_LISTED = 9_999  # offset + limit must stay below 10,000
+_MAX_LIST_PAGE = 1000
 
 
 def search(query: Query, web: Web) -> SearchResult:
-    """Search by relevance or, the newest first, in bulk; in plain words, whatever was typed.
+    """Search in plain words, by relevance, or in bulk with the newest first.
 
     Raises
     ------
@@ -75,12 +75,12 @@ def search(query: Query, web: Web) -> SearchResult:
     Unreachable
         It did not answer, or with something else.
     """
-    filters = _filters(query)
-    words, warnings_of_words = plain_words(query.text)
+    filters = _build_query_filters(query)
+    words, warnings_of_words = to_plain_words(query.text)
     if query.sort_by == "relevance":
-        page = search_relevant(words, filters, query.max_results, query.start, web)
+        page = search_by_relevance(words, filters, query.max_results, query.start, web)
     elif query.sort_by == "pub_date":
-        page = _newest(words, filters, query, web)
+        page = _search_newest(words, filters, query, web)
     else:
         msg = f"Semantic Scholar cannot sort by {query.sort_by}."
         raise BadRequest(msg, "Sort by relevance or pub_date.")
@@ -90,15 +90,15 @@ def search(query: Query, web: Web) -> SearchResult:
     return SearchResult(query.text, words, total, papers, warnings, page.next_start)
 
 
-def search_relevant(
+def search_by_relevance(
     words: str, filters: Mapping[str, str], most: int, start: int, web: Web
 ) -> ScholarPage:
-    """Up to *most* hits in plain *words*, the most relevant first; see `search`."""
-    page = _relevant_page(words, filters, most, start, web)
+    """Return up to *most* hits in plain *words*, the most relevant first; see `search`."""
+    page = _fetch_relevant_page(words, filters, most, start, web)
     while page.next_start is not None and len(page.papers) < most:
         try:
             left = most - len(page.papers)
-            more = _relevant_page(words, filters, left, page.next_start, web)
+            more = _fetch_relevant_page(words, filters, left, page.next_start, web)
         except SourceMiss as miss:
             warning = f"The list is cut short: {miss.message}"
             return replace(page, warnings=(*page.warnings, warning))
@@ -112,14 +112,16 @@ def search_relevant(
 
 
 def search_bulk(params: Mapping[str, str], most: int, start: int, web: Web) -> ScholarPage:
-    """Hits *start* to *start* + *most* of a thousand, and the token of the next thousand.
+    """Return hits *start* to *start* + *most* of a thousand, and the token of the next thousand.
 
     *params* are ``query`` (with operators), ``sort``, ``token`` and filters, as Semantic
     Scholar spells them.
     """
-    reply = ask("/paper/search/bulk", {**params, "fields": LIST_FIELDS}, web, require_total)
-    rows, token = rows_of(reply), reply.get("token")
-    papers = tuple(filter(None, map(scholar_paper, rows[start : start + most])))
+    reply = request_json(
+        "/paper/search/bulk", {**params, "fields": LIST_FIELDS}, web, require_total
+    )
+    rows, token = get_rows(reply), reply.get("token")
+    papers = tuple(filter(None, map(to_scholar_paper, rows[start : start + most])))
     total = reply["total"]
     if start + most < len(rows):
         return ScholarPage(total, papers, start + most, params.get("token", ""))
@@ -129,7 +131,7 @@ def search_bulk(params: Mapping[str, str], most: int, start: int, web: Web) -> S
 
 
 def fetch_paper(name: str, web: Web) -> ScholarPaper:
-    """The paper of a name as `graph_name` spells it.
+    """Return the paper of a name as `to_graph_name` spells it.
 
     Raises
     ------
@@ -144,18 +146,18 @@ def fetch_paper(name: str, web: Web) -> ScholarPaper:
     """
 
     def read(reply: Any) -> ScholarPaper:
-        if found := scholar_paper(reply):
+        if found := to_scholar_paper(reply):
             return found
-        raise form_error(reply)
+        raise build_form_error(reply)
 
     def learn(row: Any) -> None:
-        _remember_rows([row], web)
+        _cache_rows([row], web)
 
-    return ask(paper_path(name), {"fields": FIELDS}, web, read, learn=learn)
+    return request_json(build_paper_path(name), {"fields": FIELDS}, web, read, learn=learn)
 
 
 def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
-    """The other names behind Semantic Scholar's own identifiers.
+    """Return the other identifiers of papers with Semantic Scholar's own identifiers.
 
     Whoever those names belong to keeps the better record (names of authors in full, notices), so
     ours is only given where a paper has no other name.
@@ -168,7 +170,7 @@ def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
 
 
 def fetch_papers(wanted: Sequence[Ids], web: Web) -> dict[Ids, ScholarPaper]:
-    """Up to 500 papers by any of their identifiers; unknown ones are left out.
+    """Return up to 500 papers by any of their identifiers; skip unknown ones.
 
     Raises
     ------
@@ -179,31 +181,39 @@ def fetch_papers(wanted: Sequence[Ids], web: Web) -> dict[Ids, ScholarPaper]:
     Unreachable
         It did not answer, or with something else.
     """
-    rows = {ids: recall_reply(paper_path(name_of(ids)), {"fields": FIELDS}, web) for ids in wanted}
+    rows = {
+        ids: recall_reply(build_paper_path(build_graph_name(ids)), {"fields": FIELDS}, web)
+        for ids in wanted
+    }
     if unasked := [ids for ids, row in rows.items() if row is None]:
         try:
-            answers = ask_batch([name_of(ids) for ids in unasked], FIELDS, web)
+            answers = fetch_batch([build_graph_name(ids) for ids in unasked], FIELDS, web)
         except BadRequest as refusal:
             raise NotAvailable(refusal.message, refusal.hint, status=400) from None
         rows.update(zip(unasked, answers, strict=True))
-    papers = {ids: scholar_paper(row) for ids, row in rows.items()}
+    papers = {ids: to_scholar_paper(row) for ids, row in rows.items()}
     return {ids: paper for ids, paper in papers.items() if paper}
 
 
 def count_hits(web: Web) -> int:
     """Return the number of hits of a small search, never cached: it tests site and key."""
     params = {"query": "pubmed", "limit": 1}
-    return count(ask("/paper/search", params, web, require_total, again=True).get("total")) or 0
+    return (
+        to_paper_count(
+            request_json("/paper/search", params, web, require_total, again=True).get("total")
+        )
+        or 0
+    )
 
 
-def plain_words(text: str) -> tuple[str, tuple[str, ...]]:
-    """*text* as the search by relevance takes it, and a warning where that differs.
+def to_plain_words(text: str) -> tuple[str, tuple[str, ...]]:
+    """Return *text* for the search by relevance, with a warning if it was changed.
 
     It knows no operators, and finds nothing for a word with a hyphen.
 
-    >>> plain_words("off-target effects")
+    >>> to_plain_words("off-target effects")
     ('off target effects', ())
-    >>> plain_words('"CRISPR-Cas9" AND (off-target)')[0]
+    >>> to_plain_words('"CRISPR-Cas9" AND (off-target)')[0]
     'CRISPR Cas9 off target'
 
     Raises
@@ -223,18 +233,18 @@ def plain_words(text: str) -> tuple[str, tuple[str, ...]]:
     return words, (warning,) if words != spaced else ()
 
 
-def limits_of(query: Query) -> tuple[str, str]:
-    """The first and the last day of a query; whole years as years, which hold more papers there."""
-    first, last = whole_days(query, "Semantic Scholar")
+def get_date_limits(query: Query) -> tuple[str, str]:
+    """Return the first and the last day of a query; whole years as years, which match more."""
+    first, last = to_day_range(query, "Semantic Scholar")
     if first[4:] in ("", "-01-01") and last[4:] in ("", "-12-31"):
         return first[:4], last[:4]
     return first, last
 
 
-def filters_of(first: str, last: str, fields: Sequence[str]) -> dict[str, str]:
-    """The filters of both searches: dates (``YYYY[-MM[-DD]]``, "" for open) and fields of study.
+def build_filters(first: str, last: str, fields: Sequence[str]) -> dict[str, str]:
+    """Return the filters of both searches: dates (``YYYY[-MM[-DD]]``, "" for open) and fields.
 
-    >>> filters_of("2020", "", ["biology"]), filters_of("2020-02", "2020-03", [])
+    >>> build_filters("2020", "", ["biology"]), build_filters("2020-02", "2020-03", [])
     ({'year': '2020-', 'fieldsOfStudy': 'Biology'}, {'publicationDateOrYear': '2020-02:2020-03'})
 
     Raises
@@ -259,54 +269,56 @@ def filters_of(first: str, last: str, fields: Sequence[str]) -> dict[str, str]:
 
 
 def require_list(reply: Any) -> dict[str, Any]:
-    """A reply that holds a list; the list itself may be null."""
+    """Return a reply that holds a list, which may be null; raise for another form."""
     if not isinstance(reply, dict) or not isinstance(reply.get("data", ""), list | None):
-        raise form_error(reply)
+        raise build_form_error(reply)
     return reply
 
 
 def require_total(reply: Any) -> dict[str, Any]:
-    """A page of a search, which has a list and a total; a guessed total would lose pages."""
-    if count(require_list(reply).get("total")) is None:
+    """Return a page of a search; raise without a total, since a guess would lose pages."""
+    if to_paper_count(require_list(reply).get("total")) is None:
         msg = "Semantic Scholar did not say how many hits there are."
         raise Unreachable(msg, "Try again later.")
     return require_list(reply)
 
 
-def rows_of(reply: Mapping[str, Any]) -> list[Any]:
-    """The rows of a list that may be null."""
+def get_rows(reply: Mapping[str, Any]) -> list[Any]:
+    """Return the rows of a list that may be null."""
     return reply.get("data") or []
 
 
-def next_of(reply: Mapping[str, Any], start: int) -> int | None:
-    """Return the offset of the next page, which never lies before this one."""
-    following = count(reply.get("next"))
+def get_next_start(reply: Mapping[str, Any], start: int) -> int | None:
+    """Return the offset of the next page, which is always after this one."""
+    following = to_paper_count(reply.get("next"))
     return following if following is not None and following > start else None
 
 
-def _relevant_page(
+def _fetch_relevant_page(
     words: str, filters: Mapping[str, str], most: int, start: int, web: Web
 ) -> ScholarPage:
-    limit = min(most, _HITS_PER_PAGE, _SHOWN - start)
+    """Return one page of the search by relevance."""
+    limit = min(most, _HITS_PER_PAGE, _MAX_RELEVANT_HITS - start)
     if limit < 1:
-        msg = f"start is {start:,}; Semantic Scholar shows the first {_SHOWN} hits of a search."
+        shown = f"Semantic Scholar shows the first {_MAX_RELEVANT_HITS} hits of a search."
+        msg = f"start is {start:,}; {shown}"
         raise BadRequest(msg, "Narrow it by years or fields of study, or search in bulk.")
 
     def learn(reply: Any) -> None:
-        _remember_rows(rows_of(reply), web)
+        _cache_rows(get_rows(reply), web)
 
     params = {"query": words, "offset": start, "limit": limit, "fields": FIELDS, **filters}
     try:
-        reply = ask("/paper/search", params, web, require_total, learn=learn)
+        reply = request_json("/paper/search", params, web, require_total, learn=learn)
     except BadRequest as refusal:
-        if BEYOND not in refusal.message:
+        if PAGE_BEYOND_END not in refusal.message:
             raise
         warning = "Semantic Scholar ends the list here, before the total it told."
         return ScholarPage(None, (), warnings=(warning,))
-    rows, total = rows_of(reply), reply["total"]
-    papers = tuple(filter(None, map(scholar_paper, rows)))
-    following, reached = next_of(reply, start), start + len(rows)
-    if following is not None and following < _SHOWN:
+    rows, total = get_rows(reply), reply["total"]
+    papers = tuple(filter(None, map(to_scholar_paper, rows)))
+    following, reached = get_next_start(reply, start), start + len(rows)
+    if following is not None and following < _MAX_RELEVANT_HITS:
         return ScholarPage(total, papers, following)
     if total <= reached:
         return ScholarPage(total, papers)
@@ -317,42 +329,46 @@ def _relevant_page(
     return ScholarPage(total, papers, warnings=(warning,))
 
 
-def _newest(words: str, filters: Mapping[str, str], query: Query, web: Web) -> ScholarPage:
-    """The newest hits: the search by relevance knows no other order."""
-    if query.start + query.max_results > BULK_PAGE:
-        msg = f"Semantic Scholar shows the {BULK_PAGE:,} newest hits; start is {query.start:,}."
+def _search_newest(words: str, filters: Mapping[str, str], query: Query, web: Web) -> ScholarPage:
+    """Return the newest hits of a bulk search; the search by relevance has no other order."""
+    if query.start + query.max_results > BULK_PAGE_SIZE:
+        msg = (
+            f"Semantic Scholar shows the {BULK_PAGE_SIZE:,} newest hits; start is {query.start:,}."
+        )
         raise BadRequest(msg, "Narrow the search by date.")
     params = {"query": words, "sort": "publicationDate:desc", **filters}
     page = search_bulk(params, query.max_results, query.start, web)
     if not page.token:
         return page
-    warning = f"Semantic Scholar shows the {BULK_PAGE:,} newest hits; narrow the search by date."
+    warning = (
+        f"Semantic Scholar shows the {BULK_PAGE_SIZE:,} newest hits; narrow the search by date."
+    )
     return replace(page, next_start=None, token="", warnings=(warning,))
 
 
-def _filters(query: Query) -> dict[str, str]:
-    """The filters of a query; raises `BadRequest` for those Semantic Scholar lacks."""
+def _build_query_filters(query: Query) -> dict[str, str]:
+    """Return the filters of a query; raise `BadRequest` for unsupported ones."""
     if query.author:
         msg = "Semantic Scholar's search does not look for authors."
         raise BadRequest(msg, "Leave the author out, or ask another source.")
-    made = filters_of(*limits_of(query), query.categories)
-    if unknown := [kind for kind in query.publication_types if kind not in SPELLED]:
+    made = build_filters(*get_date_limits(query), query.categories)
+    if unknown := [kind for kind in query.publication_types if kind not in TYPE_NAMES]:
         msg = f"Semantic Scholar knows no publication type {', '.join(unknown)}."
-        raise BadRequest(msg, f"It knows {', '.join(SPELLED)}.")
-    if kinds := [SPELLED[kind] for kind in query.publication_types]:
+        raise BadRequest(msg, f"It knows {', '.join(TYPE_NAMES)}.")
+    if kinds := [TYPE_NAMES[kind] for kind in query.publication_types]:
         made["publicationTypes"] = ",".join(kinds)
     return made
 
 
-def _remember_rows(rows: Sequence[Any], web: Web) -> None:
-    """Keep the papers of a page for a day, so that they need not be requested."""
+def _cache_rows(rows: Sequence[Any], web: Web) -> None:
+    """Cache the papers of a page for a day."""
     for row in rows:
-        if name := Ids.maybe(text(mapping(row).get("paperId"))).s2:
-            keep_reply(paper_path(name), {"fields": FIELDS}, row, web)
+        if name := Ids.maybe(to_text(to_dict(row).get("paperId"))).s2:
+            cache_reply(build_paper_path(name), {"fields": FIELDS}, row, web)
 
 
 def check_access(web: Web) -> str:
-    """A search that is answered with a count."""
+    """Run a small search, and describe its number of hits."""
     return f"a search ({count_hits(web):,} hits)"
 
 
@@ -371,14 +387,14 @@ SOURCE = Source(
     kept_by="machines",
     searched=4,
     rates=(RATE,),
-    search=remembered("semantic_scholar", search),
+    search=cache_search("semantic_scholar", search),
     lookup=Lookup(("s2",), _IDS_PER_BATCH, look_up),
     check_access=check_access,
 )
 
 
 def fetch_linked_papers(name: str, kind: Kind, most: int, start: int, web: Web) -> ScholarPage:
-    """Up to 1,000 papers that cite the one called *name*, or that it cites.
+    """Return up to 1,000 papers that cite the paper *name*, or that it cites.
 
     Raises
     ------
@@ -391,33 +407,34 @@ def fetch_linked_papers(name: str, kind: Kind, most: int, start: int, web: Web) 
     Unreachable
         It did not answer, or with something else.
     """
-    limit = min(most, _AT_ONCE, _LISTED - start)
+    limit = min(most, _MAX_LIST_PAGE, _MAX_LISTED - start)
     if limit < 1:
-        msg = f"start is {start:,}; Semantic Scholar shows the first {_LISTED:,} {kind} of a paper."
+        shown = f"Semantic Scholar shows the first {_MAX_LISTED:,} {kind} of a paper."
+        msg = f"start is {start:,}; {shown}"
         raise BadRequest(msg, "Its data sets hold all of them.")
     params = {"fields": LIST_FIELDS, "offset": start, "limit": limit}
-    reply = ask(f"{paper_path(name)}/{kind}", params, web, require_list)
-    rows = rows_of(reply)
+    reply = request_json(f"{build_paper_path(name)}/{kind}", params, web, require_list)
+    rows = get_rows(reply)
     ends = (row.get(_OTHER_END[kind]) if isinstance(row, dict) else None for row in rows)
-    papers = tuple(filter(None, map(scholar_paper, ends)))
+    papers = tuple(filter(None, map(to_scholar_paper, ends)))
     warnings = []
     if reply["data"] is None:
         warnings.append(f"The publisher lets Semantic Scholar show no {kind}.")
     if nameless := len(rows) - len(papers):
         warnings.append(f"{nameless:,} of these {kind} have no record and are left out.")
-    following = next_of(reply, start)
+    following = get_next_start(reply, start)
     if following is None and start == 0 and reply["data"] is not None:
         return ScholarPage(len(rows), papers, warnings=tuple(warnings))
     total, more_warnings = _fetch_total(name, kind, web)
     reached = start + len(rows)
-    if following is None or following >= _LISTED:
+    if following is None or following >= _MAX_LISTED:
         following = None
-        more_warnings += _gap_warning(kind, total, reached)
+        more_warnings += _build_gap_warning(kind, total, reached)
     return ScholarPage(total, papers, following, warnings=(*warnings, *more_warnings))
 
 
-def fetch_linked(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[Linked], str]:
-    """Return the length of the list, its first *most* papers, and the address requested.
+def fetch_linked(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[LinkedPaper], str]:
+    """Return the length of the list, its first *most* papers, and the requested address.
 
     Raises
     ------
@@ -427,12 +444,12 @@ def fetch_linked(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[L
         It did not answer, or with something else.
     """
     try:
-        page = fetch_linked_papers(name_of(ids), kind, most, 0, web)
+        page = fetch_linked_papers(build_graph_name(ids), kind, most, 0, web)
     except (BadRequest, NotFound, NotConfigured) as error:
         raise NotAvailable(error.message, error.hint) from None
-    rows = [Linked.of(found.paper) for found in page.papers]
+    rows = [LinkedPaper.of(found.paper) for found in page.papers]
     total = len(rows) if page.total is None else max(page.total, len(rows))
-    path = f"{paper_path(name_of(ids))}/{kind}"
+    path = f"{build_paper_path(build_graph_name(ids))}/{kind}"
     return total, rows[:most], f"{web.settings.address('semantic_scholar')}{path}"
 
 
@@ -445,11 +462,11 @@ def _fetch_total(name: str, kind: Kind, web: Web) -> tuple[int | None, tuple[str
     return (paper.citation_count if kind == "citations" else paper.reference_count), ()
 
 
-def _gap_warning(kind: Kind, total: int | None, reached: int) -> tuple[str, ...]:
-    """A warning on papers that the list does not show: it has an end, and gaps."""
+def _build_gap_warning(kind: Kind, total: int | None, reached: int) -> tuple[str, ...]:
+    """Return a warning about papers that the list does not show."""
     if total is None:
-        at_the_wall = reached >= _LISTED
-        warning = f"Semantic Scholar shows the first {_LISTED:,} {kind}; there may be more."
+        at_the_wall = reached >= _MAX_LISTED
+        warning = f"Semantic Scholar shows the first {_MAX_LISTED:,} {kind}; there may be more."
         return (warning,) if at_the_wall else ()
     beyond = total - reached
     warning = (

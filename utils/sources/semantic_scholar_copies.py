@@ -1,4 +1,4 @@
-"""Open copies that Semantic Scholar has seen: hundreds of papers in one request.
+"""Fetch open copies that Semantic Scholar names, hundreds of papers in one request.
 
 What it names is a hint, not a PDF: mostly Unpaywall's, whose notice it repeats, else from its own
 search of the web. So it is asked late, and what leads back to an identifier is left to other rungs.
@@ -23,13 +23,13 @@ from .source import Route, Source
 
 _BATCH = 100  # of 500: the first papers of a harvest need not wait for the last
 # Walled for programs, or shown by a page that is no paper.
-_NOT_FOR_PROGRAMS = ("semanticscholar.org", "researchgate.net", "academia.edu", "mdpi.com")
+_CLOSED_HOSTS = ("semanticscholar.org", "researchgate.net", "academia.edu", "mdpi.com")
 
 
 def fetch_open_copies(
     papers: Sequence[Paper], web: Web
 ) -> Iterator[tuple[Paper, Fetched | SourceMiss]]:
-    """Fetch the copy it names of each paper; one request tells of all of them.
+    """Fetch the copy that Semantic Scholar names for each paper; one request covers all.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def fetch_open_copies(
         found = known.get(paper.ids)
         if found is None:
             yield paper, NotAvailable("Semantic Scholar does not know it.")
-        elif not (url := _for_programs(found.open_copy)):
+        elif not (url := _select_copy_url(found.open_copy)):
             yield paper, NotAvailable("Semantic Scholar knows no open copy beside its own page.")
         else:
             version: Version = "published" if found.is_at_publisher else "accepted"
@@ -54,12 +54,12 @@ def fetch_open_copies(
                 yield paper, fetched
 
 
-def _for_programs(url: str) -> str:
-    """The address, if it may be a copy and not the page other rungs ask for; else empty."""
+def _select_copy_url(url: str) -> str:
+    """Return the address if it may be a copy that no other route requests; else ""."""
     host = ""
     with suppress(ValueError):
         host = (urlsplit(url).hostname or "").lower()
-    walled = any(host == one or host.endswith(f".{one}") for one in _NOT_FOR_PROGRAMS)
+    walled = any(host == one or host.endswith(f".{one}") for one in _CLOSED_HOSTS)
     return "" if walled or not host or Ids.maybe(url) else url
 
 

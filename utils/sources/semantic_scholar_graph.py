@@ -1,4 +1,4 @@
-"""Semantic Scholar's graph: requests to it, its errors and rate limit, and its records as papers.
+"""Send requests to Semantic Scholar's graph, and read its records as papers.
 
 A key goes into a header and nowhere else. Without one, all users share a pool that answers 429 most
 of the time, without saying for how long; backing off exponentially is a condition of use. Errors
@@ -34,7 +34,7 @@ from ..model.site import Address
 from ..model.tabular import Table, Tabular
 from ..readers.licenses import find_license
 from ..system.plain_text import one_line, prepare_query_text
-from .loose_json import mapping, mappings, text
+from .loose_json import to_dict, to_dicts, to_text
 
 T = TypeVar("T")
 ADDRESS = Address(
@@ -50,10 +50,10 @@ RATE = Rate(
     shared_without_key=True,
     hosts=("api.semanticscholar.org",),
 )
-BEYOND = "limit and/or offset is not available"
+PAGE_BEYOND_END = "limit and/or offset is not available"
 """Its error in place of an empty page, where a list ends before its own total."""
-_REFUSALS = frozenset(range(400, 500)) - RETRYABLE_STATUSES
-_REMEMBERED_DAYS = 1.0
+_REFUSAL_STATUSES = frozenset(range(400, 500)) - RETRYABLE_STATUSES
+_CACHE_DAYS = 1.0
 _API = r"https?://api\.semanticscholar\.org"
 _OWN_FORMS = (
     ("CorpusId", re.compile(rf"(?:{_API}/)?corpusid:\s*(\d{{1,18}})", re.I)),
@@ -92,7 +92,7 @@ _TYPES = {
     "Book": "Book",
     "BookSection": "Book Chapter",
 }
-SPELLED = {ours: theirs for theirs, ours in _TYPES.items()}
+TYPE_NAMES = {ours: theirs for theirs, ours in _TYPES.items()}
 """Semantic Scholar's word for each publication type it knows, by ours (PubMed's)."""
 _PREPRINTS = re.compile(
     r"arxiv(\.org)?|corr|(bio|med|chem|psy|eco|engr|chin)a?rxiv|ssrn( electronic journal)?"
@@ -114,12 +114,12 @@ _AT_PUBLISHER = ("GOLD", "HYBRID", "BRONZE")
 _CREATIVE_COMMONS = re.compile(r"CCBY((?:NC|ND|SA)*)")
 
 
-def graph_name(text: str) -> str:
-    """The spelling in which Semantic Scholar knows the identifier *text*.
+def to_graph_name(text: str) -> str:
+    """Return the identifier *text* as Semantic Scholar spells it.
 
-    >>> graph_name("https://doi.org/10.1000/A"), graph_name("2601.00001v2"), graph_name("PMC12")
-    ('DOI:10.1000/a', 'ARXIV:2601.00001', 'PMCID:12')
-    >>> graph_name("corpusid: 12"), graph_name("https://aclanthology.org/W12-3903/")
+    >>> [to_graph_name(text) for text in ("https://doi.org/10.1000/A", "2601.00001v2", "PMC12")]
+    ['DOI:10.1000/a', 'ARXIV:2601.00001', 'PMCID:12']
+    >>> to_graph_name("corpusid: 12"), to_graph_name("https://aclanthology.org/W12-3903/")
     ('CorpusId:12', 'URL:https://aclanthology.org/W12-3903/')
 
     Raises
@@ -130,19 +130,19 @@ def graph_name(text: str) -> str:
     name = prepare_query_text(text, "identifier", MAX_IDENTIFIER_CHARS).strip(" <>\"'")
     for kind, form in _OWN_FORMS:
         if match := form.fullmatch(name):
-            return f"{kind}:{match[1]}" if kind != "URL" else _without_dots(f"URL:{match[1]}")
+            return f"{kind}:{match[1]}" if kind != "URL" else _reject_dot_steps(f"URL:{match[1]}")
     if match := _OWN_PAGE.fullmatch(name):
         return match[1].lower()
     if ids := Ids.maybe(name):
-        return name_of(ids)
+        return build_graph_name(ids)
     if re.fullmatch(r"https?://\S+", name, re.I):
-        return _without_dots(f"URL:{name}")
+        return _reject_dot_steps(f"URL:{name}")
     msg = f"{name[:80]!r} is no identifier that Semantic Scholar knows papers by."
     raise BadRequest(msg, _EXAMPLES)
 
 
-def name_of(ids: Ids) -> str:
-    """The name of a paper with at least one identifier, its own first."""
+def build_graph_name(ids: Ids) -> str:
+    """Return the graph's name of a paper with at least one identifier, its own first."""
     if ids.s2:
         return ids.s2
     if ids.doi:
@@ -154,12 +154,12 @@ def name_of(ids: Ids) -> str:
     return f"ARXIV:{ids.arxiv}"
 
 
-def paper_path(name: str) -> str:
-    """The path of the paper called *name*; names hold slashes, which it takes as they are."""
+def build_paper_path(name: str) -> str:
+    """Return the path of the paper *name*; slashes in names stay unescaped."""
     return f"/paper/{quote(name, safe='/:')}"
 
 
-def ask(
+def request_json(
     path: str,
     params: Mapping[str, Any],
     web: Web,
@@ -168,7 +168,7 @@ def ask(
     again: bool = False,
     learn: Callable[[Any], None] | None = None,
 ) -> T:
-    """The answer at *path*, as *read* returns it; kept for a day, and requested anew if *again*.
+    """Return the answer at *path*, read by *read*; cached for a day, unless *again*.
 
     *read* raises `Unreachable` for an answer of another form; *learn* is called with an answer
     that was not from memory.
@@ -188,15 +188,15 @@ def ask(
         with suppress(Unreachable):  # what another version kept counts as forgotten
             return read(kept)
     url = f"{web.settings.address('semantic_scholar')}{path}"
-    reply = _send(lambda **options: web.get(url, params, **options), read, web)
-    keep_reply(path, params, reply, web)
+    reply = _send_checked(lambda **options: web.get(url, params, **options), read, web)
+    cache_reply(path, params, reply, web)
     if learn:
         learn(reply)
     return read(reply)
 
 
-def ask_batch(ids: list[str], fields: str, web: Web) -> list[Any]:
-    """Return the records of up to 500 papers, in their order; see `ask`.
+def fetch_batch(ids: list[str], fields: str, web: Web) -> list[Any]:
+    """Return the records of up to 500 papers, in their order; see `request_json`.
 
     All of them are kept for a day at once, within the request, so that a process that dies asks
     for none of them again; an unknown paper is kept as ``{}``.
@@ -206,49 +206,51 @@ def ask_batch(ids: list[str], fields: str, web: Web) -> list[Any]:
 
     def read(reply: Any) -> list[Any]:
         if not isinstance(reply, list) or len(reply) != len(ids):
-            raise form_error(reply)
+            raise build_form_error(reply)
         rows = zip(ids, reply, strict=True)
-        kept = {_question(paper_path(name), form): row or {} for name, row in rows}
-        web.cache.put_many("semantic_scholar", kept, _REMEMBERED_DAYS)
+        kept = {_build_cache_name(build_paper_path(name), form): row or {} for name, row in rows}
+        web.cache.put_many("semantic_scholar", kept, _CACHE_DAYS)
         return reply
 
     def send(**options: Any) -> Answer:
         return web.post(url, json={"ids": ids}, **options)
 
-    return list(_send(send, read, web))
+    return list(_send_checked(send, read, web))
 
 
 def recall_reply(path: str, params: Mapping[str, Any], web: Web) -> Any:
-    """The answer to the same request within a day; None when there was none."""
-    return web.cache.get("semantic_scholar", _question(path, params))
+    """Return the answer to the same request within a day; None if there is none."""
+    return web.cache.get("semantic_scholar", _build_cache_name(path, params))
 
 
-def keep_reply(path: str, params: Mapping[str, Any], reply: Any, web: Web) -> None:
-    """Keep the answer to a request for a day."""
-    web.cache.put("semantic_scholar", _question(path, params), reply, _REMEMBERED_DAYS)
+def cache_reply(path: str, params: Mapping[str, Any], reply: Any, web: Web) -> None:
+    """Cache the answer to a request for a day."""
+    web.cache.put("semantic_scholar", _build_cache_name(path, params), reply, _CACHE_DAYS)
 
 
-def form_error(reply: Any) -> Unreachable:
-    """The error for an answer of another form; some errors come with status 200."""
+def build_form_error(reply: Any) -> Unreachable:
+    """Return the error for an answer of another form; some errors have status 200."""
     error = _error_text(reply)[:200] or "its answer has a form we do not understand"
     return Unreachable(f"Semantic Scholar sent no papers: {error}.", "Try again later.")
 
 
-def _question(path: str, params: Mapping[str, Any]) -> str:
+def _build_cache_name(path: str, params: Mapping[str, Any]) -> str:
+    """Return the cache name of a request."""
     return f"{path}?{urlencode(params)}"
 
 
-def _send(send: Callable[..., Answer], read: Callable[[Any], object], web: Web) -> Any:
+def _send_checked(send: Callable[..., Answer], read: Callable[[Any], object], web: Web) -> Any:
+    """Send a request and return the JSON of its answer."""
     key = web.settings.key("semantic_scholar_api_key")
 
     def check(answer: Answer) -> None:
         if answer.status >= 400:
-            raise _refusal(answer, key)
+            raise _build_refusal(answer, key)
         read(answer.json())
 
     headers = {"x-api-key": key} if key else {}
     try:
-        answer = send(headers=headers, allow=_REFUSALS, check=check)
+        answer = send(headers=headers, allow=_REFUSAL_STATUSES, check=check)
     except (NotAvailable, BadContent) as miss:  # no list is empty because of a detour
         raise Unreachable(miss.message, "Try again later.", **miss.details) from None
     except Unreachable as silent:
@@ -263,8 +265,8 @@ def _send(send: Callable[..., Answer], read: Callable[[Any], object], web: Web) 
     return answer.json()
 
 
-def _refusal(answer: Answer, key: str) -> Exception:
-    """The error for a status from 400 to 499; without a message some gateway has answered."""
+def _build_refusal(answer: Answer, key: str) -> Exception:
+    """Return the error for a status from 400 to 499; without a message a gateway answered."""
     error = ""
     with suppress(ValueError, RecursionError):
         error = _error_text(json.loads(answer.text()))
@@ -282,13 +284,13 @@ def _refusal(answer: Answer, key: str) -> Exception:
 
 
 def _error_text(reply: Any) -> str:
-    """The message of an error, in either of its forms."""
+    """Return the message of an error, in either of its forms."""
     message = (reply.get("error") or reply.get("message")) if isinstance(reply, dict) else ""
     return one_line(message).rstrip(".") if isinstance(message, str) else ""
 
 
-def _without_dots(name: str) -> str:
-    """Refuse ``..`` as a step: it would lead to another path."""
+def _reject_dot_steps(name: str) -> str:
+    """Return a name; reject path steps ``.`` and ``..``, which lead to another path."""
     if {".", ".."} & set(name.split("/")):
         raise BadRequest(f"{name[:80]!r} is no identifier.", _EXAMPLES)
     return name
@@ -296,7 +298,7 @@ def _without_dots(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ScholarPaper:
-    """A paper as Semantic Scholar knows it.
+    """A paper as Semantic Scholar describes it.
 
     Counts are None where it does not say; ``url`` is its page there (which it asks to be linked
     to), ``author_ids`` are aligned with ``paper.authors``, ``tldr`` is one sentence written by a
@@ -316,7 +318,7 @@ class ScholarPaper:
 
 @dataclass(frozen=True, slots=True)
 class ScholarPage(Tabular):
-    """A page of a list at Semantic Scholar, and how to get the next.
+    """A page of a list at Semantic Scholar, with the position of the next page.
 
     ``total`` is how long the list is (an estimate for searches), None where nobody says.
     ``next_start`` is None at the end, and where Semantic Scholar shows no more: then one of the
@@ -340,40 +342,40 @@ class ScholarPage(Tabular):
         return Table.of((*PAPER_COLUMNS, *own), rows)
 
 
-def scholar_paper(row: Any) -> ScholarPaper | None:
-    """The paper of a row; None without an identifier and a title."""
+def to_scholar_paper(row: Any) -> ScholarPaper | None:
+    """Return the paper of a row; None without an identifier and a title."""
     if not isinstance(row, dict):
         return None
     authors = [
-        (author, text(one.get("authorId")))
-        for one in mappings(row.get("authors"))
-        if (author := author_of(text(one.get("name"))))
+        (author, to_text(one.get("authorId")))
+        for one in to_dicts(row.get("authors"))
+        if (author := parse_author(to_text(one.get("name"))))
     ]
-    paper = _paper(row, tuple(author for author, _ in authors))
+    paper = _to_paper(row, tuple(author for author, _ in authors))
     if not (paper.ids or paper.title):
         return None
     return ScholarPaper(
         paper=paper,
-        citation_count=count(row.get("citationCount")),
-        reference_count=count(row.get("referenceCount")),
-        influential_citation_count=count(row.get("influentialCitationCount")),
-        url=_link(row.get("url")),
+        citation_count=to_paper_count(row.get("citationCount")),
+        reference_count=to_paper_count(row.get("referenceCount")),
+        influential_citation_count=to_paper_count(row.get("influentialCitationCount")),
+        url=_to_link(row.get("url")),
         author_ids=tuple(number for _, number in authors),
-        tldr=text(mapping(row.get("tldr")).get("text")),
-        open_copy=_link(mapping(row.get("openAccessPdf")).get("url")),
-        is_at_publisher=mapping(row.get("openAccessPdf")).get("status") in _AT_PUBLISHER,
+        tldr=to_text(to_dict(row.get("tldr")).get("text")),
+        open_copy=_to_link(to_dict(row.get("openAccessPdf")).get("url")),
+        is_at_publisher=to_dict(row.get("openAccessPdf")).get("status") in _AT_PUBLISHER,
     )
 
 
-def author_of(name: str) -> Author | None:
-    """An author from a name printed whole; None where there is none.
+def parse_author(name: str) -> Author | None:
+    """Return an author from a full printed name; None if the name is empty.
 
     Particles belong to the family name; a name with a word for a group is a group's.
 
-    >>> a = author_of("B. V. van der Werkhoven")
+    >>> a = parse_author("B. V. van der Werkhoven")
     >>> a.given, a.family, a.initials
     ('B. V.', 'van der Werkhoven', 'BV')
-    >>> author_of("The ENCODE Project Consortium").collective
+    >>> parse_author("The ENCODE Project Consortium").collective
     'The ENCODE Project Consortium'
     """
     words = name.replace(",", ", ").split()
@@ -395,51 +397,52 @@ def author_of(name: str) -> Author | None:
     return Author(family, given, initials, suffix)
 
 
-def _paper(row: Mapping[str, Any], authors: tuple[Author, ...]) -> Paper:
-    journal, venue = mapping(row.get("journal")), mapping(row.get("publicationVenue"))
-    shown = text(row.get("venue"))
-    name = text(journal.get("name")) or text(venue.get("name")) or shown
+def _to_paper(row: Mapping[str, Any], authors: tuple[Author, ...]) -> Paper:
+    """Return the record of a row."""
+    journal, venue = to_dict(row.get("journal")), to_dict(row.get("publicationVenue"))
+    shown = to_text(row.get("venue"))
+    name = to_text(journal.get("name")) or to_text(venue.get("name")) or shown
     return Paper(
-        ids=_ids(row),
-        title=text(row.get("title")),
-        abstract=_prose(row.get("abstract")),
+        ids=_to_ids(row),
+        title=to_text(row.get("title")),
+        abstract=_to_paragraphs(row.get("abstract")),
         authors=authors,
         journal=name,
         journal_abbreviation=shown if shown != name and shown.endswith(".") else "",
-        issn=text(venue.get("issn")),
-        **_place(journal, preprint=bool(_PREPRINTS.fullmatch(name))),
-        published=_published(row),
-        publication_types=_types(row, preprint=bool(_PREPRINTS.fullmatch(name))),
-        license=_license(text(mapping(row.get("openAccessPdf")).get("license"))),
-        reference_count=count(row.get("referenceCount")) or 0,
+        issn=to_text(venue.get("issn")),
+        **_to_issue_fields(journal, preprint=bool(_PREPRINTS.fullmatch(name))),
+        published=_to_date(row),
+        publication_types=_to_types(row, preprint=bool(_PREPRINTS.fullmatch(name))),
+        license=_to_license(to_text(to_dict(row.get("openAccessPdf")).get("license"))),
+        reference_count=to_paper_count(row.get("referenceCount")) or 0,
     )
 
 
-def _ids(row: Mapping[str, Any]) -> Ids:
-    """All names of the paper that have the form of one."""
-    names = mapping(row.get("externalIds"))
-    doi = Ids.maybe(text(names.get("DOI")))
-    number = text(names.get("PubMedCentral")).upper().removeprefix("PMC")
+def _to_ids(row: Mapping[str, Any]) -> Ids:
+    """Return all valid identifiers of a row."""
+    names = to_dict(row.get("externalIds"))
+    doi = Ids.maybe(to_text(names.get("DOI")))
+    number = to_text(names.get("PubMedCentral")).upper().removeprefix("PMC")
     return Ids(
         doi=doi.doi,
-        pmid=Ids.maybe(f"PMID:{text(names.get('PubMed'))}").pmid,
+        pmid=Ids.maybe(f"PMID:{to_text(names.get('PubMed'))}").pmid,
         pmcid=Ids.maybe(f"PMC{number}").pmcid,
-        arxiv=Ids.maybe(f"arXiv:{text(names.get('ArXiv'))}").arxiv or doi.arxiv,
-        s2=Ids.maybe(text(row.get("paperId"))).s2,
+        arxiv=Ids.maybe(f"arXiv:{to_text(names.get('ArXiv'))}").arxiv or doi.arxiv,
+        s2=Ids.maybe(to_text(row.get("paperId"))).s2,
     )
 
 
-def _place(journal: Mapping[str, Any], *, preprint: bool) -> dict[str, Any]:
-    r"""Volume, issue and pages; two numbers in the volume are a volume and an issue.
+def _to_issue_fields(journal: Mapping[str, Any], *, preprint: bool) -> dict[str, Any]:
+    r"""Return volume, issue and pages; two numbers in the volume are volume and issue.
 
     A preprint server has neither: ``abs/2601.00001`` is no volume.
 
-    >>> _place({"volume": "12 3", "pages": "\n  525 - 535 "}, preprint=False)
+    >>> _to_issue_fields({"volume": "12 3", "pages": "\n  525 - 535 "}, preprint=False)
     {'volume': '12', 'issue': '3', 'pages': '525-535'}
     """
     if preprint:
         return {}
-    volume, pages = text(journal.get("volume")), text(journal.get("pages"))
+    volume, pages = to_text(journal.get("volume")), to_text(journal.get("pages"))
     number, _, issue = volume.partition(" ")
     if not (number.isdecimal() and re.fullmatch(r"\d+", issue)):
         number, issue = volume, ""
@@ -447,15 +450,16 @@ def _place(journal: Mapping[str, Any], *, preprint: bool) -> dict[str, Any]:
     return {"volume": number, "issue": issue, "pages": pages}
 
 
-def _published(row: Mapping[str, Any]) -> str:
-    day, year = text(row.get("publicationDate")), text(row.get("year"))
+def _to_date(row: Mapping[str, Any]) -> str:
+    """Return the date of publication, or the year."""
+    day, year = to_text(row.get("publicationDate")), to_text(row.get("year"))
     if _DATE.fullmatch(day):
         return day
     return year if re.fullmatch(r"\d{4}", year) else ""
 
 
-def _types(row: Mapping[str, Any], *, preprint: bool) -> tuple[str, ...]:
-    """PubMed's words; a preprint is one, whatever else Semantic Scholar takes it for."""
+def _to_types(row: Mapping[str, Any], *, preprint: bool) -> tuple[str, ...]:
+    """Return publication types in PubMed's terms; a preprint is always a preprint."""
     values = row.get("publicationTypes")
     theirs = [kind for kind in values if isinstance(kind, str)] if isinstance(values, list) else []
     ours = dict.fromkeys(_TYPES[kind] for kind in theirs if kind in _TYPES)
@@ -464,10 +468,10 @@ def _types(row: Mapping[str, Any], *, preprint: bool) -> tuple[str, ...]:
     return tuple(ours)
 
 
-def _license(name: str) -> str:
+def _to_license(name: str) -> str:
     """Return the licence of the free copy; its short name comes without blanks.
 
-    >>> _license("CCBYNCND"), _license("CC0"), _license("publisher-specific")
+    >>> _to_license("CCBYNCND"), _to_license("CC0"), _to_license("publisher-specific")
     ('CC BY-NC-ND', 'CC0 1.0', 'publisher-specific')
     """
     if match := _CREATIVE_COMMONS.fullmatch(name.upper()):
@@ -475,17 +479,17 @@ def _license(name: str) -> str:
     return find_license(name) or name
 
 
-def _prose(value: Any) -> str:
-    """Paragraphs stay; an abstract that may not be shown is null."""
+def _to_paragraphs(value: Any) -> str:
+    """Return a text with its paragraphs; "" for null, which hides an abstract."""
     return value.strip() if isinstance(value, str) else ""
 
 
-def count(value: Any) -> int | None:
-    """A number of papers; None for anything else."""
+def to_paper_count(value: Any) -> int | None:
+    """Return a number of papers; None for any other value."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
-def _link(value: Any) -> str:
-    """An address a person can open; many "copies" are an empty string with a disclaimer."""
-    link = text(value)
+def _to_link(value: Any) -> str:
+    """Return an address that a person can open; "" for anything else."""
+    link = to_text(value)
     return link if re.fullmatch(r"https?://[^\s/<>\"]+(/[^\s<>\"]*)?", link) else ""

@@ -1,12 +1,12 @@
-"""The parts of a source: a record of the functions that one site offers.
+"""Define the parts of a source: its functions, and facts about its site.
 
 Not a class hierarchy: what a site cannot do is left out, so nobody raises
 ``NotImplementedError``, and the ladder, the rate table and the conformance tests read the same
 fields. Adding a site = one file with its ``SOURCE`` + its name in `SOURCE_NAMES`.
 
-`whole_days` is for sites that take whole days only: PubMed takes ``2024`` or ``2024/02`` as they
+`to_day_range` is for sites that take whole days only: PubMed takes ``2024`` or ``2024/02`` as they
 are; Europe PMC and OpenAlex want the first day and the last, and know only the day of publication.
-`remembered` keeps the answers of searches for ten minutes: a model repeats its searches word by
+`cache_search` keeps the answers of searches for ten minutes: a model repeats its searches word by
 word. `local_routes`, `find_records` and `find_citations` are what plugins have on this machine;
 they are asked before any site.
 """
@@ -27,7 +27,7 @@ from ..model.dates import get_first_day, get_last_day, parse_date
 from ..model.identifiers import IdName, Ids
 from ..model.paper import Fetched, Paper, SearchResult, Version, paper_from_row, to_row
 from ..model.site import Address, KeptBy, Key, Site, SiteRoute
-from ..plugins import import_part, plugins
+from ..plugins import import_part, list_plugins
 from ..settings import Settings
 
 TEXT_MINING_TERMS = (
@@ -40,7 +40,7 @@ Reply = TypeVar("Reply")
 
 
 def recall_papers(kind: str, names: Sequence[str], web: Web) -> dict[str, Paper]:
-    """The records kept under *names*; one that another version wrote counts as forgotten."""
+    """Return the records stored under *names*; skip records of another program version."""
     found = {}
     for name, row in web.cache.get_many(kind, names).items():
         with suppress(LookupError, TypeError, AttributeError):
@@ -50,7 +50,7 @@ def recall_papers(kind: str, names: Sequence[str], web: Web) -> dict[str, Paper]
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A search as the user asked for it; each source translates it into its own syntax.
+    """A search as the user requested it; each source translates it into its own syntax.
 
     Dates are kept as ``YYYY[/MM[/DD]]`` (`..model.dates`), either may be left out; ``start`` counts
     from 0. ``categories`` are arXiv's classes, or Semantic Scholar's fields of study; a site that
@@ -75,7 +75,7 @@ class Query:
 
 
 class QueryOptions(TypedDict, total=False):
-    """The fields of a `Query` beside its text, for doors that take them by name."""
+    """The fields of a `Query` other than its text, for callers that take them by name."""
 
     max_results: int
     start: int
@@ -88,14 +88,14 @@ class QueryOptions(TypedDict, total=False):
     categories: tuple[str, ...]
 
 
-def nothing_kept(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
-    """The ``recall`` of a source whose records are not kept."""
+def recall_nothing(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+    """Return no papers: the ``recall`` of a source that stores no records."""
     return {}
 
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """The way a site looks up the records of papers.
+    """The functions and limits with which a site looks up the records of papers.
 
     ``by`` names the identifiers it takes. ``ask`` takes up to ``batch`` of them at once (each has
     at least one of those names) and returns the papers the site knows; what is not among them, it
@@ -106,12 +106,12 @@ class Lookup:
     by: tuple[IdName, ...]
     batch: int
     ask: Callable[[Sequence[Ids], Web], dict[Ids, Paper]]
-    recall: Callable[[Sequence[Ids], Web], dict[Ids, Paper]] = nothing_kept
+    recall: Callable[[Sequence[Ids], Web], dict[Ids, Paper]] = recall_nothing
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One way to full text.
+    """One route to full text.
 
     ``via`` is its name, ``needs`` the identifiers of which the paper must have one, ``key`` the
     settings field of a key without which it is not offered. ``fetch`` takes up to ``batch`` papers
@@ -141,7 +141,7 @@ class Route:
 def one_by_one(
     fetch: Callable[[Paper, Web], Iterator[Fetched | SourceMiss]],
 ) -> Callable[[Sequence[Paper], Web], Iterator[tuple[Paper, Fetched | SourceMiss]]]:
-    """The ``fetch`` of a route whose site is asked for one paper at a time."""
+    """Return the ``fetch`` of a route whose site is asked for one paper at a time."""
 
     @wraps(fetch)
     def fetch_each(
@@ -198,7 +198,7 @@ def ask_in_halves(
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One site. Abilities it lacks are None or empty.
+    """One site. Missing abilities are None or empty.
 
     ``label`` is the word of the download contract (``PMC``, ``DOI``, ``arXiv``); `Site` says what
     ``addresses``, ``keys`` and the last four fields are.
@@ -232,7 +232,7 @@ class Source:
 
     @property
     def service(self) -> str:
-        """The setting ``<service>_base_url`` where it lives; empty without an address."""
+        """The prefix of the setting ``<service>_base_url``; empty without an address."""
         return self.addresses[0].service if self.addresses else ""
 
     @property
@@ -249,7 +249,7 @@ class Source:
 
 
 def require_dates(query: Query) -> None:
-    """Refuse limits that are not dates, and a range that ends before it begins."""
+    """Reject limits that are not dates, and a range that ends before it begins."""
     first, last = query.min_date, query.max_date
     parse_date(first, "min_date")
     parse_date(last, "max_date")
@@ -257,12 +257,12 @@ def require_dates(query: Query) -> None:
         raise BadRequest(f"min_date {first} is later than max_date {last}.", "Swap them.")
 
 
-def whole_days(query: Query, site: str) -> tuple[str, str]:
-    """The first and the last day, as ISO dates; empty where there is no limit.
+def to_day_range(query: Query, site: str) -> tuple[str, str]:
+    """Return the first and the last day, as ISO dates; "" where there is no limit.
 
-    >>> whole_days(Query("moss", min_date="2024/2", max_date="2024/02"), "Europe PMC")
+    >>> to_day_range(Query("moss", min_date="2024/2", max_date="2024/02"), "Europe PMC")
     ('2024-02-01', '2024-02-29')
-    >>> whole_days(Query("moss", min_date="2024"), "Europe PMC")
+    >>> to_day_range(Query("moss", min_date="2024"), "Europe PMC")
     ('2024-01-01', '')
 
     Raises
@@ -284,7 +284,7 @@ RECENT_DAYS = 10 / (24 * 60)
 _SEARCH_KIND = "search"
 
 
-def remembered(
+def cache_search(
     source: str, search: Callable[[Query, Web], SearchResult]
 ) -> Callable[[Query, Web], SearchResult]:
     """Return *search*, which answers the same query from the cache for ten minutes.
@@ -296,7 +296,7 @@ def remembered(
     def search_once(query: Query, web: Web) -> SearchResult:
         name = json.dumps([source, to_row(query)], sort_keys=True)
         if isinstance(kept := web.cache.get(_SEARCH_KIND, name), dict):
-            return _result_from(kept)
+            return _to_search_result(kept)
         found = search(query, web)
         if len(found.papers) == min(query.max_results, max(0, found.total - query.start)):
             web.cache.put(_SEARCH_KIND, name, to_row(found), RECENT_DAYS)
@@ -305,7 +305,8 @@ def remembered(
     return search_once
 
 
-def _result_from(row: dict[str, Any]) -> SearchResult:
+def _to_search_result(row: dict[str, Any]) -> SearchResult:
+    """Rebuild a page of search results from its JSON form."""
     papers = tuple(map(paper_from_row, row["papers"]))
     return SearchResult(**{**row, "papers": papers, "warnings": tuple(row["warnings"])})
 
@@ -319,19 +320,19 @@ class Citation(Protocol):
 
     @property
     def sources(self) -> Sequence[str]:
-        """Keys of `CitationTable.indexes`."""
+        """The keys of the indexes that list the citation (`CitationTable.indexes`)."""
 
 
 class CitationTable(Protocol):
-    """Citations on this machine."""
+    """A table of citations on this machine."""
 
     @property
     def label(self) -> str:
-        """Its name for people."""
+        """The name of the table, for people."""
 
     @property
     def indexes(self) -> Mapping[str, str]:
-        """The names for people of the indexes it is made of, by their keys."""
+        """The names of the indexes in the table, for people, by their keys."""
 
     def cited(self, pmids: Iterable[int]) -> Mapping[int, Sequence[Citation]]:
         """Return what papers cite; raise `StoreFailed` where it cannot be read."""
@@ -344,7 +345,7 @@ class RecordSource(Protocol):
     """Records and citations of PubMed on this machine."""
 
     def records(self, wanted: Iterable[Ids], settings: Settings) -> dict[Ids, Paper]:
-        """Return the records of papers that it has."""
+        """Return the records that are on this machine."""
 
     def citations(self, settings: Settings, *, fresh: bool = False) -> CitationTable | None:
         """Return the table of citations, or None; with *fresh* only one that is up to date."""
@@ -353,22 +354,23 @@ class RecordSource(Protocol):
 def find_records(wanted: Sequence[Ids], settings: Settings) -> dict[Ids, Paper]:
     """Return the records of papers that are on this machine, outside the shelf."""
     found: dict[Ids, Paper] = {}
-    for source in _record_sources():
+    for source in _load_record_sources():
         found |= source.records([ids for ids in wanted if ids not in found], settings)
     return found
 
 
 def find_citations(settings: Settings, *, fresh: bool = False) -> CitationTable | None:
     """Return the first table of citations that is on this machine, or None."""
-    found = (source.citations(settings, fresh=fresh) for source in _record_sources())
+    found = (source.citations(settings, fresh=fresh) for source in _load_record_sources())
     return next((table for table in found if table), None)
 
 
 def local_routes(settings: Settings) -> list[tuple[str, Route]]:
-    """Return the routes that need no network, each with the source it goes before."""
-    offers = (import_part(plugin.routes) for plugin in plugins() if plugin.routes)
+    """Return the routes that need no network, each with the source before which it is tried."""
+    offers = (import_part(plugin.routes) for plugin in list_plugins() if plugin.routes)
     return [pair for offer in offers for pair in offer(settings).items()]
 
 
-def _record_sources() -> Iterator[RecordSource]:
-    return (import_part(one.record_source) for one in plugins() if one.record_source)
+def _load_record_sources() -> Iterator[RecordSource]:
+    """Yield the record sources of the plugins."""
+    return (import_part(one.record_source) for one in list_plugins() if one.record_source)

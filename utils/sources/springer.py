@@ -1,4 +1,4 @@
-"""Springer Nature's APIs: open articles as JATS with a free key, all of them by agreement.
+"""Fetch Springer Nature's articles as JATS: open ones with a free key, others by agreement.
 
 Both answer with an envelope of records around JATS; an article that is not in it is not open (or
 not in the agreement), and the answer is 200 all the same. Keys travel in the address, because
@@ -31,8 +31,8 @@ _PREFIXES = ("10.1007/", "10.1038/", "10.1186/", "10.1140/", "10.1057/")
 _ARTICLE = re.compile(rb"<article[\s>].*</article\s*>", re.S)
 
 
-def open_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
-    """An open article.
+def fetch_open_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
+    """Fetch an open article.
 
     Raises
     ------
@@ -41,21 +41,22 @@ def open_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
     NotConfigured
         The key is refused.
     """
-    yield _asked(paper, web, "openaccess/jats", "springer_api_key", "springer")
+    yield _fetch_article(paper, web, "openaccess/jats", "springer_api_key", "springer")
 
 
-def agreed_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
-    """An article of the agreement that the second key belongs to; see `open_text`.
+def fetch_agreed_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
+    """Fetch an article of the agreement of the second key; see `fetch_open_text`.
 
     Raises
     ------
     NotEntitled
         It is not in the agreement.
     """
-    yield _asked(paper, web, "xmldata/jats", "springer_tdm_key", "springer_tdm")
+    yield _fetch_article(paper, web, "xmldata/jats", "springer_tdm_key", "springer_tdm")
 
 
-def _asked(paper: Paper, web: Web, where: str, key: str, via: str) -> Fetched:
+def _fetch_article(paper: Paper, web: Web, where: str, key: str, via: str) -> Fetched:
+    """Return the article in the answer of one of the services."""
     doi = paper.ids.doi
     if not doi.startswith(_PREFIXES) and not leads_to(doi, web, _HOSTS):
         raise NotAvailable(f"doi:{doi} leads to another publisher than Springer Nature.")
@@ -63,7 +64,7 @@ def _asked(paper: Paper, web: Web, where: str, key: str, via: str) -> Fetched:
         f"{web.settings.address('springer')}/{where}",
         {"q": f'doi:"{doi}"', "s": 1, "p": 1, "api_key": web.settings.key(key)},
         allow={401, 403, 404},
-        check=partial(_judge, key=key, via=via),
+        check=partial(_check_answer, key=key, via=via),
         kept=True,
     )
     found = _ARTICLE.search(answer.body)
@@ -71,7 +72,8 @@ def _asked(paper: Paper, web: Web, where: str, key: str, via: str) -> Fetched:
     return Fetched(found[0], "jats", answer.url, SOURCE.name, via, charset="utf-8")
 
 
-def _judge(answer: Answer, *, key: str, via: str) -> None:
+def _check_answer(answer: Answer, *, key: str, via: str) -> None:
+    """Raise the error for an answer without an article."""
     if answer.status in {401, 403}:
         msg = f"Springer Nature refuses the key in {key.upper()} for this service."
         raise NotConfigured(
@@ -107,7 +109,7 @@ SOURCE = Source(
         Route(
             "springer",
             ("doi",),
-            one_by_one(open_text),
+            one_by_one(fetch_open_text),
             key="springer_api_key",
             share=0.025,
             prefixes=_PREFIXES,
@@ -116,7 +118,7 @@ SOURCE = Source(
         Route(
             "springer_tdm",
             ("doi",),
-            one_by_one(agreed_text),
+            one_by_one(fetch_agreed_text),
             key="springer_tdm_key",
             share=0.05,
             prefixes=_PREFIXES,

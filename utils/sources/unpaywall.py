@@ -1,4 +1,4 @@
-"""Unpaywall: where a lawful open-access copy of a DOI lies.
+"""Find lawful open-access copies of a DOI with Unpaywall.
 
 https://unpaywall.org/products/api
 """
@@ -14,8 +14,8 @@ from ..http import Answer, Rate, Web
 from ..model.paper import Fetched, Paper
 from ..model.site import Address
 from ..model.versions import version_from_locator
-from .loose_json import mapping, mappings, text
-from .publisher import MOST, OpenCopy, distinct, fetch_copies
+from .loose_json import to_dict, to_dicts, to_text
+from .publisher import MAX_COPIES, OpenCopy, deduplicate_copies, fetch_copies
 from .source import Route, Source, one_by_one
 
 
@@ -28,50 +28,53 @@ def fetch_open_copies(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
         Unpaywall does not know the DOI, or knows no open copy.
     """
     doi = paper.ids.doi
-    copies = _copies(_fetch_record(doi, web))
+    copies = _list_copies(_fetch_record(doi, web))
     if not copies:
         msg = f"Unpaywall knows no open copy of doi:{doi}."
         raise NotAvailable(msg, "Ask the authors or your library.")
-    yield from fetch_copies(copies[:MOST], web, source=SOURCE.name, via="unpaywall")
+    yield from fetch_copies(copies[:MAX_COPIES], web, source=SOURCE.name, via="unpaywall")
 
 
 def recall_copies(doi: str, web: Web) -> list[OpenCopy]:
-    """The copies Unpaywall has named within a day; sends no request."""
-    answer = web.recall(_address(doi, web))
-    return _copies(mapping(answer.json())) if answer and answer.status == 200 else []
+    """Return the copies that Unpaywall named within a day; send no request."""
+    answer = web.recall(_build_url(doi, web))
+    return _list_copies(to_dict(answer.json())) if answer and answer.status == 200 else []
 
 
-def _address(doi: str, web: Web) -> str:
+def _build_url(doi: str, web: Web) -> str:
+    """Return the address of a DOI's record."""
     return f"{web.settings.address('unpaywall')}/{quote(doi, safe='/')}"
 
 
 def _fetch_record(doi: str, web: Web) -> dict[str, Any]:
+    """Return Unpaywall's record of a DOI; {} if it is unknown."""
     answer = web.get(
-        _address(doi, web),
+        _build_url(doi, web),
         {"email": web.settings.require_email("Unpaywall")},
         allow={404, 422},
-        check=_check,
+        check=_check_answer,
         kept=True,
     )
-    return {} if answer.status == 404 else mapping(answer.json())
+    return {} if answer.status == 404 else to_dict(answer.json())
 
 
-def _check(answer: Answer) -> None:
+def _check_answer(answer: Answer) -> None:
+    """Raise for a rejected e-mail address, or an answer without a record."""
     if answer.status == 422:
         msg = "Unpaywall refuses the e-mail address in PUBMED_EMAIL."
         raise NotAvailable(msg, "Set PUBMED_EMAIL to your own address.", status=422)
-    if answer.status != 404 and not text(mapping(answer.json()).get("doi")):
+    if answer.status != 404 and not to_text(to_dict(answer.json()).get("doi")):
         raise Unreachable("Unpaywall sent an answer that is not a record.", "Try again later.")
 
 
-def _copies(record: Mapping[str, Any]) -> list[OpenCopy]:
-    """The best first of each version (see `different`), a PDF before the page that leads to it."""
-    best = mapping(record.get("best_oa_location"))
-    return distinct(
-        OpenCopy(link, text(place.get("license")), version_from_locator(place.get("version")))
-        for place in [best, *mappings(record.get("oa_locations"))]
+def _list_copies(record: Mapping[str, Any]) -> list[OpenCopy]:
+    """Return the copies of a record, the best of each version first, PDFs before pages."""
+    best = to_dict(record.get("best_oa_location"))
+    return deduplicate_copies(
+        OpenCopy(link, to_text(place.get("license")), version_from_locator(place.get("version")))
+        for place in [best, *to_dicts(record.get("oa_locations"))]
         for name in ("url_for_pdf", "url_for_landing_page", "url")
-        if (link := text(place.get(name)))
+        if (link := to_text(place.get(name)))
     )
 
 

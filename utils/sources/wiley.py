@@ -1,4 +1,4 @@
-"""Wiley's text-mining service: PDFs of its articles, for holders of a token.
+"""Fetch Wiley's articles as PDF from its text-mining service, with a token.
 
 The token is personal; whether an article comes is decided by the network the request comes from.
 https://onlinelibrary.wiley.com/library-info/resources/text-and-datamining. The publisher's own
@@ -20,11 +20,11 @@ from .source import TEXT_MINING_TERMS, Route, Source, one_by_one
 
 _HOSTS = ("wiley.com", "wiley-vch.de", "embopress.org", "agupubs.onlinelibrary.wiley.com")
 _PREFIXES = ("10.1002/", "10.1111/")
-_TOO_MANY_S = 120.0
+_LIMIT_COOLDOWN_S = 120.0
 
 
-def full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
-    """The article as PDF.
+def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
+    """Fetch the article as PDF.
 
     Raises
     ------
@@ -44,13 +44,14 @@ def full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
         f"{web.settings.address('wiley')}/articles/{quote(doi, safe='')}",
         headers={"Wiley-TDM-Client-Token": web.settings.key("wiley_tdm_token")},
         allow={400, 401, 403, 404, 500},
-        check=_judge,
+        check=_check_answer,
         kept=True,
     )
     yield Fetched(answer.body, "pdf", answer.url, SOURCE.name, "wiley")
 
 
-def _judge(answer: Answer) -> None:
+def _check_answer(answer: Answer) -> None:
+    """Raise the error for an answer without a PDF."""
     match answer.status:
         case 400 | 401:
             msg = "Wiley refuses the token in WILEY_TDM_TOKEN."
@@ -63,7 +64,7 @@ def _judge(answer: Answer) -> None:
             raise NotAvailable("Wiley's text-mining service has no such article.", status=404)
         case 500:
             msg = "Wiley answered 500, as it does to more than 30 requests in ten minutes."
-            raise Unreachable(msg, status=500, retry_after=_TOO_MANY_S)
+            raise Unreachable(msg, status=500, retry_after=_LIMIT_COOLDOWN_S)
 
 
 SOURCE = Source(
@@ -83,7 +84,7 @@ SOURCE = Source(
         Route(
             "wiley",
             ("doi",),
-            one_by_one(full_text),
+            one_by_one(fetch_full_text),
             key="wiley_tdm_token",
             share=0.05,
             prefixes=_PREFIXES,

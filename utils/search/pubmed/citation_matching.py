@@ -13,7 +13,7 @@ from typing import Literal
 
 from ...errors import BadRequest
 from ...http import Web
-from ...sources.eutils_services import BATCH, FIELDS, fetch_matches
+from ...sources.eutils_services import CITATION_FIELDS, MAX_CITATIONS_PER_REQUEST, fetch_matches
 from ...system.plain_text import prepare_query_text
 
 _EXTRA_ROUNDS = 6
@@ -49,7 +49,7 @@ def match_citations(citations: Sequence[Mapping[str, str]], web: Web) -> list[Ma
         NCBI did not answer.
     """
     if not citations:
-        raise BadRequest("No citation was given.", f"Give some of {', '.join(FIELDS)}.")
+        raise BadRequest("No citation was given.", f"Give some of {', '.join(CITATION_FIELDS)}.")
     rows = [_to_sendable(citation, number) for number, citation in enumerate(citations, start=1)]
     order = sorted(range(len(rows)), key=lambda at: not rows[at]["journal"])
     answers = dict(_ask_ncbi(order, rows, web))
@@ -64,13 +64,13 @@ def _to_sendable(citation: Mapping[str, str], number: int) -> dict[str, str]:
         name: prepare_query_text(
             citation.get(name, ""), f"{name} of citation {number}", _FIELD_MAX_CHARS
         ).strip()
-        for name in (*FIELDS, "key")
+        for name in (*CITATION_FIELDS, "key")
     }
     row["first_page"] = re.sub(r"^(\w+)\s*[-–—]\s*\w+$", r"\1", row["first_page"])
     row["year"] = re.sub(r"^(\d{4})[-/ ].*$", r"\1", row["year"])
-    if not any(row[name] for name in FIELDS):
+    if not any(row[name] for name in CITATION_FIELDS):
         msg = f"Citation {number} says nothing."
-        raise BadRequest(msg, f"Give some of {', '.join(FIELDS)}.")
+        raise BadRequest(msg, f"Give some of {', '.join(CITATION_FIELDS)}.")
     return row
 
 
@@ -79,10 +79,10 @@ def _ask_ncbi(
 ) -> Iterator[tuple[int, str]]:
     """Yield NCBI's answer for each citation; what follows an interruption is sent again."""
     pending = list(order)
-    for _ in range(len(pending) // BATCH + _EXTRA_ROUNDS):
+    for _ in range(len(pending) // MAX_CITATIONS_PER_REQUEST + _EXTRA_ROUNDS):
         if not pending:
             return
-        batch = pending[:BATCH]
+        batch = pending[:MAX_CITATIONS_PER_REQUEST]
         answers = fetch_matches([citations[at] for at in batch], web)
         yield from ((batch[place], word) for place, word in answers.items())
         reached = max(answers, default=-1) + 1

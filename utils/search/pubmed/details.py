@@ -17,8 +17,14 @@ from ...http import Web
 from ...model.identifiers import Ids
 from ...model.paper import Author, Paper
 from ...readers.pubmed_articles import Article, medline_title, read_article
-from ...sources.eutils import BATCH
-from ...sources.pubmed import Form, fetch, fetch_records, recall_records, records_url
+from ...sources.eutils import MAX_IDS_PER_REQUEST
+from ...sources.pubmed import (
+    Form,
+    describe_record_request,
+    fetch_papers,
+    fetch_records,
+    recall_records,
+)
 from ...system.plain_text import replace_surrogates, shorten
 
 Level = Literal["abstract_plus", "full_xml", "medline_text", "citation_data"]
@@ -63,9 +69,9 @@ def fetch_details(pmids: Sequence[str | int], level: Level, web: Web) -> Details
     missing = [pmid for pmid in wanted if pmid not in found]
     failed: dict[str, PaperError] = {}
     requests: list[tuple[str, str]] = []
-    for start in range(0, len(missing), BATCH):
-        batch = missing[start : start + BATCH]
-        requests.append(records_url(batch, form, web))
+    for start in range(0, len(missing), MAX_IDS_PER_REQUEST):
+        batch = missing[start : start + MAX_IDS_PER_REQUEST]
+        requests.append(describe_record_request(batch, form, web))
         try:
             found |= fetch_records(batch, form, web)
             failed |= _find_withheld([pmid for pmid in batch if pmid not in found], form, web)
@@ -112,7 +118,7 @@ def fetch_paper(pmid: str | int, web: Web) -> Paper:
         PubMed answered, and has no such PMID.
     """
     wanted = parse_pmid(pmid)
-    if paper := fetch([wanted], web).get(wanted):
+    if paper := fetch_papers([wanted], web).get(wanted):
         return paper
     msg = f"PubMed has no record PMID {wanted}."
     raise NotFound(msg, "Check the number; a record merged into another one is gone too.")

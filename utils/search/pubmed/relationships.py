@@ -17,9 +17,9 @@ from ...http import Web
 from ...model.identifiers import Ids
 from ...model.paper import Paper, get_field_names
 from ...model.tabular import Table, Tabular
-from ...sources.europepmc import Kind, Linked
+from ...sources.europepmc import Kind, LinkedPaper
 from ...sources.eutils_services import Link, LinkName, fetch_paper_links
-from ...sources.pubmed import fetch
+from ...sources.pubmed import fetch_papers
 from ...sources.source import find_citations, find_records, recall_papers
 from ..citation_indexes import INDEXES, Index
 
@@ -187,7 +187,7 @@ def _add_records(pmid: str, relations: Relations, web: Web) -> Relations:
     held = {ids.pmid: paper for ids, paper in find_records(every, web.settings).items()}
     left = [one for one in (pmid, *wanted) if one not in held]
     try:
-        known = held | (fetch(left, web) if left else {})
+        known = held | (fetch_papers(left, web) if left else {})
     except SourceMiss as miss:
         known = held | recall_papers("pubmed", wanted, web)
         if not wanted or any(one not in known for one in wanted):
@@ -219,7 +219,7 @@ def _from_ncbi(link: Link) -> Related:
     return Related(link.pmid, score=link.score)
 
 
-def _from_linked(row: Linked) -> Related:
+def _from_linked(row: LinkedPaper) -> Related:
     names = _shorten_authors([name.strip() for name in row.authors.split(",") if name.strip()])
     return Related(row.pmid, row.title, names, row.journal, row.year, row.doi)
 

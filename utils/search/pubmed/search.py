@@ -25,12 +25,12 @@ from ...sources.eutils_services import Summary, fetch_summaries
 from ...sources.pubmed import (
     LAST_HIT,
     Hits,
+    add_dates,
+    build_search_url,
+    build_term,
     count_hits,
-    esearch,
     fetch_first_hits,
-    search_url,
-    term,
-    with_dates,
+    search_pmids,
 )
 from ...sources.source import require_dates
 from ...system.plain_text import prepare_query_text, shorten
@@ -233,10 +233,10 @@ def search_articles(query: Query, first: int, web: Web) -> ArticleSearch:
         msg = f"fetch_brief_summaries is {first}; it must lie between 0 and {MAX_SUMMARIES}."
         raise BadRequest(msg, "Ask for the details of others by PMID.")
     query = check_query(query)
-    hits = esearch(query, web, kept=first > 0)
-    url = search_url(query, web, kept=first > 0)
+    hits = search_pmids(query, web, kept=first > 0)
+    url = build_search_url(query, web, kept=first > 0)
     warnings = hits.warnings if hits.total else (NO_HITS, *hits.warnings)
-    found = ArticleSearch(query, with_dates(term(query), query), hits, (), warnings, url)
+    found = ArticleSearch(query, add_dates(build_term(query), query), hits, (), warnings, url)
     if not (first and hits.pmids):
         return found
     try:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...errors import BadRequest
 from ...http import Web
-from ...sources.eutils_services import MeshTerm, fetch_spelling, fetch_terms, find_terms
+from ...sources.eutils_services import MeshTerm, fetch_mesh_terms, fetch_spelling, find_mesh_terms
 from ...system.plain_text import prepare_query_text
 from .search import QUERY_MAX_CHARS
 
@@ -58,12 +58,14 @@ def look_up_mesh(text: str, most: int, web: Web) -> tuple[int, list[Heading]]:
     if not 1 <= most <= MAX_TERMS:
         msg = f"max_results is {most}; it must lie between 1 and {MAX_TERMS}."
         raise BadRequest(msg, "Look up a narrower term.")
-    total, terms = find_terms(words, most, web)
+    total, terms = find_mesh_terms(words, most, web)
     near = dict.fromkeys(
         uid for term in terms for uid in (*term.parents, *_limit_neighbours(term.children))
     )
     names = (
-        {uid: term.heading for uid, term in fetch_terms(list(near), web).items()} if near else {}
+        {uid: term.heading for uid, term in fetch_mesh_terms(list(near), web).items()}
+        if near
+        else {}
     )
     terms.sort(key=lambda term: _rank_match(words, term))
     return total, [
