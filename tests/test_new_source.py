@@ -58,7 +58,7 @@ from utils.harvest import plan
 from utils.search.fused_results import trust_key
 from utils.model.paper import Paper
 from utils.model.identifiers import Ids
-from utils.reports.labels import route_label
+from utils.reports.labels import get_route_label
 from utils.settings import Settings, load_settings
 from utils.mcp import entrez_capabilities
 from fastmcp import Client
@@ -87,7 +87,7 @@ print(json.dumps({
     "every": dict((rate.bucket, seconds) for rate, seconds in limiter.list_intervals())["glade"],
     "came": [done.stored.kind, done.stored.source, done.stored.via, done.stored.version],
     "planned": places.get("glade"),
-    "label": route_label("glade"),
+    "label": get_route_label("glade"),
     "trust": sorted(["arxiv", "glade", "pubmed"], key=lambda name: trust_key(name, Paper(Ids()))),
     "doctor": [checks.get("glade"), checks.get("GLADE_API_KEY")],
     "tools": asyncio.run(told()),

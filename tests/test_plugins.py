@@ -103,7 +103,7 @@ import asyncio, json, sys
 from fastmcp import Client
 from papershelf import Library
 from papershelf.mcp import build
-from papershelf.reports.labels import route_label
+from papershelf.reports.labels import get_route_label
 from papershelf.settings import Settings
 
 doi, library = sys.argv[1], Library()
@@ -119,7 +119,7 @@ async def called():
         return tool.name, tool.description, got.content[0].text
 
 print(json.dumps({
-    "came": [done.stored.kind, done.stored.via, route_label("glade")],
+    "came": [done.stored.kind, done.stored.via, get_route_label("glade")],
     "pace": dict((rate.bucket, seconds) for rate, seconds in limiter.list_intervals())["glade"],
     "bucket": limiter.find_bucket(settings.address("glade") + "/x"),
     "planned": places.get("glade"),
