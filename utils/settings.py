@@ -2,9 +2,9 @@
 
 Each setting has its default and its meaning here; the reference table in ``TECHNICAL_REFERENCE.md``
 is made from these fields. If a setting has several values, the first of these wins: the
-environment; ``.env`` beside ``server.py`` (in the current folder, for an installed package); the
-user's settings file, `find_user_settings_file`. A secret can be in a file of its own, whose path is the
-value of ``NAME_FILE``, as container platforms hand secrets over. A blank value, or one that a
+environment; ``.env`` next to ``server.py`` (in the current folder, for an installed package); the
+user's settings file, `find_user_settings_file`. A secret can be in a file of its own, whose path is
+the value of ``NAME_FILE``, as container platforms pass secrets. A blank value, or one that a
 desktop host did not fill in (``${user_config.email}``), counts as unset.
 """
 
