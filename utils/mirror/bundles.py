@@ -20,7 +20,7 @@ from typing import Any
 from ..errors import BadContent
 from ..http import Answer
 from ..model.paper import Fetched
-from ..sources.pmc import to_fetched
+from ..sources.pmc import to_fetched as to_cloud_fetched
 from ..sources.pmc_inventory import ObjectVersion
 from ..system import safe_files
 
@@ -146,7 +146,7 @@ def read_fetched(path: Path, name: str) -> Fetched:
 
 def to_fetched(metadata: bytes, xml: bytes) -> Fetched:
     """Return an article as if fetched from the Cloud Service."""
-    return to_fetched(record_in(metadata), xml)
+    return to_cloud_fetched(record_in(metadata), xml)
 
 
 def record_in(metadata: bytes) -> dict[str, Any]:
