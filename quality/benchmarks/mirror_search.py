@@ -88,7 +88,7 @@ class Words:
         """The same as indexes have them."""
         from utils.outline import terms
 
-        return Words([terms.indexed(word) for word in self.words], self.shares, self.once)
+        return Words([terms.to_index_terms(word) for word in self.words], self.shares, self.once)
 
     def drawn(self, count: int, each: int, chance: np.random.Generator) -> list[list[str]]:
         """Texts of so many words."""

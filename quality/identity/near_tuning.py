@@ -10,7 +10,7 @@ from quality.lab.dress import abstract, composed, head
 from quality.lab.kinds import TUNING, without_abstract
 from quality.lab.manuscript import Block, Manuscript, Reference
 from utils.model.identifiers import Ids
-from utils.outline.words import folded
+from utils.outline.words import fold_words
 
 
 @kind("Part II for Part I", TUNING)
@@ -197,7 +197,7 @@ def citing(scene: Scene) -> Sides:
     title = scene.title
     text, record = scene.companion(title, f"{title}. Part II")
     doi = scene.paper.paper.ids.doi
-    families = tuple(folded(name)[-1] for name, _ in scene.paper.people[:3] if folded(name))
+    families = tuple(fold_words(name)[-1] for name, _ in scene.paper.people[:3] if fold_words(name))
     cited = f"{', '.join(families)}. {title}. {text.journal}. {text.year}. doi:{doi}"
     listed = (*text.references, Reference(families, text.year, cited))
     return replace(text, references=listed), record

@@ -17,7 +17,7 @@ from quality.lab.manuscript import Block, Manuscript, sentences, uncited
 from quality.lab.sources import manuscripts
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Document, Media, Paper
-from utils.outline.words import folded
+from utils.outline.words import fold_words
 from utils.readers.author_names import extract_family_name
 
 Relation = Literal["near", "true"]
@@ -144,7 +144,7 @@ def _with_authors(paper: Manuscript) -> Manuscript:
 
 @cache
 def _long_words(paper: Manuscript) -> frozenset[str]:
-    return frozenset(w for block in paper.body for w in folded(block.text) if len(w) > 6)
+    return frozenset(w for block in paper.body for w in fold_words(block.text) if len(w) > 6)
 
 
 def shared_words(one: Manuscript, other: Manuscript) -> float:

@@ -24,7 +24,7 @@ from utils.corpus import Corpus
 from utils.corpus.quotations import Quotation
 from utils.model.identifiers import Ids
 from utils.model.paper import Fetched
-from utils.outline.blocks import anchors_of
+from utils.outline.blocks import build_anchors
 from utils.readers import jats
 
 
@@ -515,7 +515,7 @@ def _has_markup(said: str) -> bool:
 
 def _paragraphs(text: str) -> Iterator[tuple[str, list[str]]]:
     """Main section of each paragraph, and its sentences."""
-    for block in anchors_of(text):
+    for block in build_anchors(text):
         said = " ".join(text[block.start : block.end].split())
         sentences = re.split(r"(?<=[a-z)\]][.!?]) (?=[A-Z])", said)
         whole = all(8 <= len(one.split()) <= 45 and text.count(one) <= 1 for one in sentences)

@@ -23,7 +23,7 @@ from quality.tables.kinds import (
     two_pages,
 )
 from tests.examples import share
-from utils.outline import floats_of, outline
+from utils.outline import build_outline, find_floats
 from utils.readers.pdf.child import read_pages
 
 KINDS = (*TUNING, *HELD_OUT)
@@ -66,7 +66,7 @@ def test_tables_are_objects_of_their_papers_by_their_captions(
     kind: Callable[[int], Printed],
 ) -> None:
     written = markdown_of(kind(2).body)
-    floats = floats_of(written, outline(written))
+    floats = find_floats(written, build_outline(written))
     assert any("Table" in one.label and "| --- |" in written[one.start : one.end] for one in floats)
 
 

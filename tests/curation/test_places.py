@@ -11,8 +11,8 @@ from quality.cases import Folder, fetched, read
 from tests.examples import some
 from tests.shelf.papers import paper, save
 from utils.errors import BadRequest
-from utils.outline.blocks import anchors_of
-from utils.outline.words import folded
+from utils.outline.blocks import build_anchors
+from utils.outline.words import fold_words
 from utils.readers.safe_xml import parse_xml
 from utils.readers.source_words import Finder, words_of
 from utils.shelf.pdf_files import get_pdf_path
@@ -40,8 +40,8 @@ def test_paragraphs_of_xml_have_the_paths_of_their_elements(library, jats):
     for anchor in prose:
         [place] = anchor.sources
         [element] = root.xpath(place.path)
-        there = folded("".join(element.itertext()))
-        said = folded(places.text[anchor.start : anchor.end])
+        there = fold_words("".join(element.itertext()))
+        said = fold_words(places.text[anchor.start : anchor.end])
         # Words of neighbours without a blank between them run together.
         assert "".join(said) in "".join(there) or places.text[anchor.start] == "$"
         exact += element.tag == "p" and there == said
@@ -89,28 +89,28 @@ def test_names_stay_when_the_text_is_read_anew_and_other_words_come_before(libra
     places = library.texts.places(jats)
     longer = places.text.replace("\n\n", "\n\nOne more paragraph that was not there.\n\n", 3)
     before = [one.name for one in places.anchors]
-    after = [one.name for one in anchors_of(longer)]
+    after = [one.name for one in build_anchors(longer)]
     assert [name for name in after if name in set(before)] == before
-    assert {one.start for one in anchors_of(longer)}.isdisjoint(
+    assert {one.start for one in build_anchors(longer)}.isdisjoint(
         {one.start for one in places.anchors[1:]}
     )
 
 
 def test_the_same_words_twice_have_two_names():
-    names = [one.name for one in anchors_of("# T\n\nNot applicable.\n\nNot applicable.\n")]
+    names = [one.name for one in build_anchors("# T\n\nNot applicable.\n\nNot applicable.\n")]
     assert len(set(names)) == 2
     assert names[1] == f"{names[0]}-2"
 
 
 def test_markup_and_blanks_do_not_change_a_name():
     plain, marked = ("H2O and  ice melt.", "H<sub>2</sub>O and *ice*\nmelt.")
-    assert anchors_of(plain)[0].name == anchors_of(marked)[0].name
+    assert build_anchors(plain)[0].name == build_anchors(marked)[0].name
 
 
 def test_figures_and_tables_are_called_what_they_are():
     text = "# T\n\nSee Table 2.\n\n**Table 2.** Doses.\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\n"
     text += "**Extended Data Figure 3.** Bees in flight over the field.\n"
-    assert [(one.name, one.kind) for one in anchors_of(text)][1:] == [
+    assert [(one.name, one.kind) for one in build_anchors(text)][1:] == [
         ("table-2", "table"),
         ("extended-data-figure-3", "figure"),
     ]
@@ -190,14 +190,14 @@ def test_blocks_of_recorded_articles_are_found_in_their_xml(shared):
         names = {
             key: value for element in root.iter("*") for key, value in element.nsmap.items() if key
         }
-        for anchor in anchors_of(text):
+        for anchor in build_anchors(text):
             words = text[anchor.start : anchor.end]
             total += 1
             if places := finder.find(words):
                 found += 1
                 [element] = root.xpath(places[0].path, namespaces=names)
-                there = Counter(folded(" ".join(element.itertext())))
-                said = Counter(folded(words))
+                there = Counter(fold_words(" ".join(element.itertext())))
+                said = Counter(fold_words(words))
                 held += (said & there).total() >= 0.8 * said.total()
     assert found >= 0.92 * total
     assert held >= 0.92 * found

@@ -9,13 +9,13 @@ from tests.fixtures import fixture_text
 from tests.shelf.papers import paper, save
 from utils.errors import BadRequest, NotFound
 from utils.media import listing
-from utils.outline import outline
+from utils.outline import build_outline
 
 TEXT = fixture_text("curation/reading_text.md")
 
 
 def test_an_outline_knows_levels_and_passes_over_code():
-    found = [(section.title, section.level) for section in outline(TEXT)]
+    found = [(section.title, section.level) for section in build_outline(TEXT)]
     assert found == [
         ("Title", 1),
         ("Abstract", 2),
@@ -27,7 +27,7 @@ def test_an_outline_knows_levels_and_passes_over_code():
 
 
 def test_a_section_holds_its_subsections():
-    results = outline(TEXT)[4]
+    results = build_outline(TEXT)[4]
     assert "More." in TEXT[results.start : results.end]
 
 

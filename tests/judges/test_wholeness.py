@@ -7,7 +7,7 @@ from utils.judges.signs import Case, weigh
 from utils.judges.wholeness import find_signs
 from utils.model.identifiers import Ids
 from utils.model.paper import Document, Paper
-from utils.outline.sections import measure
+from utils.outline.sections import measure_text
 
 ABSTRACT = (
     "Bees that had learned a colour came back to it for six days, and forgot it in rain. " * 5
@@ -25,7 +25,7 @@ def text(**sections: str) -> str:
 def found(
     markdown: str, pages: int = 0, stated: int = 0, abstract: bool = True, **record: int
 ) -> str:
-    counted = measure(markdown)
+    counted = measure_text(markdown)
     document = Document(markdown, references=counted.references, pages=pages)
     known = ABSTRACT if abstract else ""
     paper = Paper(Ids(), abstract=known, pages=f"1-{stated}" if stated else "", **record)
@@ -214,7 +214,7 @@ DOUBTED = {
 @pytest.mark.parametrize("name", DOUBTED)
 def test_a_text_that_breaks_a_promise_is_doubted(name: str) -> None:
     markdown, said = DOUBTED[name]
-    counted = measure(markdown)
+    counted = measure_text(markdown)
     document = Document(markdown, references=counted.references)
     recorded = 16 if counted.references else 0
     paper = Paper(Ids(), abstract=ABSTRACT, reference_count=recorded)
@@ -275,7 +275,7 @@ def test_a_list_counted_twice_over_does_not_refuse_a_whole_paper() -> None:
     )
     introduction = f"{cites(*range(1, 21))} {prose(900)}"
     markdown = text(introduction=introduction, discussion=cites(*range(1, 21)))
-    counted = measure(f"{markdown}\n\n## References\n\n{entries}")
+    counted = measure_text(f"{markdown}\n\n## References\n\n{entries}")
     document = Document(f"{markdown}\n\n## References\n\n{entries}", references=counted.references)
     for recorded, outcome in ((20, "full_text"), (0, "doubtful"), (60, "partial")):
         paper = Paper(Ids(), abstract=ABSTRACT, reference_count=recorded)

@@ -12,15 +12,17 @@ from hypothesis import strategies as st
 from tests.examples import often, some
 from tests.growth import grows_linearly
 from utils.model.passage import Passage
-from utils.outline.blocks import body_start, tokens
-from utils.outline.cut import LEAST, LONGEST, MOST, OVERLAP, cut
+from utils.outline.blocks import estimate_tokens, find_body_start
+from utils.outline.cut import FORMULA_MAX_TOKENS, LEAST, MOST, OVERLAP_TOKENS, cut_passages
 
 HEADER = "- Title: A title\n- Authors: A\n- Journal: J\n- Year: 2020\n- Kind: full_text\n\n---\n\n"
 
 
 def paper_of(markdown: str) -> tuple[str, list[Passage]]:
     text = HEADER + markdown
-    made = cut(text, paper="pmid:1", title="A title", kind="full_text", file="a.txt", year=2020)
+    made = cut_passages(
+        text, paper="pmid:1", title="A title", kind="full_text", file="a.txt", year=2020
+    )
     return text, made
 
 
@@ -112,7 +114,7 @@ _MARKDOWN = st.lists(
 def test_any_markdown_is_cut_exactly_and_in_order_and_bounded(markdown: str) -> None:
     text, made = paper_of(markdown)
     check(text, made)
-    assert all(tokens(passage.text) <= MOST + LONGEST for passage in made)
+    assert all(estimate_tokens(passage.text) <= MOST + FORMULA_MAX_TOKENS for passage in made)
 
 
 @often(100)
@@ -124,7 +126,7 @@ def test_nothing_of_the_body_is_lost_but_headings_and_blanks(markdown: str) -> N
         covered[passage.start : passage.end] = b"\1" * (passage.end - passage.start)
     lost = [
         at
-        for at in range(body_start(text), len(text))
+        for at in range(find_body_start(text), len(text))
         if not covered[at] and not text[at].isspace()
     ]
     lines = {text[text.rfind("\n", 0, at) + 1 : (text + "\n").find("\n", at)] for at in lost}
@@ -134,7 +136,7 @@ def test_nothing_of_the_body_is_lost_but_headings_and_blanks(markdown: str) -> N
 @often(100)
 @given(st.text(max_size=400))
 def test_any_text_at_all(text: str) -> None:
-    check(text, cut(text, paper="pmid:1", title="", kind="full_text", file="a.txt"))
+    check(text, cut_passages(text, paper="pmid:1", title="", kind="full_text", file="a.txt"))
 
 
 def test_header_and_references_are_no_passages() -> None:
@@ -158,7 +160,7 @@ def test_the_section_path_is_carried() -> None:
 
 def test_passages_of_prose_have_the_size_models_read() -> None:
     _, made = paper_of(f"## Results\n\n{prose(25)}\n\n{prose(40)}\n\n{prose(300)}\n\n{prose(9)}")
-    sizes = [tokens(passage.text) for passage in made]
+    sizes = [estimate_tokens(passage.text) for passage in made]
     assert all(LEAST <= size <= MOST for size in sizes[:-1]), sizes
     assert sizes[-1] > 150
 
@@ -167,7 +169,7 @@ def test_a_passage_repeats_the_last_sentences_of_the_one_before() -> None:
     text, made = paper_of(f"## Results\n\n{prose(200)}")
     for one, other in pairwise(made):
         shared = text[other.start : one.end]
-        assert OVERLAP // 2 < tokens(shared) <= OVERLAP
+        assert OVERLAP_TOKENS // 2 < estimate_tokens(shared) <= OVERLAP_TOKENS
         assert shared.startswith("Number")
 
 
@@ -191,7 +193,7 @@ def test_a_long_table_is_cut_by_rows_and_every_piece_says_what_they_are() -> Non
             "**Table 1.** Weights of all mice.\n\n| Mouse | Weight | Age |"
         )
         assert "\n| --- | --- | --- |\n" in passage.text
-        assert tokens(passage.text) <= MOST
+        assert estimate_tokens(passage.text) <= MOST
     rows = re.findall(r"\| mouse \d+ \| [\d.]+ \| \d+ \|", "\n".join(p.text for p in made))
     assert len(rows) == len(set(rows)) == 120
     assert text[made[1].start :].startswith("| mouse ")
@@ -264,7 +266,7 @@ def test_headings_of_the_same_name_give_different_names() -> None:
 
 def test_a_record_is_cut_from_title_and_abstract() -> None:
     text = "A title\n\nBACKGROUND: Cells grow.\n\nRESULTS: They grew."
-    (made,) = cut(text, paper="pmid:1", title="A title", kind="abstract", retracted=True)
+    (made,) = cut_passages(text, paper="pmid:1", title="A title", kind="abstract", retracted=True)
     assert (
         made.text == text[made.start : made.end] == "BACKGROUND: Cells grow.\n\nRESULTS: They grew."
     )
@@ -272,15 +274,17 @@ def test_a_record_is_cut_from_title_and_abstract() -> None:
 
 
 def test_a_record_without_an_abstract_is_its_title() -> None:
-    (made,) = cut("A title\n\n", paper="pmid:1", title="A title", kind="abstract")
+    (made,) = cut_passages("A title\n\n", paper="pmid:1", title="A title", kind="abstract")
     assert (made.text, made.section) == ("A title", "Title")
 
 
 def test_the_digest_is_of_what_a_model_reads() -> None:
     text = "A title\n\nCells grow."
-    one = cut(text, paper="pmid:1", title="A title", kind="abstract")[0]
-    other = cut(text, paper="pmid:2", title="A title", kind="abstract", year=1999)[0]
-    third = cut(text.replace("grow", "die"), paper="pmid:1", title="A title", kind="abstract")[0]
+    one = cut_passages(text, paper="pmid:1", title="A title", kind="abstract")[0]
+    other = cut_passages(text, paper="pmid:2", title="A title", kind="abstract", year=1999)[0]
+    third = cut_passages(
+        text.replace("grow", "die"), paper="pmid:1", title="A title", kind="abstract"
+    )[0]
     assert one.digest == other.digest != third.digest
 
 
@@ -311,7 +315,7 @@ def test_the_digest_is_of_what_a_model_reads() -> None:
 def test_work_grows_with_the_text_and_not_with_its_square(hostile: str) -> None:
     def work(length: int) -> None:
         text = hostile * (length // len(hostile))
-        cut(text, paper="pmid:1", title="T", kind="full_text", file="a.txt")
+        cut_passages(text, paper="pmid:1", title="T", kind="full_text", file="a.txt")
 
     assert grows_linearly(work, small=30_000, times=8, slack=4)
 
@@ -326,7 +330,7 @@ def test_real_articles_are_cut_exactly(shared: Path) -> None:
         document = read(Fetched(path.read_bytes(), "jats", "", "PMC", "test"))
         text, made = paper_of(document.markdown)
         check(text, made)
-        sizes += [tokens(passage.text) for passage in made]
+        sizes += [estimate_tokens(passage.text) for passage in made]
     assert max(sizes) <= MOST
     assert sum(size >= 200 for size in sizes) > 0.75 * len(sizes)
 
@@ -349,7 +353,7 @@ def test_the_estimate_of_tokens_is_that_of_a_real_vocabulary(shared: Path) -> No
         document = read(Fetched(path.read_bytes(), "jats", "", "PMC", "test"))
         for passage in paper_of(document.markdown)[1]:
             count = len(vocabulary.encode(passage.text, add_special_tokens=False).ids)
-            ratios.append(tokens(passage.text) / count)
+            ratios.append(estimate_tokens(passage.text) / count)
             real += count
     ratios.sort()
     assert 0.85 < ratios[len(ratios) // 20] < ratios[-len(ratios) // 20] < 1.2

@@ -3,18 +3,18 @@
 import pytest
 
 from tests.fixtures import fixture_text
-from utils.outline import floats_of, outline
+from utils.outline import build_outline, find_floats
 
 TEXT = fixture_text("outline/floats_text.md")
 
 
 @pytest.fixture(scope="module")
 def found():
-    return {one.label: one for one in floats_of(TEXT, outline(TEXT))}
+    return {one.label: one for one in find_floats(TEXT, build_outline(TEXT))}
 
 
 def test_each_stands_with_the_section_that_mentions_it_first() -> None:
-    by_title = {section.title: section.floats for section in outline(TEXT)}
+    by_title = {section.title: section.floats for section in build_outline(TEXT)}
     assert by_title["Introduction"] == ("Table 1", "Table 2")
     assert by_title["Methods"] == ("Figure 1", "Figure 2", "Figure S1", "Scheme 1")
     assert by_title["Counting"] == by_title["Abstract"] == by_title["References"] == ()
@@ -54,7 +54,7 @@ def test_a_table_in_running_text_ends_with_its_notes(found) -> None:
 )
 def test_labels_are_known_as_they_are_printed(caption: str, mention: str, label: str) -> None:
     text = f"# T\n\n## A\n\nWords {mention}.\n\n## B\n\n{caption}\n"
-    [one] = floats_of(text, outline(text))
+    [one] = find_floats(text, build_outline(text))
     assert one.label == label
     assert text.index("Words") < one.mentioned < text.index("## B")
 
@@ -63,4 +63,4 @@ def test_labels_are_known_as_they_are_printed(caption: str, mention: str, label:
     "line", ["Table 5 presents the rest.", "Figure 2(b) shows it.", "Tab in 5"]
 )
 def test_a_sentence_that_begins_with_a_label_is_no_caption(line: str) -> None:
-    assert floats_of(f"# T\n\n{line}\n", ()) == []
+    assert find_floats(f"# T\n\n{line}\n", ()) == []

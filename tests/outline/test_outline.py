@@ -6,7 +6,13 @@ import pytest
 
 from tests.readers.test_html_work import lines_run
 from utils.model.paper import Role, Section
-from utils.outline import MOST_HEADINGS, outermost, outline, section_words, with_own_roles
+from utils.outline import (
+    MAX_HEADINGS,
+    build_outline,
+    collect_section_words,
+    find_outermost,
+    iterate_own_roles,
+)
 
 
 def written(*headings: str) -> str:
@@ -15,7 +21,7 @@ def written(*headings: str) -> str:
 
 
 def roles(*headings: str, **words: str) -> list[tuple[Role, ...]]:
-    return [section.roles for section in outline(written(*headings), words)]
+    return [section.roles for section in build_outline(written(*headings), words)]
 
 
 def test_a_subsection_is_what_it_stands_in() -> None:
@@ -29,35 +35,41 @@ def test_a_subsection_is_what_it_stands_in() -> None:
 
 
 def test_what_a_structured_abstract_calls_methods_is_abstract() -> None:
-    found = outline(written("# T", "## Abstract", "### Methods", "## Patients and methods"))
-    assert [section.title for section in outermost(found, "methods")] == ["Patients and methods"]
+    found = build_outline(written("# T", "## Abstract", "### Methods", "## Patients and methods"))
+    assert [section.title for section in find_outermost(found, "methods")] == [
+        "Patients and methods"
+    ]
     assert found[2].roles == ("abstract",)
 
 
 def test_the_methods_of_a_letter_to_the_authors_are_not_the_papers() -> None:
-    found = outline(written("# T", "## Methods", "## Decision letter", "### Methods"))
+    found = build_outline(written("# T", "## Methods", "## Decision letter", "### Methods"))
     assert [section.roles for section in found[2:]] == [("peer review",)] * 2
 
 
 def test_a_study_design_under_no_parent_is_found_where_there_are_no_methods() -> None:
-    alone = outline(written("# T", "## Introduction", "## 2.1 Study design", "## 2.2 Participants"))
-    assert [s.title for s in outermost(alone, "methods")] == [
+    alone = build_outline(
+        written("# T", "## Introduction", "## 2.1 Study design", "## 2.2 Participants")
+    )
+    assert [s.title for s in find_outermost(alone, "methods")] == [
         "2.1 Study design",
         "2.2 Participants",
     ]
-    beside = outline(written("# T", "## Methods", "## Results", "### Participants", "## Sampling"))
+    beside = build_outline(
+        written("# T", "## Methods", "## Results", "### Participants", "## Sampling")
+    )
     assert [s.roles for s in beside] == [(), ("methods",), ("results",), ("results",), ()]
 
 
 def test_the_outermost_of_a_role_are_those_of_the_highest_level() -> None:
-    found = outline(
+    found = build_outline(
         written("# T", "## Study 1", "### Method", "#### Materials", "## Study 2", "### Method")
     )
-    assert [s.start for s in outermost(found, "methods")] == [found[2].start, found[5].start]
-    found = outline(
+    assert [s.start for s in find_outermost(found, "methods")] == [found[2].start, found[5].start]
+    found = build_outline(
         written("# T", "## Study 1", "### Methods", "## General methods", "## Methodik")
     )
-    assert [s.title for s in outermost(found, "methods")] == ["Methodik"]
+    assert [s.title for s in find_outermost(found, "methods")] == ["Methodik"]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +80,7 @@ def test_the_outermost_of_a_role_are_those_of_the_highest_level() -> None:
     ],
 )
 def test_a_summary_opens_a_paper_or_ends_it(headings: tuple[str, ...], role: Role) -> None:
-    [found] = [s for s in outline(written(*headings)) if s.title == "Summary"]
+    [found] = [s for s in build_outline(written(*headings)) if s.title == "Summary"]
     assert found.roles == (role,)
 
 
@@ -84,7 +96,7 @@ def test_the_title_of_a_paper_has_no_role() -> None:
 
 
 def test_numbers_tell_levels_that_a_page_hides() -> None:
-    found = outline(
+    found = build_outline(
         written("# T", "## 1 Introduction", "### 2 Growth", "### 2.1 Light", "## 3 Conclusion")
     )
     assert [(s.level, s.roles) for s in found] == [
@@ -97,18 +109,20 @@ def test_numbers_tell_levels_that_a_page_hides() -> None:
 
 
 def test_no_introduction_holds_the_conclusion() -> None:
-    found = outline(written("# T", "## INTRODUCTION", "### GROWTH", "### CONCLUSIONS AND OUTLOOK"))
+    found = build_outline(
+        written("# T", "## INTRODUCTION", "### GROWTH", "### CONCLUSIONS AND OUTLOOK")
+    )
     assert [s.roles for s in found[1:]] == [("introduction",)] * 2 + [("conclusion",)]
     assert found[1].end == found[3].start
 
 
 def test_the_publishers_word_tells_what_a_title_does_not_and_never_more() -> None:
-    found = outline(
+    found = build_outline(
         written("# T", "## How it was done", "## Discussion"),
         {"howitwasdone": "materials|methods", "discussion": "conclusions"},
     )
     assert [s.roles for s in found[1:]] == [("methods",), ("discussion",)]
-    assert section_words(found) == {
+    assert collect_section_words(found) == {
         "howitwasdone": "materials|methods",
         "discussion": "conclusions",
     }
@@ -117,22 +131,24 @@ def test_the_publishers_word_tells_what_a_title_does_not_and_never_more() -> Non
 def test_an_outline_shows_the_roles_that_are_new() -> None:
     shown = [
         r
-        for _, r in with_own_roles(outline(written("# T", "## Methods", "### Mice", "### Ethics")))
+        for _, r in iterate_own_roles(
+            build_outline(written("# T", "## Methods", "### Mice", "### Ethics"))
+        )
     ]
     assert shown == ["", "methods", "", "ethics"]
 
 
 def test_places_are_exact_and_sections_hold_their_subsections() -> None:
     text = written("# T", "## Methods", "### Mice", "## Results")
-    for section in outline(text):
+    for section in build_outline(text):
         assert text[section.start :].startswith(f"{'#' * section.level} {section.title}\n")
-    methods = outline(text)[1]
+    methods = build_outline(text)[1]
     assert text[methods.start : methods.end] == written("## Methods", "### Mice")
 
 
 def test_code_holds_no_headings_and_a_lone_fence_is_none() -> None:
-    assert len(outline("# T\n\n```\n# no\n~~~\n# no\n```\n\n## A\n")) == 2
-    assert len(outline("# T\n\n```\n\n## A\n\n## B\n")) == 3
+    assert len(build_outline("# T\n\n```\n# no\n~~~\n# no\n```\n\n## A\n")) == 2
+    assert len(build_outline("# T\n\n```\n\n## A\n\n## B\n")) == 3
 
 
 HOSTILE = {
@@ -149,7 +165,7 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_work_grows_with_the_text_only(name: str) -> None:
     def work(size: int) -> list[Section]:
-        return outline(HOSTILE[name](size))
+        return build_outline(HOSTILE[name](size))
 
     work(10)
     none, once, four = (lines_run(partial(work, size)) for size in (0, 300, 1200))
@@ -172,7 +188,7 @@ def test_work_grows_with_the_text_only(name: str) -> None:
 )
 def test_no_pattern_takes_the_square_of_a_text(text: str) -> None:
     """Each of these would take from minutes to hours."""
-    assert len(outline(text)) <= MOST_HEADINGS
+    assert len(build_outline(text)) <= MAX_HEADINGS
 
 
 def test_an_untitled_text_before_the_subjects_of_a_review_introduces_them() -> None:
@@ -180,9 +196,9 @@ def test_an_untitled_text_before_the_subjects_of_a_review_introduces_them() -> N
         f"## {name}\n\n{'Perch swim in the lake. ' * 20}\n\n" for name in ("Gut", "Gill")
     )
     review = f"# T\n\n## Main text\n\nPerch are fish.\n\n{subjects}## Conclusion\n\nThey swim.\n"
-    assert outline(review)[1].roles == ("introduction",)
+    assert build_outline(review)[1].roles == ("introduction",)
     letter = review.replace("Perch are fish.", "Perch are fish. " * 100)
-    assert outline(letter)[1].roles == ()
+    assert build_outline(letter)[1].roles == ()
 
 
 def test_what_stands_before_a_titled_introduction_is_none() -> None:

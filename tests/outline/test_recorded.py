@@ -7,7 +7,7 @@ import pytest
 from lxml import etree
 
 from utils.model.paper import Fetched, Role
-from utils.outline import floats_of, key, outermost, outline
+from utils.outline import build_outline, find_floats, find_outermost, to_title_key
 from utils.readers import jats
 
 pytestmark = pytest.mark.shared
@@ -34,13 +34,15 @@ def test_sections_and_floats_are_found_where_the_xml_has_them(shared: Path) -> N
     for path in sorted(shared.glob("articles/PMC[1-5]*/jats.xml")):
         root = article(path)
         document = jats.read(Fetched(path.read_bytes(), "jats", "", "", ""))
-        words = {key(title): word for title, word in document.declared}
-        sections = outline(document.markdown, words)
+        words = {to_title_key(title): word for title, word in document.declared}
+        sections = build_outline(document.markdown, words)
         for part in root.iterfind("body/sec[@sec-type]"):
             if (role := TYPES.get(part.get("sec-type", ""))) and part.find("title") is not None:
-                title = key("".join(part.find("title").itertext()))
-                right.append(title in {key(s.title) for s in outermost(sections, role)})
-        labels = {one.label for one in floats_of(document.markdown, sections)}
+                title = to_title_key("".join(part.find("title").itertext()))
+                right.append(
+                    title in {to_title_key(s.title) for s in find_outermost(sections, role)}
+                )
+        labels = {one.label for one in find_floats(document.markdown, sections)}
         printed = ("".join(label.itertext()) for label in root.iterfind(".//fig/label"))
         numbers = (re.fullmatch(r"Fig(?:ure|\.)? ?(\d+)[.:]?", label) for label in printed)
         there += [f"Figure {number[1]}" in labels for number in numbers if number]

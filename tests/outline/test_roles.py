@@ -5,7 +5,14 @@ from typing import get_args
 import pytest
 
 from utils.model.paper import Role
-from utils.outline.roles import TITLE_PHRASES, declared, hinted, key, role_named, roles_of
+from utils.outline.roles import (
+    TITLE_PHRASES,
+    find_hinted_roles,
+    find_roles,
+    parse_role,
+    parse_sec_type,
+    to_title_key,
+)
 
 # One journal's words in each of the ten languages: introduction, methods, results, discussion,
 # conclusion, references.
@@ -33,14 +40,14 @@ PARTS = ("introduction", "methods", "results", "discussion", "conclusion", "refe
 @pytest.mark.parametrize("language", JOURNALS)
 def test_the_parts_of_a_paper_are_known_in_ten_languages(language: str) -> None:
     titles = JOURNALS[language].split(" | ")
-    assert [roles_of(title) for title in titles] == [(part,) for part in PARTS]
+    assert [find_roles(title) for title in titles] == [(part,) for part in PARTS]
 
 
 @pytest.mark.parametrize("language", JOURNALS)
 def test_case_numbers_accents_and_markup_do_not_matter(language: str) -> None:
     for title, part in zip(JOURNALS[language].split(" | "), PARTS, strict=True):
         for dress in ("2. {}", "II. {}:", "**3.1 {}**", "{} (continued)", "A) {}.", "4|{}"):
-            assert roles_of(dress.format(title.upper())) == (part,), dress
+            assert find_roles(dress.format(title.upper())) == (part,), dress
 
 
 @pytest.mark.parametrize(
@@ -52,7 +59,7 @@ def test_case_numbers_accents_and_markup_do_not_matter(language: str) -> None:
     ],
 )
 def test_methods_are_methods_whatever_a_journal_calls_them(title: str) -> None:
-    assert roles_of(title) == ("methods",)
+    assert find_roles(title) == ("methods",)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +82,7 @@ def test_methods_are_methods_whatever_a_journal_calls_them(title: str) -> None:
     ],
 )
 def test_a_title_may_name_several_parts_or_small_print(title: str, roles: tuple[Role, ...]) -> None:
-    assert roles_of(title) == roles
+    assert find_roles(title) == roles
 
 
 @pytest.mark.parametrize(
@@ -86,12 +93,12 @@ def test_a_title_may_name_several_parts_or_small_print(title: str, roles: tuple[
     ],
 )
 def test_a_title_of_the_papers_own_has_no_role(title: str) -> None:
-    assert roles_of(title) == ()
+    assert find_roles(title) == ()
 
 
 def test_parts_of_the_methods_only_hint_at_them() -> None:
     for title in ("2.1 Study design", "Statistical analysis", "Statistical methods", "统计学方法"):
-        assert (roles_of(title), hinted(title)) == ((), ("methods",))
+        assert (find_roles(title), find_hinted_roles(title)) == ((), ("methods",))
 
 
 @pytest.mark.parametrize(
@@ -110,16 +117,16 @@ def test_parts_of_the_methods_only_hint_at_them() -> None:
     ],
 )
 def test_the_publishers_own_words_are_read(word: str, roles: tuple[Role, ...]) -> None:
-    assert declared(word) == roles
+    assert parse_sec_type(word) == roles
 
 
 def test_every_role_has_words_and_answers_to_its_name() -> None:
     assert set(TITLE_PHRASES) == set(get_args(Role))
     for role in get_args(Role):
         for name in (role, role.upper(), role.replace(" ", "_"), role.replace(" ", "-")):
-            assert role_named(name) == role
-    assert role_named("method") == "methods"
-    assert role_named("Experimental procedures") is None
+            assert parse_role(name) == role
+    assert parse_role("method") == "methods"
+    assert parse_role("Experimental procedures") is None
 
 
 def test_no_phrase_stands_for_two_roles_by_mistake() -> None:
@@ -127,6 +134,6 @@ def test_no_phrase_stands_for_two_roles_by_mistake() -> None:
     roles: dict[str, set[str]] = {}
     for role, phrases in TITLE_PHRASES.items():
         for phrase in phrases.split(" | "):
-            roles.setdefault(key(phrase), set()).add(role)
+            roles.setdefault(to_title_key(phrase), set()).add(role)
     several = {name for name, found in roles.items() if len(found) > 1}
-    assert several == {key("результаты и их обсуждение")}
+    assert several == {to_title_key("результаты и их обсуждение")}

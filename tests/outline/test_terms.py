@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utils.outline.terms import asked, indexed
+from utils.outline.terms import to_index_terms, to_query_terms
 
 
 def finds(question: str, text: str) -> bool:
     """Whether every term asked for, or the one that says it all, is in the text."""
-    return bool(set(asked(question)) & set(indexed(text).split()))
+    return bool(set(to_query_terms(question)) & set(to_index_terms(text).split()))
 
 
 @pytest.mark.parametrize(
@@ -56,29 +56,29 @@ def test_another_spelling_of_the_same_is_found(question, text):
     ],
 )
 def test_another_name_is_not_found(question, text):
-    assert not set(asked(question)) <= set(indexed(text).split())
+    assert not set(to_query_terms(question)) <= set(to_index_terms(text).split())
 
 
 def test_a_numbered_name_stands_for_itself_and_a_counted_day_does_not():
-    assert "il6" in indexed("IL 6").split()
-    assert "day6" not in indexed("on day 6").split()
+    assert "il6" in to_index_terms("IL 6").split()
+    assert "day6" not in to_index_terms("on day 6").split()
 
 
 def test_function_words_and_parts_that_say_nothing_are_not_asked_for_beside_others():
-    assert asked("what is the role of IL-6 in a reef") == ["role", "il6", "reef"]
-    assert asked("who") == ["who"]
-    assert asked("") == asked(" ... ?!") == []
-    assert len(asked(" ".join(f"word{n}" for n in range(500)))) == 48
+    assert to_query_terms("what is the role of IL-6 in a reef") == ["role", "il6", "reef"]
+    assert to_query_terms("who") == ["who"]
+    assert to_query_terms("") == to_query_terms(" ... ?!") == []
+    assert len(to_query_terms(" ".join(f"word{n}" for n in range(500)))) == 48
 
 
 def test_a_name_of_hundreds_of_parts_and_a_word_of_a_million_letters_are_no_trouble():
-    assert len(indexed("-".join(["1"] * 5_000)).split()) < 50
-    assert asked("x" * 1_000_000) == []
+    assert len(to_index_terms("-".join(["1"] * 5_000)).split()) < 50
+    assert to_query_terms("x" * 1_000_000) == []
 
 
 @given(st.text(max_size=200))
 def test_any_text_gives_terms_that_stay_what_they_are(text):
-    terms = indexed(text).split(" ")
+    terms = to_index_terms(text).split(" ")
     assert all(term == term.strip() and len(term.split()) <= 1 for term in terms)
     assert not any(character in term for term in terms for character in "-'\"\0\ud800")
 
@@ -96,5 +96,5 @@ def test_a_symbol_is_found_in_every_spelling(name, number, one, other):
 def test_threads_that_meet_a_word_for_the_first_time_get_its_own_stem():
     words = [f"{first}{second}olated" for first in "bcdfghjklm" for second in "aeiou"] * 40
     with ThreadPoolExecutor(8) as pool:
-        made = list(pool.map(indexed, words))
+        made = list(pool.map(to_index_terms, words))
     assert made == [word.removesuffix("ed") for word in words]

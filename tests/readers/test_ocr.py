@@ -11,7 +11,7 @@ from tests.world.pdf import pdf_of, scan_of, write
 from utils.errors import BadContent
 from utils.model.identifiers import Ids
 from utils.model.paper import Fetched, Paper
-from utils.outline.words import folded
+from utils.outline.words import fold_words
 from utils.readers import read
 from utils.readers.pdf import ocr
 from utils.readers.pdf.ocr import Recognised
@@ -162,7 +162,7 @@ def test_the_engine_fetches_nothing_and_reads_what_is_printed(monkeypatch):
     engine = ocr.make_engine()
     job = ocr._HEADER.pack(0) + photographed(write([said]))
     [found] = ocr.read_page(job, engine)["lines"]
-    assert folded(found[0]) == folded(said)
+    assert fold_words(found[0]) == fold_words(said)
     assert found[5] > 0.9
 
 
@@ -177,5 +177,5 @@ def test_a_photographed_paper_is_full_text_and_says_how_it_was_read(paper, world
     assert "rapidocr" in document.extractor
     assert "mean confidence 0.9" in document.extractor
     assert document.extractor in document.evidence
-    wanted, seen = set(folded(ours.markdown)), set(folded(document.markdown))
+    wanted, seen = set(fold_words(ours.markdown)), set(fold_words(document.markdown))
     assert len(wanted & seen) > 0.97 * len(wanted)

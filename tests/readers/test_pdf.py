@@ -306,7 +306,7 @@ def test_pdfium_is_called_as_its_own_binding_calls_it() -> None:
 
 
 def test_recorded_pdfs_keep_the_words_of_their_jats(shared: Path) -> None:
-    from utils.outline.words import folded, shingles
+    from utils.outline.words import build_shingles, fold_words
     from utils.readers import jats
 
     for path in sorted((shared / "articles").glob("*/paper.pdf")):
@@ -314,6 +314,6 @@ def test_recorded_pdfs_keep_the_words_of_their_jats(shared: Path) -> None:
         found = reader.read(source)
         xml = replace(source, body=(path.parent / "jats.xml").read_bytes(), media="jats")
         truth = jats.read(xml)
-        wanted = shingles(folded(truth.abstract or truth.markdown[:3000]), 3)
-        got = shingles(folded(found.markdown), 3)
+        wanted = build_shingles(fold_words(truth.abstract or truth.markdown[:3000]), 3)
+        got = build_shingles(fold_words(found.markdown), 3)
         assert len(wanted & got) >= 0.6 * len(wanted), path.parent.name

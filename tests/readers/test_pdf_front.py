@@ -17,7 +17,7 @@ from reportlab.platypus import (
 )
 
 from tests.readers.test_pdf_headings import ABSTRACT, PROSE, SECTION, SMALL, TEXT, markdown_of
-from utils.outline.sections import measure
+from utils.outline.sections import measure_text
 from utils.readers.pdf.child import read_pages
 
 NAMES = ("1. Introduction", "2. Methods", "2.1. The roosts", "3. Results", "4. Discussion")
@@ -56,7 +56,7 @@ def test_a_printed_table_of_contents_is_no_part_of_the_paper(
     table = [Paragraph("Contents", SECTION), *contents, PageBreak()]
     markdown = markdown_of(*front, *table, *sections())
     assert headings(markdown)[-7:] == ["Abstract", *NAMES, "References"]
-    assert measure(markdown).references == 9
+    assert measure_text(markdown).references == 9
     assert "Contents" not in markdown
 
 

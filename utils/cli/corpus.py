@@ -251,7 +251,9 @@ def cut_snippet(text: str, query: str) -> str:
     line = one_line(text)
     if len(line) <= _SNIPPET_MAX_CHARS:
         return line
-    matches = [(found.start(), terms.indexed(found[0])) for found in _find_query_words(line, query)]
+    matches = [
+        (found.start(), terms.to_index_terms(found[0])) for found in _find_query_words(line, query)
+    ]
 
     def words_from(start: int) -> int:
         return len({word for at, word in matches if start <= at < start + _SNIPPET_MAX_CHARS})
@@ -270,9 +272,9 @@ def cut_snippet(text: str, query: str) -> str:
 
 def _find_query_words(text: str, query: str) -> Iterator[re.Match[str]]:
     """Return the words of *text* that an index matches with words of *query*."""
-    wanted = set(terms.asked(query))
+    wanted = set(terms.to_query_terms(query))
     found = re.finditer(r"[^\W_]+(?:[-\u2010\u2011'’][^\W_]+)*", text)
-    return (word for word in found if wanted.intersection(terms.indexed(word[0]).split()))
+    return (word for word in found if wanted.intersection(terms.to_index_terms(word[0]).split()))
 
 
 def _highlight_words(entry: str, query: str) -> Text:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..errors import StoreFailed
 from ..model.passage import Filters, Hit, Passage
-from ..outline.terms import asked
+from ..outline.terms import to_query_terms
 from ..system.safe_files import disk_errors, inherit_group, make_folder
 from .embedded_schema import (
     FORMAT,
@@ -159,7 +159,7 @@ class EmbeddedFinder:
         """
 
         def read(db: sqlite3.Connection) -> list[Hit]:
-            terms, depth = asked(query), count_candidates(limit)
+            terms, depth = to_query_terms(query), count_candidates(limit)
             words = (
                 self._index(db).search(terms, max(WORD_SEARCH_DEPTH, limit), filters)
                 if terms

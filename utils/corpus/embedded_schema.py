@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from ..command_line import command_line
 from ..errors import StoreFailed
 from ..model.passage import Filters, Passage
-from ..outline.terms import indexed
+from ..outline.terms import to_index_terms
 from ..system import sqlite
 from ..system.plain_text import replace_surrogates
 from ..system.safe_files import disk_errors, make_folder
@@ -63,7 +63,7 @@ HINT = (
 _SEPARATOR = "\x1f"
 
 
-_named = lru_cache(maxsize=1024)(indexed)  # passages share titles, and names of sections
+_named = lru_cache(maxsize=1024)(to_index_terms)  # passages share titles, and names of sections
 
 
 class Words(NamedTuple):
@@ -85,7 +85,7 @@ class Words(NamedTuple):
     @classmethod
     def of(cls, passage: Passage) -> Words:
         """Return the terms of a passage."""
-        return cls(_named(passage.title), _named(passage.section), indexed(passage.text))
+        return cls(_named(passage.title), _named(passage.section), to_index_terms(passage.text))
 
     @property
     def terms(self) -> set[str]:
@@ -267,7 +267,7 @@ def _create_tables(db: sqlite3.Connection) -> None:
 def fold_words(db: sqlite3.Connection) -> None:
     """Convert the words that format 1 stored unfolded into terms; vectors stay."""
     old = db.execute("SELECT id, words FROM texts").fetchall()
-    folded = ((Words(*map(indexed, Words.unpacked(kept))).packed(), at) for at, kept in old)
+    folded = ((Words(*map(to_index_terms, Words.unpacked(kept))).packed(), at) for at, kept in old)
     db.executemany("UPDATE texts SET words = ? WHERE id = ?", folded)
     set_facts(db, format=FORMAT, words="")
 

@@ -29,7 +29,7 @@ from sqlalchemy import select, text
 
 from ..model.paper import Paper
 from ..model.passage import Hit, Passage
-from ..outline.terms import COMMON, asked
+from ..outline.terms import STOP_WORDS, to_query_terms
 from ..readers.nlm_lists import NamePair
 from .ranking import to_storable_text
 from .schema import Connections, names
@@ -220,8 +220,8 @@ def fold_term(text: str) -> str:
     >>> fold_term("Tumour necrosis factors"), fold_term("in")
     ('tumour necrosi factor', '')
     """
-    terms = asked(text)
-    return " ".join(terms) if any(term not in COMMON for term in terms) else ""
+    terms = to_query_terms(text)
+    return " ".join(terms) if any(term not in STOP_WORDS for term in terms) else ""
 
 
 def build_wordings(question: str, named: FindNames) -> list[Wording]:

@@ -25,7 +25,7 @@ from sqlalchemy import Connection, Engine, text
 from ..command_line import command_line
 from ..errors import StoreFailed
 from ..model.passage import Filters, Hit, Passage
-from ..outline.terms import asked, indexed
+from ..outline.terms import to_index_terms, to_query_terms
 from .finders import FinderStatus
 from .ranking import (
     WORD_SEARCH_DEPTH,
@@ -208,7 +208,7 @@ class PgvectorFinder:
         InvariantFailed
             The vector's width differs from the passages' vectors.
         """
-        terms, depth = asked(query), count_candidates(limit)
+        terms, depth = to_query_terms(query), count_candidates(limit)
         with self._reading() as db:
             self._made = self._made or _has_tables(db)
             if not self._made:
@@ -316,7 +316,7 @@ def _weigh_terms(passage: Passage) -> tuple[dict[str, float], int]:
     weights: dict[str, float] = {}
     length = 0
     for name, weight in _FIELD_WEIGHTS.items():
-        terms = indexed(getattr(passage, name)).split()
+        terms = to_index_terms(getattr(passage, name)).split()
         length += len(terms)
         for term in terms:
             weights[term] = weights.get(term, 0.0) + weight

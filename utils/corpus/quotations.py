@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal
 from ..command_line import command_line
 from ..errors import NotFound, StoreFailed
 from ..model.passage import Filters
-from ..outline.blocks import anchor_at, body_start
+from ..outline.blocks import find_anchor, find_body_start
 from ..outline.words import count_words
 from ..shelf import body_of
 from .differences import (
@@ -166,7 +166,7 @@ def verify_in_paper(text: str, paper: str, corpus: Searchable) -> Quotation:
     near = compare_quotation(quoted, whole)
     if not near.likeness:
         return Quotation(found=False)
-    anchor = anchor_at(whole, near.start, near.end)
+    anchor = find_anchor(whole, near.start, near.end)
     there = whole[near.start : near.end]
     return Quotation(
         found=True,
@@ -290,7 +290,7 @@ def _build_quotation(
 
 
 def _find_anchor(text: str, start: int, end: int) -> str:
-    found = anchor_at(text, start, end)
+    found = find_anchor(text, start, end)
     return found.name if found else ""
 
 
@@ -314,7 +314,7 @@ def _find_nearest(
     with suppress(NotFound):  # gone since it was indexed
         text = read_text_of(best, corpus)
         sha256 = _hash_body(text, best.file)
-        begin = max(body_start(text), best.start - _CONTEXT_CHARS)
+        begin = max(find_body_start(text), best.start - _CONTEXT_CHARS)
         around = match_nearest(quoted, text[begin : best.end + _CONTEXT_CHARS])
         at, end = begin + around.start, begin + around.end
         anchor, printed = _find_anchor(text, at, end), text[at:end]

@@ -36,7 +36,7 @@ from ..model.identifiers import Ids
 from ..model.paper import Paper, Version
 from ..model.passage import Filters
 from ..model.tabular import Table, Tabular
-from ..outline.terms import asked
+from ..outline.terms import to_query_terms
 from ..system.plain_text import prepare_query_text
 from .names import Wording, build_wordings, merge_hits
 from .quality import Quality, get_today, score_evidence, score_quality
@@ -165,7 +165,7 @@ def find_passages(
     vector, trouble = (None, None) if by == "words" else _embed_query(text, corpus, contents)
     if trouble and by == "meaning":
         raise trouble
-    if vector is None and not asked(text):
+    if vector is None and not to_query_terms(text):
         raise BadRequest("There is no word in the query to look for.", "Ask in words.")
     filters = resolve_journals(filters, corpus)
     limit = max(_LEAST_CANDIDATES, _CANDIDATES * top_k)

@@ -23,7 +23,7 @@ from ..model.paper import Kind, Paper, StoredPaper
 from ..model.passage import Passage
 from ..model.sites import get_keeping_terms
 from ..model.versions import rank_text
-from ..outline.cut import RULES, cut
+from ..outline.cut import RULES_VERSION, cut_passages
 from .finders import Shown, hosts_of
 from .stored_records import to_timestamp
 
@@ -79,7 +79,7 @@ class Text:
     def digest(self) -> str:
         """The digest of the text (or its file's checksum), the paper's facts and the cut rules."""
         text = self.stored.sha256 if self.stored else self.paper.abstract
-        parts = [RULES, self.file, text, self.paper.title, sorted(self.about.items())]
+        parts = [RULES_VERSION, self.file, text, self.paper.title, sorted(self.about.items())]
         if self.shown:
             parts += [self.paper.entered, self.paper.revised]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
@@ -96,7 +96,7 @@ class Text:
 
     def passages(self, shelf: SearchedTexts) -> list[Passage]:
         """Return the text, cut into passages."""
-        return cut(
+        return cut_passages(
             self.read(shelf),
             paper=self.key,
             title=self.paper.title,

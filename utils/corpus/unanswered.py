@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..command_line import command_line
-from ..outline.terms import asked, indexed
+from ..outline.terms import to_index_terms, to_query_terms
 
 if TYPE_CHECKING:
     from .search import ScoredPassage
@@ -50,7 +50,7 @@ def explain_doubt(
     more : str, optional
         The advice for adding more to search.
     """
-    words = asked(question)
+    words = to_query_terms(question)
     if not (words and found):
         return ""
     nearest = max((one.sim for one in found if one.sim is not None), default=None)
@@ -59,7 +59,7 @@ def explain_doubt(
         return ""
     enough, most, seen = min(len(words) / 2, _ENOUGH_SHARED_WORDS), 0, set[str]()
     for one in found:
-        held = set(indexed(one.passage.embedding_text).split()).intersection(words)
+        held = set(to_index_terms(one.passage.embedding_text).split()).intersection(words)
         if len(held) > enough:
             return ""
         seen |= held
@@ -78,8 +78,10 @@ def explain_doubt(
 def _list_missing_words(question: str, seen: set[str]) -> str:
     """Return the words of the question that no passage has, as the user wrote them."""
     words = dict.fromkeys(word.strip("?!.,;:\"'()") for word in question.split())
-    absent = [word for word in words if (terms := asked(word)) and not seen.intersection(terms)]
-    telling = [word for word in absent if set(asked(word)) & set(asked(question))][
-        :_MAX_LISTED_WORDS
+    absent = [
+        word for word in words if (terms := to_query_terms(word)) and not seen.intersection(terms)
     ]
+    telling = [
+        word for word in absent if set(to_query_terms(word)) & set(to_query_terms(question))
+    ][:_MAX_LISTED_WORDS]
     return f" (none has {', '.join(telling)})" if telling else ""

@@ -32,7 +32,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from ..errors import NotConfigured, WeaviateFailed
 from ..model.passage import Filters, Hit, Passage
-from ..outline.terms import asked, indexed
+from ..outline.terms import to_index_terms, to_query_terms
 from .finders import FinderStatus, Shown
 from .ranking import (
     WORD_SEARCH_DEPTH,
@@ -211,7 +211,7 @@ class WeaviateFinder:
         WeaviateFailed
             It did not answer.
         """
-        terms = asked(query)
+        terms = to_query_terms(query)
         with self._connection() as client:
             if not client.collections.exists(self._collection):
                 return []
@@ -478,7 +478,7 @@ def properties_of(passage: Passage, vectored: bool, shown: Shown | None) -> dict
         "text": to_storable_text(passage.text),
         "title": to_storable_text(passage.title),
         "section": to_storable_text(passage.section),
-        **{f"{name}_terms": indexed(getattr(passage, name)) for name in _WORDS},
+        **{f"{name}_terms": to_index_terms(getattr(passage, name)) for name in _WORDS},
         "journal": to_storable_text(passage.journal),
         "journal_key": fold_name(passage.journal),
         "pub_types": [to_storable_text(name) for name in passage.publication_types],

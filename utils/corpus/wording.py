@@ -17,8 +17,8 @@ from itertools import product
 from typing import NamedTuple
 
 from ..errors import BadRequest
-from ..outline.blocks import body_start
-from ..outline.words import count_words, folded
+from ..outline.blocks import find_body_start
+from ..outline.words import count_words, fold_words
 from ..system.plain_text import prepare_query_text
 
 MIN_QUOTED_WORDS = 4
@@ -93,7 +93,7 @@ def parse_quotation(text: str) -> FoldedQuotation:
     parts = [part for piece in _ELLIPSIS.split(text) if (part := _trim_marks(piece))]
     ways = [dict.fromkeys((_BROKEN.sub("", part), _BROKEN.sub("-", part))) for part in parts]
     readings = [[FoldedText.fold(part).words.strip() for part in way] for way in product(*ways)]
-    return FoldedQuotation(folded(text), parts, readings[:_MAX_READINGS])
+    return FoldedQuotation(fold_words(text), parts, readings[:_MAX_READINGS])
 
 
 def _trim_marks(part: str) -> str:
@@ -157,7 +157,7 @@ class FoldedText(NamedTuple):
     @classmethod
     def fold_paper(cls, text: str) -> FoldedText:
         """Fold a paper's own words, without the header that the shelf writes above them."""
-        return cls.fold(text, body_start(text))
+        return cls.fold(text, find_body_start(text))
 
     @classmethod
     def fold(cls, text: str, start: int = 0) -> FoldedText:
@@ -210,7 +210,7 @@ class FoldedText(NamedTuple):
 
     def _map_position(self, position: int, after: int) -> int:
         number = bisect_right(self.ours, position) - 1
-        if number % 2:  # within what was folded, which has no places of its own
+        if number % 2:  # within what was fold_words, which has no places of its own
             return self.theirs[number + after]
         return self.theirs[number] + position - self.ours[number] + after
 

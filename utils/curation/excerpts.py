@@ -17,9 +17,9 @@ from itertools import groupby
 from ..errors import BadRequest
 from ..model.paper import Role, Section, StoredPaper
 from ..model.passage import Anchor
-from ..outline import outermost
-from ..outline.sections import stretch_end
-from ..outline.terms import FTS5, asked, indexed
+from ..outline import find_outermost
+from ..outline.sections import find_cut
+from ..outline.terms import FTS5, to_index_terms, to_query_terms
 from ..shelf import Shelf
 from .reading import find_sections, open_text
 
@@ -97,7 +97,7 @@ def excerpts(
         is chosen until the answer fits, or until nothing is left.
     """
     texts = [_opened(stored, shelf, sections) for stored in papers]
-    if asked(question):
+    if to_query_terms(question):
         texts = _ranked(texts, question)
     chosen = _choose(texts, budget)
     while excess and budget > 0 and (too_many := excess(chosen)) > 0:
@@ -121,7 +121,7 @@ def _size(chosen: Sequence[Excerpt]) -> int:
 def _opened(stored: StoredPaper, shelf: Shelf, sections: Sequence[str]) -> _Text:
     opened = open_text(stored, shelf)
     text, parts = opened.text, opened.sections
-    unread = outermost(parts, "references")
+    unread = find_outermost(parts, "references")
     blocks = tuple(one for one in opened.anchors if not _is_in(one, unread))
     if not sections:
         return _Text(stored, text, parts, blocks, tuple(_by_role(blocks, parts)))
@@ -147,7 +147,7 @@ def _by_role(blocks: Sequence[Anchor], parts: Sequence[Section]) -> Iterator[Anc
     """All blocks, those of the sections that say most first."""
     seen: set[str] = set()
     for role in _FIRST:
-        inside = outermost(parts, role)
+        inside = find_outermost(parts, role)
         for one in blocks:
             if one.name not in seen and _is_in(one, inside):
                 seen.add(one.name)
@@ -157,12 +157,12 @@ def _by_role(blocks: Sequence[Anchor], parts: Sequence[Section]) -> Iterator[Anc
 
 def _ranked(texts: Sequence[_Text], question: str) -> list[_Text]:
     """The blocks of each text by how well their words answer a question (BM25 over all texts)."""
-    matching = " OR ".join(f'"{term}"' for term in asked(question))
+    matching = " OR ".join(f'"{term}"' for term in to_query_terms(question))
     with closing(sqlite3.connect(":memory:")) as index:
         index.execute(f"CREATE VIRTUAL TABLE block USING fts5(text, {FTS5})")
         places = [(paper, one) for paper, text in enumerate(texts) for one in text.wanted]
         rows = (
-            (row, indexed(f"{one.section} {texts[paper].text[one.start : one.end]}"))
+            (row, to_index_terms(f"{one.section} {texts[paper].text[one.start : one.end]}"))
             for row, (paper, one) in enumerate(places)
         )
         index.executemany("INSERT INTO block(rowid, text) VALUES (?, ?)", rows)
@@ -206,7 +206,7 @@ def _excerpt(text: _Text, share: int) -> Excerpt:
         if len(said) > room and (taken or room < 1):
             continue
         if len(said) > room:
-            said = f"{said[: stretch_end(said, 0, room)].rstrip()}{_CUT}"
+            said = f"{said[: find_cut(said, 0, room)].rstrip()}{_CUT}"
         taken[one.name] = said
         left -= text.size(one)
     shown = [one for one in text.blocks if one.name in taken]

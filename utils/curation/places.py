@@ -17,7 +17,7 @@ from ..command_line import command_line
 from ..errors import BadRequest, StoreFailed
 from ..model.paper import StoredPaper
 from ..model.passage import Anchor, SourcePlace
-from ..outline.blocks import anchors_of
+from ..outline.blocks import build_anchors
 from ..readers.source_words import Finder, words_of
 from ..shelf import Shelf
 from ..shelf.pdf_files import get_pdf_path
@@ -85,7 +85,7 @@ def places_of(paper: str, shelf: Shelf) -> Places:
     """
     stored = find(paper, shelf)
     text, raw = shelf.read_text(stored), shelf.raw(stored)
-    anchors = anchors_of(text)
+    anchors = build_anchors(text)
     if raw is None:
         return Places(stored, text, anchors)
     file = Path(stored.path).with_suffix(".files") / FILE

@@ -22,18 +22,18 @@ from ..model.paper import Kind, Section, StoredPaper, Version
 from ..model.passage import Anchor
 from ..outline import (
     Float,
-    bare,
-    floats_of,
-    key,
-    outermost,
-    outline,
-    role_named,
-    roles_of,
-    section_words,
-    with_own_roles,
+    build_outline,
+    collect_section_words,
+    find_floats,
+    find_outermost,
+    find_roles,
+    iterate_own_roles,
+    parse_role,
+    strip_title,
+    to_title_key,
 )
-from ..outline.blocks import anchors_of
-from ..outline.sections import stretch_end
+from ..outline.blocks import build_anchors
+from ..outline.sections import find_cut
 from ..shelf import Shelf
 from ..shelf.shelf import TextFile
 from ..system.plain_text import shorten
@@ -52,24 +52,24 @@ class OpenedText:
 
     def __init__(self, text: str, words: Mapping[str, str]) -> None:
         self.text = text
-        self.sections: tuple[Section, ...] = tuple(outline(text, words))
+        self.sections: tuple[Section, ...] = tuple(build_outline(text, words))
         self._words = words
 
     @cached_property
     def anchors(self) -> tuple[Anchor, ...]:
         """The names of its blocks."""
-        return tuple(anchors_of(self.text))
+        return tuple(build_anchors(self.text))
 
     @cached_property
     def floats(self) -> tuple[Float, ...]:
         """Its figures and tables."""
-        return tuple(floats_of(self.text, self.sections))
+        return tuple(find_floats(self.text, self.sections))
 
     @cached_property
     def without_references(self) -> OpenedText:
         """The same text without its reference list."""
         text = self.text
-        for part in reversed(outermost(self.sections, "references")):
+        for part in reversed(find_outermost(self.sections, "references")):
             text = text[: part.start] + text[part.end :]
         return OpenedText(text, self._words)
 
@@ -87,7 +87,9 @@ def open_text(stored: StoredPaper, shelf: Shelf) -> OpenedText:
 
 @lru_cache(maxsize=_MOST_OPEN)
 def _open(file: TextFile) -> OpenedText:
-    return OpenedText(file.shelf.read_text(file.stored), section_words(file.stored.sections))
+    return OpenedText(
+        file.shelf.read_text(file.stored), collect_section_words(file.stored.sections)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,7 @@ class Reading:
         return [
             {"heading": part.title, "chars": part.end - part.start}
             | ({"roles": roles} if roles else {})
-            for part, roles in with_own_roles(self.sections)
+            for part, roles in iterate_own_roles(self.sections)
         ]
 
 
@@ -195,7 +197,7 @@ def read(
     text, parts = opened.text, opened.sections
     if section:
         text = _with_floats(opened, find_sections(section, parts))
-    end = stretch_end(text, start, max_chars)
+    end = find_cut(text, start, max_chars)
     return Reading(
         title=stored.paper.title,
         kind=stored.kind,
@@ -293,11 +295,11 @@ def find_sections(wanted: str, parts: Sequence[Section]) -> list[Section]:
     BadRequest
         There is none.
     """
-    role, sought = role_named(wanted), key(bare(wanted))
+    role, sought = parse_role(wanted), to_title_key(strip_title(wanted))
     ways: tuple[Callable[[], list[Section]], ...] = (
-        lambda: outermost(parts, role) if role else [],
+        lambda: find_outermost(parts, role) if role else [],
         lambda: _section_named(sought, parts, str.__eq__),
-        lambda: [part for one in roles_of(wanted) for part in outermost(parts, one)],
+        lambda: [part for one in find_roles(wanted) for part in find_outermost(parts, one)],
         lambda: _section_named(sought, parts, str.startswith),
         lambda: _section_named(sought, parts, str.__contains__),
     )
@@ -326,5 +328,5 @@ def _section_named(
     sought: str, parts: Sequence[Section], fits: Callable[[str, str], bool]
 ) -> list[Section]:
     """The section of a name; one of the paper is preferred to one of its abstract."""
-    fitting = [part for part in parts if fits(key(bare(part.title)), sought)]
+    fitting = [part for part in parts if fits(to_title_key(strip_title(part.title)), sought)]
     return sorted(fitting, key=lambda part: ("abstract" in part.roles, part.level))[:1]

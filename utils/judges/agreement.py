@@ -20,8 +20,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ..model.verdicts import DOUBT, NOTHING, REFUSE, Sign
-from ..outline.sections import blocks
-from ..outline.words import folded, shingles
+from ..outline.sections import split_parts
+from ..outline.words import build_shingles, fold_words
 from . import thresholds as limits
 
 
@@ -32,7 +32,7 @@ class _Body(NamedTuple):
 
 def find_other_body(markdown: str, abstract: str, title: str) -> Sign | None:
     """Return a sign if the body of *markdown* is not about *abstract*, or else about *title*."""
-    told, titled = folded(abstract), folded(title)
+    told, titled = fold_words(abstract), fold_words(title)
     wanted = _pair_content_words(told)
     body = _extract_body(markdown, told)
     if len(body.words) < limits.BODY_MIN_WORDS:
@@ -98,15 +98,15 @@ def _find_small_words(words: list[str], most: int) -> set[str]:
 
 def _extract_body(markdown: str, abstract: list[str]) -> _Body:
     """Return the words of all paragraphs but references and those that repeat the abstract."""
-    runs = shingles(abstract)
+    runs = build_shingles(abstract)
     words: list[str] = []
     pairs: set[tuple[str, str]] = set()
-    for part, is_heading, text in blocks(markdown):
+    for part, is_heading, text in split_parts(markdown):
         if is_heading or part == "references":
             continue
-        paragraph = folded(text)
+        paragraph = fold_words(text)
         if runs and len(
-            (own := shingles(paragraph)) & runs
+            (own := build_shingles(paragraph)) & runs
         ) > limits.REPEATED_PARAGRAPH_SHARE * len(own):
             continue
         words += paragraph

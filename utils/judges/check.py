@@ -16,7 +16,7 @@ from typing import Final, NoReturn
 from ..errors import BadContent
 from ..model.paper import Document, Paper, Verdict
 from ..model.verdicts import DOUBT, MEANINGS, NO_COMPARISON, Comparison, Sign
-from ..outline.sections import blocks, divides_research
+from ..outline.sections import is_standard_section, split_parts
 from ..outline.words import count_words
 from . import commentary, language, wholeness
 from . import thresholds as limits
@@ -191,7 +191,7 @@ def _find_wall(document: Document, paper: Paper, found: Evidence) -> Finding | N
 
 def _find_challenges(document: Document) -> set[str]:
     """Return the challenges that headings announce (*Checking your browser…*)."""
-    heads = (text for _, is_heading, text in blocks(document.markdown) if is_heading)
+    heads = (text for _, is_heading, text in split_parts(document.markdown) if is_heading)
     return {wall for head in heads if (wall := wall_in_title(head)) in ("bot_check", "captcha")}
 
 
@@ -330,7 +330,7 @@ def _judge_short_text(document: Document, paper: Paper, found: Evidence) -> Find
 
 def _is_divided(found: Evidence) -> bool:
     """Return whether the text has sections; those of research also divide meeting abstracts."""
-    own = [part for part in found.body if part.prose and not divides_research(part.name)]
+    own = [part for part in found.body if part.prose and not is_standard_section(part.name)]
     return found.filled_sections > 2 and len(own) > 1
 
 

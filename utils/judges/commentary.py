@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from ..model.verdicts import DOUBT, REFUSE, Sign
-from ..outline.sections import blocks
-from ..outline.words import count_words, without_markup
+from ..outline.sections import split_parts
+from ..outline.words import count_words, strip_markup
 from . import thresholds as limits
 from .signs import Case
 from .titles import is_notice
@@ -89,7 +89,7 @@ def _find_quotations(case: Case) -> Iterator[Sign]:
 def _find_bullet_points(case: Case) -> Iterator[Sign]:
     """Find slides and posters: most of the text is points, not sentences."""
     points = 0
-    for part, level, text in blocks(case.document.markdown):
+    for part, level, text in split_parts(case.document.markdown):
         for line in text.split("\n") if part in ("lead", "body") and not level else ():
             is_menu = "](" in line
             if _ITEM.match(line) and not _ENDED.search(line) and not is_menu:
@@ -110,7 +110,7 @@ def _find_headings(case: Case) -> Iterator[Sign]:
     ):
         text = "most of the text is under headings of reviews or digests"
         yield Sign("talk", DOUBT, text, "not_a_paper")
-    first = without_markup(case.evidence.sections[0].name) if case.evidence.sections else ""
+    first = strip_markup(case.evidence.sections[0].name) if case.evidence.sections else ""
     named = _SUPPLEMENT.match(first) and not _SUPPLEMENT.match(case.paper.title)
     if (
         named

@@ -13,10 +13,10 @@ from typing import Final
 
 from ..model.paper import Document, Version
 from ..model.verdicts import DOUBT, WEAK, Comparison, Copy, Sign
-from ..outline.sections import blocks, concludes, measure, prepares, reports
+from ..outline.sections import is_conclusion, is_methods, is_results, measure_text, split_parts
 from . import thresholds as limits
 
-_PARTS: Final = (("methods", prepares), ("results", reports), ("a conclusion", concludes))
+_PARTS: Final = (("methods", is_methods), ("results", is_results), ("a conclusion", is_conclusion))
 
 # PubMed's publication types of papers that are short by their kind.
 SHORT_KINDS: Final = frozenset((
@@ -44,7 +44,7 @@ def describe_copy(markdown: str, via: str, version: Version) -> Copy:
     >>> describe_copy("# Bees\n\n## Results\n\nThey flew.", "jina", "").sections
     ('Results',)
     """
-    counted = measure(markdown)
+    counted = measure_text(markdown)
     return Copy(
         via, version, counted.body_words, counted.references, _find_section_headings(markdown)
     )
@@ -80,7 +80,7 @@ def _find_section_headings(markdown: str) -> tuple[str, ...]:
     """Return the headings of the body that have text under them."""
     found = []
     heading = ""
-    for part, level, text in blocks(markdown):
+    for part, level, text in split_parts(markdown):
         if heading and not level and part == "body":
             found.append(heading)
         heading = text if level and part == "body" else ""

@@ -22,8 +22,8 @@ from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
 from ..model.paper import Document, Paper
-from ..outline.sections import Part, blocks
-from ..outline.words import without_markup
+from ..outline.sections import Part, split_parts
+from ..outline.words import strip_markup
 
 _REPEATED: Final = 0.5  # of a stretch's four-word runs; prose of its own shares a run or two
 _FILLED: Final = 25  # words of prose under a heading; a line or two is what is left of a section
@@ -217,7 +217,7 @@ class Evidence:
 def gather_evidence(document: Document, paper: Paper, abstract: str) -> Evidence:
     """Gather the evidence of a text that was asked for as *paper*; *abstract* is the paper's."""
     reading = _Reading(abstract, paper if abstract else None)
-    for part, level, text in blocks(document.markdown):
+    for part, level, text in split_parts(document.markdown):
         if level:
             reading.add_heading(part, text, level)
         else:
@@ -448,7 +448,7 @@ def _classify(text: str, known: Kind | None = None) -> Stretch:
     >>> _classify("Department of Medicine, University of Kiel, Kiel, Germany").kind
     'name'
     """
-    plain = without_markup(text)
+    plain = strip_markup(text)
     found = _WORD.findall(plain)
     words = tuple(word.lower() for word in found)
     unspaced = len(_UNICAMERAL.findall(plain))

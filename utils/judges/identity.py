@@ -25,8 +25,8 @@ from ..model.identifiers import Ids
 from ..model.paper import Document, Paper
 from ..model.verdicts import DOUBT, REFUSE, Sign
 from ..model.versions import PREPRINT_DOI
-from ..outline.sections import blocks
-from ..outline.words import count_words, folded, shingles
+from ..outline.sections import split_parts
+from ..outline.words import build_shingles, count_words, fold_words
 from . import thresholds as limits
 from .agreement import find_other_body, is_other_language, is_same_language
 from .titles import (
@@ -154,7 +154,9 @@ class Likeness:
     def has_other_heading(self) -> bool:
         """True if the first heading is another title, and this title is printed nowhere."""
         heading = _HEADING.search(self.opening)
-        printed = shingles(folded(self.opening))  # an abstract in a page's tags is not printed
+        printed = build_shingles(
+            fold_words(self.opening)
+        )  # an abstract in a page's tags is not printed
         agrees = measure_containment(self.paper.abstract, printed) >= limits.SOME_ABSTRACT_SHARE
         if heading is None or agrees or self.is_printed or self.is_other_language:
             return False
@@ -168,7 +170,7 @@ class Likeness:
         told = self.paper.abstract or self.paper.title
         # Behind menus and an abstract that may be translated.
         text = self.document.markdown[limits.OPENING_CHARS // 2 : 2 * limits.OPENING_CHARS]
-        return is_other_language(folded(told), folded(text or self.opening))
+        return is_other_language(fold_words(told), fold_words(text or self.opening))
 
     def _is_other(self, theirs: str) -> bool:
         told = [compare(ours, theirs) for ours in self.titles]
@@ -216,7 +218,7 @@ class Likeness:
     @cached_property
     def abstract(self) -> float | None:
         """The share of the abstract's wording at the text's beginning; None without an abstract."""
-        text = shingles(folded(f"{self.document.abstract}\n{self.opening}"))
+        text = build_shingles(fold_words(f"{self.document.abstract}\n{self.opening}"))
         told = [self.paper.abstract, *(other for _, other in self.paper.other_abstracts)]
         shares = [
             measure_containment(one, text) for one in told if len(one) > limits.ABSTRACT_MIN_CHARS
@@ -233,7 +235,7 @@ class Likeness:
         is_at_end = self.document.markdown.find(own) > limits.OPENING_CHARS
         if is_highlights or is_at_end or count_words(own) < limits.ABSTRACT_MIN_WORDS:
             return False
-        return is_same_language(folded(self.paper.abstract), folded(own))
+        return is_same_language(fold_words(self.paper.abstract), fold_words(own))
 
     @cached_property
     def other_body(self) -> Sign | None:
@@ -242,7 +244,7 @@ class Likeness:
         if paper.abstract:
             abstract = paper.abstract
             if (
-                measure_containment(text.abstract, shingles(folded(abstract)))
+                measure_containment(text.abstract, build_shingles(fold_words(abstract)))
                 >= limits.SCRAPED_ABSTRACT_SHARE
             ):
                 abstract = text.abstract
@@ -282,18 +284,18 @@ class Likeness:
 
 def measure_containment(part: str, whole: set[tuple[str, ...]]) -> float:
     """Return the share of *part*'s runs of four words that are also in *whole*, 0 to 1."""
-    runs = shingles(folded(part))
+    runs = build_shingles(fold_words(part))
     return len(runs & whole) / len(runs) if runs else 0.0
 
 
 def measure_shared_authors(ours: tuple[str, ...], theirs: tuple[str, ...], opening: str) -> float:
     """Return the share of the first six authors that *theirs*, or the text's opening, names."""
-    wanted = [name for author in ours[:6] if len(name := " ".join(folded(author))) > 1]
-    named = {name for author in theirs if (name := " ".join(folded(author)))}
+    wanted = [name for author in ours[:6] if len(name := " ".join(fold_words(author))) > 1]
+    named = {name for author in theirs if (name := " ".join(fold_words(author)))}
     # Of a double name, or of names in full, often only the last part is printed.
     named |= {name.rpartition(" ")[2] for name in named}
     # A PDF's "Doe1,2" is Doe.
-    text = f" {' '.join(word.rstrip('0123456789') for word in folded(opening))} "
+    text = f" {' '.join(word.rstrip('0123456789') for word in fold_words(opening))} "
     hits = 0
     for name in wanted:
         last = name.rpartition(" ")[2]
@@ -362,7 +364,7 @@ def _find_clash(document: Document, paper: Paper) -> str:
 
 def _is_doi_printed(document: Document, doi: str, in_references: bool = False) -> bool:
     """Return whether the DOI is printed at the text's beginning or end, or among its references."""
-    told = blocks(document.markdown)
+    told = split_parts(document.markdown)
     text = "\n".join(text for part, _, text in told if (part == "references") is in_references)
     edges = text if in_references else text[: limits.OPENING_CHARS] + text[-limits.OPENING_CHARS :]
     return bool(doi) and doi in re.sub(r"\s+", "", edges).lower()

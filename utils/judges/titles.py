@@ -24,7 +24,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from ..outline.words import UNSPACED, folded, without_markup
+from ..outline.words import UNSPACED, fold_words, strip_markup
 from .thresholds import (
     BYLINE_WORDS,
     PRINTED_TITLE_MIN_LETTERS,
@@ -220,10 +220,10 @@ def _is_typo(one: str, other: str) -> bool:
 def _tokens(title: str) -> list[str]:
     """A title's words in one spelling, numbers in digits, a name and its number in one."""
     plain = _FOOTNOTE.sub("", _PEER_REVIEW.sub("", title[:_LONGEST]).strip("[]. "))
-    plain = without_markup(_RETRACTED.sub("", plain)).replace("&", " and ")
+    plain = strip_markup(_RETRACTED.sub("", plain)).replace("&", " and ")
     plain = re.sub(r"(?<=[^\W\d_])[-\u2010-\u2013](?=\d)", "", plain)
     plain = re.sub(r"(?<=\d)\.(?=\d)", "point", plain)
-    return [_spelled(word) for word in folded(plain)]
+    return [_spelled(word) for word in fold_words(plain)]
 
 
 def _with_digits(words: list[str]) -> list[str]:
@@ -282,7 +282,7 @@ def title_likeness(ours: str, theirs: str) -> float:
 
 def title_words(title: str) -> list[str]:
     """Return a title's words, ready to be compared: no brackets, no *RETRACTED:*."""
-    return folded(_RETRACTED.sub("", without_markup(title[:_LONGEST]).strip("[]. ")))
+    return fold_words(_RETRACTED.sub("", strip_markup(title[:_LONGEST]).strip("[]. ")))
 
 
 def telling_words(title: str) -> int:
@@ -299,7 +299,7 @@ def telling_words(title: str) -> int:
 
 
 def _notice(title: str) -> re.Match[str] | None:
-    plain = without_markup(title).replace("\u2019", "'").strip("[]. ")
+    plain = strip_markup(title).replace("\u2019", "'").strip("[]. ")
     return _NOTICE.match(plain) or _NOTICE_BEHIND.search(plain)
 
 
@@ -314,7 +314,7 @@ def notice_kind(title: str) -> str:
 
 
 def _without_notice(title: str) -> str:
-    plain = without_markup(title).strip("[]. ")
+    plain = strip_markup(title).strip("[]. ")
     found = _notice(title)
     return f"{plain[: found.start()]} {plain[found.end() :]}" if found else title
 
@@ -347,7 +347,7 @@ def find_line_of_title(opening: str, title: str) -> str:
     """
     wanted = "".join(title_words(title))
     lines = opening.split("\n") if len(wanted) >= PRINTED_TITLE_MIN_LETTERS else []
-    return next((line for line in lines if "".join(folded(line)).startswith(wanted)), "")
+    return next((line for line in lines if "".join(fold_words(line)).startswith(wanted)), "")
 
 
 def prints_title(opening: str, title: str) -> bool:
@@ -368,7 +368,7 @@ def prints_title(opening: str, title: str) -> bool:
         return False
     bare = "".join(_with_digits(title_words(_without_notice(title))))
     lines = [line for line in opening.split("\n") if line.strip()]
-    folded_lines = [_with_digits(folded(line)) for line in lines]
+    folded_lines = [_with_digits(fold_words(line)) for line in lines]
     for at, line in enumerate(lines):
         if re.match(r"\W*[-+*]\s|\W*\[", line):
             continue
@@ -376,7 +376,7 @@ def prints_title(opening: str, title: str) -> bool:
             continue
         starts = [(folded_lines[at], wanted)]
         if kind and (notice := _NOTICE.match(line)) and notice.lastgroup == kind:
-            starts.append((_with_digits(folded(line[notice.end() :])), bare))
+            starts.append((_with_digits(fold_words(line[notice.end() :])), bare))
         for words, letters in starts:
             if not words or not letters.startswith(words[0]):
                 continue
@@ -394,9 +394,9 @@ def without_byline(theirs: str, ours: str, family: str) -> str:
     >>> without_byline("Bees and light. Part II. Ada Genç", "Bees and light", "Genc")
     'Bees and light. Part II. Ada Genç'
     """
-    row, wanted = _with_digits(folded(theirs)), _with_digits(title_words(ours))
+    row, wanted = _with_digits(fold_words(theirs)), _with_digits(title_words(ours))
     behind = row[len(wanted) :][:BYLINE_WORDS]
-    is_byline = bool(name := folded(family)) and name[-1] in behind
+    is_byline = bool(name := fold_words(family)) and name[-1] in behind
     return ours if is_byline and _begins_with(row, "".join(wanted)) else theirs
 
 

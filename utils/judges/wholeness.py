@@ -17,9 +17,15 @@ from typing import Final
 
 from ..model.paper import Paper
 from ..model.verdicts import DOUBT, REFUSE, WEAK, Sign
-from ..outline.roles import MAIN_TEXT, bare, key
-from ..outline.sections import concludes, divides_research, opens, prepares, reports
-from ..outline.words import count_words, folded, without_markup
+from ..outline.roles import MAIN_TEXT, strip_title, to_title_key
+from ..outline.sections import (
+    is_conclusion,
+    is_introduction,
+    is_methods,
+    is_results,
+    is_standard_section,
+)
+from ..outline.words import count_words, fold_words, strip_markup
 from . import thresholds as limits
 from .evidence import NAMED, Evidence, Section
 from .signs import Case
@@ -79,14 +85,14 @@ def _check_fragments(pages: int, found: Evidence) -> Iterator[Sign]:
         weight = weights[sum(share > limit for limit in limits.UNENDED_SHARES)]
         text = f"{found.unended} of {found.paragraphs} paragraphs end in mid-sentence"
         yield Sign("broken paragraphs", weight, text)
-    if found.ends_in == "body" and _STOPS.search(last := without_markup(found.last)[-80:]):
+    if found.ends_in == "body" and _STOPS.search(last := strip_markup(found.last)[-80:]):
         yield Sign("tail", WEAK, f"ends in mid-sentence ({' '.join(last.split()[-3:])!r})")
 
 
 def _check_length(abstract: str, found: Evidence) -> Iterator[Sign]:
     """Yield a sign if a text has fewer words than a report, or a paper with an abstract."""
     names = [section.name for section in found.body]
-    is_report = all(any(map(part, names)) for part in (opens, prepares, reports))
+    is_report = all(any(map(part, names)) for part in (is_introduction, is_methods, is_results))
     least = limits.PAPER_MIN_WORDS if abstract or is_report else 0
     if found.prose < max(least, limits.PAPER_TO_ABSTRACT_RATIO * count_words(abstract)):
         text = f"{found.prose} words beside an abstract of {count_words(abstract)}"
@@ -107,7 +113,7 @@ def has_research_sections(found: Evidence) -> bool:
     names = [
         section.name for section in found.body if section.prose >= limits.RESEARCH_PART_MIN_WORDS
     ]
-    parts = (opens, prepares, reports, concludes)
+    parts = (is_introduction, is_methods, is_results, is_conclusion)
     return sum(any(map(part, names)) for part in parts) >= 3 and len(set(names)) == len(names)
 
 
@@ -161,7 +167,7 @@ def _check_empty_headings(pages: int, found: Evidence) -> Iterator[Sign]:
         section.name
         for section, following in zip(found.sections, [*levels[1:], 0], strict=False)
         if section.part == "body" and not section.prose and following <= section.level
-        if section.total <= (limits.LINK_MAX_WORDS if divides_research(section.name) else 0)
+        if section.total <= (limits.LINK_MAX_WORDS if is_standard_section(section.name) else 0)
         if not _APPENDED.match(section.name)
     ]
     text = f"no text under {len(bare)} of {len(found.body)} headings"
@@ -171,7 +177,7 @@ def _check_empty_headings(pages: int, found: Evidence) -> Iterator[Sign]:
         ) > limits.BARE_HEADINGS_SHARE * len(found.body)
         weight = REFUSE if is_most and not pages else DOUBT
         yield Sign("empty headings", weight, text, only_doubts=pages > 0)
-    elif not pages and any(map(divides_research, bare)):
+    elif not pages and any(map(is_standard_section, bare)):
         yield Sign("empty headings", DOUBT, f"no text under {bare[0][:60]!r}")
 
 
@@ -277,7 +283,7 @@ def _check_cited_names(found: Evidence) -> Iterator[Sign]:
 
 
 def _name_and_years(entry: str) -> tuple[str, set[str]]:
-    words = folded(entry)
+    words = fold_words(entry)
     name = next((word for word in words if len(word) > 2 and word.isalpha()), "")
     return name, {word for word in words if _YEAR.fullmatch(word)}
 
@@ -288,7 +294,7 @@ def _find_name_citations(text: str) -> Iterator[tuple[set[str], str]]:
         if year := _YEAR.search(match[0]):
             yield (
                 set(
-                    folded(
+                    fold_words(
                         text[max(0, match.start() - limits.NAME_TO_YEAR_CHARS) : match.start() + 1]
                     )
                 ),
@@ -359,12 +365,12 @@ def find_first_skipped(numbers: set[int]) -> int:
 def _check_sections(body: list[Section], found: Evidence) -> Iterator[Sign]:
     """Yield a sign for an introduction without a concluding section, or without results."""
     names = [section.name for section in body]
-    level = min((part.level for part in body if divides_research(part.name)), default=0)
+    level = min((part.level for part in body if is_standard_section(part.name)), default=0)
     top = [part.name for part in body if part.level == level]
-    if any(map(opens, names)) and not any(map(concludes, names)):
-        is_report = any(map(reports, top)) and all(map(divides_research, top))
+    if any(map(is_introduction, names)) and not any(map(is_conclusion, names)):
+        is_report = any(map(is_results, top)) and all(map(is_standard_section, top))
         is_begun = found.prose < limits.LONG_TEXT_WORDS and not found.listed
-        is_begun = is_begun and all(opens(name) or prepares(name) for name in names)
+        is_begun = is_begun and all(is_introduction(name) or is_methods(name) for name in names)
         weight = REFUSE if is_begun else DOUBT if is_report else WEAK
         yield Sign("unfinished", weight, f"no section after {names[-1][:60]!r} concludes")
     yield from find_missing_parts(top, names)
@@ -372,11 +378,11 @@ def _check_sections(body: list[Section], found: Evidence) -> Iterator[Sign]:
 
 def find_missing_parts(titles: list[str], all_titles: list[str]) -> Iterator[Sign]:
     """Yield the part that a report of research lacks, which *titles* of the top level divide."""
-    own = [title for title in titles if key(bare(title)) not in MAIN_TEXT]
-    if len(own) < 2 or not all(map(divides_research, own)):
+    own = [title for title in titles if to_title_key(strip_title(title)) not in MAIN_TEXT]
+    if len(own) < 2 or not all(map(is_standard_section, own)):
         return
-    if not any(map(reports, own)):
-        if len(own) > 2 or (any(map(prepares, own)) and any(map(concludes, own))):
+    if not any(map(is_results, own)):
+        if len(own) > 2 or (any(map(is_methods, own)) and any(map(is_conclusion, own))):
             yield Sign("no results", DOUBT, "no results among the sections")
-    elif len(own) > 2 and not any(map(prepares, all_titles)):
+    elif len(own) > 2 and not any(map(is_methods, all_titles)):
         yield Sign("no methods", DOUBT, "no methods among the sections")

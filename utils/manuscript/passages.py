@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ..outline import outermost, outline
-from ..outline.blocks import anchor_at, body_start
-from ..outline.terms import COMMON, indexed
+from ..outline import build_outline, find_outermost
+from ..outline.blocks import find_anchor, find_body_start
+from ..outline.terms import STOP_WORDS, to_index_terms
 from .parts import Block, split_sentences
 from .quantities import Quantity, find_quantities
 
@@ -56,8 +56,8 @@ def content_words(text: str) -> list[str]:
     """Return the words of a text that carry meaning: no numbers, no common words."""
     return [
         word
-        for word in indexed(text).split()
-        if word not in COMMON and len(word) > 1 and not word[0].isdigit()
+        for word in to_index_terms(text).split()
+        if word not in STOP_WORDS and len(word) > 1 and not word[0].isdigit()
     ]
 
 
@@ -103,15 +103,15 @@ class CitedText:
 
     def get_handle(self, passage: Passage) -> str:
         """Return the address of a passage: ``pmid:31452104#p-3f9a1c2e``."""
-        anchor = anchor_at(self.text, passage.start, passage.end)
+        anchor = find_anchor(self.text, passage.start, passage.end)
         return f"{self.key}#{anchor.name}" if anchor else self.key
 
 
 def _split_passages(text: str) -> Iterator[Passage]:
     """Yield the passages of a text, without its reference list."""
-    unread = outermost(outline(text), "references")
+    unread = find_outermost(build_outline(text), "references")
     heading = ""
-    for found in _BLOCK.finditer(text, body_start(text)):
+    for found in _BLOCK.finditer(text, find_body_start(text)):
         if any(one.start <= found.start() < one.end for one in unread):
             continue
         if found[0].startswith("#"):

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from ..model.identifiers import Ids
 from ..model.paper import Paper
-from ..outline.words import folded
+from ..outline.words import fold_words
 from .parts import Block, Mark, Reference
 
 _HEADING = re.compile(
@@ -188,8 +188,8 @@ def _mark_names(blocks: Iterable[Block], references: Sequence[Reference]) -> Ite
     """Yield the blocks with their citations by author and year marked."""
     known: dict[tuple[str, str], list[str]] = {}
     for one in references:
-        first, year = (folded(one.words) or [""])[0], _YEAR.search(_LINK.sub("", one.words))
-        for name in {first, *folded(one.words)[1:2]}:
+        first, year = (fold_words(one.words) or [""])[0], _YEAR.search(_LINK.sub("", one.words))
+        for name in {first, *fold_words(one.words)[1:2]}:
             for dated in {year[0], year[1]} if year else ():
                 known.setdefault((name, dated), []).append(one.key)
     for block in blocks:
@@ -211,10 +211,10 @@ def _read_parenthesised_names(found: re.Match[str]) -> Iterator[tuple[str, str]]
     name = ""
     for part in re.split(r"[;]", found[1]):
         named = re.search(_NAME, re.sub(r"^\W*(?:see|also|e\.g\.,?|cf\.|reviewed in)\s+", "", part))
-        name = (folded(named[0]) or [name])[0] if named else name
+        name = (fold_words(named[0]) or [name])[0] if named else name
         yield from ((name, year[0]) for year in _YEAR.finditer(part))
 
 
 def _read_name_in_sentence(found: re.Match[str]) -> Iterator[tuple[str, str]]:
     """Yield the author and year of a citation such as ``Roe et al. (2024)``."""
-    yield (folded(found["name"]) or [""])[0], found["year"]
+    yield (fold_words(found["name"]) or [""])[0], found["year"]

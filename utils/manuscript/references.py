@@ -21,7 +21,7 @@ from ..lists.pasted import Entry, format_citation
 from ..model.identifiers import Ids
 from ..model.paper import Author, Notice, Paper
 from ..model.versions import is_only_preprint
-from ..outline.words import folded
+from ..outline.words import fold_words
 from ..search.reference_search import (
     WantedReference,
     find_at_crossref,
@@ -196,7 +196,7 @@ def _measure_printed_share(title: str, words: str) -> float:
     """Return the share of a title's words that an entry contains in order."""
     from difflib import SequenceMatcher
 
-    ours, theirs = title_words(title), folded(words)
+    ours, theirs = title_words(title), fold_words(words)
     if not ours:
         return 1.0
     if " ".join(ours) in " ".join(theirs):
@@ -268,20 +268,23 @@ def _find_swapped_authors(
 
 def _begins_with_author(words: str, author: Author) -> bool:
     """Return whether a printed entry begins with this author."""
-    name = folded(author.family or author.collective)
+    name = fold_words(author.family or author.collective)
     length = len(name)
-    begins = folded(words)[: length + 4]
+    begins = fold_words(words)[: length + 4]
     return any(begins[at : at + length] == name for at in range(len(begins))) or (
         "".join(name) in "".join(begins)
     )
 
 
 def _is_same_name(ours: Author, theirs: Author) -> bool:
-    one, other = ("".join(folded(a.family or a.collective)) for a in (ours, theirs))
+    one, other = ("".join(fold_words(a.family or a.collective)) for a in (ours, theirs))
     short, long = sorted((one, other), key=len)
     if short == long:
         return True
-    parted = folded(f"{theirs.given} {theirs.family}"), folded(f"{ours.given} {ours.family}")
+    parted = (
+        fold_words(f"{theirs.given} {theirs.family}"),
+        fold_words(f"{ours.given} {ours.family}"),
+    )
     turned = sorted(parted[0]) == sorted(parted[1])  # given and family name may be swapped
     return turned or (len(short) >= 4 and (long.startswith(short) or long.endswith(short)))
 

@@ -305,7 +305,7 @@ def make_key(digest: bytes) -> int:
 def _make_fields(record: dict[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
     parts = (record["title"] or "", row["section"] or "", row["text"])
     return {
-        TERMS: join_weighted_terms(*map(terms.indexed, parts)),
+        TERMS: join_weighted_terms(*map(terms.to_index_terms, parts)),
         "key": make_key(row["digest"]),
         "retracted": int(bool(record["retracted"])),
         "kind": row["kind"],

@@ -90,7 +90,7 @@ class MirrorFinder:
         InvariantFailed
             The vector is of another width than those of the passages.
         """
-        asked, depth = terms.asked(query), count_candidates(limit)
+        asked, depth = terms.to_query_terms(query), count_candidates(limit)
         if self._vectors and self._vectors.dim and vector is not None:
             vector = check_query_vector(vector, self._vectors.dim)
             with ThreadPoolExecutor(1, "by meaning") as other:  # either way waits for no other
@@ -195,7 +195,7 @@ class BothFinder:
 def _get_terms(read: dict[At, Found], first: Sequence[At]) -> set[str]:
     """Return the terms of the best passage by words."""
     best = next((read[at].passage for at in first if at in read), None)
-    return set(terms.indexed(best.embedding_text).split()) if best else set()
+    return set(terms.to_index_terms(best.embedding_text).split()) if best else set()
 
 
 def _to_scored(scored: Sequence[tuple[At, float]], read: dict[At, Found]) -> list[Scored]:

@@ -257,7 +257,7 @@ class WordIndex:
         EmptyStore
             Nothing is indexed yet.
         """
-        wanted = terms.asked(query)
+        wanted = terms.to_query_terms(query)
         if not wanted:
             raise BadRequest(f"{query!r} has no word to look for.", "Give some words.")
         if not (0 <= start < _MOST and 0 < max_results <= _MOST - start):
@@ -392,7 +392,7 @@ def _make_document(place: int, row: dict[str, Any]) -> Document:
     titles = filter(None, (row["title"], row["vernacular_title"]))
     parts = (" ".join(titles), " ".join(keywords), row["abstract"] or "")
     said: dict[str, Any] = {
-        TERMS: join_weighted_terms(*map(terms.indexed, parts)),
+        TERMS: join_weighted_terms(*map(terms.to_index_terms, parts)),
         **get_filter_fields(row),
     }
     return tantivy.Document(place=place, **said)

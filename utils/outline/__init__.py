@@ -1,4 +1,4 @@
-"""The outline of a text: its sections by role, and the figures and tables each mentions first.
+"""Outline a text: its sections by role, and the figures and tables that each mentions first.
 
 The shelf keeps it with every text. Roles come from the words of the title (`.roles`), the
 publisher's own (``sec-type``), and place: a subsection is what it stands in, "Summary" ends a paper
@@ -21,34 +21,46 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from ..model.paper import Role, Section
-from .roles import HINTS, MAIN_TEXT, SUMMARIES, bare, declared, hinted, key, role_named, roles_of
+from .roles import (
+    HINTS,
+    MAIN_TEXT,
+    SUMMARIES,
+    find_hinted_roles,
+    find_roles,
+    parse_role,
+    parse_sec_type,
+    strip_title,
+    to_title_key,
+)
 
 __all__ = [
-    "bare",
-    "caption_label",
-    "floats_of",
-    "key",
-    "labels_in",
-    "outermost",
-    "outline",
-    "role_named",
-    "roles_of",
+    "build_outline",
+    "find_floats",
+    "find_labels",
+    "find_outermost",
+    "find_roles",
+    "parse_caption_label",
+    "parse_role",
+    "strip_title",
+    "to_title_key",
 ]
 
-MOST_HEADINGS = 2000
+MAX_HEADINGS = 2000
 """More is no paper; what stands behind them belongs to the last."""
 _HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*)|(```|~~~)")
-_LONGEST = 500  # characters; more is a paragraph that begins with a sign
-_SEVERAL: Final = 2  # sections
-_NUMBERED = re.compile(r"[\W_]{0,4}(\d{1,2}(?:\.\s?\d{1,2}){0,4})[.):]?\s+\S")
+_MAX_HEADING_CHARS = 500  # characters; more is a paragraph that begins with a sign
+_MIN_TOPIC_SECTIONS: Final = 2  # sections
+_HEADING_NUMBER = re.compile(r"[\W_]{0,4}(\d{1,2}(?:\.\s?\d{1,2}){0,4})[.):]?\s+\S")
 # What stands in one of these is a part of it, whatever its title: the Methods of an abstract.
-_CLOSED: Final[frozenset[Role]] = frozenset(["abstract", "highlights", "references", "peer review"])
+_CLOSED_ROLES: Final[frozenset[Role]] = frozenset(
+    ["abstract", "highlights", "references", "peer review"]
+)
 # In one of these only methods and the like are not the paper's own.
-_BEHIND: Final[frozenset[Role]] = frozenset(["supplementary", "appendix"])
-_CORE: Final[frozenset[Role]] = frozenset(
+_APPENDED_ROLES: Final[frozenset[Role]] = frozenset(["supplementary", "appendix"])
+_CORE_ROLES: Final[frozenset[Role]] = frozenset(
     ["introduction", "methods", "results", "discussion", "conclusion", "case report"]
 )
-_BODY: Final[frozenset[Role]] = _CORE - {"introduction"}
+_BODY_ROLES: Final[frozenset[Role]] = _CORE_ROLES - {"introduction"}
 
 
 @dataclass(slots=True)
@@ -61,36 +73,38 @@ class _Heading:
     end: int = 0
 
 
-def outline(text: str, words: Mapping[str, str] | None = None) -> list[Section]:
-    r"""The sections of a text in reading order; *words* are the publisher's (`section_words`).
+def build_outline(text: str, words: Mapping[str, str] | None = None) -> list[Section]:
+    r"""Return a text's sections in reading order; *words* are from `collect_section_words`.
 
-    >>> [(s.title, s.roles) for s in outline("# T\n\n## 2. Methodik\n\nx\n\n### Mice\n\ny\n")]
+    >>> [(s.title, s.roles) for s in build_outline("# T\n\n## 2. Methodik\n\nx\n\n### Mice\n\ny\n")]
     [('T', ()), ('2. Methodik', ('methods',)), ('Mice', ('methods',))]
     """
-    found = list(itertools.islice(_headings(text), MOST_HEADINGS))
-    _level_by_number(found)
-    _raise_from_introductions(found)
+    found = list(itertools.islice(_find_headings(text), MAX_HEADINGS))
+    _align_levels(found)
+    _raise_sections(found)
     _set_ends(found, len(text))
     publishers = words or {}
-    kinds = [publishers.get(key(heading.title), "") for heading in found]
-    roles = _roles(found, kinds, frozenset())
+    kinds = [publishers.get(to_title_key(heading.title), "") for heading in found]
+    roles = _assign_roles(found, kinds, frozenset())
     missing = HINTS - {role for several in roles for role in several}
     if missing:
-        roles = _roles(found, kinds, missing)
+        roles = _assign_roles(found, kinds, missing)
     sections = [
         Section(heading.title, heading.level, heading.start, heading.end, several, (), kind)
         for heading, several, kind in zip(found, roles, kinds, strict=True)
     ]
-    return _with_floats(sections, floats_of(text, sections))
+    return _add_floats(sections, find_floats(text, sections))
 
 
-def section_words(sections: Iterable[Section]) -> dict[str, str]:
-    """The publisher's words for sections, by the key of their titles."""
-    return {key(section.title): section.declared for section in sections if section.declared}
+def collect_section_words(sections: Iterable[Section]) -> dict[str, str]:
+    """Return the publisher's words for sections, by the key of their titles."""
+    return {
+        to_title_key(section.title): section.declared for section in sections if section.declared
+    }
 
 
-def with_own_roles(sections: Sequence[Section]) -> Iterator[tuple[Section, str]]:
-    """Each section with the roles that it does not have from the one it stands in."""
+def iterate_own_roles(sections: Sequence[Section]) -> Iterator[tuple[Section, str]]:
+    """Yield each section with the roles that its parent section does not have."""
     above: list[Section] = []
     for section in sections:
         while above and above[-1].end <= section.start:
@@ -100,8 +114,8 @@ def with_own_roles(sections: Sequence[Section]) -> Iterator[tuple[Section, str]]
         above.append(section)
 
 
-def outermost(sections: Iterable[Section], role: Role) -> list[Section]:
-    """The sections of a role that stand in no other of it, those of the highest level only."""
+def find_outermost(sections: Iterable[Section], role: Role) -> list[Section]:
+    """Return the outermost sections of a role, those of the highest level only."""
     found: list[Section] = []
     end = -1
     for section in sections:
@@ -112,9 +126,9 @@ def outermost(sections: Iterable[Section], role: Role) -> list[Section]:
     return [section for section in found if section.level == highest]
 
 
-def _headings(text: str) -> Iterator[_Heading]:
-    """The headings, those in a fence of code left out; a fence that nothing closes is none."""
-    lines = [match for at in _line_starts(text) if (match := _HEADING.match(text, at))]
+def _find_headings(text: str) -> Iterator[_Heading]:
+    """Yield the headings outside code fences; a fence that is never closed is ignored."""
+    lines = [match for at in _find_marked_lines(text) if (match := _HEADING.match(text, at))]
     last = {match[3]: match.start() for match in lines if match[3]}
     fence = ""
     for match in lines:
@@ -123,14 +137,14 @@ def _headings(text: str) -> Iterator[_Heading]:
             fence = "" if marker == fence else fence
         elif marker:
             fence = marker if last[marker] > match.start() else ""
-        elif len(title := match[2].rstrip().rstrip("#").rstrip()) <= _LONGEST and title:
-            number = _NUMBERED.match(title)
+        elif len(title := match[2].rstrip().rstrip("#").rstrip()) <= _MAX_HEADING_CHARS and title:
+            number = _HEADING_NUMBER.match(title)
             parts = tuple(map(int, number[1].split("."))) if number else ()
-            yield _Heading(match.start(), len(match[1]), title, parts, roles_of(title))
+            yield _Heading(match.start(), len(match[1]), title, parts, find_roles(title))
 
 
-def _line_starts(text: str) -> list[int]:
-    """Where lines begin with the sign of a heading or a fence; most lines need no pattern."""
+def _find_marked_lines(text: str) -> list[int]:
+    """Return the starts of lines that begin with the sign of a heading or fence."""
     found = [0]
     for sign in ("\n#", "\n```", "\n~~~"):
         at = text.find(sign)
@@ -140,8 +154,8 @@ def _line_starts(text: str) -> list[int]:
     return sorted(found)
 
 
-def _level_by_number(headings: Sequence[_Heading]) -> None:
-    """Bring the levels in line with numbers: what reads a page may not see that 2 follows 1."""
+def _align_levels(headings: Sequence[_Heading]) -> None:
+    """Align heading levels with printed numbers; a page reader may miss that 2 follows 1."""
     run = [heading for heading in headings if len(heading.number) == 1]
     if [heading.number[0] for heading in run] != list(range(1, len(run) + 1)) or len(run) < 3:
         return
@@ -153,20 +167,20 @@ def _level_by_number(headings: Sequence[_Heading]) -> None:
             heading.level = max(heading.level, level + 1)
 
 
-def _raise_from_introductions(headings: Sequence[_Heading]) -> None:
-    """Raise what follows an introduction to its level: no introduction holds the discussion."""
+def _raise_sections(headings: Sequence[_Heading]) -> None:
+    """Raise body sections inside an introduction to the introduction's level."""
     level = 0
     for heading in headings[_count_titles(headings) :]:
         if level and heading.level <= level:
             level = 0
-        if level and len(heading.number) < 2 and _BODY & set(heading.title_roles):
+        if level and len(heading.number) < 2 and _BODY_ROLES & set(heading.title_roles):
             heading.level = level
         if heading.title_roles == ("introduction",) and not level and len(heading.number) < 2:
             level = heading.level
 
 
 def _set_ends(headings: Sequence[_Heading], length: int) -> None:
-    """Find where each section ends: at the next heading that is not below it."""
+    """Set the end of each section: the next heading that is not below."""
     is_open: list[_Heading] = []
     for heading in headings:
         while is_open and is_open[-1].level >= heading.level:
@@ -176,10 +190,10 @@ def _set_ends(headings: Sequence[_Heading], length: int) -> None:
         heading.end = length
 
 
-def _roles(
+def _assign_roles(
     headings: Sequence[_Heading], kinds: Sequence[str], missing: frozenset[Role]
 ) -> list[tuple[Role, ...]]:
-    """The roles of each section; titles that only hint at one count for those *missing*."""
+    """Return each section's roles; titles that only hint count for *missing* roles."""
     found: list[tuple[Role, ...]] = []
     above: list[tuple[int, tuple[Role, ...]]] = []
     seen: set[Role] = set()
@@ -190,14 +204,14 @@ def _roles(
             above.pop()
         outer = above[-1][1] if above else ()
         roles = outer
-        if number >= titles and not _CLOSED & set(outer):
-            own = _own(headings, number, kind, seen, opened=opened)
+        if number >= titles and not _CLOSED_ROLES & set(outer):
+            own = _find_own_roles(headings, number, kind, seen, opened=opened)
             opened = opened or not {"abstract", "highlights"} & set(own + outer)
-            if _BEHIND & set(outer):
-                own = tuple(role for role in own if role not in _CORE)
+            if _APPENDED_ROLES & set(outer):
+                own = tuple(role for role in own if role not in _CORE_ROLES)
             if not own and not outer:
-                own = tuple(role for role in hinted(heading.title) if role in missing)
-            is_core = bool(_CORE & set(own))
+                own = tuple(role for role in find_hinted_roles(heading.title) if role in missing)
+            is_core = bool(_CORE_ROLES & set(own))
             roles = (own if is_core else tuple(dict.fromkeys(own + outer))) or outer
         seen.update(roles)
         above.append((heading.level, roles))
@@ -205,21 +219,29 @@ def _roles(
     return found
 
 
-def _own(
+def _find_own_roles(
     headings: Sequence[_Heading], number: int, kind: str, seen: set[Role], *, opened: bool
 ) -> tuple[Role, ...]:
-    """What a section is by its title and place, or by the publisher's word for it."""
+    """Return a section's roles by title and place, or by the publisher's word."""
     heading = headings[number]
-    name = key(bare(heading.title))
+    name = to_title_key(strip_title(heading.title))
     if name in SUMMARIES:
-        return ("conclusion",) if _BODY & seen or ("abstract" in seen and opened) else ("abstract",)
+        return (
+            ("conclusion",)
+            if _BODY_ROLES & seen or ("abstract" in seen and opened)
+            else ("abstract",)
+        )
     if name in MAIN_TEXT:
-        return ("introduction",) if not _CORE & seen and _introduces(headings, number) else ()
-    return heading.title_roles or (declared(kind) if kind else ())
+        return (
+            ("introduction",)
+            if not _CORE_ROLES & seen and _is_introduction(headings, number)
+            else ()
+        )
+    return heading.title_roles or (parse_sec_type(kind) if kind else ())
 
 
-def _introduces(headings: Sequence[_Heading], number: int) -> bool:
-    """Whether what stands under no title of its own comes before the paper's own sections.
+def _is_introduction(headings: Sequence[_Heading], number: int) -> bool:
+    """Return whether an untitled main text comes before the paper's own sections.
 
     Those of results or discussion, or, as in a review, several of its subject, longer together.
     """
@@ -228,17 +250,17 @@ def _introduces(headings: Sequence[_Heading], number: int) -> bool:
         return False
     beside = [h for h in headings[number + 1 :] if h.level == heading.level and not h.title_roles]
     together = sum(later.end - later.start for later in beside)
-    several = len(beside) >= _SEVERAL and together > 2 * (heading.end - heading.start)
-    return several or number < _last_of_body(headings)
+    several = len(beside) >= _MIN_TOPIC_SECTIONS and together > 2 * (heading.end - heading.start)
+    return several or number < _find_last_body_heading(headings)
 
 
 def _count_titles(headings: Sequence[_Heading]) -> int:
-    """1 where the first heading is the paper's title, the only one of its level; else 0."""
+    """Return 1 if the first heading is the paper's title, the only one of its level; else 0."""
     return int(bool(headings) and all(h.level > headings[0].level for h in headings[1:]))
 
 
-def _last_of_body(headings: Sequence[_Heading]) -> int:
-    """The number of the last heading that names results or a discussion.
+def _find_last_body_heading(headings: Sequence[_Heading]) -> int:
+    """Return the number of the last heading that names results or a discussion.
 
     Methods do not count: some journals print them behind a main text that holds everything else.
     """
@@ -247,8 +269,8 @@ def _last_of_body(headings: Sequence[_Heading]) -> int:
     return max(numbers, default=-1)
 
 
-def _with_floats(sections: list[Section], floats: Sequence[Float]) -> list[Section]:
-    """Each figure and table with the innermost section that mentions it first."""
+def _add_floats(sections: list[Section], floats: Sequence[Float]) -> list[Section]:
+    """Assign each figure and table to the innermost section that mentions it first."""
     starts = [section.start for section in sections]
     labels: dict[int, list[str]] = {}
     for one in sorted(floats, key=lambda one: one.mentioned):
@@ -262,17 +284,19 @@ def _with_floats(sections: list[Section], floats: Sequence[Float]) -> list[Secti
     ]
 
 
-_FIGURE = (
+_FIGURE_WORDS = (
     r"fig(?:ures?|uras?|s)?|abb(?:ildung(?:en)?)?|рис(?:унок|унка|унке|унки)?|ryc(?:ina|iny)?"
     r"|rysunek|şekil|afbeelding|그림|图|圖|図"
 )
-_TABLE = (
+_TABLE_WORDS = (
     r"tab(?:les?|ellen|elle|elas?|eli|el|leaux?|las?|ellae?|o)?|tablo|табл(?:ица|ице|ицы)?|표|表"
 )
-_LABEL = rf"(?:(?P<figure>{_FIGURE})|(?P<scheme>schemes?)|(?:{_TABLE}))\.?[\s*_-]{{0,3}}"
+_LABEL = (
+    rf"(?:(?P<figure>{_FIGURE_WORDS})|(?P<scheme>schemes?)|(?:{_TABLE_WORDS}))\.?[\s*_-]{{0,3}}"
+)
 _NUMBER = r"(?P<number>S?\d{1,3}|[IVX]{1,4}(?![A-Za-z]))"
 # How a label begins: sought one by one, thirty times as fast as a pattern that knows them all.
-_BEGINNINGS: Final = [
+_LABEL_STARTS: Final = [
     "Fig",
     "fig",
     "FIG",
@@ -302,7 +326,7 @@ _BEGINNINGS: Final = [
     "그림",
     "표",
 ]
-_BEGINS = re.compile("|".join(_BEGINNINGS))
+_LABEL_START = re.compile("|".join(_LABEL_STARTS))
 _MENTION = re.compile(
     rf"{_LABEL}\[?{_NUMBER}(?!\d)"
     r"(?P<more>(?:[A-Za-z]{0,2}[)\]]?\s?(?:,|and|&|und|et|y|e|и|[-\u2013])\s?S?\d{1,3}(?!\d)){0,9})",
@@ -312,20 +336,22 @@ _CAPTION = re.compile(
     rf"{_LABEL}{_NUMBER}[A-Za-z]?(?:[*_]{{0,3}}\s{{0,2}}(?:[.:|)\]]|\Z|(?=\n)|\s\s)|[*_]{{2}})",
     re.I,
 )
-_WORDS = r"(?:(extended data)|supplement\w{0,6}|supporting|additional|online|appendix)\s"
-_OPENING = re.compile(rf"[>\s]{{0,4}}(?:#{{1,6}}\s)?[\[*_(<]{{0,6}}(?:{_WORDS})?", re.I)
-_EXTRA = re.compile(rf"{_WORDS}\Z", re.I)
-_MORE = re.compile(r"([-\u2013]?)\s?(S?)(\d{1,3})", re.I)
-_GOES_ON = re.compile(r"\[(?:Image|File|Table)|\W{0,4}\(\W{0,3}[A-Za-z]\W{0,3}\)")
-_NOTE = re.compile(
+_SUPPLEMENT_WORDS = r"(?:(extended data)|supplement\w{0,6}|supporting|additional|online|appendix)\s"
+_OPENING = re.compile(rf"[>\s]{{0,4}}(?:#{{1,6}}\s)?[\[*_(<]{{0,6}}(?:{_SUPPLEMENT_WORDS})?", re.I)
+_SUPPLEMENT_END = re.compile(rf"{_SUPPLEMENT_WORDS}\Z", re.I)
+_FURTHER_NUMBER = re.compile(r"([-\u2013]?)\s?(S?)(\d{1,3})", re.I)
+_FIGURE_CONTINUES = re.compile(r"\[(?:Image|File|Table)|\W{0,4}\(\W{0,3}[A-Za-z]\W{0,3}\)")
+_TABLE_NOTE = re.compile(
     r"<sup>|[*\u2020\u2021§¶]|\\\*|\W{0,4}(?:notes?|abbreviations?|sources?)\b.{0,20}[:.]", re.I
 )
-_SHORT = 20  # characters of a caption that says nothing but its number
-_LONGEST_RANGE = 20
-_NEAR = 3  # blocks from a caption to the rows of its table
-_MOST_GATHERED = 40  # blocks of one figure or table where they stand by themselves
+_BARE_CAPTION_MAX_CHARS = 20  # characters of a caption that says nothing but its number
+_MAX_RANGE = 20
+_MAX_ROWS_DISTANCE = 3  # blocks from a caption to the rows of its table
+_MAX_GATHERED_BLOCKS = 40  # blocks of one figure or table where they stand by themselves
 # A figure mentioned there is not mentioned in the text.
-_NOT_TEXT: Final[frozenset[Role]] = frozenset(["abstract", "highlights", "references", "figures"])
+_NON_TEXT_ROLES: Final[frozenset[Role]] = frozenset(
+    ["abstract", "highlights", "references", "figures"]
+)
 
 
 class Float(NamedTuple):
@@ -345,97 +371,103 @@ class _Block(NamedTuple):
     label: str
 
 
-def floats_of(text: str, sections: Sequence[Section]) -> list[Float]:
-    """The figures and tables of *text* in reading order, each once.
+def find_floats(text: str, sections: Sequence[Section]) -> list[Float]:
+    """Return the figures and tables of *text* in reading order, each once.
 
     *sections* are its outline: at the end of an archive's text stands a section of nothing else,
     where everything between two captions belongs to the first.
     """
-    blocks = list(_blocks(text))
+    blocks = list(_split_paragraphs(text))
     captions = {(block.start, block.end): block.label for block in blocks if block.label}
     if not captions:
         return []
-    mentions = _mentions(text, list(captions), sections)
-    gathering = _spans(sections, frozenset(["figures"]))
+    mentions = _find_mentions(text, list(captions), sections)
+    gathering = _find_spans(sections, frozenset(["figures"]))
     found: dict[str, Float] = {}
     for number, block in enumerate(blocks):
         if block.label and block.label not in found:
-            end = _end_of_span(gathering, block.start)
+            end = _find_span_end(gathering, block.start)
             last = (
-                _last_before(text, blocks, number, end)
+                _find_last_before(text, blocks, number, end)
                 if end
-                else _last_in_text(text, blocks, number)
+                else _find_last_block(text, blocks, number)
             )
             at = mentions.get(block.label, -1)
             found[block.label] = Float(block.label, block.start, blocks[last].end, at)
     return list(found.values())
 
 
-def labels_in(text: str) -> list[str]:
-    """The figures and tables that a stretch of text speaks of or shows, each once, in its order.
+def find_labels(text: str) -> list[str]:
+    """Return the figures and tables that a text mentions or shows, each once, in order.
 
-    >>> labels_in("As in Figs. 1-3 and Tabelle 2; stable 4.")
+    >>> find_labels("As in Figs. 1-3 and Tabelle 2; stable 4.")
     ['Figure 1', 'Figure 2', 'Figure 3', 'Table 2']
     """
     found: dict[str, None] = {}
-    for at in _beginnings(text):
+    for at in _find_label_starts(text):
         if match := _MENTION.match(text, at):
-            extra = _supplement_prefix(text, at)
-            found |= dict.fromkeys(_label(match, number, extra) for number in _numbers(match))
+            extra = _find_supplement_prefix(text, at)
+            found |= dict.fromkeys(
+                _to_label(match, number, extra) for number in _expand_numbers(match)
+            )
     return list(filter(None, found))
 
 
-def caption_label(text: str) -> str:
-    """The label of the figure or table whose caption a paragraph is; empty for any other.
+def parse_caption_label(text: str) -> str:
+    """Return the label of a caption's figure or table; empty for any other paragraph.
 
-    >>> caption_label("Fig. 2: Growth"), caption_label("Figure 2 shows growth")
+    >>> parse_caption_label("Fig. 2: Growth"), parse_caption_label("Figure 2 shows growth")
     ('Figure 2', '')
     """
-    return _caption(text, 0, len(text))
+    return _parse_caption(text, 0, len(text))
 
 
-def _blocks(text: str) -> Iterator[_Block]:
-    """The paragraphs of a text."""
+def _split_paragraphs(text: str) -> Iterator[_Block]:
+    """Yield the paragraphs of a text."""
     start = 0
     for gap in re.finditer(r"\n[ \t]*\n\s*", text):
         if start < gap.start():
-            yield _Block(start, gap.start(), _caption(text, start, gap.start()))
+            yield _Block(start, gap.start(), _parse_caption(text, start, gap.start()))
         start = gap.end()
     if start < (end := len(text.rstrip())):
-        yield _Block(start, end, _caption(text, start, end))
+        yield _Block(start, end, _parse_caption(text, start, end))
 
 
-def _caption(text: str, start: int, end: int) -> str:
-    """The label of the figure or table that a paragraph describes; empty if it describes none."""
-    begins = _BEGINS.search(text, start, min(end, start + 40))
+def _parse_caption(text: str, start: int, end: int) -> str:
+    """Return the label of a paragraph's figure or table; empty if not a caption."""
+    begins = _LABEL_START.search(text, start, min(end, start + 40))
     if not begins or not _OPENING.fullmatch(text, start, begins.start()):
         return ""
     match = _CAPTION.match(text, begins.start(), end)
-    return _label(match, match["number"], _supplement_prefix(text, begins.start())) if match else ""
+    return (
+        _to_label(match, match["number"], _find_supplement_prefix(text, begins.start()))
+        if match
+        else ""
+    )
 
 
-def _mentions(
+def _find_mentions(
     text: str, captions: Sequence[tuple[int, int]], sections: Sequence[Section]
 ) -> dict[str, int]:
-    """Where each label first stands in running text."""
-    outside = _spans(sections, _NOT_TEXT)
+    """Return the place where running text first mentions each label."""
+    outside = _find_spans(sections, _NON_TEXT_ROLES)
     found: dict[str, int] = {}
-    for at in _beginnings(text):
-        if _end_of_span(captions, at) or _end_of_span(outside, at):
+    for at in _find_label_starts(text):
+        if _find_span_end(captions, at) or _find_span_end(outside, at):
             continue
         if (match := _MENTION.match(text, at)) is None:
             continue
-        extra = _supplement_prefix(text, at)
-        for number in _numbers(match):
-            if label := _label(match, number, extra):
+        extra = _find_supplement_prefix(text, at)
+        for number in _expand_numbers(match):
+            if label := _to_label(match, number, extra):
                 found.setdefault(label, at)
     return found
 
 
-def _beginnings(text: str) -> list[int]:
-    """Where labels may begin, in order; not in the middle of a word ("stable")."""
+def _find_label_starts(text: str) -> list[int]:
+    """Return the places where labels may begin, in order; not inside a word ("stable")."""
     found: list[int] = []
-    for letters in _BEGINNINGS:
+    for letters in _LABEL_STARTS:
         at = text.find(letters)
         while at >= 0:
             before = text[at - 1 : at]
@@ -445,27 +477,27 @@ def _beginnings(text: str) -> list[int]:
     return sorted(found)
 
 
-def _numbers(match: re.Match[str]) -> Iterator[str]:
-    """The numbers of "Figs 1, 3 and S2-S4", ranges filled."""
+def _expand_numbers(match: re.Match[str]) -> Iterator[str]:
+    """Yield the numbers of "Figs 1, 3 and S2-S4", with ranges expanded."""
     yield match["number"]
     last = match["number"]
-    for dash, letter, digits in _MORE.findall(match["more"]):
+    for dash, letter, digits in _FURTHER_NUMBER.findall(match["more"]):
         before = re.sub(r"\D", "", last)
-        if dash and before and 0 < int(digits) - int(before) <= _LONGEST_RANGE:
+        if dash and before and 0 < int(digits) - int(before) <= _MAX_RANGE:
             mark = letter or ("S" if last[0] in "Ss" else "")
             yield from (f"{mark}{n}" for n in range(int(before) + 1, int(digits)))
         last = f"{letter}{digits}"
         yield last
 
 
-def _supplement_prefix(text: str, at: int) -> str:
-    """``S`` before the label of a supplementary figure, however it is called."""
-    match = _EXTRA.search(text, max(0, at - 20), at)
+def _find_supplement_prefix(text: str, at: int) -> str:
+    """Return ``S`` or "Extended Data" for the label of a supplementary figure; else empty."""
+    match = _SUPPLEMENT_END.search(text, max(0, at - 20), at)
     return "" if not match else "Extended Data " if match[1] else "S"
 
 
-def _label(match: re.Match[str], number: str, extra: str) -> str:
-    """The name of a figure or table, alike wherever it stands; empty for what is none."""
+def _to_label(match: re.Match[str], number: str, extra: str) -> str:
+    """Return the normal form of a figure's or table's label; empty if the match is not a label."""
     if not number[-1].isdigit() and not number.isupper():  # "tab in" is no Roman number
         return ""
     kind = "Figure" if match["figure"] else "Scheme" if match["scheme"] else "Table"
@@ -475,22 +507,22 @@ def _label(match: re.Match[str], number: str, extra: str) -> str:
     return f"{extra}{kind} {number}"
 
 
-def _last_in_text(text: str, blocks: Sequence[_Block], number: int) -> int:
-    """The last block of a figure or table that stands in running text."""
-    near = range(number, min(number + _NEAR + 1, len(blocks)))
+def _find_last_block(text: str, blocks: Sequence[_Block], number: int) -> int:
+    """Return the last block of a figure or table within running text."""
+    near = range(number, min(number + _MAX_ROWS_DISTANCE + 1, len(blocks)))
     last = number
     if blocks[number].label.rpartition(" ")[0].endswith("Table"):
         rows = (
             n for n in near if "\n|" in text[slice(*blocks[n][:2])] or text[blocks[n].start] == "|"
         )
         last = next(rows, number)
-        goes_on = _NOTE
+        goes_on = _TABLE_NOTE
     else:
-        is_bare = blocks[number].end - blocks[number].start <= _SHORT
+        is_bare = blocks[number].end - blocks[number].start <= _BARE_CAPTION_MAX_CHARS
         if is_bare and number + 1 < len(blocks) and text[blocks[number + 1].start] != "#":
             last = number + 1
-        goes_on = _GOES_ON
-    while last + 1 < len(blocks) and last < number + 2 * _NEAR:
+        goes_on = _FIGURE_CONTINUES
+    while last + 1 < len(blocks) and last < number + 2 * _MAX_ROWS_DISTANCE:
         following = blocks[last + 1]
         if following.label or not goes_on.match(text, following.start, following.end):
             break
@@ -498,10 +530,10 @@ def _last_in_text(text: str, blocks: Sequence[_Block], number: int) -> int:
     return last
 
 
-def _last_before(text: str, blocks: Sequence[_Block], number: int, end: int) -> int:
-    """The last block before the next caption or *end*."""
+def _find_last_before(text: str, blocks: Sequence[_Block], number: int, end: int) -> int:
+    """Return the last block before the next caption or *end*."""
     last = number
-    while last + 1 < len(blocks) and last < number + _MOST_GATHERED:
+    while last + 1 < len(blocks) and last < number + _MAX_GATHERED_BLOCKS:
         following = blocks[last + 1]
         if following.label or following.start >= end or text[following.start] == "#":
             break
@@ -509,8 +541,8 @@ def _last_before(text: str, blocks: Sequence[_Block], number: int, end: int) -> 
     return last
 
 
-def _spans(sections: Sequence[Section], roles: frozenset[Role]) -> list[tuple[int, int]]:
-    """Where sections of these roles stand, the outermost of them."""
+def _find_spans(sections: Sequence[Section], roles: frozenset[Role]) -> list[tuple[int, int]]:
+    """Return the spans of the outermost sections with these roles."""
     found: list[tuple[int, int]] = []
     for section in sections:
         if roles & set(section.roles) and (not found or section.start >= found[-1][1]):
@@ -518,7 +550,7 @@ def _spans(sections: Sequence[Section], roles: frozenset[Role]) -> list[tuple[in
     return found
 
 
-def _end_of_span(spans: Sequence[tuple[int, int]], at: int) -> int:
-    """The end of the span that holds a place; 0 where none does."""
+def _find_span_end(spans: Sequence[tuple[int, int]], at: int) -> int:
+    """Return the end of the span that holds a place; 0 if there is none."""
     number = bisect_right(spans, (at, 1 << 62)) - 1
     return spans[number][1] if number >= 0 and at < spans[number][1] else 0

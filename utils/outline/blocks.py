@@ -1,11 +1,11 @@
-"""The sections of a paper's markdown, and the blocks within them, with their exact places.
+"""Split a paper's markdown into sections and blocks with their exact positions.
 
 Every reader of `..readers` writes this markdown: ``#`` headings, paragraphs, lists, tables with
 pipes under a caption in bold, ``$$`` formulas and fences of code. Line by line, so that a page of a
 million brackets costs no more than one of a million words.
 
-`anchors_of` names the blocks. `sentences` says where sentences end, `tokens` about how many tokens
-a text has.
+`build_anchors` names the blocks, `split_sentences` finds the ends of sentences, and
+`estimate_tokens` estimates the number of tokens in a text.
 
 Passages begin and end with sentences, so a full stop must be told from that of "et al.", "Fig. 2",
 "E. coli" or "0.05"; and no formula is ever cut. The estimate of tokens was measured against the
@@ -25,9 +25,9 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from ..model.passage import Anchor
-from . import floats_of, outline
-from .sections import Part, part_of
-from .words import folded, without_markup
+from . import build_outline, find_floats
+from .sections import Part, classify_heading
+from .words import fold_words, strip_markup
 
 _HEADER = re.compile(
     r"(?:RETRACTED:[^\n]*\n\s*\n)?- Title:[^\n]*\n"
@@ -36,11 +36,11 @@ _HEADER = re.compile(
     r"Markdown Content:\s*"
 )
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+\S")
-_LONGEST_HEADING = 300  # more is a paragraph that begins with a sign
+_MAX_HEADING_CHARS = 300  # more is a paragraph that begins with a sign
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 _FENCE_LINE = re.compile(r"(?m)^ {0,3}(```|~~~)")
-_ROW = re.compile(r" {0,3}\|")
-_ITEM = re.compile(r"\s{0,12}(?:[-*+\u2022]|\(?\w{1,3}[.)]|\[\d{1,4}\])\s+\S")
+_TABLE_ROW = re.compile(r" {0,3}\|")
+_LIST_ITEM = re.compile(r"\s{0,12}(?:[-*+\u2022]|\(?\w{1,3}[.)]|\[\d{1,4}\])\s+\S")
 _CAPTION = re.compile(r"\W{0,4}(?:supplementary |extended data )?tab(?:le|\.)\W", re.I)
 _NUMBERING = re.compile(r"^(?:\d+(?:\.\d+)*|[IVX]+|[A-Z])[.):]\s+|^\d+(?:\.\d+)*\s+")
 BlockKind = Literal["prose", "list", "table", "code"]
@@ -48,13 +48,13 @@ _TOKEN = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]|[^\W\d_]{1,7}|\d{1,2}|[^\w\s]|_"
 )
 _MOST_KEPT, _LONGEST_KEPT = 200_000, 64  # words, letters
-_STOP = re.compile(r"[.!?](?![^\W_])")  # that of "0.05" ends nothing
-_END = re.compile(
+_STOP_SIGN = re.compile(r"[.!?](?![^\W_])")  # that of "0.05" ends nothing
+_SENTENCE_END = re.compile(
     r"(?:(?<=[^\s.])\.{1,3}|[!?]{1,3})"
     r"(?:[\"'\u2019\u201d)\]*_]|</?\w{1,6}>|\[\d[\d,\s\u2013-]{0,40}\]|(?<=>)\d[\d,\u2013-]{0,20}){0,8}\s+"
     r"|[\u3002\uff01\uff1f\uff0e]+[\u300d\u300f\uff09\"\u201d]{0,2}\s*"
 )
-_BEGINS = re.compile(r"[\"'\u2018\u201c(\[*_$<\\]{0,6}(?:[A-Z0-9]|[^\W\d_a-z])")
+_SENTENCE_START = re.compile(r"[\"'\u2018\u201c(\[*_$<\\]{0,6}(?:[A-Z0-9]|[^\W\d_a-z])")
 _LAST_WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|\.(?=[^\W\d_])){0,11}\Z")
 _ABBREVIATIONS = frozenset(
     [
@@ -71,8 +71,10 @@ _ABBREVIATIONS = frozenset(
 )  # fmt: skip
 _UNIT = re.compile(r"\S{1,200}")
 _PROTECTED = re.compile(r"\$\$[^$]{1,20000}\$\$|\$(?=\S)[^$\n]{1,500}(?<=\S)\$|`[^`\n]{1,300}`")
-_DIGITS = 8  # hexadecimal: of a million blocks two share a name by chance once in a hundred papers
-_LETTERS = {"prose": "p", "list": "list", "table": "table", "code": "code"}
+_NAME_DIGITS = (
+    8  # hexadecimal: of a million blocks two share a name by chance once in a hundred papers
+)
+_NAME_PREFIXES = {"prose": "p", "list": "list", "table": "table", "code": "code"}
 
 
 class Block(NamedTuple):
@@ -96,20 +98,20 @@ class Section:
     blocks: list[Block] = field(default_factory=list)
 
 
-def body_start(text: str) -> int:
-    r"""Return where the paper begins: after the header of the shelf, or of Jina Reader.
+def find_body_start(text: str) -> int:
+    r"""Return the start of the paper's text: after the header of the shelf or of Jina Reader.
 
-    >>> body_start("- Title: A\n- Kind: full_text\n\n---\n\nText"), body_start("Text")
+    >>> find_body_start("- Title: A\n- Kind: full_text\n\n---\n\nText"), find_body_start("Text")
     (35, 0)
-    >>> body_start("Title: A\n\nURL Source: https://a.org\n\nMarkdown Content:\nText")
+    >>> find_body_start("Title: A\n\nURL Source: https://a.org\n\nMarkdown Content:\nText")
     55
     """
     header = _HEADER.match(text)
     return header.end() if header else 0
 
 
-def sections(text: str, start: int = 0) -> list[Section]:
-    """The sections of ``text[start:]`` in reading order, reference lists left out.
+def split_sections(text: str, start: int = 0) -> list[Section]:
+    """Return the sections of ``text[start:]`` in reading order, without reference lists.
 
     The title (the first heading, if it is one of the first level) is no part of the paths. A
     heading with nothing under it is a block of the section above.
@@ -118,19 +120,19 @@ def sections(text: str, start: int = 0) -> list[Section]:
     above: list[tuple[int, str, Part]] = []
     pending: tuple[int, Block] | None = None  # the last heading, until something follows it
     left_out = 0  # the level of the reference list we are in
-    for depth, block in _lines(text, start):
+    for depth, block in _split_blocks(text, start):
         if not depth:
             pending = None
             if not left_out:
-                _add(found[-1], block, text)
+                _add_block(found[-1], block, text)
             continue
         if pending and depth <= pending[0] and not left_out and found[1:]:
             found[-1].blocks.append(pending[1])
         pending = (depth, block)
-        name = heading(text[block.start : block.end])
+        name = clean_heading(text[block.start : block.end])
         if left_out and depth > left_out:
             continue
-        role = part_of(name)
+        role = classify_heading(name)
         left_out = depth if role == "references" else 0
         if depth == 1 and not above and role == "body" and not found[0].blocks and not found[1:]:
             pending = None
@@ -146,37 +148,37 @@ def sections(text: str, start: int = 0) -> list[Section]:
     return [section for section in found if section.blocks]
 
 
-def heading(line: str) -> str:
-    """The text of a heading, without numbering and markup.
+def clean_heading(line: str) -> str:
+    """Return the text of a heading, without numbering and markup.
 
-    >>> heading("## 2.1. **Cell** culture ##"), heading("### H<sub>2</sub>O")
+    >>> clean_heading("## 2.1. **Cell** culture ##"), clean_heading("### H<sub>2</sub>O")
     ('Cell culture', 'H2O')
     """
-    name = without_markup(line.strip().strip("#")).replace("\\", "")
+    name = strip_markup(line.strip().strip("#")).replace("\\", "")
     name = " ".join(re.sub(r"[*`]+|(?<!\w)_|_(?!\w)", "", name).split())
     return _NUMBERING.sub("", name).strip() or name
 
 
-def items(text: str, block: Block) -> list[tuple[int, int]]:
-    """The items of a list, or the rows of a table: spans of whole lines."""
+def split_items(text: str, block: Block) -> list[tuple[int, int]]:
+    """Return the items of a list, or the rows of a table, as spans of whole lines."""
     starts = [block.start if block.caption < 0 else block.caption]
     for match in re.finditer(r"\n", text[block.start : block.end]):
         at = block.start + match.end()
-        if at > starts[0] and (block.kind != "list" or _ITEM.match(text, at, block.end)):
+        if at > starts[0] and (block.kind != "list" or _LIST_ITEM.match(text, at, block.end)):
             starts.append(at)
     ends = [*starts[1:], block.end]
-    spans = (_stripped(text, a, b) for a, b in zip(starts, ends, strict=True))
+    spans = (_strip_span(text, a, b) for a, b in zip(starts, ends, strict=True))
     return [(a, b) for a, b in spans if a < b]
 
 
-def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
-    """The span without the blanks around it."""
+def _strip_span(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the span without surrounding blanks."""
     stretch = text[start:end]
     return end - len(stretch.lstrip()), start + len(stretch.rstrip())
 
 
-def _add(section: Section, block: Block, text: str) -> None:
-    """Add a block; a table takes the caption before it along."""
+def _add_block(section: Section, block: Block, text: str) -> None:
+    """Add a block; a table absorbs the caption before the table."""
     blocks = section.blocks
     if block.kind == "table" and blocks and blocks[-1].kind == "prose":
         before = blocks[-1]
@@ -186,14 +188,14 @@ def _add(section: Section, block: Block, text: str) -> None:
     blocks.append(block)
 
 
-def _lines(text: str, start: int) -> Iterator[tuple[int, Block]]:
-    """Headings (with their level) and blocks (level 0) in order."""
-    closing = {match[1]: match.start() for match in _fences(text)}
+def _split_blocks(text: str, start: int) -> Iterator[tuple[int, Block]]:
+    """Yield headings (with their level) and blocks (level 0) in order."""
+    closing = {match[1]: match.start() for match in _find_fences(text)}
     fence = ""
     kind: BlockKind = "prose"
     begin = end = -1
-    for at, after in _each_line(text, start):
-        first, last = _stripped(text, at, after)
+    for at, after in _iterate_lines(text, start):
+        first, last = _strip_span(text, at, after)
         marker = _FENCE.match(text, at, after)
         if fence:
             end = last
@@ -201,9 +203,9 @@ def _lines(text: str, start: int) -> Iterator[tuple[int, Block]]:
                 yield 0, Block("code", begin, end)
                 fence, begin = "", -1
             continue
-        line_kind = _kind_of(text, at, after, begin >= 0, kind)
+        line_kind = _classify_line(text, at, after, begin >= 0, kind)
         opens = bool(marker) and marker is not None and closing[marker[1]] > marker.start()
-        title = _HEADING.match(text, at, after) if after - at <= _LONGEST_HEADING else None
+        title = _HEADING.match(text, at, after) if after - at <= _MAX_HEADING_CHARS else None
         if begin >= 0 and (line_kind != kind or opens or title):
             yield 0, Block(kind, begin, end)
             begin = -1
@@ -218,40 +220,43 @@ def _lines(text: str, start: int) -> Iterator[tuple[int, Block]]:
         yield 0, Block("code" if fence else kind, begin, end)
 
 
-def _fences(text: str) -> Iterator[re.Match[str]]:
-    """The lines that open or close a fence of code; most texts have none, which is seen at once."""
+def _find_fences(text: str) -> Iterator[re.Match[str]]:
+    """Return the lines that open or close a code fence; most texts have none."""
     return _FENCE_LINE.finditer(text) if "```" in text or "~~~" in text else iter(())
 
 
-def _each_line(text: str, start: int) -> Iterator[tuple[int, int]]:
+def _iterate_lines(text: str, start: int) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the lines of *text*."""
     while start < len(text):
         after = text.find("\n", start) + 1 or len(text)
         yield start, after
         start = after
 
 
-def _kind_of(text: str, at: int, after: int, open_: bool, kind: BlockKind) -> BlockKind | None:
-    """The kind of block a line belongs to; None for a blank one."""
+def _classify_line(
+    text: str, at: int, after: int, open_: bool, kind: BlockKind
+) -> BlockKind | None:
+    """Return the kind of block that a line belongs to; None for a blank line."""
     if not text[at:after].strip():
         return None
-    if _ROW.match(text, at, after):
+    if _TABLE_ROW.match(text, at, after):
         return "table"
     if open_ and kind in ("prose", "list"):
         return kind  # a line that goes on; a list item right under a sentence stays with it
-    return "list" if _ITEM.match(text, at, after) else "prose"
+    return "list" if _LIST_ITEM.match(text, at, after) else "prose"
 
 
-def tokens(text: str, start: int = 0, end: int | None = None) -> int:
-    """About how many tokens a model reads in ``text[start:end]``; see the module.
+def estimate_tokens(text: str, start: int = 0, end: int | None = None) -> int:
+    """Estimate the number of a model's tokens in ``text[start:end]``; see the module.
 
-    >>> tokens("Insulin lowers glucose (p < 0.05).")
+    >>> estimate_tokens("Insulin lowers glucose (p < 0.05).")
     11
     """
     return sum(map(_counts.__getitem__, text[start:end].split()))
 
 
-class _Counts(dict[str, int]):
-    """The number of tokens of what stands between blanks, counted once."""
+class _TokenCounts(dict[str, int]):
+    """Token counts of words, each computed once."""
 
     def __missing__(self, word: str) -> int:
         count = len(_TOKEN.findall(word))
@@ -262,21 +267,25 @@ class _Counts(dict[str, int]):
         return count
 
 
-_counts = _Counts()
+_counts = _TokenCounts()
 
 
-def sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The spans of the sentences of ``text[start:end]``, without the blanks between them.
+def split_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the sentences of ``text[start:end]``, without the blanks between.
 
     >>> text = "Shown by Roe et al. (Fig. 2). E. coli grew, i.e. 0.5 mm. Why?"
-    >>> [text[a:b] for a, b in sentences(text, 0, len(text))]
+    >>> [text[a:b] for a, b in split_sentences(text, 0, len(text))]
     ['Shown by Roe et al. (Fig. 2).', 'E. coli grew, i.e. 0.5 mm.', 'Why?']
     """
-    kept = whole(text, start, end)
+    kept = find_protected_spans(text, start, end)
     begin = start
-    for match in _ends(text, start, end):
+    for match in _find_sentence_ends(text, start, end):
         stop = match.end()
-        if stop >= end or within(kept, match.start()) or not _is_end(text, match, begin, end):
+        if (
+            stop >= end
+            or is_inside(kept, match.start())
+            or not _is_sentence_end(text, match, begin, end)
+        ):
             continue
         yield begin, match.start() + len(match[0].rstrip())
         begin = stop
@@ -284,37 +293,43 @@ def sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield begin, begin + len(text[begin:end].rstrip())
 
 
-def _ends(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
-    """All matches of `_END`; looking for its first character takes a tenth of the time."""
-    while found := _STOP.search(text, start, end):
-        match = _END.match(text, found.start(), end)
+def _find_sentence_ends(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
+    """Yield all matches of `_SENTENCE_END`; searching the first character is ten times as fast."""
+    while found := _STOP_SIGN.search(text, start, end):
+        match = _SENTENCE_END.match(text, found.start(), end)
         start = (match or found).end()
         if match:
             yield match
 
 
-def pieces(text: str, start: int, end: int, most: int, longest: int) -> Iterator[tuple[int, int]]:
-    """A sentence that is too long, in pieces of *most* tokens, between words.
+def split_long_sentence(
+    text: str, start: int, end: int, most: int, longest: int
+) -> Iterator[tuple[int, int]]:
+    """Yield pieces of at most *most* tokens of a long sentence, cut between words.
 
     A formula stays whole, unless it takes more than *longest* tokens: no formula does, but a page
     that nobody closed a bracket in may.
     """
-    formulas = [span for span in whole(text, start, end) if tokens(text, *span) <= longest]
+    formulas = [
+        span
+        for span in find_protected_spans(text, start, end)
+        if estimate_tokens(text, *span) <= longest
+    ]
     begin, stop, count = start, start, 0
-    for at, after in _units(text, start, end, formulas):
-        count += tokens(text, stop, after)
+    for at, after in _split_words(text, start, end, formulas):
+        count += estimate_tokens(text, stop, after)
         if count > most and at > begin:
             yield begin, stop
-            begin, count = at, tokens(text, at, after)
+            begin, count = at, estimate_tokens(text, at, after)
         stop = after
     if begin < stop:
         yield begin, stop
 
 
-def _units(
+def _split_words(
     text: str, start: int, end: int, formulas: list[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
-    """Words and formulas; what no blank divides is taken in pieces."""
+    """Yield the spans of words and formulas; very long words are cut."""
     for begin, stop in [*formulas, (end, end)]:
         for match in _UNIT.finditer(text, start, begin):
             yield match.span()
@@ -323,23 +338,24 @@ def _units(
         start = stop
 
 
-def whole(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The spans that are never cut: formulas and bits of code."""
+def find_protected_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Return the spans that are never cut: formulas and inline code."""
     if text.find("$", start, end) < 0 and text.find("`", start, end) < 0:
         return []
     return [match.span() for match in _PROTECTED.finditer(text, start, end)]
 
 
-def within(spans: list[tuple[int, int]], position: int) -> bool:
-    """Whether *position* lies inside one of the ordered *spans* (its beginning is outside)."""
+def is_inside(spans: list[tuple[int, int]], position: int) -> bool:
+    """Return whether *position* is inside a span of the ordered *spans*, after the span's start."""
     before = bisect_right(spans, (position, -1)) - 1
     return before >= 0 and spans[before][0] < position < spans[before][1]
 
 
-def _is_end(text: str, match: re.Match[str], begin: int, end: int) -> bool:
+def _is_sentence_end(text: str, match: re.Match[str], begin: int, end: int) -> bool:
+    """Return whether a full stop ends a sentence and not an abbreviation."""
     if not match[0].startswith("."):
-        return match[0][0] not in "!?" or bool(_BEGINS.match(text, match.end(), end))
-    if not _BEGINS.match(text, match.end(), end):
+        return match[0][0] not in "!?" or bool(_SENTENCE_START.match(text, match.end(), end))
+    if not _SENTENCE_START.match(text, match.end(), end):
         return False
     before = text[max(begin, match.start() - 12) : match.start()]
     found = _LAST_WORD.search(before) if before[-1:].isalnum() else None
@@ -350,40 +366,45 @@ def _is_end(text: str, match: re.Match[str], begin: int, end: int) -> bool:
     return len(word) > 1 and word.casefold() not in _ABBREVIATIONS
 
 
-def anchors_of(text: str) -> tuple[Anchor, ...]:
-    r"""Every block of a text's body, in reading order; reference lists have none.
+def build_anchors(text: str) -> tuple[Anchor, ...]:
+    r"""Return an anchor for each block of a text's body, in reading order, without reference lists.
 
-    >>> [(one.name, one.section) for one in anchors_of("# T\n\n## Aims\n\nWe asked bees.\n")]
+    >>> [(one.name, one.section) for one in build_anchors("# T\n\n## Aims\n\nWe asked bees.\n")]
     [('p-4b463c25', 'Aims')]
     """
-    labels = {one.start: one.label for one in floats_of(text, outline(text))}
+    labels = {one.start: one.label for one in find_floats(text, build_outline(text))}
     seen: Counter[str] = Counter()
-    return tuple(_named(text, labels, seen))
+    return tuple(_name_blocks(text, labels, seen))
 
 
-def anchor_at(text: str, start: int, end: int) -> Anchor | None:
-    """The block that most of a stretch of a text stands in."""
-    over = [one for one in anchors_of(text) if one.start < end and one.end > start]
+def find_anchor(text: str, start: int, end: int) -> Anchor | None:
+    """Return the anchor of the block that holds most of a stretch of text."""
+    over = [one for one in build_anchors(text) if one.start < end and one.end > start]
     return max(over, key=lambda one: min(end, one.end) - max(start, one.start), default=None)
 
 
-def _named(text: str, labels: dict[int, str], seen: Counter[str]) -> Iterator[Anchor]:
-    for section in sections(text, body_start(text)):
+def _name_blocks(text: str, labels: dict[int, str], seen: Counter[str]) -> Iterator[Anchor]:
+    """Yield an anchor for each block, with a name that is unique in the text."""
+    for section in split_sections(text, find_body_start(text)):
         for block in section.blocks:
             label = labels.get(block.start, "")
-            name = label.lower().replace(" ", "-") or _name(text, block)
+            name = label.lower().replace(" ", "-") or _hash_block(text, block)
             seen[name] += 1
             once = name if seen[name] == 1 else f"{name}-{seen[name]}"
-            kind = _kind(block, label)
+            kind = _classify_block(block, label)
             yield Anchor(once, kind, " › ".join(section.path), block.start, block.end)
 
 
-def _kind(block: Block, label: str) -> str:
+def _classify_block(block: Block, label: str) -> str:
+    """Return the kind of a block as shown to users."""
     if label:
         return "table" if "Table" in label else "figure"
     return "paragraph" if block.kind == "prose" else block.kind
 
 
-def _name(text: str, block: Block) -> str:
-    words = " ".join(folded(text[block.start : block.end])) or text[block.start : block.end]
-    return f"{_LETTERS[block.kind]}-{hashlib.sha256(words.encode()).hexdigest()[:_DIGITS]}"
+def _hash_block(text: str, block: Block) -> str:
+    """Return a block's name: a prefix for its kind and a digest of its words."""
+    words = " ".join(fold_words(text[block.start : block.end])) or text[block.start : block.end]
+    return (
+        f"{_NAME_PREFIXES[block.kind]}-{hashlib.sha256(words.encode()).hexdigest()[:_NAME_DIGITS]}"
+    )

@@ -1,4 +1,4 @@
-"""Cut a paper's markdown into passages that can be found, quoted and checked.
+"""Cut a paper's markdown into passages that can be searched, quoted and checked.
 
 A passage is 250 to 400 tokens of one section: enough to answer from, little enough for a model that
 reads 512. Paragraphs stay whole where they fit; else a passage ends with a sentence, and the next
@@ -18,15 +18,24 @@ from typing import Any, NamedTuple
 
 from ..model.paper import Kind
 from ..model.passage import Passage, build_embedding_text
-from .blocks import Block, Section, body_start, items, pieces, sections, sentences, tokens
+from .blocks import (
+    Block,
+    Section,
+    estimate_tokens,
+    find_body_start,
+    split_items,
+    split_long_sentence,
+    split_sections,
+    split_sentences,
+)
 
-RULES = 2
+RULES_VERSION = 2
 """The version of these rules; after a change of it `index` cuts everything again."""
 LEAST, MOST = 250, 400
-OVERLAP = 60
-LONGEST = 1500  # a formula or a fence of code that takes more is something broken
-_SHORT = 100
-_LEAD = 150
+OVERLAP_TOKENS = 60
+FORMULA_MAX_TOKENS = 1500  # a formula or a fence of code that takes more is something broken
+_SHORT_SECTION_TOKENS = 100
+_LEAD_TOKENS = 150
 _SECTION, _SLUG = 200, 80
 _PARAGRAPH = re.compile(r"\S[^\n]*(?:\n(?!\s*\n)[^\n]*)*")
 
@@ -55,14 +64,14 @@ class Stretch(NamedTuple):
     lead: str = ""
 
 
-Part = tuple[list[tuple[str, ...]], list[Atom]]
+SectionGroup = tuple[list[tuple[str, ...]], list[Atom]]
 """Sections that go together: their headings, and their atoms."""
 
 
-def cut(
+def cut_passages(
     text: str, *, paper: str, title: str, kind: Kind, file: str = "", **about: Any
 ) -> list[Passage]:
-    """The passages of *text*: a file of the shelf, or title, blank line and abstract of a record.
+    """Cut *text* into passages: a file of the shelf, or title, blank line and abstract of a record.
 
     Parameters
     ----------
@@ -79,14 +88,21 @@ def cut(
         In reading order. Each is ``text[start:end]`` exactly, but for the later pieces of a long
         table: those begin with its caption and header, and ``text[start:end]`` are their rows.
     """
-    parts = _join_short(sections(text, body_start(text)), text) if file else _record(text, title)
+    parts = (
+        _join_short_sections(split_sections(text, find_body_start(text)), text)
+        if file
+        else _split_record(text, title)
+    )
     numbers: Counter[str] = Counter()
     found: list[Passage] = []
     for paths, atoms in parts:
-        slug = _slug(paths[0])
-        for stretch in _stretches(atoms):
+        slug = _to_slug(paths[0])
+        for stretch in _pack_atoms(atoms):
             numbers[slug] += 1
-            words, section = stretch.lead + text[stretch.start : stretch.end], _section_name(paths)
+            words, section = (
+                stretch.lead + text[stretch.start : stretch.end],
+                _format_section(paths),
+            )
             passage = Passage(
                 paper=paper,
                 chunk_id=f"{slug}-{numbers[slug]}",
@@ -97,7 +113,7 @@ def cut(
                 end=stretch.end,
                 kind=kind,
                 file=file,
-                digest=_digest(build_embedding_text(title, section, words)),
+                digest=_hash_text(build_embedding_text(title, section, words)),
                 title=title,
                 **about,
             )
@@ -105,30 +121,30 @@ def cut(
     return found
 
 
-def _record(text: str, title: str) -> Iterable[Part]:
-    """A record is its abstract; where there is none, its title."""
+def _split_record(text: str, title: str) -> Iterable[SectionGroup]:
+    """Return the abstract of a record, or its title if the abstract is missing."""
     start = len(title) if text[len(title) :].strip() else 0
     path = ("Abstract" if start else "Title",)
     begin, end = start + len(text[start:]) - len(text[start:].lstrip()), len(text.rstrip())
-    size = tokens(text, begin, end)
+    size = estimate_tokens(text, begin, end)
     if size <= MOST:  # as most do: no need to know its sentences
         return [([path], [Atom(begin, end, size)])] if begin < end else []
     blocks = [
         Block("prose", start + match.start(), start + match.start() + len(match[0].rstrip()))
         for match in _PARAGRAPH.finditer(text[start:])
     ]
-    return _join_short([Section(path, "abstract", blocks)], text)
+    return _join_short_sections([Section(path, "abstract", blocks)], text)
 
 
-def _join_short(found: Sequence[Section], text: str) -> Iterator[Part]:
-    """The atoms of each section; a very short one goes with its neighbour of the same parent."""
+def _join_short_sections(found: Sequence[Section], text: str) -> Iterator[SectionGroup]:
+    """Yield each section's atoms; a very short section joins its neighbour."""
     paths: list[tuple[str, ...]] = []
     atoms: list[Atom] = []
     part = ""
     for section in found:
-        more = [atom for block in section.blocks for atom in _atoms(text, block)]
-        related = paths and part == section.part and _related(paths[0], section.path)
-        if related and _go_together(text, atoms, more):
+        more = [atom for block in section.blocks for atom in _split_block(text, block)]
+        related = paths and part == section.part and _are_related(paths[0], section.path)
+        if related and _fit_together(text, atoms, more):
             paths.append(section.path)
             atoms += more
             continue
@@ -139,64 +155,70 @@ def _join_short(found: Sequence[Section], text: str) -> Iterator[Part]:
         yield paths, atoms
 
 
-def _go_together(text: str, atoms: Sequence[Atom], more: Sequence[Atom]) -> bool:
+def _fit_together(text: str, atoms: Sequence[Atom], more: Sequence[Atom]) -> bool:
+    """Return whether two groups of atoms fit into one passage and one of them is short."""
     size, added = (sum(atom.tokens for atom in some) for some in (atoms, more))
-    if size + added > MOST or min(size, added) >= _SHORT:
+    if size + added > MOST or min(size, added) >= _SHORT_SECTION_TOKENS:
         return False
-    return tokens(text, atoms[0].start, more[-1].end) <= MOST  # with the headings between them
+    return (
+        estimate_tokens(text, atoms[0].start, more[-1].end) <= MOST
+    )  # with the headings between them
 
 
-def _related(path: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether two sections have one parent, or the first is the parent of the second."""
+def _are_related(path: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Return whether two sections share a parent, or the first is the parent of the second."""
     return bool(path and other) and other[:-1] in (path[:-1], path)
 
 
-def _atoms(text: str, block: Block) -> Iterator[Atom]:
-    """The atoms of a block."""
+def _split_block(text: str, block: Block) -> Iterator[Atom]:
+    """Yield the atoms of a block."""
     if block.kind == "prose":
-        yield from _sentences(text, block.start, block.end, prose=True)
+        yield from _split_into_sentences(text, block.start, block.end, prose=True)
         return
     if block.kind != "list":
-        size = tokens(text, block.start, block.end)
-        if size <= (MOST if block.kind == "table" else LONGEST):
+        size = estimate_tokens(text, block.start, block.end)
+        if size <= (MOST if block.kind == "table" else FORMULA_MAX_TOKENS):
             yield Atom(block.start, block.end, size)
             return
     if block.kind == "table":
-        yield from _table(text, block)
+        yield from _split_table(text, block)
         return
-    for start, end in items(text, block):
-        size = tokens(text, start, end)
+    for start, end in split_items(text, block):
+        size = estimate_tokens(text, start, end)
         if size <= MOST:
             yield Atom(start, end, size)
         else:
-            yield from _sentences(text, start, end, prose=False)
+            yield from _split_into_sentences(text, start, end, prose=False)
 
 
-def _sentences(text: str, start: int, end: int, *, prose: bool) -> Iterator[Atom]:
+def _split_into_sentences(text: str, start: int, end: int, *, prose: bool) -> Iterator[Atom]:
+    """Yield the sentences of a stretch of text as atoms; long sentences are cut."""
     opens = True
-    for begin, stop in sentences(text, start, end):
-        size = tokens(text, begin, stop)
+    for begin, stop in split_sentences(text, start, end):
+        size = estimate_tokens(text, begin, stop)
         if size <= MOST:
             yield Atom(begin, stop, size, opens, prose)
         else:
-            for a, b in pieces(text, begin, stop, MOST - OVERLAP, LONGEST):
-                yield Atom(a, b, tokens(text, a, b), opens, prose)
+            for a, b in split_long_sentence(
+                text, begin, stop, MOST - OVERLAP_TOKENS, FORMULA_MAX_TOKENS
+            ):
+                yield Atom(a, b, estimate_tokens(text, a, b), opens, prose)
                 opens = False
         opens = False
 
 
-def _table(text: str, block: Block) -> Iterator[Atom]:
-    """A long table by rows; every piece after the first begins with the caption and the header."""
-    rows = items(text, block)
-    head = next((n + 1 for n, (a, b) in enumerate(rows[:6]) if _is_rule(text[a:b])), 1)
+def _split_table(text: str, block: Block) -> Iterator[Atom]:
+    """Yield a long table by rows; later pieces begin with the caption and the header."""
+    rows = split_items(text, block)
+    head = next((n + 1 for n, (a, b) in enumerate(rows[:6]) if _is_separator_row(text[a:b])), 1)
     first = block.start if block.caption >= 0 else rows[0][0]
-    lead = _lead(text, block, rows[0][0], rows[head - 1][1])
-    room = MOST - tokens(lead)
-    begin, stop, count = first, rows[head - 1][1], tokens(text, first, rows[head - 1][1])
+    lead = _build_table_lead(text, block, rows[0][0], rows[head - 1][1])
+    room = MOST - estimate_tokens(lead)
+    begin, stop, count = first, rows[head - 1][1], estimate_tokens(text, first, rows[head - 1][1])
     lead_of_piece = ""
     for start, end in rows[head:]:
-        for a, b in _row(text, start, end, room):
-            size = tokens(text, a, b)
+        for a, b in _split_row(text, start, end, room):
+            size = estimate_tokens(text, a, b)
             if count + size > (room if lead_of_piece else MOST) and stop > begin:
                 yield Atom(begin, stop, count, lead=lead_of_piece, alone=True)
                 begin, count, lead_of_piece = a, 0, lead
@@ -204,43 +226,46 @@ def _table(text: str, block: Block) -> Iterator[Atom]:
     yield Atom(begin, stop, count, lead=lead_of_piece, alone=True)
 
 
-def _is_rule(row: str) -> bool:
+def _is_separator_row(row: str) -> bool:
+    """Return whether a row is the line between a table's header and body."""
     return "-" in row and not row.strip(" |:-\t")
 
 
-def _row(text: str, start: int, end: int, room: int) -> Iterable[tuple[int, int]]:
-    whole = tokens(text, start, end) <= room
-    return [(start, end)] if whole else pieces(text, start, end, room, room)
+def _split_row(text: str, start: int, end: int, room: int) -> Iterable[tuple[int, int]]:
+    """Return a row's span, or its pieces if the row is longer than *room* tokens."""
+    whole = estimate_tokens(text, start, end) <= room
+    return [(start, end)] if whole else split_long_sentence(text, start, end, room, room)
 
 
-def _lead(text: str, block: Block, rows: int, end: int) -> str:
-    """The beginning of a piece of a table: caption and header, shortened where they are long."""
+def _build_table_lead(text: str, block: Block, rows: int, end: int) -> str:
+    """Return the caption and header for a piece of a table, shortened if long."""
     lead = ""
     if block.caption >= 0:
-        lead = _shortened(text, block.start, rows, _LEAD // 2) + "\n\n"
-    return lead + _shortened(text, rows, end, _LEAD) + "\n"
+        lead = _shorten(text, block.start, rows, _LEAD_TOKENS // 2) + "\n\n"
+    return lead + _shorten(text, rows, end, _LEAD_TOKENS) + "\n"
 
 
-def _shortened(text: str, start: int, end: int, most: int) -> str:
-    begin, stop = next(pieces(text, start, end, most, most), (start, end))
+def _shorten(text: str, start: int, end: int, most: int) -> str:
+    """Return the first *most* tokens of a stretch of text."""
+    begin, stop = next(split_long_sentence(text, start, end, most, most), (start, end))
     return text[begin:stop] + (" …" if text[stop:end].strip() else "")
 
 
-def _stretches(atoms: Sequence[Atom]) -> Iterator[Stretch]:
-    """Atoms as passages; the pieces of a long table are passages by themselves."""
+def _pack_atoms(atoms: Sequence[Atom]) -> Iterator[Stretch]:
+    """Yield stretches of atoms; each piece of a long table is a stretch of its own."""
     run: list[Atom] = []
     for atom in atoms:
         if not atom.alone:
             run.append(atom)
             continue
-        yield from _pack(run)
+        yield from _pack_run(run)
         run = []
         yield Stretch(atom.start, atom.end, atom.lead)
-    yield from _pack(run)
+    yield from _pack_run(run)
 
 
-def _pack(atoms: Sequence[Atom]) -> Iterator[Stretch]:
-    """Pack atoms into as few passages as possible, cut at paragraphs where that is possible."""
+def _pack_run(atoms: Sequence[Atom]) -> Iterator[Stretch]:
+    """Pack atoms into as few passages as possible, cut at paragraphs if possible."""
     sums = [0, *accumulate(atom.tokens for atom in atoms)]
     begin = new = 0  # the passage begins with `begin`; what is before `new` is in the last one
     while new < len(atoms):
@@ -248,20 +273,20 @@ def _pack(atoms: Sequence[Atom]) -> Iterator[Stretch]:
         while end < len(atoms) and sums[end + 1] - sums[begin] <= MOST:
             end += 1
         if end < len(atoms):
-            end = _border(atoms, sums, begin, new, end)
+            end = _choose_end(atoms, sums, begin, new, end)
         yield Stretch(atoms[begin].start, atoms[end - 1].end)
         new = end
-        begin = _overlap_start(atoms, sums, new) if new < len(atoms) else new
+        begin = _find_overlap_start(atoms, sums, new) if new < len(atoms) else new
 
 
-def _border(atoms: Sequence[Atom], sums: list[int], begin: int, new: int, end: int) -> int:
-    """Where a passage that could go on to *end* ends: a paragraph's end, neither half small."""
+def _choose_end(atoms: Sequence[Atom], sums: list[int], begin: int, new: int, end: int) -> int:
+    """Choose the end of a passage that could reach *end*: a paragraph's end, with no small half."""
     rest = sums[-1] - sums[begin]
     least = LEAST if rest > LEAST + MOST else min(LEAST, max(1, rest // 2))
     for choice in range(end, new, -1):
         if sums[choice] - sums[begin] < least:
             break
-        if atoms[choice].opens and sums[-1] - sums[choice] >= min(_SHORT, rest // 3):
+        if atoms[choice].opens and sums[-1] - sums[choice] >= min(_SHORT_SECTION_TOKENS, rest // 3):
             return choice
     if rest <= LEAST + MOST:  # the last two: alike rather than one of them a remnant
         return next(
@@ -270,14 +295,14 @@ def _border(atoms: Sequence[Atom], sums: list[int], begin: int, new: int, end: i
     return end
 
 
-def _overlap_start(atoms: Sequence[Atom], sums: list[int], new: int) -> int:
-    """Where the passage whose first new atom is *new* begins: with the sentences it repeats."""
+def _find_overlap_start(atoms: Sequence[Atom], sums: list[int], new: int) -> int:
+    """Return the start of the passage whose first new atom is *new*, with repeated sentences."""
     begin = new
     while (
         begin
         and atoms[begin - 1].prose
         and atoms[new].prose
-        and sums[new] - sums[begin - 1] <= OVERLAP
+        and sums[new] - sums[begin - 1] <= OVERLAP_TOKENS
         and sums[new + 1] - sums[begin - 1] <= MOST
     ):
         begin -= 1
@@ -285,21 +310,22 @@ def _overlap_start(atoms: Sequence[Atom], sums: list[int], new: int) -> int:
 
 
 @lru_cache(maxsize=1024)
-def _slug(path: tuple[str, ...]) -> str:
-    """A section's name as part of a passage's name, for ever: letters and figures."""
+def _to_slug(path: tuple[str, ...]) -> str:
+    """Return a section's slug, a permanent part of its passages' names."""
     slug = re.sub(r"[\W_]+", "-", " ".join(path).casefold()).strip("-") or "text"
     if len(slug) <= _SLUG:
         return slug
-    return f"{slug[:_SLUG].rstrip('-')}-{_digest(slug)[:8]}"
+    return f"{slug[:_SLUG].rstrip('-')}-{_hash_text(slug)[:8]}"
 
 
-def _section_name(paths: Sequence[tuple[str, ...]]) -> str:
-    """The section as people read it: "Methods > Cell culture; Reagents"."""
+def _format_section(paths: Sequence[tuple[str, ...]]) -> str:
+    """Format the section for readers: "Methods > Cell culture; Reagents"."""
     first, *others = paths
     names = "; ".join(dict.fromkeys([first[-1] if first else "", *(path[-1] for path in others)]))
     shown = " > ".join([*first[:-1], names]).strip()
     return shown if len(shown) <= _SECTION else f"{shown[: _SECTION - 1]}…"
 
 
-def _digest(text: str) -> str:
+def _hash_text(text: str) -> str:
+    """Return the SHA-256 digest of a text."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,4 +1,4 @@
-"""The roles of a section by its title, looked up in a lexicon of what journals call their parts.
+"""Find the roles of a section by its title, with a lexicon of what journals call their parts.
 
 JATS's ``sec-type`` is read with the same table (words it recommends: jats.nlm.nih.gov). The roles
 are those of PMC's BioC and Europe PMC's section search, and those reviewers ask for besides; the
@@ -28,9 +28,9 @@ _NO_PART: Final = ["materials", "consent", "cases", "contributions"]
 SUMMARIES: Final = frozenset(["summary", "summaryandconclusion", "summaryandconclusions"])
 MAIN_TEXT: Final = frozenset(["main", "maintext", "text", "body", "articletext", "fulltext"])
 """Titles that a publisher (or our reader) sets over what has none."""
-_FIRST = 3  # letters of a beginning by which most titles are seen to have none
-_LONGEST = 200  # characters; a longer title is a paragraph
-_LONGEST_LIST = 12  # words; a longer title is a statement that has such a word in it
+_PREFIX_CHARS = 3  # letters of a beginning by which most titles are seen to have none
+_MAX_TITLE_CHARS = 200  # characters; a longer title is a paragraph
+_MAX_LIST_WORDS = 12  # words; a longer title is a statement that has such a word in it
 _MARKUP = re.compile(
     r"</?(?:sub|sup|i|b|em|strong|u|span|br)\b[^<>]{0,100}>|[*_`\\#]|\[\^?\d{1,3}\]"
 )
@@ -307,21 +307,21 @@ HINT_PHRASES: Final[dict[Role, str]] = {
 """Titles that mostly stand for a part of a role: they count where nothing names that role."""
 
 
-def bare(title: str) -> str:
-    """A title without markup, numbering and what stands in brackets behind it.
+def strip_title(title: str) -> str:
+    """Return a title without markup, numbering and a trailing part in brackets.
 
-    >>> bare("## 2.1. **Study** design"), bare("References (35)")
+    >>> strip_title("## 2.1. **Study** design"), strip_title("References (35)")
     ('Study design', 'References')
     """
-    text = _LINK.sub("", html.unescape(_MARKUP.sub("", title[: 4 * _LONGEST])))
-    text = " ".join(unicodedata.normalize("NFKC", text).split())[:_LONGEST]
+    text = _LINK.sub("", html.unescape(_MARKUP.sub("", title[: 4 * _MAX_TITLE_CHARS])))
+    text = " ".join(unicodedata.normalize("NFKC", text).split())[:_MAX_TITLE_CHARS]
     return _ASIDE.sub("", text[_NUMBER.match(text).end() :]) or text  # type: ignore[union-attr]
 
 
-def key(text: str) -> str:
-    """Letters and figures alone, without case, accents and blanks: spaced capitals are a word.
+def to_title_key(text: str) -> str:
+    """Reduce a text to letters and digits, without case, accents and blanks.
 
-    >>> key("M E T H O D S"), key("Matériel et méthodes")
+    >>> to_title_key("M E T H O D S"), to_title_key("Matériel et méthodes")
     ('methods', 'materieletmethodes')
     """
     folded = unicodedata.normalize("NFKD", text).casefold()
@@ -329,79 +329,83 @@ def key(text: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def roles_of(title: str) -> tuple[Role, ...]:
-    """The roles that a section has by its title; none for a title of the paper's own.
+def find_roles(title: str) -> tuple[Role, ...]:
+    """Return the roles that a title names; empty for a title of the paper's own.
 
-    >>> roles_of("3. Results and Discussion"), roles_of("Материалы и методы"), roles_of("Binding")
-    (('results', 'discussion'), ('methods',), ())
+    >>> find_roles("3. Results and Discussion")
+    ('results', 'discussion')
+    >>> find_roles("Материалы и методы"), find_roles("Binding")
+    (('methods',), ())
     """
-    return _found(title, _TITLE_LOOKUP, any)
+    return _look_up_title(title, _TITLE_LOOKUP, any)
 
 
 @lru_cache(maxsize=4096)
-def hinted(title: str) -> tuple[Role, ...]:
-    """The roles of which a title is mostly a part: "Study design" is one of the methods."""
-    found = _found(title, _HINT_LOOKUP, all)
-    return found or (("methods",) if _SUFFIXED.fullmatch(bare(title)) else ())
+def find_hinted_roles(title: str) -> tuple[Role, ...]:
+    """Return the roles that a title hints at: "Study design" is usually part of the methods."""
+    found = _look_up_title(title, _HINT_LOOKUP, all)
+    return found or (("methods",) if _SUFFIXED.fullmatch(strip_title(title)) else ())
 
 
-def declared(sec_type: str) -> tuple[Role, ...]:
-    """The roles in JATS's words: ``intro``, ``materials|methods``, ``COI-statement``.
+def parse_sec_type(sec_type: str) -> tuple[Role, ...]:
+    """Return the roles of a JATS ``sec-type``: ``intro``, ``materials|methods``, ``COI-statement``.
 
-    >>> declared("materials|methods"), declared("subjects"), declared("subsection")
-    (('methods',), ('methods',), ())
+    >>> parse_sec_type("materials|methods"), parse_sec_type("subsection")
+    (('methods',), ())
     """
     words = sec_type.replace("-", " ")
-    return roles_of(words) or hinted(words)
+    return find_roles(words) or find_hinted_roles(words)
 
 
-def role_named(text: str) -> Role | None:
-    """The role with this very name, however its words are joined.
+def parse_role(text: str) -> Role | None:
+    """Return the role with this name, however its words are joined; None if there is none.
 
-    >>> role_named("Data-availability"), role_named("method"), role_named("Binding")
+    >>> parse_role("Data-availability"), parse_role("method"), parse_role("Binding")
     ('data availability', 'methods', None)
     """
-    return _NAMES.get(key(text.replace("_", " ")))
+    return _NAMES.get(to_title_key(text.replace("_", " ")))
 
 
 class _Phrases:
-    """A table as it is looked up: whole titles, and how titles begin."""
+    """A phrase table for lookup by whole titles and by beginnings of titles."""
 
     def __init__(self, said: dict[Role, str]) -> None:
         self.whole: dict[str, tuple[Role, ...]] = {}
         self.beginnings: dict[str, Role] = {}
         for role, phrases in said.items():
             for phrase in phrases.split(" | "):
-                name = key(phrase)
+                name = to_title_key(phrase)
                 if "…" in phrase:
                     self.beginnings[name] = role
                 self.whole[name] = tuple(dict.fromkeys((*self.whole.get(name, ()), role)))
         self._lengths = sorted({len(name) for name in self.beginnings}, reverse=True)
-        self._first = {name[:_FIRST] for name in self.beginnings}
+        self._first = {name[:_PREFIX_CHARS] for name in self.beginnings}
 
-    def roles(self, name: str) -> tuple[Role, ...]:
-        """The roles of a key: as a whole, else by how it begins."""
+    def find_roles(self, name: str) -> tuple[Role, ...]:
+        """Return the roles of a key: as a whole, else by its beginning."""
         if (found := self.whole.get(name)) is not None:
             return found
-        if name[:_FIRST] not in self._first:
+        if name[:_PREFIX_CHARS] not in self._first:
             return ()
         starts = (self.beginnings.get(name[:length]) for length in self._lengths)
         return tuple(itertools.islice(filter(None, starts), 1))
 
 
-def _found(
+def _look_up_title(
     title: str, phrases: _Phrases, enough: Callable[[Iterable[object]], bool]
 ) -> tuple[Role, ...]:
-    """The roles of a title: as a whole, else by its beginning and *enough* of its parts."""
-    text = bare(title)
+    """Return the roles of a title: as a whole, else by its beginning and *enough* of its parts."""
+    text = strip_title(title)
     for words in dict.fromkeys((text, _LETTER.sub("", text, count=1))):
-        name = key(words)
+        name = to_title_key(words)
         if whole := phrases.whole.get(name):
             return whole
-        found = list(phrases.roles(name))
-        if words.count(" ") < _LONGEST_LIST:
-            parts = [part for part in map(key, _BETWEEN.split(words)) if part not in _NO_PART]
-            several = [phrases.roles(part) for part in parts]
+        found = list(phrases.find_roles(name))
+        if words.count(" ") < _MAX_LIST_WORDS:
+            parts = [
+                part for part in map(to_title_key, _BETWEEN.split(words)) if part not in _NO_PART
+            ]
+            several = [phrases.find_roles(part) for part in parts]
             found += itertools.chain(*several) if enough(several) else ()
         if found:
             return tuple(dict.fromkeys(found))
@@ -414,5 +418,5 @@ HINTS: Final = frozenset(HINT_PHRASES)
 _NAMES: Final[dict[str, Role]] = {
     name: role
     for role in get_args(Role)
-    for name in (key(role), key(f"{role}s"), key(role.removesuffix("s")))
+    for name in (to_title_key(role), to_title_key(f"{role}s"), to_title_key(role.removesuffix("s")))
 }

@@ -1,4 +1,4 @@
-"""What the headings of a paper's markdown say about its parts.
+"""Measure the parts of a paper's markdown by its headings.
 
 Every reader but that of JATS, where parts are declared, ends in markdown. Here it is measured: how
 many words are the paper's own text, its abstract, its references and the small print around them.
@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from ..model.paper import Role
-from .roles import SUMMARIES, bare, hinted, key, roles_of
-from .words import count_words, without_markup
+from .roles import SUMMARIES, find_hinted_roles, find_roles, strip_title, to_title_key
+from .words import count_words, strip_markup
 
 Part = Literal["lead", "abstract", "body", "references", "back"]
 
@@ -58,7 +58,7 @@ _BACK = re.compile(
     r"|table of contents|information|metadata|publication history",
     re.I,
 )
-_BEHIND: Final[frozenset[Role]] = frozenset((
+_BACK_ROLES: Final[frozenset[Role]] = frozenset((
     "funding", "data availability", "conflicts", "ethics", "author contributions",
     "acknowledgements", "abbreviations", "supplementary", "peer review", "references",
 ))  # fmt: skip
@@ -69,19 +69,19 @@ _CONCLUDES = re.compile(
     r"|future|implication|recommendation",
     re.I,
 )
-NO_LIST: Final = "[The references are not part of this page]"
+NO_REFERENCES_NOTE: Final = "[The references are not part of this page]"
 """What stands under the heading of references where a page does not carry them."""
 _HEADING = re.compile(r"(#{1,6})\s+(.*)")
 _BEGINS = re.compile(r"\W{0,9}(?:1|I)?\W{0,9}introduction\W*", re.I)
 _NUMBERING = re.compile(r"^(?:section\s+)?(?:\d+(?:\.\d+)*|[IVX]+|[A-Z])[.):]\s+|^\d+(?:\.\d+)*\s+")
 _ITEM = re.compile(r"^\s*(?:[-*+]|\[?\d{1,4}[\].)])\s+")
 # Before the first heading stand authors, addresses and dates; text starts with whole sentences.
-_SENTENCE_WORDS = 25
-_ABSTRACT_WORDS = 600
+_SENTENCE_MIN_WORDS = 25
+_ABSTRACT_MAX_WORDS = 600
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class TextMeasure:
     """Words and headings of a paper's markdown.
 
     ``body_words`` leaves out title, abstract, references and small print; ``headings`` counts
@@ -95,13 +95,13 @@ class Measure:
 
 
 @lru_cache(maxsize=4096)
-def part_of(heading: str) -> Part:
-    """Which part of a paper begins under *heading*.
+def classify_heading(heading: str) -> Part:
+    """Return the part of a paper that begins under *heading*.
 
-    >>> part_of("2. Materials and Methods"), part_of("**Abstract**"), part_of("References (35)")
-    ('body', 'abstract', 'references')
+    >>> classify_heading("2. Materials and Methods"), classify_heading("References (35)")
+    ('body', 'references')
     """
-    name = without_markup(heading).replace("\\", "").strip("*_: .|[]")
+    name = strip_markup(heading).replace("\\", "").strip("*_: .|[]")
     name = _NUMBERING.sub("", name).strip("*_: .")
     if _ABSTRACT.fullmatch(name):
         return "abstract"
@@ -109,13 +109,13 @@ def part_of(heading: str) -> Part:
         return "references"
     if _BACK.fullmatch(name):
         return "back"
-    roles = set(roles_of(name))
+    roles = set(find_roles(name))
     if roles == {"references"}:
         return "references"
-    return "back" if roles and roles <= _BEHIND else "body"
+    return "back" if roles and roles <= _BACK_ROLES else "body"
 
 
-def blocks(markdown: str) -> Iterator[tuple[Part, int, str]]:
+def split_parts(markdown: str) -> Iterator[tuple[Part, int, str]]:
     """Yield ``(part, level, text)`` for each heading (level 1 to 6) and paragraph (level 0).
 
     A deeper heading stays in the part of the heading above it, so that the *Methods* of a
@@ -131,10 +131,10 @@ def blocks(markdown: str) -> Iterator[tuple[Part, int, str]]:
         heading = _HEADING.match(lines[0])
         if heading:
             name = heading[2].rstrip().rstrip("#").rstrip()
-            depth, named_part = len(heading[1]), part_of(name)
+            depth, named_part = len(heading[1]), classify_heading(name)
             if depth <= level or part in ("lead", "body") or (has_text and _BEGINS.fullmatch(name)):
                 part, level = (
-                    ("lead", 0) if _is_title(depth, part, named_part) else (named_part, depth)
+                    ("lead", 0) if _is_paper_title(depth, part, named_part) else (named_part, depth)
                 )
             yield part, depth, name
             lines = lines[1:]
@@ -144,15 +144,15 @@ def blocks(markdown: str) -> Iterator[tuple[Part, int, str]]:
             yield part, 0, "\n".join(lines)
 
 
-def measure(markdown: str) -> Measure:
+def measure_text(markdown: str) -> TextMeasure:
     """Count the paper's own words, headings and references."""
     words = headings = entries = paragraphs = 0
     abstract: list[str] = []
-    for part, is_heading, text in blocks(markdown):
+    for part, is_heading, text in split_parts(markdown):
         if part == "abstract" and not is_heading:
             abstract.append(text.strip())
         elif part == "references" and not is_heading:
-            if text == NO_LIST:
+            if text == NO_REFERENCES_NOTE:
                 continue
             items = sum(1 for line in text.split("\n") if _ITEM.match(line))
             entries += items
@@ -162,23 +162,26 @@ def measure(markdown: str) -> Measure:
             words += 0 if is_heading else count_words(text)
         elif part == "lead" and not is_heading and not _ITEM.match(text):
             count = count_words(text)
-            words += count if count >= _SENTENCE_WORDS else 0
-    if abstract[1:] and words * 2 < (total := count_words("\n".join(abstract))) > _ABSTRACT_WORDS:
+            words += count if count >= _SENTENCE_MIN_WORDS else 0
+    if (
+        abstract[1:]
+        and words * 2 < (total := count_words("\n".join(abstract))) > _ABSTRACT_MAX_WORDS
+    ):
         # No abstract is that long: the text after it has no heading of its own.
         words += total - count_words(abstract[0])
         abstract = abstract[:1]
     # Beside a list, a paragraph is what the site prints below it.
     references = entries if entries > paragraphs else entries + paragraphs
-    return Measure(words, headings, references, "\n\n".join(abstract))
+    return TextMeasure(words, headings, references, "\n\n".join(abstract))
 
 
-def _is_title(depth: int, part: Part, named_part: Part) -> bool:
-    """Whether a heading is the paper's title: the first ``#``, with nothing before it."""
+def _is_paper_title(depth: int, part: Part, named_part: Part) -> bool:
+    """Return whether a heading is the paper's title: the first ``#``, with nothing before."""
     return depth == 1 and part == "lead" and named_part == "body"
 
 
-def stretch_end(text: str, start: int, most: int) -> int:
-    """Where a stretch of *most* characters from *start* may end without tearing what is read.
+def find_cut(text: str, start: int, most: int) -> int:
+    """Return the end of a stretch of at most *most* characters that cuts no word if possible.
 
     After a paragraph if one ends in its last third, else a line, else a word, else exactly there.
     """
@@ -192,37 +195,39 @@ def stretch_end(text: str, start: int, most: int) -> int:
     return end
 
 
-def opens(title: str) -> bool:
-    """Whether a section of this title introduces the paper."""
-    return "introduction" in roles_of(title)
+def is_introduction(title: str) -> bool:
+    """Return whether a section with this title introduces the paper."""
+    return "introduction" in find_roles(title)
 
 
-def prepares(title: str) -> bool:
-    """Whether it tells what was done, or with whom.
+def is_methods(title: str) -> bool:
+    """Return whether a section with this title describes methods or participants.
 
-    >>> prepares("Materialien und Methoden"), prepares("Study design"), prepares("Bees")
+    >>> is_methods("Materialien und Methoden"), is_methods("Study design"), is_methods("Bees")
     (True, True, False)
     """
-    return "methods" in (roles_of(title) or hinted(title))
+    return "methods" in (find_roles(title) or find_hinted_roles(title))
 
 
-def reports(title: str) -> bool:
-    """Whether it may tell what was found."""
+def is_results(title: str) -> bool:
+    """Return whether a section with this title may report results."""
     roles: set[Role] = {"results", "case report"}
-    return bool(roles & set(roles_of(title))) or _REPORTS.search(title) is not None
+    return bool(roles & set(find_roles(title))) or _REPORTS.search(title) is not None
 
 
-def concludes(title: str) -> bool:
-    """Whether it may end the paper."""
+def is_conclusion(title: str) -> bool:
+    """Return whether a section with this title may end the paper."""
     roles: set[Role] = {"discussion", "conclusion", "limitations"}
-    return bool(roles & set(roles_of(title))) or _CONCLUDES.search(title) is not None
+    return bool(roles & set(find_roles(title))) or _CONCLUDES.search(title) is not None
 
 
-def divides_research(title: str) -> bool:
-    """Whether it is one of those by which a report of research is divided, not the paper's own.
+def is_standard_section(title: str) -> bool:
+    """Return whether a title is a standard division of a research report.
 
-    >>> divides_research("Results and discussion"), divides_research("The case of the bees")
+    >>> is_standard_section("Results and discussion"), is_standard_section("The case of the bees")
     (True, False)
     """
-    roles = roles_of(title) or hinted(title)
-    return (bool(roles) and "case report" not in roles) or key(bare(title)) in SUMMARIES
+    roles = find_roles(title) or find_hinted_roles(title)
+    return (bool(roles) and "case report" not in roles) or to_title_key(
+        strip_title(title)
+    ) in SUMMARIES

@@ -1,4 +1,4 @@
-"""Terms: words as every index keeps them and every question asks for them.
+"""Turn texts and queries into search terms, in the same way for every index.
 
 A text and a question about it are written by different hands: "TiO₂" and "TiO2", "β-catenin" and
 "beta catenin", "IL-6", "IL6" and "IL 6", "Sjögren", "tumours". Both are folded here, and alike for
@@ -34,117 +34,126 @@ _POSSESSIVE = re.compile(r"['’]s\b")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _DECIMAL = r"\d+(?:\.\d+)+(?![^\W_])"
 _COMPOUND = re.compile(rf"{_DECIMAL}|[^\W_]+(?:[-'][^\W_]+)*")
-_BREAK = re.compile("[-']")
+_COMPOUND_SEPARATOR = re.compile("[-']")
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−﹘﹣－"), "-")
-_SPELLED = _DASHES | {letter: f"-{name.strip()}-" for letter, name in GREEK.items()}
-_MOST_KEPT = 200_000
-_MOST_PARTS = 12  # of a compound: the name of a chemical may have hundreds
-_STEMMED = 4  # letters: shorter words have no ending
-_TELLING = 3  # letters: of "IL-6" neither part says anything alone
-_MOST_ASKED = 48
-_LONGEST = 64
+_SPELLED_SIGNS = _DASHES | {letter: f"-{name.strip()}-" for letter, name in GREEK.items()}
+_MAX_CACHED_WORDS = 200_000
+_MAX_COMPOUND_PARTS = 12  # of a compound: the name of a chemical may have hundreds
+_STEM_MIN_LETTERS = 4  # letters: shorter words have no ending
+_TERM_MIN_LETTERS = 3  # letters: of "IL-6" neither part says anything alone
+_MAX_QUERY_TERMS = 48
+_MAX_TERM_CHARS = 64
 # They stand in almost every passage: they cost much and order nothing.
 _STOP_WORDS = """
     a an and are as at be been between both but by can did do does for from had has have how if in
     into is it its may more no not of on or our over per such than that the their them there these
     they this those to was we were what when where which while who why will with would
 """
-COMMON = frozenset(_STOP_WORDS.split())
+STOP_WORDS = frozenset(_STOP_WORDS.split())
 """Function words: no question is about them."""
-_stemming = threading.Lock()  # a stemmer keeps the word it is at
+_stemmer_lock = threading.Lock()  # a stemmer keeps the word it is at
 
 
-def indexed(text: str) -> str:
-    """The terms of *text* in their order, as an index takes them: separated by blanks.
+def to_index_terms(text: str) -> str:
+    """Return the terms of *text* in order, as an index takes them: separated by blanks.
 
-    >>> indexed("IL-6 and TNFα in Sjögren’s: 0.5 mg")
+    >>> to_index_terms("IL-6 and TNFα in Sjögren’s: 0.5 mg")
     'il 6 il6 and tnf alpha tnfalpha in sjogren 0.5 mg'
     """
-    return " ".join(filter(None, map(_terms.__getitem__, _words(text))))
+    return " ".join(filter(None, map(_terms.__getitem__, _split_words(text))))
 
 
-def asked(question: str) -> list[str]:
-    """The different terms to look for, in the order of the question, 48 at most.
+def to_query_terms(question: str) -> list[str]:
+    """Return the distinct terms to search for, in the order of the question, 48 at most.
 
     Function words are left out, and parts of compounds that say nothing alone, unless there is
     nothing else.
 
     Examples
     --------
-    >>> asked('What does "GLP-1" do AND NOT in title:mice*?')
+    >>> to_query_terms('What does "GLP-1" do AND NOT in title:mice*?')
     ['glp', 'glp1', 'titl', 'mice']
-    >>> asked("IL 6"), asked("IL6"), asked("who")
+    >>> to_query_terms("IL 6"), to_query_terms("IL6"), to_query_terms("who")
     (['il6'], ['il6'], ['who'])
     """
     found: dict[str, bool] = {}
-    for compound in chain.from_iterable(map(_compounds, _words(question))):
-        if len(compound) > _LONGEST:
+    for compound in chain.from_iterable(map(_split_compounds, _split_words(question))):
+        if len(compound) > _MAX_TERM_CHARS:
             continue
-        parts, joined = _parts(compound)
+        parts, joined = _split_compound(compound)
         for part in parts:
-            alone = not joined or (len(part) >= _TELLING and not part[0].isdigit())
-            found[part] = found.get(part, False) or (alone and part not in COMMON)
+            alone = not joined or (len(part) >= _TERM_MIN_LETTERS and not part[0].isdigit())
+            found[part] = found.get(part, False) or (alone and part not in STOP_WORDS)
         found |= dict.fromkeys(joined, True)
-    return [*([term for term, telling in found.items() if telling] or found)][:_MOST_ASKED]
+    return [*([term for term, telling in found.items() if telling] or found)][:_MAX_QUERY_TERMS]
 
 
-def _words(text: str) -> list[str]:
-    """What stands between blanks; a name in capitals and its number are one word."""
+def _split_words(text: str) -> list[str]:
+    """Split a text at blanks; a name in capitals and its number become one word."""
     return _NUMBERED.sub("-", _MARKUP.sub("", text) if "<" in text else text).split()
 
 
-def _compounds(text: str) -> list[str]:
-    """The words and compounds of words in what stands between blanks, folded but for endings."""
+def _split_compounds(text: str) -> list[str]:
+    """Return the words and compounds of a text without blanks, folded except for endings."""
     if text.isascii():
         folded = text.lower()
     else:
         apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
         marks = {ord(char): None for char in set(apart) if unicodedata.combining(char)}
-        folded = apart.translate(marks).translate(_SPELLED).translate(LIGATURES)
+        folded = apart.translate(marks).translate(_SPELLED_SIGNS).translate(LIGATURES)
         folded = UNSPACED.sub(r" \g<0> ", folded).replace("--", "-")
     if "'" in folded or "’" in folded:
         folded = _POSSESSIVE.sub("", folded)
     return _COMPOUND.findall(_THOUSANDS.sub("", folded))
 
 
-def _parts(compound: str) -> tuple[list[str], list[str]]:
-    """The stems of a compound's parts, and of each two neighbours as one word."""
-    parts = _BREAK.split(compound, _MOST_PARTS)[:_MOST_PARTS]
+def _split_compound(compound: str) -> tuple[list[str], list[str]]:
+    """Return the stems of a compound's parts, and each two neighbours as one word."""
+    parts = _COMPOUND_SEPARATOR.split(compound, _MAX_COMPOUND_PARTS)[:_MAX_COMPOUND_PARTS]
     pairs = [*pairwise(parts), *([tuple(parts)] if len(parts) == 3 else [])]  # "IL-1β"
-    return [_stem(part) for part in parts], [_as_one(pair) for pair in pairs]
+    return [_stem_word(part) for part in parts], [_join_parts(pair) for pair in pairs]
 
 
-def _as_one(parts: Sequence[str]) -> str:
-    """Parts as who writes no dash has them: a name with figures has no ending."""
-    return "".join(map(_stem, parts) if all(map(str.isalpha, parts)) else parts)
+def _join_parts(parts: Sequence[str]) -> str:
+    """Join parts as if written without a dash: a name with digits has no ending to stem."""
+    return "".join(map(_stem_word, parts) if all(map(str.isalpha, parts)) else parts)
 
 
-@lru_cache(maxsize=_MOST_KEPT)
-def _stem(word: str) -> str:
-    if len(word) < _STEMMED or not word.isascii() or not word.isalpha() or word in COMMON:
+@lru_cache(maxsize=_MAX_CACHED_WORDS)
+def _stem_word(word: str) -> str:
+    """Return the stem of an English word; other words and stop words stay."""
+    if (
+        len(word) < _STEM_MIN_LETTERS
+        or not word.isascii()
+        or not word.isalpha()
+        or word in STOP_WORDS
+    ):
         return word
-    with _stemming:
-        return str(_stemmer().stemWord(word))
+    with _stemmer_lock:
+        return str(_load_stemmer().stemWord(word))
 
 
 @lru_cache
-def _stemmer() -> Any:
+def _load_stemmer() -> Any:
+    """Return Snowball's English stemmer."""
     import snowballstemmer
 
     return snowballstemmer.stemmer("english")
 
 
-class _Terms(dict[str, str]):
-    """The terms of what stands between blanks, made once: a corpus says the same words often."""
+class _TermCache(dict[str, str]):
+    """Terms of words, each computed once, because a corpus repeats its words."""
 
     def __missing__(self, word: str) -> str:
-        found = (part for one in _compounds(word) for some in _parts(one) for part in some)
+        found = (
+            part for one in _split_compounds(word) for some in _split_compound(one) for part in some
+        )
         made = " ".join(found)
-        if len(word) <= _LONGEST:
-            if len(self) >= _MOST_KEPT:
+        if len(word) <= _MAX_TERM_CHARS:
+            if len(self) >= _MAX_CACHED_WORDS:
                 self.clear()
             self[word] = made
         return made
 
 
-_terms = _Terms()
+_terms = _TermCache()

@@ -1,4 +1,4 @@
-"""Counting and comparing words, whatever alphabet and markup they come in.
+"""Count and compare words of any alphabet and markup.
 
 Readers and judges share it, because thresholds hold only where both count words alike.
 """
@@ -37,10 +37,10 @@ _SPELLED = GREEK | LIGATURES
 _FOLDED_WORD = re.compile(r"[^\W_]+")
 
 
-def without_markup(text: str) -> str:
-    """The text a reader sees: no tags, no link targets, no entities.
+def strip_markup(text: str) -> str:
+    """Return the text a reader sees: no tags, no link targets, no entities.
 
-    >>> without_markup("[see](https://a.test/b) H<sub>2</sub>O &amp; more")
+    >>> strip_markup("[see](https://a.test/b) H<sub>2</sub>O &amp; more")
     '[see H2O & more'
     """
     has_markup = "<" in text or "](" in text  # which most blocks have not
@@ -48,27 +48,27 @@ def without_markup(text: str) -> str:
 
 
 def count_words(text: str) -> int:
-    """Words of *text*, in any script.
+    """Return the number of words of *text*, in any script.
 
     >>> count_words("The state-of-the-art p53 assay"), count_words("要旨を述べる")
     (4, 3)
     """
-    plain = without_markup(text)
+    plain = strip_markup(text)
     unspaced = 0 if plain.isascii() else len(UNSPACED.findall(plain))
     if unspaced:
         plain = UNSPACED.sub(" ", plain)
     return len(_WORD.findall(plain)) + unspaced // 2
 
 
-def folded(text: str) -> list[str]:
-    """Words fit for comparison: no markup, case, accents, punctuation; Greek letters spelled out.
+def fold_words(text: str) -> list[str]:
+    """Return words for comparison: no markup, case, accents, punctuation; Greek spelled out.
 
     Scripts without spaces give one word a character.
 
-    >>> folded("Naïve TGF-<i>β</i>&nbsp;signalling")
+    >>> fold_words("Naïve TGF-<i>β</i>&nbsp;signalling")
     ['naive', 'tgf', 'beta', 'signalling']
     """
-    plain = without_markup(text).replace("'", "").casefold()
+    plain = strip_markup(text).replace("'", "").casefold()
     if plain.isascii():  # which most texts are, and all that follows is slow
         return _FOLDED_WORD.findall(plain)
     plain = unicodedata.normalize("NFKD", plain).casefold().replace("\u2019", "").replace("'", "")
@@ -79,10 +79,10 @@ def folded(text: str) -> list[str]:
     return _FOLDED_WORD.findall(UNSPACED.sub(r" \g<0> ", plain))
 
 
-def shingles(words: Iterable[str], size: int = 4) -> set[tuple[str, ...]]:
-    """Every run of *size* neighbouring words.
+def build_shingles(words: Iterable[str], size: int = 4) -> set[tuple[str, ...]]:
+    """Return every run of *size* neighbouring words.
 
-    >>> sorted(shingles("a b c".split(), 2))
+    >>> sorted(build_shingles("a b c".split(), 2))
     [('a', 'b'), ('b', 'c')]
     """
     row = list(words)
@@ -94,8 +94,8 @@ _STEP = 100
 _SAMPLED_BLANKS = re.compile(r"\s{9}")  # of every hundredth character of such a run
 
 
-def without_long_blanks(text: str) -> str:
-    """*text* with every run of a thousand blanks or more as one line break.
+def collapse_blanks(text: str) -> str:
+    """Replace every run of a thousand blanks or more with one line break.
 
     No text has such a run, and patterns that look for blanks at the end of a line take time that
     grows with its square.

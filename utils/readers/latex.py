@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from ..errors import BadContent
 from ..model.paper import Document, Fetched
-from ..outline.words import without_markup
+from ..outline.words import strip_markup
 from . import pandoc, plain_markdown
 from .author_names import extract_family_names
 from .pandoc import Citation, Rewriter, parse_latex, to_header, to_text, write_markdown
@@ -84,7 +84,7 @@ def read(fetched: Fetched) -> Document:
         raise BadContent("The LaTeX source is nested too deep.", verdict="not_a_paper") from error
     sent = replace(fetched, body=markdown.encode(), media="markdown", charset="utf-8")
     made = plain_markdown.read(sent)
-    title = without_markup(_get_words(meta.get("title"))).replace("*", "")
+    title = strip_markup(_get_words(meta.get("title"))).replace("*", "")
     return replace(
         made,
         title=title,

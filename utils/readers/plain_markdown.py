@@ -14,8 +14,8 @@ from ..errors import BadContent
 from ..judges.walls import wall_in_title
 from ..model.identifiers import Ids
 from ..model.paper import Document, Fetched
-from ..outline.sections import blocks, measure
-from ..outline.words import count_words, without_long_blanks, without_markup
+from ..outline.sections import measure_text, split_parts
+from ..outline.words import collapse_blanks, count_words, strip_markup
 from .author_names import extract_family_name
 
 _LINE = re.compile(
@@ -61,7 +61,7 @@ def read(fetched: Fetched) -> Document:
         text = body.decode(fetched.charset or "utf-8", "replace")
     except (LookupError, ValueError):  # an unknown charset, or no text encoding
         text = body.decode("utf-8", "replace")
-    text = without_long_blanks(text.lstrip("\ufeff"))
+    text = collapse_blanks(text.lstrip("\ufeff"))
     envelope, content = _split_envelope(text.replace("\r\n", "\n"))
     markdown = _sanitize(content)
     warnings = envelope.get("Warning", [])
@@ -73,7 +73,7 @@ def read(fetched: Fetched) -> Document:
         evidence = f"{results} numbered headers of results"
         raise BadContent(msg, verdict="not_a_paper", evidence=evidence)
     title = _find_title(envelope, markdown)
-    found = measure(markdown)
+    found = measure_text(markdown)
     pages = envelope.get("Number of Pages", ["0"])[0]
     return Document(
         markdown=markdown,
@@ -120,9 +120,9 @@ def _find_title(envelope: dict[str, list[str]], markdown: str) -> str:
     """Return the envelope's title, unless it is a file name; then the first heading."""
     named = envelope.get("Title", [""])[0]
     if named and not _FILE_NAME.fullmatch(named):
-        return without_markup(named)
+        return strip_markup(named)
     first = re.search(r"^#{1,2}\s+(.+)$", markdown[: 4 * _OPENING], re.M)
-    return without_markup(first[1]).strip("#* ") if first else ""
+    return strip_markup(first[1]).strip("#* ") if first else ""
 
 
 def _find_authors(markdown: str) -> tuple[str, ...]:
@@ -130,7 +130,7 @@ def _find_authors(markdown: str) -> tuple[str, ...]:
     match = re.search(r"^(?:Authors?|By):?\s+(.{3,600})$", markdown[:_OPENING], re.M | re.I)
     if not match:
         return ()
-    names = re.split(r"\s*(?:,|;|\band\b|&)\s*", without_markup(match[1]).replace("*", ""))
+    names = re.split(r"\s*(?:,|;|\band\b|&)\s*", strip_markup(match[1]).replace("*", ""))
     return tuple(extract_family_name(name) for name in names if name)
 
 
@@ -141,11 +141,11 @@ def _find_ids(markdown: str) -> Ids:
     """
     found = Ids()
     opening: list[str] = []
-    for part, is_heading, text in blocks(markdown[: 4 * _OPENING]):
+    for part, is_heading, text in split_parts(markdown[: 4 * _OPENING]):
         if part != "lead" and not (is_heading and not opening):
             break
         opening.append(text)
-    lead = without_markup("\n".join(opening)[:_OPENING])
+    lead = strip_markup("\n".join(opening)[:_OPENING])
     for pattern, spelled in ((_DOI, "{}"), (_PMID, "PMID: {}"), (_ARXIV, "arXiv:{}")):
         if match := pattern.search(lead):
             found |= Ids.maybe(spelled.format(match[match.lastindex or 0]))

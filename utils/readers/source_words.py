@@ -15,7 +15,7 @@ from typing import Any
 from ..errors import BadContent
 from ..model.paper import Fetched
 from ..model.passage import SourcePlace
-from ..outline.words import folded
+from ..outline.words import fold_words
 from . import safe_xml
 from .pdf import boxes
 
@@ -66,7 +66,7 @@ def words_of(fetched: Fetched) -> SourceWords | None:
         return None
     words, owners = [], []
     for text, owner in pairs:
-        said = folded(text)
+        said = fold_words(text)
         words += said
         owners += [owner] * len(said)
         if len(words) > _MOST_WORDS:
@@ -170,7 +170,7 @@ class Finder:
 
     def find(self, text: str) -> tuple[SourcePlace, ...]:
         """Where most of the words of *text* stand next to each other; empty where they do not."""
-        words = tuple(folded(text))
+        words = tuple(fold_words(text))
         span = self._few(words) if len(words) < _GRAM else self._many(words)
         return self._source.places(*span) if span else ()
 

@@ -28,7 +28,7 @@ from ..lists.pasted import Entry, collect_ids
 from ..model.identifiers import Ids
 from ..model.paper import PAPER_COLUMNS, Author, Paper
 from ..model.tabular import Table, Tabular
-from ..outline import outline, section_words
+from ..outline import build_outline, collect_section_words
 from ..search.citation_indexes import DIRECTIONS, KINDS, MAX_LINKED, Direction, Index, find_indexes
 from ..search.fused_results import group_records
 from ..search.resolve import resolve_entries
@@ -317,7 +317,7 @@ class _CitationSearch:
         text = self._shelf.read_text(stored)
         return [
             line
-            for part in outline(text, section_words(stored.sections))
+            for part in build_outline(text, collect_section_words(stored.sections))
             if "references" in part.roles
             for line in text[part.start : part.end].splitlines()
             if len(line) > _SHORTEST_LINE and not line.startswith("#")

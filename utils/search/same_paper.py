@@ -36,7 +36,7 @@ from ..judges.titles import (
 from ..model.identifiers import Ids
 from ..model.paper import Author, Paper
 from ..model.versions import PREPRINT_DOI
-from ..outline.words import folded
+from ..outline.words import fold_words
 
 Likeness = Literal["same", "differ", "unknown"]
 TitleLikeness = Literal["exact", "shortened", "near", "differ", "unknown"]
@@ -121,7 +121,7 @@ class ComparedRecord:
     @cached_property
     def abstract_runs(self) -> frozenset[tuple[str, ...]]:
         """All runs of three words in the abstract; empty if the abstract is short."""
-        words = folded(self.paper.abstract)
+        words = fold_words(self.paper.abstract)
         if len(words) < _TOLD:
             return frozenset()
         return frozenset(zip(*(words[at:] for at in range(_RUN)), strict=False))
@@ -349,7 +349,7 @@ def _fold_author(author: Author) -> tuple[str, str]:
 
 def _fold_name(text: str) -> str:
     """Return the letters and digits of a name, without accents."""
-    return _SIGNS.sub("", text.lower()) if text.isascii() else "".join(folded(text))
+    return _SIGNS.sub("", text.lower()) if text.isascii() else "".join(fold_words(text))
 
 
 def _is_same_person(one: tuple[str, str], other: tuple[str, str]) -> bool:
@@ -364,8 +364,8 @@ def _is_same_person(one: tuple[str, str], other: tuple[str, str]) -> bool:
 def _fold_journal(name: str) -> tuple[str, ...]:
     """Return the words of a journal's name without place, subtitle and small words."""
     bare = re.split(r"\s:\s|\s=\s|: ", re.sub(r"\([^()]*\)", "", name))[0]
-    words = tuple(word for word in folded(bare) if not _JOURNAL_STOP.fullmatch(word))
-    return words or tuple(folded(name))
+    words = tuple(word for word in fold_words(bare) if not _JOURNAL_STOP.fullmatch(word))
+    return words or tuple(fold_words(name))
 
 
 @lru_cache(4096)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ...errors import BadContent, EntrezFailed
 from ...model.identifiers import Ids
 from ...model.paper import Document, Fetched
-from ...outline.sections import part_of
+from ...outline.sections import classify_heading
 from ...readers.jats import parse_article, read
 from ...readers.safe_xml import first_child, list_children, readable_text
 from ...system.plain_text import one_line, shorten
@@ -219,7 +219,7 @@ def _iterate_sections(markdown: str) -> Iterator[CellRow]:
             level, heading, lines = len(found[1]), found[2], []
             # A subsection belongs to its parent's part: the Methods of an abstract are abstract.
             if level <= base or part in {"lead", "body"}:
-                part, base = part_of(heading) if level > 1 else "lead", level
+                part, base = classify_heading(heading) if level > 1 else "lead", level
 
 
 def _iterate_captions(article: _Element) -> Iterator[CellRow]:

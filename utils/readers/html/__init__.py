@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...errors import BadContent
 from ...judges.walls import find_walls
 from ...model.paper import Document, Fetched
-from ...outline.sections import measure, part_of
-from ...outline.words import count_words, folded, without_long_blanks
+from ...outline.sections import classify_heading, measure_text
+from ...outline.words import collapse_blanks, count_words, fold_words
 from .article import find_article, prune_page
 from .claims import Claims, read_claims, to_absolute
 from .latexml import complete_claims, convert_latexml, drop_mathml, is_conversion_broken, is_latexml
@@ -134,7 +134,7 @@ def read(fetched: Fetched) -> Document:
         convert_latexml(soup)
     page_title = _find_title(soup, claims)
     markdown = _to_markdown(soup, claims, page_title, links)
-    found = measure(markdown)
+    found = measure_text(markdown)
     return Document(
         markdown=markdown,
         title=page_title,
@@ -185,7 +185,7 @@ def parse_page(fetched: Fetched) -> ShallowSoup:
     """
     from .tree import ShallowSoup
 
-    text = drop_mathml(without_long_blanks(decode_page(fetched)))
+    text = drop_mathml(collapse_blanks(decode_page(fetched)))
     if not text.strip():
         msg = f"{fetched.source} answered with an empty page."
         raise BadContent(msg, verdict="empty")
@@ -240,7 +240,9 @@ def _to_markdown(soup: BeautifulSoup, claims: Claims, title: str, links: PageLin
     add_missing_headings(root, " ".join([claims.abstract, *abstracts]))
     normalize_headings(root, title)
     text = to_markdown(root, links)
-    has_abstract = any(part.name == "Abstract" for part in before + after) or measure(text).abstract
+    has_abstract = (
+        any(part.name == "Abstract" for part in before + after) or measure_text(text).abstract
+    )
     pieces = [
         f"# {title}" if title else "",
         f"## Abstract\n\n{claims.abstract}" if claims.abstract and not has_abstract else "",
@@ -276,7 +278,7 @@ def drop_leftovers(markdown: str) -> str:
     for section, following in zip_longest(sections, sections[1:]):
         if not section.blocks and _is_empty_section(section, following, ended):
             continue
-        ended = ended or part_of(section.name) == "references"
+        ended = ended or classify_heading(section.name) == "references"
         kept += [f"{'#' * section.level} {section.name}"] if section.level else []
         kept += section.blocks
     return "\n\n".join(kept)
@@ -302,9 +304,9 @@ def _drop_repeats(blocks: list[str]) -> Iterator[str]:
     """Yield blocks without captions just seen, and without labels that a caption repeats."""
     lately: list[list[str]] = []
     for block, following in zip_longest(blocks, blocks[1:], fillvalue=""):
-        caption_words = folded(block) if _CAPTION.match(block) else []
+        caption_words = fold_words(block) if _CAPTION.match(block) else []
         is_label = 0 < len(caption_words) <= _LABEL_MAX_WORDS
-        if is_label and folded(following)[: len(caption_words)] == caption_words:
+        if is_label and fold_words(following)[: len(caption_words)] == caption_words:
             continue
         if not caption_words or caption_words not in lately:
             yield block
@@ -327,7 +329,7 @@ def _drop_site_sections(sections: Iterator[_MarkdownSection]) -> Iterator[_Markd
             bool(above) and ended and not (_PAPER_HEADING.fullmatch(name) or section.level <= 1)
         )
         above = section.level if is_site or follows else 0
-        ended = ended or part_of(name) == "references"
+        ended = ended or classify_heading(name) == "references"
         if not above:
             yield section
 
@@ -364,11 +366,11 @@ def _drop_copies(sections: Iterator[_MarkdownSection]) -> Iterator[_MarkdownSect
         seen.add((section.name, section.blocks))
         said.update(map(_fold_block, section.blocks))
         within = 0 if section.level <= within else within
-        is_abstract = part_of(section.name) == "abstract"
+        is_abstract = classify_heading(section.name) == "abstract"
         if is_abstract and not abstract:
             within = within or section.level
         if within and len(abstract) < _ABSTRACT_MAX_CHARS:
-            abstract += " ".join([" ", *folded(" ".join(section.blocks))])
+            abstract += " ".join([" ", *fold_words(" ".join(section.blocks))])
         elif is_abstract or section.name in ("", MAIN_TEXT):
             kept = tuple(
                 block for block in section.blocks if not _repeats_abstract(block, abstract)
@@ -381,7 +383,9 @@ def _drop_copies(sections: Iterator[_MarkdownSection]) -> Iterator[_MarkdownSect
 
 def _drop_gallery(section: _MarkdownSection, said: set[str]) -> _MarkdownSection:
     """Return *section* without captions that the site shows a second time."""
-    if part_of(section.name) != "references" and not _GALLERY_HEADING.fullmatch(section.name):
+    if classify_heading(section.name) != "references" and not _GALLERY_HEADING.fullmatch(
+        section.name
+    ):
         return section
     kept = [block for block in section.blocks if _fold_block(block) not in said]
     if len(kept) < len(section.blocks):
@@ -391,17 +395,17 @@ def _drop_gallery(section: _MarkdownSection, said: set[str]) -> _MarkdownSection
 
 def _is_bare_label(block: str) -> bool:
     """Return whether a block is a label such as "Fig. 2." without a caption."""
-    return bool(_CAPTION.match(block)) and len(folded(block)) <= _LABEL_MAX_WORDS
+    return bool(_CAPTION.match(block)) and len(fold_words(block)) <= _LABEL_MAX_WORDS
 
 
 def _fold_block(block: str) -> str:
     """Return the words of a block for comparison."""
-    return " ".join(folded(block))
+    return " ".join(fold_words(block))
 
 
 def _repeats_abstract(block: str, abstract: str) -> bool:
     """Return whether a block is a long stretch of *abstract*."""
-    words = folded(block)
+    words = fold_words(block)
     return len(words) >= _COPY_MIN_WORDS and " ".join(words) in abstract
 
 
@@ -412,9 +416,9 @@ def _is_empty_section(
     if section.level <= 1:
         return False
     if following is None:
-        return ended or part_of(section.name) != "body"
+        return ended or classify_heading(section.name) != "body"
     if ended and section.level >= following.level:
         return True
     if section.name == following.name or _LAYOUT_HEADING.fullmatch(section.name):
         return True
-    return section.level >= following.level and part_of(section.name) != "body"
+    return section.level >= following.level and classify_heading(section.name) != "body"

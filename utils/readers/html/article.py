@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from bs4.element import NavigableString, PageElement, Tag
 
-from ...outline.sections import part_of
+from ...outline.sections import classify_heading
 from .tree import (
     PageSurvey,
     Weights,
@@ -188,7 +188,7 @@ def _find_reference_elements(elements: list[Tag]) -> set[int]:
     headed = False  # by the references' heading
     for tag in elements:
         if tag.name in _HEADINGS:
-            headed = part_of(get_line(tag)) == "references"
+            headed = classify_heading(get_line(tag)) == "references"
         elif headed and (tag.name in _ENTRIES or has_name(tag, _CITATION)):
             entries.append(tag)
     found = {id(tag) for tag in entries} if len(entries) >= _FEWEST_ENTRIES else set()

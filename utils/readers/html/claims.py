@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
 from ...model.identifiers import Ids
-from ...outline.words import without_markup
+from ...outline.words import strip_markup
 from ..author_names import extract_family_name
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _collect_meta(soup: BeautifulSoup) -> dict[str, list[str]]:
 
 def _to_text(value: object) -> str:
     """Return a claimed value as one clean line; empty for anything but text."""
-    return " ".join(without_markup(value).split()) if isinstance(value, str) else ""
+    return " ".join(strip_markup(value).split()) if isinstance(value, str) else ""
 
 
 def _get_first(meta: dict[str, list[str]], names: tuple[str, ...]) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from bs4.element import NavigableString, Tag
 
-from ...outline.sections import NO_LIST
+from ...outline.sections import NO_REFERENCES_NOTE
 from .article import REFERENCE_WORDS
 from .claims import to_absolute
 from .parts import HEADINGS, get_heading_name
@@ -156,7 +156,7 @@ def _build_list(entries: list[str]) -> Tag:
 def _build_missing_note() -> Tag:
     """Return a note that the page does not carry the reference list."""
     note = Tag(name="p")
-    note.append(NavigableString(NO_LIST))
+    note.append(NavigableString(NO_REFERENCES_NOTE))
     return note
 
 

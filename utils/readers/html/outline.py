@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from ...model.verdicts import DOUBT, Sign
-from ...outline.sections import opens, part_of
-from ...outline.words import folded
+from ...outline.sections import classify_heading, is_introduction
+from ...outline.words import fold_words
 from .tree import get_line
 
 if TYPE_CHECKING:
@@ -40,11 +40,11 @@ def find_signs(menus: PageMenus, markdown: str) -> Iterator[Sign]:
     """Yield the sign that a menu names sections that the text does not have."""
     titles = {_fold_title(title) for title in _HEADING.findall(markdown)} if menus else set()
     for menu in menus:
-        names = {name: there for name, there in menu.items() if part_of(name) == "body"}
+        names = {name: there for name, there in menu.items() if classify_heading(name) == "body"}
         lost = [
             name
             for name, there in names.items()
-            if not (there or opens(name) or _fold_title(name) in titles)
+            if not (there or is_introduction(name) or _fold_title(name) in titles)
         ]
         if lost and sum(_fold_title(name) in titles for name in names) >= _MIN_MENU_SECTIONS:
             words = f"the page's menu has {len(names)} sections, and {lost[0][:60]!r} is not there"
@@ -54,4 +54,4 @@ def find_signs(menus: PageMenus, markdown: str) -> Iterator[Sign]:
 
 def _fold_title(title: str) -> str:
     """Return the words of a title for comparison."""
-    return " ".join(folded(title))
+    return " ".join(fold_words(title))

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from bs4.element import NavigableString, PageElement, Tag
 
-from ...outline.sections import part_of
-from ...outline.words import count_words, folded
+from ...outline.sections import classify_heading
+from ...outline.words import count_words, fold_words
 from .article import CAPTION_LABEL, REFERENCE_WORDS, is_marked_abstract
 from .tree import (
     PageSurvey,
@@ -138,7 +138,7 @@ def _name_boxes(elements: list[Tag], page: PageSurvey, inside: set[int]) -> dict
 def get_heading_name(heading: Tag) -> str:
     """Return the text of *heading*; for abstract and references, the English name."""
     text = get_line(heading)
-    part = part_of(text)
+    part = classify_heading(text)
     return part.capitalize() if part in ("abstract", "references") else text
 
 
@@ -156,7 +156,7 @@ def insert_part_headings(article: PageSurvey) -> None:
     part = next(filter(is_marked_abstract, elements), None)
     if part is not None:
         before = part.find_previous(HEADINGS)
-        headed = before is not None and part_of(before.get_text(" ")) == "abstract"
+        headed = before is not None and classify_heading(before.get_text(" ")) == "abstract"
         if part.find(HEADINGS) is None and not headed and weights[id(part)] > _TEXT_MIN_CHARS:
             _insert_heading(part, "Abstract", "h2")
     for box in [tag for tag in elements if "articleinfo" in get_classes(tag)]:
@@ -210,10 +210,10 @@ def normalize_headings(root: Tag, title: str) -> None:
     otherwise own the whole paper.
     """
     elements, weights = survey_tree(root)
-    letters = "".join(folded(title))
+    letters = "".join(fold_words(title))
     titles = []
     for heading in [tag for tag in elements if tag.name in HEADINGS]:
-        if letters and "".join(folded(heading.get_text())) == letters:
+        if letters and "".join(fold_words(heading.get_text())) == letters:
             titles.append(heading)
         elif _CAPTION_LINE.fullmatch(heading.get_text()) or heading.find_parent(
             ["figure", "figcaption", "caption", "table", "li", "blockquote"]
@@ -247,7 +247,7 @@ def normalize_headings(root: Tag, title: str) -> None:
 def _is_page_heading(heading: Tag) -> bool:
     """Return whether a heading above the abstract is the page's, such as a journal's name."""
     name = get_heading_name(heading)
-    if _ABOUT_HEADING.fullmatch(name) or part_of(name) == "back":
+    if _ABOUT_HEADING.fullmatch(name) or classify_heading(name) == "back":
         return True
     length = -len(name)
     for node in heading.next_elements:
@@ -339,11 +339,11 @@ def add_missing_headings(root: Tag, abstract: str) -> None:
     before = _find_front_end(root, headings, all_headings, weights)
     if before is None and not abstract:
         return
-    known_text = " ".join(folded(abstract[:_ABSTRACT_MAX_CHARS]))
+    known_text = " ".join(fold_words(abstract[:_ABSTRACT_MAX_CHARS]))
     found = [
         tag
         for tag in _find_prose(before, {id(tag) for tag in headings}, elements)
-        if " ".join(folded(tag.get_text(" "))) not in known_text
+        if " ".join(fold_words(tag.get_text(" "))) not in known_text
     ]
     if sum(count_words(tag.get_text(" ")) for tag in found) >= _OPENING_MIN_WORDS:
         rest = [int(tag.name[1]) for tag in headings if tag.name != "h1"]
@@ -448,4 +448,4 @@ def _capitals_to_headings(elements: list[Tag], weights: Weights) -> None:
     for tag in labels[start:]:
         tag.name = f"h{level}"
         name = get_line(tag).capitalize()
-        tag.string = "References" if part_of(name) == "references" else name
+        tag.string = "References" if classify_heading(name) == "references" else name

@@ -13,7 +13,7 @@ from typing import Final
 from bs4.element import Tag
 
 from ...model.paper import Fetched
-from ...outline import caption_label
+from ...outline import parse_caption_label
 from .claims import to_absolute
 from .tree import find_tags
 
@@ -39,7 +39,7 @@ _MAX_URL_CHARS: Final = 2000  # characters of an address
 def find_pictures(fetched: Fetched) -> dict[str, tuple[str, ...]]:
     """Find the addresses of the pictures of a page, by label ("Figure 2").
 
-    Labels are spelled as in `...outline.floats_of`.
+    Labels are spelled as in `...outline.find_floats`.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def _find_label(element: Tag) -> str:
     """Return the label of the first caption in an element's first words."""
     words = list(islice((text for text in element.stripped_strings), _CAPTION_MAX_PIECES))
     for at in range(len(words)):
-        if label := caption_label("\n".join(words[at : at + 3])):
+        if label := parse_caption_label("\n".join(words[at : at + 3])):
             return label
     return ""
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from bs4.element import NavigableString, PageElement, Tag
 
-from ...outline.words import folded
+from ...outline.words import fold_words
 from .article import NOISE_LINKS, REFERENCE_WORDS
 from .parts import HEADINGS, get_heading_name
 from .tree import (
@@ -247,7 +247,7 @@ def _get_button_text(link: Tag) -> str:
     shown = link.get_text(" ")
     if _URL_OR_DOI.search(shown):
         return ""
-    words = [word for word in folded(shown) if not word.isdecimal()]
+    words = [word for word in fold_words(shown) if not word.isdecimal()]
     return " ".join(words) if len(words) <= _BUTTON_WORDS else ""
 
 
@@ -320,7 +320,7 @@ def _has_citation_mark(box: Tag, key: str) -> bool:
 
 def _to_key(tag: Tag) -> str:
     """Return the beginning of an entry, without its number."""
-    words = folded(" ".join(islice(yield_texts(tag), _KEY_TEXTS))[:400])
+    words = fold_words(" ".join(islice(yield_texts(tag), _KEY_TEXTS))[:400])
     while words and words[0].isdecimal():
         words = words[1:]
     return " ".join(words[:_KEY_WORDS]) if len(words) >= _KEY_WORDS else ""

@@ -25,7 +25,7 @@ from ...judges.wholeness import (
     is_protocol,
 )
 from ...model.verdicts import REFUSE, WEAK, Sign
-from ...outline.sections import concludes, opens, prepares
+from ...outline.sections import is_conclusion, is_introduction, is_methods
 from .walk import Element, get_text
 
 _FEW: Final = 8  # references; in fewer, a share says nothing
@@ -241,8 +241,8 @@ def _find_missing_sections(article: Element, titles: list[str]) -> Iterator[Sign
     """Yield a sign for sections that a report of research has, and this one lacks."""
     if not titles:
         return
-    if not any(map(concludes, titles)):
-        begun = opens(titles[0]) and all(map(prepares, titles[1:]))
+    if not any(map(is_conclusion, titles)):
+        begun = is_introduction(titles[0]) and all(map(is_methods, titles[1:]))
         yield Sign("unfinished", 2 + bool(begun), f"no section after {titles[-1][:60]!r} concludes")
     # A communication may have one section for all but its methods, or a text without any.
     if len(titles) > 2 and article.find("body/p") is None:

@@ -39,7 +39,7 @@ def read_pages(body: bytes) -> dict[str, Any]:
 
     import pypdfium2
 
-    from ...outline.words import folded
+    from ...outline.words import fold_words
     from .ciphers import Ciphers
     from .doubts import NotedDoubts
     from .layout import find_title, to_blocks, to_markdown
@@ -65,8 +65,10 @@ def read_pages(body: bytes) -> dict[str, Any]:
     pages = restore_ligatures(pages)
     first = ["\n".join(line.text for line in page.lines) for page in pages[:2]]
     claimed = unescape(document.get_metadata_value("Title")).strip()
-    named = "".join(folded(claimed))
-    trusted = len(claimed.split()) >= 3 and any(named in "".join(folded(text)) for text in first)
+    named = "".join(fold_words(claimed))
+    trusted = len(claimed.split()) >= 3 and any(
+        named in "".join(fold_words(text)) for text in first
+    )
     title = claimed if trusted else find_title(pages[0]) if pages else ""
     return {
         "pages": len(document),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ...outline.words import folded
+from ...outline.words import fold_words
 from .headings import Block
 
 _TITLE = re.compile(r"(?:table of )?contents|contents page|inhalt(?:sverzeichnis)?|sommaire", re.I)
@@ -48,7 +48,7 @@ def _is_entry(block: Block, at: int, last: dict[str, int]) -> bool:
 
 def _lists_headings(blocks: list[Block], at: int) -> bool:
     """Return whether a paragraph names, in order, most headings that follow."""
-    text, names = "".join(folded(blocks[at].text)), list(_yield_heading_keys(blocks[at + 1 :]))
+    text, names = "".join(fold_words(blocks[at].text)), list(_yield_heading_keys(blocks[at + 1 :]))
     named = sum(name in text for name in names)
     return not blocks[at].level and named >= _FEWEST and named >= _MOST * len(names)
 
@@ -58,4 +58,4 @@ def _yield_heading_keys(blocks: list[Block]) -> Iterator[str]:
 
 
 def _to_key(text: str) -> str:
-    return "".join(folded(_PAGE.sub("", text)))
+    return "".join(fold_words(_PAGE.sub("", text)))

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
-from ...outline.roles import roles_of
-from ...outline.sections import part_of
-from ...outline.words import folded
+from ...outline.roles import find_roles
+from ...outline.sections import classify_heading
+from ...outline.words import fold_words
 from .lines import Line, is_below, is_same_size
 
 ABSTRACT = re.compile(r"(abstract|summary)\s*(?:[:.\u2014\u2013-]\s*|\s(?=[A-Z]))(?=\S)", re.I)
@@ -135,7 +135,11 @@ def find_references(lines: list[Line]) -> int | None:
 
 def is_part_title(text: str, *parts: str) -> bool:
     """Return whether a line is the title of one of these parts."""
-    return len(text) < _LONGEST_NAME and text.count(" ") <= _MOST_BLANKS and part_of(text) in parts
+    return (
+        len(text) < _LONGEST_NAME
+        and text.count(" ") <= _MOST_BLANKS
+        and classify_heading(text) in parts
+    )
 
 
 def get_style(line: Line) -> tuple[str, float]:
@@ -212,11 +216,13 @@ def guess_level(line: Line, look: Look) -> int:
     is_display = look.is_display(line)
     if len(words) > _FEW_WORDS and not is_display and not is_large:
         return 0
-    if is_canonical(text) or (len(words) <= 5 and part_of(text) in ("abstract", "references")):
+    if is_canonical(text) or (
+        len(words) <= 5 and classify_heading(text) in ("abstract", "references")
+    ):
         return 2
     if _is_no_title(text):
         return 0
-    is_back = len(words) <= 6 and part_of(text) == "back" and not text.endswith(".")
+    is_back = len(words) <= 6 and classify_heading(text) == "back" and not text.endswith(".")
     if is_back and (line.bold or line.size > look.body):
         return 2
     if is_large and len(text) > 3:
@@ -239,7 +245,7 @@ def _is_no_title(text: str) -> bool:
         or is_compound(text)
         or _RUN_ON.search(text)
         or _MEASURE.match(text)
-        or ((declared := _DECLARED.match(text)) and part_of(declared[1]) == "back")
+        or ((declared := _DECLARED.match(text)) and classify_heading(declared[1]) == "back")
     )
 
 
@@ -299,7 +305,7 @@ def demote_column_heads(blocks: list[Block]) -> Iterator[Block]:
     """Yield blocks without headings among the words of a table that was not rebuilt."""
     in_table = False
     for block, below in zip(blocks, [*blocks[1:], Block("")], strict=True):
-        named = block.level and (_PREFIX.match(block.text) or roles_of(block.text))
+        named = block.level and (_PREFIX.match(block.text) or find_roles(block.text))
         text = below if block.level else block
         ends = named or (_is_paragraph(text) and _is_running_text(text.text))
         in_table = block.is_remark or (in_table and not ends)
@@ -318,20 +324,23 @@ def demote_advertisements(blocks: Iterable[Block]) -> Iterator[Block]:
         if not block.level:
             yield block
             continue
-        part = part_of(block.text)
-        is_named = part != "body" or roles_of(block.text) or is_canonical(block.text)
+        part = classify_heading(block.text)
+        is_named = part != "body" or find_roles(block.text) or is_canonical(block.text)
         is_behind = part == "references" or (is_behind and not (is_named and part == "body"))
         yield replace(block, level=0) if is_behind and not is_named else block
 
 
 def _to_key(block: Block) -> str:
     """Return the key of a heading; empty where several sections may have the title."""
-    return "" if roles_of(block.text) else "".join(folded(block.text))
+    return "" if find_roles(block.text) else "".join(fold_words(block.text))
 
 
 def _begins_text(block: Block) -> bool:
     if block.level:
-        is_own = bool(roles_of(block.text)) and part_of(block.text) in ("abstract", "body")
+        is_own = bool(find_roles(block.text)) and classify_heading(block.text) in (
+            "abstract",
+            "body",
+        )
         return is_canonical(block.text) or is_own
     return bool(ABSTRACT.match(block.text)) or _is_paragraph(block)
 
@@ -341,7 +350,7 @@ def split_small_print(blocks: list[Block]) -> Iterator[Block]:
     for at, block in enumerate(blocks):
         may_be = not block.level and 2 * at > len(blocks) and not SIDEBAR.match(block.text)
         match = _SMALL_PRINT.match(block.text) if may_be else None
-        if match and part_of(match[1]) == "back":
+        if match and classify_heading(match[1]) == "back":
             yield Block(match[1], BY_FONT, block.size)
             yield replace(block, text=block.text[match.end() :])
         else:
@@ -424,7 +433,11 @@ def demote_lettering(blocks: list[Block]) -> Iterator[Block]:
             is_text = is_text if block.is_aside else _is_running_text(block.text)
             kept.append(block)
             continue
-        named = _PREFIX.match(block.text) or roles_of(block.text) or part_of(block.text) != "body"
+        named = (
+            _PREFIX.match(block.text)
+            or find_roles(block.text)
+            or classify_heading(block.text) != "body"
+        )
         named = named or is_canonical(block.text)
         is_title = len(block.text.split()) <= LONGEST and (named or is_text)
         is_text = is_text or bool(is_title and named)

@@ -15,8 +15,8 @@ from itertools import accumulate, pairwise
 from operator import itemgetter
 from statistics import median
 
-from ...outline.sections import part_of
-from ...outline.words import folded
+from ...outline.sections import classify_heading
+from ...outline.words import fold_words
 from .captions import CAPTION, TITLED
 from .contents import drop_contents
 from .contributions import merge_roles
@@ -109,14 +109,14 @@ def to_blocks(pages: list[Page], title: str) -> list[Block]:
 
 def _make_title_test(title: str) -> Callable[[str], bool]:
     """Return a test whether a text is the title, with or without the article type."""
-    words, small = folded(title), title.casefold()
+    words, small = fold_words(title), title.casefold()
     wanted = "".join(words)
     telling = max((word for word in words if word in small), key=len, default="")
 
     def says(text: str) -> bool:
         if telling not in text.casefold() or len(text) > 2 * len(wanted) + _MOST_OF_TYPE:
             return False
-        return wanted in ("".join(folded(text)), "".join(folded(_TYPE.sub("", text))))
+        return wanted in ("".join(fold_words(text)), "".join(fold_words(_TYPE.sub("", text))))
 
     return says
 
@@ -188,7 +188,7 @@ def _mark_abstract(blocks: Iterable[Block]) -> Iterator[Block]:
     """Give a run-in *Abstract:* the heading other papers give theirs."""
     seen = False
     for block in blocks:
-        seen = seen or (block.level > 0 and part_of(block.text) != "body")
+        seen = seen or (block.level > 0 and classify_heading(block.text) != "body")
         match = None if seen or block.level else ABSTRACT.match(block.text)
         if match:
             seen = True
@@ -246,11 +246,11 @@ def find_title(page: Page) -> str:
         if 3 <= len(text.split()) <= 45 and len(text) > 15 and (size > 1.05 * usual or bold)
     ]
     worded.sort(key=lambda pair: -pair[0])
-    text = " ".join(folded(" ".join(line.text for line in page.lines)))
+    text = " ".join(fold_words(" ".join(line.text for line in page.lines)))
     for _, title in worded[:3]:
         # A journal's name is set large as well, but stands again in the running head or citation.
         is_short = len(title.split()) <= _LONGEST_NAME
-        is_name = _PERIODICAL.search(title) or text.count(" ".join(folded(title))) > 1
+        is_name = _PERIODICAL.search(title) or text.count(" ".join(fold_words(title))) > 1
         if not (is_short and is_name):
             return _TYPE.sub("", title)
     return _TYPE.sub("", worded[0][1]) if worded else ""
@@ -416,7 +416,7 @@ def _build_blocks(lines: list[Line], look: Look, leading: float) -> Iterator[Blo
             this = _guess_level_below(gathered[-1], level, line, this, leading)
         if gathered and (this != level or _starts_block(gathered, line, leading, this, part)):
             yield (block := _make_block(gathered, level, spoken))
-            named = part_of(block.text) if level else "body"
+            named = classify_heading(block.text) if level else "body"
             # The title and a banner are headings, too; the text begins under a name of its own.
             if named != "body" or (level and (part != "lead" or is_canonical(gathered[0].text))):
                 part = named

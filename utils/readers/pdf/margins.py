@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
-from ...outline.words import folded
+from ...outline.words import fold_words
 from .lines import Line, Page
 
 _MARGIN = 0.1  # of the page's height: where running heads and feet stand
@@ -100,7 +100,7 @@ def mark_margins(pages: list[Page]) -> list[Page]:
 def mark_masthead(pages: list[Page], title: str) -> list[Page]:
     """Say of the first page's lines above the title: marginal."""
     first = pages[0] if pages else Page((), 0, 0)
-    wanted = " ".join(folded(title))
+    wanted = " ".join(fold_words(title))
     usual = median(line.size for line in first.lines) if first.lines else 0.0
     upper = (line for line in first.lines if line.bottom > first.height / 2)
     large = (line for line in upper if line.size > _LARGE * usual)
@@ -116,7 +116,7 @@ def mark_masthead(pages: list[Page], title: str) -> list[Page]:
 
 
 def _begins_title(line: Line, title: str) -> bool:
-    words = folded(line.text)
+    words = fold_words(line.text)
     said = " ".join(words)
     return len(words) >= _TITLE_WORDS and f"{title} ".startswith(f"{said} ")
 

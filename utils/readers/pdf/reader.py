@@ -15,7 +15,7 @@ from ...errors import BadContent
 from ...judges.thresholds import SCAN_MAX_WORDS_PER_PAGE
 from ...model.identifiers import Ids
 from ...model.paper import Document, Doubts, Fetched, PageDoubts, Paper, Verdict
-from ...outline.sections import measure
+from ...outline.sections import measure_text
 from ...outline.words import count_words
 from .. import get_extractor
 from ..child_processes import ChildFailed
@@ -61,7 +61,7 @@ def read(fetched: Fetched) -> Document:
     if _is_scan(found) and ocr.is_installed():
         found = _recognise_scan(fetched, found)
     markdown, title, opening = found["markdown"], found["title"], found["opening"]
-    counted = measure(markdown)
+    counted = measure_text(markdown)
     number, count = found["numbered"]
     lost = f"the last page is number {number} of {count}" if number < count else ""
     if unread := found.get("unread"):

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from ...outline.sections import part_of
+from ...outline.sections import classify_heading
 from .headings import (
     ENDS,
     FEWEST_HEADINGS,
@@ -92,7 +92,9 @@ def _find_body_lines(lines: list[Line]) -> Iterator[int]:
             continue
         if _is_heading_of_body(line):
             is_body = True
-        elif len(line.text.split()) <= _FEW_WORDS and (part := part_of(line.text)) != "body":
+        elif (
+            len(line.text.split()) <= _FEW_WORDS and (part := classify_heading(line.text)) != "body"
+        ):
             is_body = is_plain and part == "abstract"
         elif is_body:
             yield at
@@ -160,7 +162,7 @@ def _is_title(lines: list[Line], at: int) -> bool:
         and bool(_SPELLED.search(title))
         and bool(text)
         and not text[0].islower()
-        and part_of(title.rstrip(" .:")) == "body"
+        and classify_heading(title.rstrip(" .:")) == "body"
         and not is_canonical(title)
         and not LABEL.match(title)
         and not SIDEBAR.match(title)
