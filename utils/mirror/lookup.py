@@ -38,7 +38,7 @@ DAYS = 7.0
 """Days for which a generation counts as PubMed's own word."""
 
 
-def look_up_records(wanted: Iterable[Ids], settings: Settings) -> dict[Ids, Paper]:
+def records(wanted: Iterable[Ids], settings: Settings) -> dict[Ids, Paper]:
     """Return the records of papers in the mirror; empty if the mirror is missing or stale.
 
     A mirror that cannot be read is told in the log, and does not hold up who can ask PubMed.
@@ -65,8 +65,8 @@ def look_up_records(wanted: Iterable[Ids], settings: Settings) -> dict[Ids, Pape
         return {}
 
 
-def open_citations(settings: Settings, *, fresh: bool = False) -> Citations | None:
-    """Return the mirror's table of citations; see `.citation_table.citations_of`."""
+def citations(settings: Settings, *, fresh: bool = False) -> Citations | None:
+    """Return the mirror's table of citations; see `.citation_table.open_citations`."""
     from .citation_table import open_citations
 
     return open_citations(settings, fresh=fresh)
