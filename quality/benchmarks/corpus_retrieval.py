@@ -42,7 +42,7 @@ from numpy.typing import NDArray
 from quality.benchmarks.questions import Case, Question, cases, papers, sampled
 from tests.corpus.real_minilm import describe_missing, lay_out_minilm
 from utils.corpus.embedded import EmbeddedFinder
-from utils.corpus.embedded_vectors import View, binary_codes
+from utils.corpus.embedded_vectors import View, to_binary_codes
 from utils.corpus.local_model import LocalModel
 from utils.corpus.names import FindNames, build_wordings, extract_names, merge_hits
 from utils.corpus.quality import score_evidence
@@ -186,10 +186,10 @@ def signs(real: Vectors, asked: Vectors, count: int) -> None:
     """How many of the best the choice by signs keeps."""
     rows, allowed = mixed(real, count), np.array([False, True])
     exact = View(0, 0, rows, np.arange(count), np.ones(count, np.int32), None, count)
-    chosen = replace(exact, codes=binary_codes(rows).T, exact=0)
+    chosen = replace(exact, codes=to_binary_codes(rows).T, exact=0)
     kept = []
     for row in asked:
-        both = (view.nearest(row, BEST_OF, allowed) for view in (exact, chosen))
+        both = (view.find_nearest(row, BEST_OF, allowed) for view in (exact, chosen))
         best, near = ({passage for passage, _ in found} for found in both)
         kept.append(len(best & near) / BEST_OF)
     print(f"\nsigns: {count:,} vectors mixed from {len(real):,}, {len(kept)} questions; ", end="")

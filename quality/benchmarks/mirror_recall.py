@@ -27,7 +27,7 @@ from pathlib import Path
 import numpy as np
 
 from quality.benchmarks.mirror import whole_files
-from utils.corpus.finders import embedder_of
+from utils.corpus.finders import make_embedder
 from utils.mirror import vectors
 from utils.mirror.parts import _cut_passages
 from utils.mirror.vectors import VectorStore, pack_vectors
@@ -50,7 +50,7 @@ def main() -> None:
         titles, texts = _chosen(paths, args.passages)
         rows, rate = _embedded(texts)
         print(f"{len(rows):,} passages × {rows.shape[1]}, {rate:,.1f} a second of CPU", flush=True)
-        embedder = embedder_of(load_settings())
+        embedder = make_embedder(load_settings())
         assert embedder is not None
         asked = random.Random(1).sample(range(len(rows)), args.questions)
         questions = np.stack([embedder.embed_question(titles[at]) for at in asked])
@@ -76,7 +76,7 @@ def _cut(path: Path) -> Iterator[tuple[str, str]]:
 
 def _embedded(texts: list[str]) -> tuple[np.ndarray, float]:
     """Vectors, and how many are made in a second of a processor."""
-    embedder = embedder_of(load_settings())
+    embedder = make_embedder(load_settings())
     assert embedder is not None
     embedder.embed(texts[:8])
     began = time.process_time()

@@ -17,7 +17,7 @@ from tests.processes import Process
 from utils.corpus import embedded_vectors
 from utils.corpus.embedded import EmbeddedFinder
 from utils.corpus.embedded_schema import set_facts
-from utils.corpus.embedded_vectors import binary_codes
+from utils.corpus.embedded_vectors import to_binary_codes
 from utils.corpus.finders import FinderStatus
 from utils.errors import StoreFailed
 from utils.model.passage import Filters, Passage
@@ -59,7 +59,7 @@ def _same_signs(folder: Path, rows: int) -> bool:
     """Whether the signs are those of the vectors; what a killed writer left may be behind them."""
     (vectors,), (signs,) = folder.glob("vectors-*.f32"), folder.glob("signs-*.u64")
     kept = np.fromfile(vectors, "<f4", rows * DIM).reshape(rows, DIM)
-    return signs.read_bytes().startswith(binary_codes(kept).tobytes())
+    return signs.read_bytes().startswith(to_binary_codes(kept).tobytes())
 
 
 def writing(folder: Path, first: int) -> Process:
@@ -116,7 +116,7 @@ def test_an_upsert_that_fails_leaves_all_as_it_was(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device", "texts")
 
-    monkeypatch.setattr(EmbeddedFinder, "_put", full)
+    monkeypatch.setattr(EmbeddedFinder, "_put_passages", full)
     changed = passage(7, edition=1)
     with pytest.raises(StoreFailed, match="disk is full"):
         finder.upsert([changed], vector(changed)[None])
@@ -245,13 +245,13 @@ def test_of_very_many_the_same_are_nearest() -> None:
     abouts = noise.integers(0, 3, len(rows)).astype(np.int32)
     numbers = np.arange(len(rows))
     some, every = (
-        embedded_vectors.View(0, 0, rows, numbers, abouts, binary_codes(rows).T, exact)
+        embedded_vectors.View(0, 0, rows, numbers, abouts, to_binary_codes(rows).T, exact)
         for exact in (1_000, 10**6)
     )
     for near in rows[abouts == 1][:20]:
         asked = near + 0.3 * noise.standard_normal(100, np.float32) / 10
-        expected = every.nearest(asked, 5, allowed)
-        assert some.nearest(asked, 5, allowed)[0] == expected[0]
+        expected = every.find_nearest(asked, 5, allowed)
+        assert some.find_nearest(asked, 5, allowed)[0] == expected[0]
         assert all(abouts[number] == 1 for number, _ in expected)
 
 

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from tests.forward_proxies import Authority, Proxy
 from tests.world import World
 from tests.world.hub import TOKEN, Repository
-from utils.corpus.finders import embedder_of
+from utils.corpus.finders import make_embedder
 from utils.errors import EmbeddingsFailed
 from utils.settings import load_settings
 
@@ -64,7 +64,7 @@ def made(settings, tmp_path, monkeypatch):
     monkeypatch.setattr("utils.settings.user_cache_path", lambda *_: tmp_path / "own")
 
     def make(model, **choices):
-        return embedder_of(load_settings(**{**settings, "embeddings_model": model, **choices}))
+        return make_embedder(load_settings(**{**settings, "embeddings_model": model, **choices}))
 
     return make
 

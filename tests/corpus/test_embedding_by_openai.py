@@ -7,7 +7,7 @@ import pytest
 from pydantic import SecretStr
 
 from tests.world.openai import KEY, OWN, SPENT, vector
-from utils.corpus.finders import embedder_of
+from utils.corpus.finders import make_embedder
 from utils.errors import EmbeddingsFailed
 from utils.http import Answer, Web
 from utils.settings import load_settings
@@ -22,7 +22,7 @@ def made(settings):
 
     def make(**choices):
         chosen = {"openai_api_key": SecretStr(KEY), **choices}
-        return embedder_of(load_settings(**settings, embeddings_provider="openai", **chosen))
+        return make_embedder(load_settings(**settings, embeddings_provider="openai", **chosen))
 
     return make
 
@@ -148,8 +148,8 @@ def test_an_answer_that_is_not_what_was_asked_for_is_refused(made, monkeypatch, 
 
 def test_the_model_is_named_with_its_server(made):
     settings = load_settings(embeddings_provider="openai", openai_api_key=SecretStr(KEY))
-    assert embedder_of(settings).model == f"{SMALL}@api.openai.com"
-    assert embedder_of(settings).dim == 1536
+    assert make_embedder(settings).model == f"{SMALL}@api.openai.com"
+    assert make_embedder(settings).dim == 1536
     assert made().model.startswith(f"{SMALL}@127.0.0.1:")
 
 
@@ -169,7 +169,7 @@ def test_the_model_is_named_with_its_server(made):
 def test_a_key_is_never_sent_in_the_clear(settings, world, address, key, said):
     choices = {"openai_base_url": address, "openai_api_key": SecretStr(key) if key else None}
     chosen = load_settings(**settings | choices, embeddings_provider="openai")
-    embedder = embedder_of(chosen)
+    embedder = make_embedder(chosen)
     assert said in embedder.available()
     assert bool(embedder.available()) == bool(said)
     if said:

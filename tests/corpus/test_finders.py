@@ -20,7 +20,7 @@ import pytest
 from tests.databases import POSTGRESQL, postgresql
 from utils.corpus.embedded import EmbeddedFinder
 from utils.corpus.embedded_schema import Words, set_facts
-from utils.corpus.finders import Finder, FinderStatus, finder_of
+from utils.corpus.finders import Finder, FinderStatus, make_finder
 from utils.errors import InvariantFailed, NotConfigured, StoreFailed, WeaviateFailed
 from utils.model.passage import Filters, Passage
 from utils.settings import load_settings
@@ -476,17 +476,17 @@ def test_settings_choose_and_choosing_touches_nothing(tmp_path: Path) -> None:
     import sqlalchemy
 
     folder, engine = tmp_path / "papers", sqlalchemy.create_engine("sqlite://")
-    assert finder_of(load_settings(), engine, folder, dict.fromkeys).name == "embedded"
+    assert make_finder(load_settings(), engine, folder, dict.fromkeys).name == "embedded"
     assert not folder.exists()
     server = sqlalchemy.create_engine("postgresql+psycopg://nobody@127.0.0.1:1/none")
-    assert finder_of(load_settings(), server, folder, dict.fromkeys).name == "pgvector"
+    assert make_finder(load_settings(), server, folder, dict.fromkeys).name == "pgvector"
     asked = load_settings(vector_store="weaviate", weaviate_url="http://127.0.0.1:1")
-    assert finder_of(asked, server, folder, dict.fromkeys).name == "weaviate"
+    assert make_finder(asked, server, folder, dict.fromkeys).name == "weaviate"
 
 
 def test_weaviate_without_an_address_says_what_to_set(tmp_path: Path) -> None:
     with pytest.raises(NotConfigured, match="WEAVIATE_URL"):
-        finder_of(load_settings(vector_store="weaviate"), None, tmp_path, dict.fromkeys)  # type: ignore[arg-type]
+        make_finder(load_settings(vector_store="weaviate"), None, tmp_path, dict.fromkeys)  # type: ignore[arg-type]
 
 
 def test_without_its_client_weaviate_says_what_to_install(
@@ -495,7 +495,7 @@ def test_without_its_client_weaviate_says_what_to_install(
     monkeypatch.setitem(sys.modules, "weaviate", None)
     wanted = load_settings(vector_store="weaviate", weaviate_url="http://127.0.0.1:1")
     with pytest.raises(WeaviateFailed, match="uv sync --extra weaviate"):
-        finder_of(wanted, None, tmp_path, dict.fromkeys)  # type: ignore[arg-type]
+        make_finder(wanted, None, tmp_path, dict.fromkeys)  # type: ignore[arg-type]
 
 
 # -- PostgreSQL alone ---------------------------------------------------------------------------
@@ -630,7 +630,7 @@ def test_an_index_from_before_there_were_terms_is_folded_and_keeps_its_vectors(
     filled(old)
     old.upsert([passage(7, text)], vectors(3))
     with old._database.writing() as db:  # as format 1 had it: words as they are, stemmed by FTS5
-        kept = Words("A paper", "Abstract", text).packed()
+        kept = Words("A paper", "Abstract", text).pack()
         number = db.execute("SELECT id FROM passages WHERE paper = 'pmid:7'").fetchone()[0]
         db.execute("UPDATE texts SET words = ? WHERE id = ?", (kept, number))
         db.execute("CREATE VIRTUAL TABLE words USING fts5(title, section, text, content = '')")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.processes import run
-from utils.corpus.finders import embedder_of
+from utils.corpus.finders import make_embedder
 from utils.corpus.local_model import LocalModel
 from utils.errors import EmbeddingsFailed
 from utils.settings import load_settings
@@ -195,7 +195,7 @@ def test_a_missing_package_is_named_and_only_when_it_is_wanted(provider, monkeyp
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == "fastembed" else find(name)
     )
-    embedder = embedder_of(load_settings(embeddings_provider=provider))
+    embedder = make_embedder(load_settings(embeddings_provider=provider))
     assert "fastembed" in embedder.available()
     assert "--extra embed" in embedder.available()
     with pytest.raises(EmbeddingsFailed, match="fastembed"):
@@ -212,7 +212,7 @@ def test_a_package_that_cannot_be_imported_is_no_crash(folder, monkeypatch):
 @pytest.mark.parametrize("provider", ["local", "hf"])
 def test_a_folder_that_is_not_there_is_said(provider, tmp_path):
     wanted = str(tmp_path / "nowhere")
-    embedder = embedder_of(load_settings(embeddings_provider=provider, embeddings_model=wanted))
+    embedder = make_embedder(load_settings(embeddings_provider=provider, embeddings_model=wanted))
     assert "nowhere" in embedder.available()
     for use in (lambda: embedder.model, lambda: embedder.dim, lambda: embedder.embed(["hello"])):
         with pytest.raises(EmbeddingsFailed, match="EMBEDDINGS_MODEL"):
@@ -220,9 +220,9 @@ def test_a_folder_that_is_not_there_is_said(provider, tmp_path):
 
 
 def test_without_a_model_in_the_settings_nothing_is_fetched():
-    local = embedder_of(load_settings())
+    local = make_embedder(load_settings())
     assert "EMBEDDINGS_PROVIDER=hf" in local.available()
-    assert embedder_of(load_settings(embeddings_provider="none")) is None
+    assert make_embedder(load_settings(embeddings_provider="none")) is None
 
 
 @pytest.mark.parametrize("name", ["BAAI/bge-small-en-v1.5", "FOLDER"])
@@ -230,9 +230,9 @@ def test_nothing_heavy_is_imported_before_a_vector_is_wanted(name, folder):
     name = name.replace("FOLDER", str(folder))
     asked = f"""
 import sys
-from utils.corpus.finders import embedder_of
+from utils.corpus.finders import make_embedder
 from utils.settings import load_settings
-assert not embedder_of(load_settings(embeddings_model={name!r})).available()
+assert not make_embedder(load_settings(embeddings_model={name!r})).available()
 heavy = {{"fastembed", "onnxruntime", "tokenizers", "numpy", "requests", "huggingface_hub"}}
 print(sorted(heavy & set(sys.modules)))
 """

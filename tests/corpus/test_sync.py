@@ -327,7 +327,9 @@ def test_who_ends_the_job_of_another_call_sees_what_changed_since(database, sync
     job = SyncJob.open_or_create(database, "k", TERM, 5, full=False)
     while stretch := job.get_next_stretch():  # searched, by a call that was killed then
         found = database.members("k") if stretch.date_type == "set" else []
-        (job.reconcile if stretch.date_type == "set" else job.record_hits)(stretch, found, [])
+        (job.reconcile_members if stretch.date_type == "set" else job.record_hits)(
+            stretch, found, []
+        )
     crowd.delete(str(FIRST))
     late = replace(crowd.record(str(LAST)), pmid="31000000")
     crowd.put(late)

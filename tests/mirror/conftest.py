@@ -15,7 +15,7 @@ def embedder(monkeypatch):
     from utils.mirror import embedding
 
     made = Counting()
-    monkeypatch.setattr(embedding, "embedder_of", lambda _: made)
+    monkeypatch.setattr(embedding, "make_embedder", lambda _: made)
     return made
 
 

@@ -207,7 +207,7 @@ def test_texts_are_found_by_meaning_too(both, tmp_path, monkeypatch):
             return super().embed([text])[0]
 
     made = Letters()
-    monkeypatch.setattr(embedding, "embedder_of", lambda _: made)
+    monkeypatch.setattr(embedding, "make_embedder", lambda _: made)
     done = [*both.embed()][-1]
     library = library_of(both, tmp_path, embeddings_provider="local")
     library.corpus.__dict__["embedder"] = made

@@ -70,14 +70,14 @@ class Corpus:
 
     @shared_property
     def embedder(self) -> Embedder | None:
-        """The model that makes vectors; None if the settings turn vectors off."""
-        from .finders import embedder_of
+        """The maker of vectors; None where the settings want none."""
+        from .finders import make_embedder
 
-        return embedder_of(self.settings)
+        return make_embedder(self.settings)
 
     @shared_property
     def reranker(self) -> Reranker | None:
-        """The model that re-sorts the best passages; None if the settings name none."""
+        """The model that reorders passages; None where the settings name none."""
         from .local_model import Reranker
 
         wanted = self.settings.reranker_model
@@ -86,11 +86,11 @@ class Corpus:
     @shared_property
     def finder(self) -> Finder:
         """The index of passages."""
-        from .finders import finder_of
+        from .finders import make_finder
         from .texts import collect_shown_facts
 
         database = self.database
-        return finder_of(
+        return make_finder(
             *(self.settings, database.engine, self.shelf.folder),
             shown=lambda papers: collect_shown_facts(papers, database),
         )
@@ -127,7 +127,7 @@ class Corpus:
         )
 
     def checkpoint(self, query_key: str) -> Checkpoint | None:
-        """Return the sync state of a query; None if the query was never synced."""
+        """Return how far a query is synced; None before its first sync."""
         return self.database.checkpoint(query_key)
 
     def set_checkpoint(self, query_key: str, last_edat: str, *, by: str = "") -> None:
@@ -135,7 +135,7 @@ class Corpus:
         self.database.set_checkpoint(query_key, last_edat, manual=True, by=by)
 
     def record(self, doc_id: str) -> CorpusRecord:
-        """Return one paper of the corpus, by ``pmid:…`` or PMID; see `.search.find_record`."""
+        """Return one paper of the corpus, by ``pmid:…`` or PMID; see `.search.record`."""
         from .search import find_record
 
         return find_record(doc_id, self.database, self.shelf)
@@ -172,7 +172,7 @@ class Corpus:
         pubmed_only: bool = False,
         widen: bool = True,
     ) -> Answer:
-        """Find passages by words and by meaning; see `.search.find_passages`."""
+        """Find passages by words and by meaning; see `.search.find`."""
         from .search import find_passages
 
         if filters.mesh:
@@ -190,13 +190,13 @@ class Corpus:
         )
 
     def verify_quote(self, text: str, paper: str = "") -> Quotation:
-        """Find a quotation in one paper or in the whole corpus; see `.quotations`."""
+        """Find the place of a quotation, in one paper or anywhere; see `.quotations.verify`."""
         from .quotations import verify_in_paper, verify_quotation
 
         return verify_in_paper(text, paper, self) if paper else verify_quotation(text, self)
 
     def stats(self) -> CorpusStats:
-        """Count the contents of the corpus, and the texts that are out of date."""
+        """Return the contents of the corpus, and what is out of date; see `stats`."""
         return collect_stats(self)
 
 
@@ -242,7 +242,7 @@ def collect_stats(corpus: Corpus) -> CorpusStats:
     kinds: Counter[str] = Counter()
     years: Counter[str] = Counter()
     retracted = to_cut = indexed = 0
-    for text, digest in Texts(corpus).with_digests():
+    for text, digest in Texts(corpus).yield_with_digests():
         if text is None:
             continue
         to_cut += digest != text.digest

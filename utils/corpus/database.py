@@ -79,29 +79,31 @@ class PassageTables(Connections):
     """The tables of passages and of the digests of the texts they were cut from."""
 
     def passages(self, uuids: Sequence[str]) -> dict[str, Passage]:
-        """Return passages by UUID; unknown UUIDs are left out."""
+        """Return passages by UUID; unknown ones are left out."""
         found: dict[str, Passage] = {}
         with self.reading() as connection:
             for some in split_into_batches(uuids):
                 query = select(_passages).where(_passages.c.uuid.in_(some))
-                found.update((row["uuid"], _passage(row)) for row in _rows(connection, query))
+                found.update(
+                    (row["uuid"], _to_passage(row)) for row in _read_rows(connection, query)
+                )
         return found
 
     def passages_of(self, paper_key: str) -> list[Passage]:
-        """Return the passages of a paper, in the order of the text."""
+        """Return the passages of a paper, in order."""
         with self.reading() as connection:
-            found = _by_paper(connection, [paper_key]).get(paper_key, {})
+            found = _read_by_paper(connection, [paper_key]).get(paper_key, {})
             return sorted(found.values(), key=lambda passage: passage.ordinal)
 
     def every_passage(self, after_uuid: str = "", limit: int = 1000) -> list[Passage]:
-        """Return a page of all passages, sorted by UUID, after *after_uuid*."""
+        """Return a page of all passages, by UUID; the next begins after its last."""
         query = select(_passages).where(_passages.c.uuid > after_uuid)
         with self.reading() as connection:
-            found = _rows(connection, query.order_by(_passages.c.uuid).limit(limit))
-            return [_passage(row) for row in found]
+            found = _read_rows(connection, query.order_by(_passages.c.uuid).limit(limit))
+            return [_to_passage(row) for row in found]
 
     def source_digests(self, papers: Sequence[str]) -> dict[str, str]:
-        """Return the digest of the text that each paper's passages were made of."""
+        """Return the digest of the text that each paper's passages were cut from."""
         found: dict[str, str] = {}
         with self.reading() as connection:
             for some in split_into_batches(papers):
@@ -110,7 +112,7 @@ class PassageTables(Connections):
         return found
 
     def every_source(self, after: str = "", limit: int = 1000) -> list[str]:
-        """Return a page of the keys of all papers that were cut, after *after*."""
+        """Return a page of all papers with passages, by key; the next begins after its last."""
         query = select(_sources.c.paper).where(_sources.c.paper > after)
         with self.reading() as connection:
             page = query.order_by(_sources.c.paper).limit(limit)
@@ -125,26 +127,26 @@ class PassageTables(Connections):
         written. Of two with one UUID the last counts.
         """
         with self.writing() as connection:
-            old = _by_paper(connection, [paper for paper, _, _ in texts])
+            old = _read_by_paper(connection, [paper for paper, _, _ in texts])
             differences = [
-                _difference(old.get(paper, {}), passages) for paper, _, passages in texts
+                _compare_passages(old.get(paper, {}), passages) for paper, _, passages in texts
             ]
-            _write(connection, differences)
+            _write_differences(connection, differences)
             _note_sources(connection, {paper: digest for paper, digest, _ in texts})
-        return [difference.changes() for difference in differences]
+        return [difference.to_changes() for difference in differences]
 
     def drop_paper(self, paper_key: str) -> list[str]:
         """Delete the passages of a paper and its digest; return their UUIDs."""
         with self.writing() as connection:
-            uuids = list(_by_paper(connection, [paper_key]).get(paper_key, {}))
-            _remove(connection, uuids)
+            uuids = list(_read_by_paper(connection, [paper_key]).get(paper_key, {}))
+            _delete_passages(connection, uuids)
             connection.execute(delete(_sources).where(_sources.c.paper == paper_key))
         return uuids
 
 
 @dataclass(frozen=True, slots=True)
 class _Difference:
-    """The rows to write for one paper; passages by UUID."""
+    """The rows to be written for one paper; passages by UUID."""
 
     removed: list[str]
     added: dict[str, Passage]
@@ -152,14 +154,14 @@ class _Difference:
     moved: dict[str, Passage]
     same: int
 
-    def changes(self) -> Changes:
+    def to_changes(self) -> Changes:
         fresh = [*self.added.values(), *self.changed.values()]
         kept = self.same + len(self.moved)
         return Changes(fresh, self.removed, kept, list(self.moved.values()))
 
 
-def _difference(old: Mapping[str, Passage], passages: Sequence[Passage]) -> _Difference:
-    new = {one.uuid: one for one in map(_storable, passages)}
+def _compare_passages(old: Mapping[str, Passage], passages: Sequence[Passage]) -> _Difference:
+    new = {one.uuid: one for one in map(_to_storable, passages)}
     common = {uuid: one for uuid, one in new.items() if uuid in old}
     differing = {uuid: one for uuid, one in common.items() if one != old[uuid]}
     moved = {uuid: one for uuid, one in differing.items() if one.digest == old[uuid].digest}
@@ -172,14 +174,14 @@ def _difference(old: Mapping[str, Passage], passages: Sequence[Passage]) -> _Dif
     )
 
 
-def _write(connection: Connection, differences: Sequence[_Difference]) -> None:
+def _write_differences(connection: Connection, differences: Sequence[_Difference]) -> None:
     """Write all papers' rows in one statement of each kind: statements cost, not rows."""
-    _remove(connection, [uuid for each in differences for uuid in each.removed])
-    added = [_row(passage, uuid) for each in differences for uuid, passage in each.added.items()]
+    _delete_passages(connection, [uuid for each in differences for uuid in each.removed])
+    added = [_to_row(passage, uuid) for each in differences for uuid, passage in each.added.items()]
     if added:
         connection.execute(insert(_passages), added)
     rows = [
-        {**_row(passage, uuid), "key": uuid}
+        {**_to_row(passage, uuid), "key": uuid}
         for each in differences
         for uuid, passage in (*each.changed.items(), *each.moved.items())
     ]
@@ -187,21 +189,21 @@ def _write(connection: Connection, differences: Sequence[_Difference]) -> None:
         connection.execute(_update_by_uuid(), rows)
 
 
-def _rows(connection: Connection, query: Any) -> Any:
+def _read_rows(connection: Connection, query: Any) -> Any:
     return connection.execute(query).mappings()
 
 
-def _by_paper(connection: Connection, papers: Sequence[str]) -> dict[str, dict[str, Passage]]:
+def _read_by_paper(connection: Connection, papers: Sequence[str]) -> dict[str, dict[str, Passage]]:
     """Return the passages of papers, by paper and UUID."""
     found: dict[str, dict[str, Passage]] = {}
     for some in split_into_batches(papers):
         query = select(_passages).where(_passages.c.paper.in_(some))
-        for row in _rows(connection, query):
-            found.setdefault(row["paper"], {})[row["uuid"]] = _passage(row)
+        for row in _read_rows(connection, query):
+            found.setdefault(row["paper"], {})[row["uuid"]] = _to_passage(row)
     return found
 
 
-def _remove(connection: Connection, uuids: Sequence[str]) -> None:
+def _delete_passages(connection: Connection, uuids: Sequence[str]) -> None:
     for some in split_into_batches(uuids):
         connection.execute(delete(_passages).where(_passages.c.uuid.in_(some)))
 
@@ -221,7 +223,7 @@ def _note_sources(connection: Connection, digests: Mapping[str, str]) -> None:
         connection.execute(insert(_sources), new)
 
 
-def _storable(passage: Passage) -> Passage:
+def _to_storable(passage: Passage) -> Passage:
     """Replace characters that the databases reject, one by one, so that positions stay true."""
     words = "".join(filter(_is_text, (*_values(passage), *passage.publication_types)))
     if words.isascii() and "\0" not in words:
@@ -229,9 +231,10 @@ def _storable(passage: Passage) -> Passage:
     changed = {
         name: clean
         for name in _NAMES
-        if isinstance(value := getattr(passage, name), str) and (clean := _text(value)) is not value
+        if isinstance(value := getattr(passage, name), str)
+        and (clean := _replace_unstorable(value)) is not value
     }
-    types = tuple(map(_text, passage.publication_types))
+    types = tuple(map(_replace_unstorable, passage.publication_types))
     if not changed and types == passage.publication_types:
         return passage
     return replace(passage, **changed, publication_types=types)  # type: ignore[arg-type]
@@ -241,13 +244,13 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _text(text: str) -> str:
+def _replace_unstorable(text: str) -> str:
     """Replace characters that cannot be stored; return the same object if there are none."""
     clean = replace_surrogates(text).replace("\0", "\ufffd")
     return text if clean == text else clean
 
 
-def _row(passage: Passage, uuid: str) -> dict[str, Any]:
+def _to_row(passage: Passage, uuid: str) -> dict[str, Any]:
     row: dict[str, Any] = dict(zip(_NAMES, _values(passage), strict=True))
     row["publication_types"] = json.dumps(passage.publication_types, ensure_ascii=False)
     return {**row, "uuid": uuid}
@@ -258,7 +261,7 @@ def _update_by_uuid() -> Update:
     return update(_passages).where(_passages.c.uuid == bindparam("key")).values(values)
 
 
-def _passage(row: Any) -> Passage:
+def _to_passage(row: Any) -> Passage:
     facts = {name: row[name] for name in _NAMES}
     facts["publication_types"] = tuple(json.loads(row["publication_types"] or "[]"))
     return Passage(**facts)
@@ -284,7 +287,7 @@ class CorpusDatabase(PassageTables, NameTables):
             return put_records(connection, rows)
 
     def record(self, pmid: str) -> CorpusRecord | None:
-        """Return one record; None if the corpus lacks it."""
+        """Return one record; None if the corpus does not have it."""
         return self.records([pmid]).get(pmid)
 
     def records(self, pmids: Sequence[str]) -> dict[str, CorpusRecord]:
@@ -295,18 +298,18 @@ class CorpusDatabase(PassageTables, NameTables):
             for some in split_into_batches([number for number in numbers if number < 2**31]):
                 query = select(_records).where(_records.c.pmid.in_(some))
                 for row in connection.execute(query).mappings():
-                    found[str(row["pmid"])] = _record(row)
+                    found[str(row["pmid"])] = _to_record(row)
         return found
 
     def every_record(self, after_pmid: str = "", limit: int = 500) -> list[CorpusRecord]:
-        """Return a page of all records, sorted by PMID as a number, after *after_pmid*."""
+        """Return a page of all records, by PMID as a number; the next begins after its last."""
         query = select(_records).where(_records.c.pmid > int(after_pmid or 0))
         with self.reading() as connection:
             rows = connection.execute(query.order_by(_records.c.pmid).limit(limit)).mappings()
-            return [_record(row) for row in rows]
+            return [_to_record(row) for row in rows]
 
     def living(self, pmids: Sequence[str]) -> set[str]:
-        """Return the PMIDs whose record is in the corpus and not deleted at PubMed."""
+        """Return those PMIDs with a record that PubMed still has."""
         query = select(_records.c.pmid).where(_records.c.gone.is_(False))
         found: set[str] = set()
         with self.reading() as connection:
@@ -317,13 +320,13 @@ class CorpusDatabase(PassageTables, NameTables):
         return found
 
     def members(self, query_key: str) -> list[str]:
-        """Return the synced PMIDs of a query, in numeric order."""
+        """Return the PMIDs a query finds, as far as it is synced, in numerical order."""
         query = select(_members.c.pmid).where(_members.c.query_key == query_key)
         with self.reading() as connection:
             return [str(pmid) for pmid in connection.execute(query.order_by("pmid")).scalars()]
 
     def counts(self) -> CorpusCounts:
-        """Return the counts of records, passages and queries."""
+        """Return the counts of all tables."""
 
         def size(table: Table, *where: Any) -> Any:
             return select(func.count()).select_from(table).where(*where).scalar_subquery()
@@ -342,12 +345,12 @@ class CorpusDatabase(PassageTables, NameTables):
     # -- checkpoints -------------------------------------------------------------------------
 
     def checkpoint(self, query_key: str) -> Checkpoint | None:
-        """Return the sync state of a query; None if it was never synced."""
+        """Return how far a query is synced; None before its first sync."""
         with self.reading() as connection:
-            return checkpoint_of(connection, query_key)
+            return read_checkpoint(connection, query_key)
 
     def checkpoints(self) -> list[Checkpoint]:
-        """Return the sync state of each query, sorted by key."""
+        """Return how far each query is synced, by key."""
         with self.reading() as connection:
             rows = connection.execute(select(_checkpoints).order_by("query_key")).mappings()
             return [Checkpoint(**row) for row in rows]
@@ -385,8 +388,8 @@ class CorpusDatabase(PassageTables, NameTables):
 # -- inside a transaction, also that of a merge ------------------------------------------------
 
 
-def checkpoint_of(connection: Connection, query_key: str) -> Checkpoint | None:
-    """Return the sync state of a query, within a transaction."""
+def read_checkpoint(connection: Connection, query_key: str) -> Checkpoint | None:
+    """Read a checkpoint; see `CorpusDatabase.checkpoint`."""
     query = select(_checkpoints).where(_checkpoints.c.query_key == query_key)
     row = connection.execute(query).mappings().first()
     return Checkpoint(**row) if row else None
@@ -395,8 +398,8 @@ def checkpoint_of(connection: Connection, query_key: str) -> Checkpoint | None:
 def move_watermark(
     connection: Connection, query_key: str, day: str, *, manual: bool, by: str
 ) -> None:
-    """Move a watermark within a transaction; see `CorpusDatabase.set_checkpoint`."""
-    checkpoint = checkpoint_of(connection, query_key)
+    """Move a watermark; see `CorpusDatabase.set_checkpoint`."""
+    checkpoint = read_checkpoint(connection, query_key)
     before = checkpoint.last_edat if checkpoint else None
     if not manual and before and day < before:
         msg = f"The watermark of {query_key} is {before}; {day} lies before it."
@@ -417,19 +420,19 @@ def move_watermark(
 def put_records(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> UpsertResult:
     """Write rows made by `to_record_row`; of two rows with one PMID the later revision counts."""
     by_pmid = {row["pmid"]: row for row in sorted(rows, key=lambda row: row["lr"])}
-    stored = _stored_versions(connection, by_pmid)
+    stored = _read_versions(connection, by_pmid)
     new, changed, warnings = [], [], []
     for pmid, row in by_pmid.items():
         old = stored.get(pmid)
         if old is None:
-            new.append(_version(row, 1))
+            new.append(_to_version_row(row, 1))
         elif old.lr and row["lr"] and row["lr"] < old.lr:
             warnings.append(f"PMID {pmid}: revised {row['lr']}, but {old.lr} is kept; skipped.")
         elif row["content_hash"] != old.content_hash or row["lr"] > old.lr:
             lr = max(row["lr"], old.lr)
-            changed.append(_version({**row, "lr": lr}, old.version + 1))
+            changed.append(_to_version_row({**row, "lr": lr}, old.version + 1))
         elif old.gone or row["edat"] != old.edat:  # it is back as it was, or entered another day
-            changed.append(_version(row, old.version))
+            changed.append(_to_version_row(row, old.version))
     if new:
         connection.execute(insert(_records), new)
     if changed:
@@ -445,7 +448,7 @@ def put_records(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> Up
 
 
 def put_staged(connection: Connection, these: ColumnElement[bool]) -> UpsertResult:
-    """Write staged rows as `put_records` does; new rows never leave the database."""
+    """Store staged rows like `put_records`; new ones never leave the database."""
     columns = [_staged.c.pmid, *(_staged.c[name] for name in STAGED)]
     is_stored = exists().where(_records.c.pmid == _staged.c.pmid)
     stored = connection.execute(select(*columns).where(these, is_stored)).mappings().all()
@@ -456,7 +459,7 @@ def put_staged(connection: Connection, these: ColumnElement[bool]) -> UpsertResu
     return put_records(connection, [dict(row) for row in stored])._replace(inserted=inserted)
 
 
-def _stored_versions(connection: Connection, pmids: Iterable[int]) -> dict[int, Any]:
+def _read_versions(connection: Connection, pmids: Iterable[int]) -> dict[int, Any]:
     columns = (
         _records.c[name] for name in ("pmid", "content_hash", "lr", "version", "gone", "edat")
     )
@@ -468,7 +471,7 @@ def _stored_versions(connection: Connection, pmids: Iterable[int]) -> dict[int, 
     return found
 
 
-def _version(row: Mapping[str, Any], version: int) -> dict[str, Any]:
+def _to_version_row(row: Mapping[str, Any], version: int) -> dict[str, Any]:
     return {**row, "version": version, "gone": False, "synced_at": utc_now()}
 
 
@@ -477,7 +480,7 @@ def _update_by_pmid() -> Update:
     return update(_records).where(_records.c.pmid == bindparam("key")).values(values)
 
 
-def _record(row: RowMapping) -> CorpusRecord:
+def _to_record(row: RowMapping) -> CorpusRecord:
     return CorpusRecord(
         paper=paper_from_row(json.loads(row["paper"])),
         version=row["version"],

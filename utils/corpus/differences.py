@@ -79,7 +79,7 @@ _MAX_SHOWN_CHARS = 120  # characters of a difference that are shown
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Words of the quotation and those that the text has in their place; either may be empty."""
+    """Words of the quotation and the text's words in their place; either may be empty."""
 
     kind: Kind
     quoted: str
@@ -116,7 +116,7 @@ class NearestStretch(NamedTuple):
 
 
 class _Token(NamedTuple):
-    """A word, number or sign: its key for comparisons, and its place in the folded text."""
+    """A word, figure or sign: its form for comparison, and its place in the folded text."""
 
     key: str
     start: int
@@ -150,7 +150,7 @@ def match_nearest(
     if apart := match_stitched(quoted, text, wording):
         return apart
     parts = _fold_parts(quoted)
-    found = [_compared(part, wording, there) for part in parts]
+    found = [_compare_part(part, wording, there) for part in parts]
     total = sum(size for *_, size in found) or 1
     spans = [span for span, _, same, _ in found if same]
     start, end = _enclose(spans, wording) if spans else (0, 0)
@@ -228,7 +228,7 @@ def _find_places(sentences: Sequence[str], wording: FoldedText) -> Iterator[Span
 _Compared = tuple[Span, list[Difference], int, int]
 
 
-def _compared(part: str, wording: FoldedText, there: Sequence[_Token]) -> _Compared:
+def _compare_part(part: str, wording: FoldedText, there: Sequence[_Token]) -> _Compared:
     """Place in the folded text, differences, how many tokens are the same, and of how many."""
     ours = _tokenize(part)
     near = _find_most_similar([token.key for token in ours], there)

@@ -32,13 +32,13 @@ from .embedded_schema import (
     Entry,
     IndexDatabase,
     Words,
-    every_entry,
-    fact,
     fold_words,
+    get_fact,
     has_tables,
-    json_list,
     next_stamp,
+    read_entries,
     set_facts,
+    to_json_list,
 )
 from .embedded_vectors import EXACT, Damaged, VectorFile
 from .finders import FinderStatus
@@ -96,15 +96,15 @@ class EmbeddedFinder:
 
     def prepare(self, model: str, dim: int) -> None:
         """Create the files, or verify them; drop the vectors of another model."""
-        with self._writing() as db:
-            known = (fact(db, "model"), fact(db, "dim"))
+        with self._write_transaction() as db:
+            known = (get_fact(db, "model"), get_fact(db, "dim"))
             if model and known != (model, dim):
                 self._vectors.forget(db, next_stamp(db))
                 set_facts(db, model=model, dim=dim)
             self._vectors.check(db)
-            if fact(db, "format") < FORMAT:
+            if get_fact(db, "format") < FORMAT:
                 fold_words(db)
-            if not self._has_words(db) or not self._index(db).has(fact(db, "passages")):
+            if not self._has_words(db) or not self._open_index(db).has(get_fact(db, "passages")):
                 self._rebuild_words(db)
 
     def upsert(self, passages: Sequence[Passage], vectors: Vectors | None) -> None:
@@ -115,8 +115,10 @@ class EmbeddedFinder:
         InvariantFailed
             The vectors are not those of the model this was prepared for.
         """
-        with self._writing() as db:
-            rows = None if vectors is None else check_vectors(vectors, passages, fact(db, "dim"))
+        with self._write_transaction() as db:
+            rows = (
+                None if vectors is None else check_vectors(vectors, passages, get_fact(db, "dim"))
+            )
             latest = {passage.uuid: at for at, passage in enumerate(passages)}
             if not latest:
                 return
@@ -125,21 +127,21 @@ class EmbeddedFinder:
             if rows is not None:
                 first = self._vectors.append(db, rows[list(latest.values())])
             kept = [passages[at] for at in latest.values()]
-            self._put(db, dict(zip(latest, kept, strict=True)), stamp, first)
+            self._put_passages(db, dict(zip(latest, kept, strict=True)), stamp, first)
             self._vectors.compact(db)
 
     def remove(self, uuids: Sequence[str]) -> None:
-        """Delete passages; unknown UUIDs are ignored."""
-        with self._writing() as db:
-            known = list(_known(db, uuids).values())
+        """Delete passages; unknown ones are ignored."""
+        with self._write_transaction() as db:
+            known = list(_find_known(db, uuids).values())
             if not known:
                 return
-            numbers = json_list([each.number for each in known])
-            self._index(db).drop([each.number for each in known])
+            numbers = to_json_list([each.number for each in known])
+            self._open_index(db).drop([each.number for each in known])
             stamp = next_stamp(db)
             dead = [(each.row, stamp) for each in known if each.row is not None]
             db.executemany("INSERT INTO dead VALUES (?, ?)", dead)
-            set_facts(db, passages=fact(db, "passages") - len(known))
+            set_facts(db, passages=get_fact(db, "passages") - len(known))
             for table in ("texts", "passages"):
                 among = "id IN (SELECT value FROM json_each(?))"
                 db.execute(f"DELETE FROM {table} WHERE {among}", (numbers,))  # noqa: S608
@@ -148,7 +150,7 @@ class EmbeddedFinder:
     def search(
         self, query: str, vector: NDArray[np.float32] | None, limit: int, filters: Filters
     ) -> list[Hit]:
-        """Find the best passages by words and, with a vector, by meaning.
+        """Return the best passages by words and, with a vector, by meaning.
 
         Raises
         ------
@@ -161,48 +163,50 @@ class EmbeddedFinder:
         def read(db: sqlite3.Connection) -> list[Hit]:
             terms, depth = to_query_terms(query), count_candidates(limit)
             words = (
-                self._index(db).search(terms, max(WORD_SEARCH_DEPTH, limit), filters)
+                self._open_index(db).search(terms, max(WORD_SEARCH_DEPTH, limit), filters)
                 if terms
                 else []
             )
             first = [number for number, _ in words[:depth]]
             near: dict[int, float] = {}
-            if vector is not None and fact(db, "rows"):
-                query_vector = check_query_vector(vector, fact(db, "dim"))
-                view = self._vectors.view(db)
-                near = dict(view.nearest(query_vector, depth, self._vectors.allowed(db, filters)))
-                near |= view.cosines(query_vector, _vector_rows(db, first))
+            if vector is not None and get_fact(db, "rows"):
+                query_vector = check_query_vector(vector, get_fact(db, "dim"))
+                view = self._vectors.open_view(db)
+                near = dict(
+                    view.find_nearest(query_vector, depth, self._vectors.find_allowed(db, filters))
+                )
+                near |= view.compute_cosines(query_vector, _find_vector_rows(db, first))
             candidates = {*first, *near}
             by_words = [(number, score) for number, score in words if number in candidates]
-            share = share_of_terms(terms, _terms_of(db, first[0])) if first else 0.0
-            names = _with_names(db, by_words), _with_names(db, list(near.items()))
+            share = share_of_terms(terms, _get_terms(db, first[0])) if first else 0.0
+            names = _add_names(db, by_words), _add_names(db, list(near.items()))
             return fuse_scores(*names, share, limit)
 
-        return self._read(read, [])
+        return self._read_state(read, [])
 
     def without_vectors(self, uuids: Sequence[str]) -> set[str]:
-        """Return passages without a vector or, if no model was ever prepared, missing ones."""
+        """Return those without a vector, or (before any model was prepared) not held."""
 
         def read(db: sqlite3.Connection) -> set[str]:
-            wanted = bool(fact(db, "model"))
+            wanted = bool(get_fact(db, "model"))
             held = {
                 uuid
-                for uuid, known in _known(db, uuids).items()
+                for uuid, known in _find_known(db, uuids).items()
                 if known.row is not None or not wanted
             }
             return set(uuids) - held
 
-        return self._read(read, set(uuids))
+        return self._read_state(read, set(uuids))
 
     def status(self) -> FinderStatus:
         """Return the counts of passages and vectors; cheap enough for every search."""
 
         def read(db: sqlite3.Connection) -> FinderStatus:
             (dead,) = db.execute("SELECT count(*) FROM dead").fetchone()
-            passages, vectors = fact(db, "passages"), fact(db, "rows") - dead
-            return FinderStatus(passages, vectors, fact(db, "model"), fact(db, "dim"))
+            passages, vectors = get_fact(db, "passages"), get_fact(db, "rows") - dead
+            return FinderStatus(passages, vectors, get_fact(db, "model"), get_fact(db, "dim"))
 
-        return self._read(read, FinderStatus(0, 0))
+        return self._read_state(read, FinderStatus(0, 0))
 
     def close(self) -> None:
         """Release the files."""
@@ -211,15 +215,15 @@ class EmbeddedFinder:
         self._words = None
 
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
+    def _write_transaction(self) -> Iterator[sqlite3.Connection]:
         files = (-1, "")
         try:
             with self._database.writing() as db:
-                files = fact(db, "generation"), fact(db, "words")
+                files = get_fact(db, "generation"), get_fact(db, "words")
                 if not self._has_words(db):
                     self._rebuild_words(db)
                 yield db
-                last = fact(db, "generation"), fact(db, "words")
+                last = get_fact(db, "generation"), get_fact(db, "words")
         except Damaged as error:
             self._vectors.close()
             raise self._drop_vectors(files[0], error) from error
@@ -229,8 +233,8 @@ class EmbeddedFinder:
         if last != files:
             self._delete_old_files(*last)
 
-    def _read(self, read: Callable[[sqlite3.Connection], _Found], absent: _Found) -> _Found:
-        """Return the result of *read* in one state; retry if a file was replaced meanwhile."""
+    def _read_state(self, read: Callable[[sqlite3.Connection], _Found], absent: _Found) -> _Found:
+        """Return the result of *read* in one state; retry once if a file was replaced."""
         generation = -1
         while True:
             try:
@@ -238,9 +242,11 @@ class EmbeddedFinder:
                     if db is None or not has_tables(db):
                         return absent
                     if self._has_words(db):
-                        before, generation = generation, fact(db, "generation")
+                        before, generation = generation, get_fact(db, "generation")
                         return read(db)
-                with self._writing():  # an older version's index, which is made again here
+                with (
+                    self._write_transaction()
+                ):  # an older version's index, which is made again here
                     pass
             except Damaged as error:
                 self._vectors.close()
@@ -251,7 +257,7 @@ class EmbeddedFinder:
         """Set a damaged file of vectors aside; return the error that reports this."""
         with self._database.writing() as db:
             aside = ""
-            if fact(db, "generation") == generation:  # else somebody else did
+            if get_fact(db, "generation") == generation:  # else somebody else did
                 self._vectors.forget(db, next_stamp(db))
                 aside = self._vectors.set_aside(generation).name
         msg = f"The vectors were damaged ({error}) and are set aside as {aside}; words still work."
@@ -265,23 +271,23 @@ class EmbeddedFinder:
 
     def _has_words(self, db: sqlite3.Connection) -> bool:
         """Return whether the word index is of this version."""
-        return str(fact(db, "words")).startswith(PREFIX)
+        return str(get_fact(db, "words")).startswith(PREFIX)
 
-    def _index(self, db: sqlite3.Connection) -> WordIndex:
-        name = fact(db, "words")
+    def _open_index(self, db: sqlite3.Connection) -> WordIndex:
+        name = get_fact(db, "words")
         if self._words is None or self._words.name != name:
             self._words = WordIndex(self.folder / name)
         return self._words
 
-    def _put(
+    def _put_passages(
         self, db: sqlite3.Connection, passages: dict[str, Passage], stamp: int, first: int | None
     ) -> None:
         """Write passages; their vectors are the rows from *first* on, in the same order."""
-        known = _known(db, list(passages))
-        texts = dict(_texts(db, json_list([each.number for each in known.values()])))
+        known = _find_known(db, list(passages))
+        texts = dict(_read_texts(db, to_json_list([each.number for each in known.values()])))
         abouts = {uuid: About.of(passage) for uuid, passage in passages.items()}
-        numbers = {about: _about_number(db, about) for about in dict.fromkeys(abouts.values())}
-        last = _last_number(db)
+        numbers = {about: _get_about_number(db, about) for about in dict.fromkeys(abouts.values())}
+        last = _find_last_number(db)
         rows, entries, dead = [], [], []
         for at, (uuid, passage) in enumerate(passages.items()):
             old = known.get(uuid)
@@ -299,19 +305,19 @@ class EmbeddedFinder:
                 entries.append(entry)
         db.executemany(_UPSERT, rows)
         db.executemany("INSERT INTO dead VALUES (?, ?)", dead)
-        packed = [(entry.number, entry.words.packed()) for entry in entries]
+        packed = [(entry.number, entry.words.pack()) for entry in entries]
         db.executemany("INSERT OR REPLACE INTO texts VALUES (?, ?)", packed)
-        set_facts(db, passages=fact(db, "passages") + len(passages) - len(known))
+        set_facts(db, passages=get_fact(db, "passages") + len(passages) - len(known))
         if entries:
-            self._index(db).put(entries)
+            self._open_index(db).put(entries)
 
     def _rebuild_words(self, db: sqlite3.Connection) -> None:
         """Rebuild the word index from the stored words."""
-        if fact(db, "passages"):
+        if get_fact(db, "passages"):
             log.warning("Making the index of words in %s again.", self.folder)
-        name = f"{PREFIX}{fact(db, 'generation')}-{next_stamp(db)}"
+        name = f"{PREFIX}{get_fact(db, 'generation')}-{next_stamp(db)}"
         self._words = WordIndex(self.folder / name)
-        self._words.fill(every_entry(db))
+        self._words.fill(read_entries(db))
         db.execute("DROP TABLE IF EXISTS words")  # older versions' FTS5
         set_facts(db, words=name)
 
@@ -334,44 +340,44 @@ class _Known(NamedTuple):
     row: int | None
 
 
-def _known(db: sqlite3.Connection, uuids: Sequence[str]) -> dict[str, _Known]:
+def _find_known(db: sqlite3.Connection, uuids: Sequence[str]) -> dict[str, _Known]:
     query = """SELECT uuid, id, digest, about, row FROM passages
         WHERE uuid IN (SELECT value FROM json_each(?))"""
-    return {uuid: _Known(*rest) for uuid, *rest in db.execute(query, (json_list(uuids),))}
+    return {uuid: _Known(*rest) for uuid, *rest in db.execute(query, (to_json_list(uuids),))}
 
 
-def _texts(db: sqlite3.Connection, numbers: str) -> list[tuple[int, Words]]:
+def _read_texts(db: sqlite3.Connection, numbers: str) -> list[tuple[int, Words]]:
     query = "SELECT id, words FROM texts WHERE id IN (SELECT value FROM json_each(?))"
-    return [(number, Words.unpacked(words)) for number, words in db.execute(query, (numbers,))]
+    return [(number, Words.unpack(words)) for number, words in db.execute(query, (numbers,))]
 
 
-def _terms_of(db: sqlite3.Connection, number: int) -> set[str]:
-    """Return the terms of a passage; none if a killed writer left only its number."""
-    return {term for _, words in _texts(db, json_list([number])) for term in words.terms}
+def _get_terms(db: sqlite3.Connection, number: int) -> set[str]:
+    """Return the terms of a passage; empty where a killed writer left only its number."""
+    return {term for _, words in _read_texts(db, to_json_list([number])) for term in words.terms}
 
 
-def _vector_rows(db: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, int]:
+def _find_vector_rows(db: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, int]:
     """Return the rows of passages that have a vector."""
     query = """SELECT id, row FROM passages
         WHERE row IS NOT NULL AND id IN (SELECT value FROM json_each(?))"""
-    return dict(db.execute(query, (json_list(numbers),)).fetchall())
+    return dict(db.execute(query, (to_json_list(numbers),)).fetchall())
 
 
-def _about_number(db: sqlite3.Connection, about: About) -> int:
+def _get_about_number(db: sqlite3.Connection, about: About) -> int:
     found = db.execute(_ABOUT, about).fetchone()
     return int(found[0] if found else db.execute(_NEW_ABOUT, about).lastrowid or 0)
 
 
-def _last_number(db: sqlite3.Connection) -> int:
-    """Return the highest number a passage ever had: numbers are never reused."""
+def _find_last_number(db: sqlite3.Connection) -> int:
+    """Return the highest number a passage ever had, because no number is used twice."""
     found = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'passages'").fetchone()
     return int(found[0]) if found else 0
 
 
-def _with_names(db: sqlite3.Connection, found: Sequence[tuple[int, float]]) -> list[Scored]:
-    """Return UUID, paper and score of hits that the database still has."""
+def _add_names(db: sqlite3.Connection, found: Sequence[tuple[int, float]]) -> list[Scored]:
+    """Return UUID, paper and score of hits; those unknown to the database are left out."""
     query = "SELECT id, uuid, paper FROM passages WHERE id IN (SELECT value FROM json_each(?))"
-    numbers = json_list([number for number, _ in found])
+    numbers = to_json_list([number for number, _ in found])
     names = {number: (uuid, paper) for number, uuid, paper in db.execute(query, (numbers,))}
     return [(*names[number], score) for number, score in found if number in names]
 
@@ -386,16 +392,16 @@ class WordIndex:
 
     def put(self, entries: Sequence[Entry]) -> None:
         """Add passages, replacing those with the same number."""
-        self._write([entry.number for entry in entries], entries)
+        self._write_entries([entry.number for entry in entries], entries)
 
     def drop(self, numbers: Sequence[int]) -> None:
         """Delete passages."""
-        self._write(numbers, ())
+        self._write_entries(numbers, ())
 
     def search(self, terms: Sequence[str], limit: int, filters: Filters) -> list[tuple[int, float]]:
         """Return numbers of passages with any of the terms, by BM25, best first."""
         with self._explain_errors():
-            index = self._open()
+            index = self._open_index()
             index.reload()
             searcher = index.searcher()
             conditions = build_conditions(index.schema, filters)
@@ -408,32 +414,32 @@ class WordIndex:
     def has(self, passages: int) -> bool:
         """Return whether the index can be read and has at least so many passages."""
         with suppress(StoreFailed), self._explain_errors():
-            self._open().reload()
-            return bool(self._open().searcher().num_docs >= passages)
+            self._open_index().reload()
+            return bool(self._open_index().searcher().num_docs >= passages)
         return False
 
     def fill(self, entries: Iterable[Entry]) -> None:
         """Rebuild the index with these passages only."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self._index = None
-        self._write((), entries)
+        self._write_entries((), entries)
 
-    def _write(self, gone: Iterable[int], entries: Iterable[Entry]) -> None:
+    def _write_entries(self, gone: Iterable[int], entries: Iterable[Entry]) -> None:
         with self._explain_errors():
             # One thread: the writer is busy elsewhere, and one segment a batch is fewer to merge.
-            writer = self._open().writer(_HEAP, 1)
+            writer = self._open_index().writer(_HEAP, 1)
             try:
                 for number in gone:
                     writer.delete_documents_by_term("number", number)
                 for entry in entries:
-                    writer.add_document(_document(entry))
+                    writer.add_document(_make_document(entry))
                 writer.commit()
             finally:
                 writer.wait_merging_threads()
                 for path in self.folder.iterdir():
                     inherit_group(path)
 
-    def _open(self) -> tantivy.Index:
+    def _open_index(self) -> tantivy.Index:
         if self._index is None:
             make_folder(self.folder)
             names, numbers = ("journal", "types", "kind"), ("number", "year", "retracted")
@@ -450,7 +456,7 @@ class WordIndex:
             raise StoreFailed(f"The index of words cannot be used: {error}.", HINT) from error
 
 
-def _document(entry: Entry) -> tantivy.Document:
+def _make_document(entry: Entry) -> tantivy.Document:
     import tantivy
 
     about = entry.about

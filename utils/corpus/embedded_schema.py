@@ -73,13 +73,13 @@ class Words(NamedTuple):
     section: str
     text: str
 
-    def packed(self) -> bytes:
-        """Return the compressed terms, which some indexes need to delete a passage."""
+    def pack(self) -> bytes:
+        """Return the terms compressed: an index needs them to delete a passage."""
         return zlib.compress(_SEPARATOR.join(self).encode(), 1)
 
     @classmethod
-    def unpacked(cls, kept: bytes) -> Words:
-        """Return the terms from the result of `packed`."""
+    def unpack(cls, kept: bytes) -> Words:
+        """Return the terms that `pack` compressed."""
         return cls(*zlib.decompress(kept).decode().split(_SEPARATOR))
 
     @classmethod
@@ -104,7 +104,7 @@ class About(NamedTuple):
 
     @classmethod
     def of(cls, passage: Passage) -> About:
-        """Return the filter facts of a passage."""
+        """Return the fields of a passage."""
         types = "".join(
             f"{replace_surrogates(name).casefold()}\n" for name in passage.publication_types
         )
@@ -113,8 +113,8 @@ class About(NamedTuple):
         return cls(year, journal, f"\n{types}", passage.kind, int(passage.retracted))
 
 
-def condition(filters: Filters) -> tuple[str, list[Any]]:
-    """Return the SQL condition of filters on a row of ``abouts``, and its parameters."""
+def build_condition(filters: Filters) -> tuple[str, list[Any]]:
+    """Return the condition of filters on a row of ``abouts``, and its parameters."""
     clauses = [] if filters.retracted else ["retracted = 0"]
     values: list[Any] = []
     if filters.year_from is not None:
@@ -125,7 +125,7 @@ def condition(filters: Filters) -> tuple[str, list[Any]]:
         values.append(filters.year_to)
     if names := filters.journal_names:
         clauses.append("journal IN (SELECT value FROM json_each(?))")
-        values.append(json_list([replace_surrogates(name).casefold().strip() for name in names]))
+        values.append(to_json_list([replace_surrogates(name).casefold().strip() for name in names]))
     if filters.publication_types:
         types = [f"\n{replace_surrogates(name).casefold()}\n" for name in filters.publication_types]
         clauses.append(f"({' OR '.join(['instr(types, ?)'] * len(types))})")
@@ -136,8 +136,8 @@ def condition(filters: Filters) -> tuple[str, list[Any]]:
     return " AND ".join(clauses) or "1", values
 
 
-def json_list(values: Sequence[Any]) -> str:
-    """Return a list as one SQL parameter: ``IN (SELECT value FROM json_each(?))``."""
+def to_json_list(values: Sequence[Any]) -> str:
+    """Return a list as one parameter: ``IN (SELECT value FROM json_each(?))``."""
     return json.dumps(list(values))
 
 
@@ -153,7 +153,7 @@ class IndexDatabase:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection | None]:
-        """Open a transaction that sees one state; yield None if nothing was ever written.
+        """Open a transaction that sees one state; None before the first write.
 
         Raises
         ------
@@ -162,15 +162,15 @@ class IndexDatabase:
         """
         with self._lock, self._explain_errors("read"):
             if not self.path.exists():
-                self._disconnect()
+                self._close_connection()
                 yield None
                 return
-            with sqlite.transaction(self._connection(), writes=False) as db:
+            with sqlite.transaction(self._connect(), writes=False) as db:
                 yield db
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Open a transaction of the only writer: committed whole, or not at all.
+        """Open the transaction of the one writer: committed in full, or not at all.
 
         Raises
         ------
@@ -179,7 +179,7 @@ class IndexDatabase:
         """
         with self._lock, self._explain_errors("write"):
             make_folder(self.folder)
-            with sqlite.transaction(self._connection()) as db:
+            with sqlite.transaction(self._connect()) as db:
                 if not has_tables(db):
                     _create_tables(db)
                 yield db
@@ -187,25 +187,25 @@ class IndexDatabase:
     def close(self) -> None:
         """Release the file."""
         with self._lock:
-            self._disconnect()
+            self._close_connection()
 
-    def _connection(self) -> sqlite3.Connection:
-        if self._db is not None and self._inode != self._inode_now():
-            self._disconnect()  # another process set the file aside
+    def _connect(self) -> sqlite3.Connection:
+        if self._db is not None and self._inode != self._get_inode():
+            self._close_connection()  # another process set the file aside
         if self._db is None:
             db = sqlite.open_database(self.path, _BUSY_S)
-            self._db, self._inode = db, self._inode_now()
+            self._db, self._inode = db, self._get_inode()
             # A lost last commit is indexed again; a torn file there is none in WAL either way.
             sqlite.enable_wal(db, self.path, "NORMAL")
             db.execute("PRAGMA mmap_size = 268435456")
         return self._db
 
-    def _inode_now(self) -> int:
+    def _get_inode(self) -> int:
         with suppress(FileNotFoundError):
             return self.path.stat().st_ino
         return -1
 
-    def _disconnect(self) -> None:
+    def _close_connection(self) -> None:
         if self._db is not None:
             self._db.close()
             self._db = None
@@ -225,16 +225,16 @@ class IndexDatabase:
             raise StoreFailed(msg, HINT, file=str(aside)) from error
 
     def _set_aside(self) -> Path:
-        self._disconnect()
+        self._close_connection()
         aside = sqlite.build_damaged_path(self.path)
         # Another process may have done so, and what is there now is new and sound.
-        if self._inode == self._inode_now():
+        if self._inode == self._get_inode():
             sqlite.move_aside(self.path, aside)
         return aside
 
 
-def fact(db: sqlite3.Connection, name: str) -> Any:
-    """Return a fact about the whole index."""
+def get_fact(db: sqlite3.Connection, name: str) -> Any:
+    """Return one of the facts about the whole index."""
     return db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()[0]
 
 
@@ -245,13 +245,13 @@ def set_facts(db: sqlite3.Connection, **facts: Any) -> None:
 
 def next_stamp(db: sqlite3.Connection) -> int:
     """Return the stamp of the change that begins."""
-    stamp = int(fact(db, "stamp")) + 1
+    stamp = int(get_fact(db, "stamp")) + 1
     set_facts(db, stamp=stamp)
     return stamp
 
 
 def has_tables(db: sqlite3.Connection) -> bool:
-    """Return whether the index was ever written."""
+    """Return whether anything was ever written."""
     found = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'facts'").fetchone()
     return found is not None
 
@@ -267,7 +267,7 @@ def _create_tables(db: sqlite3.Connection) -> None:
 def fold_words(db: sqlite3.Connection) -> None:
     """Convert the words that format 1 stored unfolded into terms; vectors stay."""
     old = db.execute("SELECT id, words FROM texts").fetchall()
-    folded = ((Words(*map(to_index_terms, Words.unpacked(kept))).packed(), at) for at, kept in old)
+    folded = ((Words(*map(to_index_terms, Words.unpack(kept))).pack(), at) for at, kept in old)
     db.executemany("UPDATE texts SET words = ? WHERE id = ?", folded)
     set_facts(db, format=FORMAT, words="")
 
@@ -280,11 +280,11 @@ class Entry(NamedTuple):
     about: About
 
 
-def every_entry(db: sqlite3.Connection) -> Iterable[Entry]:
-    """Yield all entries, to rebuild a word index."""
+def read_entries(db: sqlite3.Connection) -> Iterable[Entry]:
+    """Return all entries, to fill an index again."""
     found = db.execute(
         "SELECT passages.id, words, year, journal, types, kind, retracted FROM passages "
         "JOIN texts USING (id) JOIN abouts ON abouts.id = passages.about"
     )
     for number, words, *about in found:
-        yield Entry(number, Words.unpacked(words), About(*about))
+        yield Entry(number, Words.unpack(words), About(*about))

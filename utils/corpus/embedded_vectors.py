@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 from ..model.passage import Filters
 from ..system import sqlite
 from ..system.safe_files import disk_errors, inherit_group, sync_folder
-from .embedded_schema import condition, fact, set_facts
+from .embedded_schema import build_condition, get_fact, set_facts
 
 EXACT = 20_000
 Rows = NDArray[np.float32]
@@ -70,7 +70,7 @@ class View:
     codes: BinaryCodes | None
     exact: int
 
-    def nearest(
+    def find_nearest(
         self, vector: Rows, limit: int, allowed: NDArray[np.bool_]
     ) -> list[tuple[int, float]]:
         """Return passages by cosine, best first; ``allowed[0]`` is False."""
@@ -78,7 +78,7 @@ class View:
         if not len(rows):
             return []
         if self.codes is not None and len(rows) > self.exact:
-            rows = most_alike(self.codes, vector, rows, _ALIKE * limit)
+            rows = find_most_alike(self.codes, vector, rows, _ALIKE * limit)
         # einsum keeps to this thread. BLAS's others spin for a while after each product, on the
         # cores that words and other readers need: its answers came later, and cost twice the CPU.
         if len(rows) * 8 < len(self.abouts):
@@ -90,7 +90,7 @@ class View:
         best = best[np.lexsort((rows[best], -scores[best]))]
         return [(int(self.passages[rows[at]]), float(scores[at])) for at in best]
 
-    def cosines(self, vector: Rows, rows: Mapping[int, int]) -> dict[int, float]:
+    def compute_cosines(self, vector: Rows, rows: Mapping[int, int]) -> dict[int, float]:
         """Return the cosines of passages, given the row of each."""
         scores = np.einsum("ij,j->i", self.matrix[list(rows.values())], vector)
         return dict(zip(rows, map(float, scores), strict=True))
@@ -111,11 +111,11 @@ class VectorFile:
         self._view = None
         self._allowed.clear()
 
-    def path(self, generation: int) -> Path:
+    def get_path(self, generation: int) -> Path:
         """Return the file of a generation."""
         return self.folder / f"vectors-{generation}.f32"
 
-    def view(self, db: sqlite3.Connection) -> View:
+    def open_view(self, db: sqlite3.Connection) -> View:
         """Return the rows as the transaction sees them.
 
         Raises
@@ -123,19 +123,19 @@ class VectorFile:
         Damaged
             The file is not what the database says it is.
         """
-        generation, stamp = int(fact(db, "generation")), int(fact(db, "stamp"))
+        generation, stamp = int(get_fact(db, "generation")), int(get_fact(db, "stamp"))
         seen = self._view
         if seen is None or seen.generation != generation or seen.stamp > stamp:
             seen = None
         if seen is None or seen.stamp != stamp:
-            self._view = self._refresh(db, generation, stamp, seen)
+            self._view = self._refresh_view(db, generation, stamp, seen)
         assert self._view is not None
         return self._view
 
-    def _refresh(
+    def _refresh_view(
         self, db: sqlite3.Connection, generation: int, stamp: int, seen: View | None
     ) -> View:
-        rows, dim = int(fact(db, "rows")), int(fact(db, "dim"))
+        rows, dim = int(get_fact(db, "rows")), int(get_fact(db, "dim"))
         passages, abouts = np.zeros(rows, np.int64), np.zeros(rows, np.int32)
         since = -1
         if seen is not None:
@@ -152,32 +152,32 @@ class VectorFile:
         if seen is not None and len(seen.matrix) == rows:
             matrix = seen.matrix
         else:
-            matrix = self._map(db, generation, rows, dim)
+            matrix = self._map_rows(db, generation, rows, dim)
         codes = self._codes.read(generation, rows, dim) if rows > self._exact else None
         if codes is not None:
             codes = np.ascontiguousarray(codes.T)
         return View(generation, stamp, matrix, passages, abouts, codes, self._exact)
 
-    def _map(self, db: sqlite3.Connection, generation: int, rows: int, dim: int) -> Rows:
+    def _map_rows(self, db: sqlite3.Connection, generation: int, rows: int, dim: int) -> Rows:
         if not rows:
             return np.empty((0, dim), np.float32)
-        path = self.path(generation)
+        path = self.get_path(generation)
         try:
             matrix: Rows = np.memmap(path, _LITTLE, "r", shape=(rows, dim))
         except (FileNotFoundError, ValueError) as error:  # absent; shorter than the rows
             raise Damaged(str(error)) from error
         # What a power cut tears is the end; all of it is checked by writers (`check`).
         last = db.execute("SELECT start, rows, crc FROM appended ORDER BY start DESC LIMIT 1")
-        _check(matrix, last.fetchall())
+        _check_rows(matrix, last.fetchall())
         return matrix.view(np.ndarray)
 
-    def allowed(self, db: sqlite3.Connection, filters: Filters) -> NDArray[np.bool_]:
-        """Return which numbers of filter facts pass a filter."""
+    def find_allowed(self, db: sqlite3.Connection, filters: Filters) -> NDArray[np.bool_]:
+        """Return which abouts pass a filter, by number."""
         (most,) = db.execute("SELECT ifnull(max(id), 0) FROM abouts").fetchone()
         known = self._allowed.get(filters)
         if known is not None and len(known) == most + 1:  # abouts are never changed, only added
             return known
-        clause, values = condition(filters)
+        clause, values = build_condition(filters)
         allowed = np.zeros(most + 1, np.bool_)
         found = db.execute(f"SELECT id FROM abouts WHERE {clause}", values)  # noqa: S608
         allowed[[number for (number,) in found]] = True
@@ -188,9 +188,9 @@ class VectorFile:
 
     def append(self, db: sqlite3.Connection, vectors: Rows) -> int:
         """Write rows after the rows that count; return the number of the first new row."""
-        start, dim = int(fact(db, "rows")), vectors.shape[1]
+        start, dim = int(get_fact(db, "rows")), vectors.shape[1]
         data = vectors.astype(_LITTLE, copy=False).tobytes()
-        path = self.path(int(fact(db, "generation")))
+        path = self.get_path(int(get_fact(db, "generation")))
         fresh = not path.exists()
         with disk_errors(path), path.open("ab") as file:
             inherit_group(path)
@@ -203,7 +203,7 @@ class VectorFile:
             os.fsync(file.fileno())
         if fresh:
             sync_folder(self.folder)
-        self._codes.append(int(fact(db, "generation")), start, vectors)
+        self._codes.append(int(get_fact(db, "generation")), start, vectors)
         db.execute("INSERT INTO appended VALUES (?, ?, ?)", (start, len(vectors), zlib.crc32(data)))
         set_facts(db, rows=start + len(vectors))
         return start
@@ -216,28 +216,28 @@ class VectorFile:
         Damaged
             The file is not what was written.
         """
-        generation = int(fact(db, "generation"))
-        matrix = self._map(db, generation, int(fact(db, "rows")), _dim(db))
-        _check(matrix, db.execute("SELECT start, rows, crc FROM appended").fetchall())
+        generation = int(get_fact(db, "generation"))
+        matrix = self._map_rows(db, generation, int(get_fact(db, "rows")), _get_dim(db))
+        _check_rows(matrix, db.execute("SELECT start, rows, crc FROM appended").fetchall())
         self._codes.repair(generation, matrix)
 
     def forget(self, db: sqlite3.Connection, stamp: int) -> None:
-        """Drop all vectors: the next are written into the next generation's file."""
+        """Delete all vectors: the next are written into the next generation's file."""
         db.execute("UPDATE passages SET row = NULL, stamp = ? WHERE row IS NOT NULL", (stamp,))
         self._begin_generation(db, rows=0)
 
     def compact(self, db: sqlite3.Connection) -> None:
         """Move the living rows into a new file if a quarter of the rows are dead."""
         (dead,) = db.execute("SELECT count(*) FROM dead").fetchone()
-        rows = int(fact(db, "rows"))
+        rows = int(get_fact(db, "rows"))
         if dead < _DEAD_FEWEST or dead * _DEAD_SHARE < rows:
             return
-        view = self.view(db)
+        view = self.open_view(db)
         living = np.flatnonzero(view.abouts)
-        with disk_errors(target := self.path(view.generation + 1)), target.open("wb") as file:
+        with disk_errors(target := self.get_path(view.generation + 1)), target.open("wb") as file:
             inherit_group(target)
             stretches = []
-            for block in _blocks(living):
+            for block in _split_blocks(living):
                 data = view.matrix[block].astype(_LITTLE, copy=False).tobytes()
                 stretches.append((len(block), zlib.crc32(data)))
                 file.write(data)
@@ -246,7 +246,7 @@ class VectorFile:
         sync_folder(self.folder)
         self._begin_generation(db, rows=len(living))
         self._codes.repair(
-            view.generation + 1, self._map(db, view.generation + 1, len(living), _dim(db))
+            view.generation + 1, self._map_rows(db, view.generation + 1, len(living), _get_dim(db))
         )
         moved = zip(range(len(living)), view.passages[living].tolist(), strict=True)
         db.executemany("UPDATE passages SET row = ? WHERE id = ?", moved)
@@ -257,56 +257,56 @@ class VectorFile:
     def _begin_generation(self, db: sqlite3.Connection, rows: int) -> None:
         db.execute("DELETE FROM dead")
         db.execute("DELETE FROM appended")
-        set_facts(db, generation=int(fact(db, "generation")) + 1, rows=rows)
+        set_facts(db, generation=int(get_fact(db, "generation")) + 1, rows=rows)
 
     def set_aside(self, generation: int) -> Path:
         """Rename a damaged file; return its new name."""
-        aside = sqlite.build_damaged_path(self.path(generation))
-        with disk_errors(self.path(generation), "set aside"), suppress(FileNotFoundError):
-            self.path(generation).rename(aside)
+        aside = sqlite.build_damaged_path(self.get_path(generation))
+        with disk_errors(self.get_path(generation), "set aside"), suppress(FileNotFoundError):
+            self.get_path(generation).rename(aside)
         return aside
 
     def sweep(self, generation: int) -> None:
         """Delete the files of other generations (never while a commit is still open)."""
-        kept = (self.path(generation), self._codes.path(generation))
+        kept = (self.get_path(generation), self._codes.get_path(generation))
         for found in (*self.folder.glob("vectors-*.f32"), *self.folder.glob("signs-*.u64")):
             if found not in kept:
                 with suppress(OSError):  # Windows: somebody still reads it
                     found.unlink()
 
 
-def _dim(db: sqlite3.Connection) -> int:
-    return int(fact(db, "dim"))
+def _get_dim(db: sqlite3.Connection) -> int:
+    return int(get_fact(db, "dim"))
 
 
-def _check(matrix: Rows, stretches: Sequence[tuple[int, int, int]]) -> None:
+def _check_rows(matrix: Rows, stretches: Sequence[tuple[int, int, int]]) -> None:
     for start, rows, crc in stretches:
         if zlib.crc32(matrix[start : start + rows].data) != crc:
             msg = f"rows {start} to {start + rows} are not those that were written"
             raise Damaged(msg)
 
 
-def _blocks(rows: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+def _split_blocks(rows: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
     for start in range(0, len(rows), _BLOCK):
         yield rows[start : start + _BLOCK]
 
 
-def binary_codes(vectors: NDArray[np.float32]) -> BinaryCodes:
-    """Return the signs of each vector, 64 to a number; shape (rows, words)."""
+def to_binary_codes(vectors: NDArray[np.float32]) -> BinaryCodes:
+    """Return which numbers of each vector are positive, 64 to a number; (rows, words)."""
     bits = np.packbits(vectors > 0, axis=1)
     missing = -bits.shape[1] % 8
     return np.ascontiguousarray(np.pad(bits, ((0, 0), (0, missing)))).view(_SIGN_WORDS)
 
 
-def most_alike(
+def find_most_alike(
     codes: BinaryCodes, vector: NDArray[np.float32], rows: NDArray[np.int64], most: int
 ) -> NDArray[np.int64]:
-    """Return the *most* rows that differ in the fewest signs, and rows that tie with the last.
+    """Return the *most* of *rows* that differ in the fewest signs, and ties of the last.
 
     ``codes`` are those of all vectors, of shape (words, vectors): what is compared then stands side
     by side in memory, which takes half as long.
     """
-    (query_code,) = binary_codes(vector[None])
+    (query_code,) = to_binary_codes(vector[None])
     apart = np.zeros(len(rows), np.uint16)
     whole = len(rows) == codes.shape[1]
     for start in range(0, len(rows), _SIGN_BLOCK):
@@ -327,14 +327,14 @@ class BinaryCodesFile:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def path(self, generation: int) -> Path:
+    def get_path(self, generation: int) -> Path:
         """Return the file of a generation."""
         return self.folder / f"signs-{generation}.u64"
 
     def append(self, generation: int, start: int, vectors: NDArray[np.float32]) -> None:
         """Write the codes of rows after those of the rows before *start*."""
-        codes = binary_codes(vectors)
-        path = self.path(generation)
+        codes = to_binary_codes(vectors)
+        path = self.get_path(generation)
         with disk_errors(path), path.open("ab") as file:
             inherit_group(path)
             if file.tell() < start * codes.shape[1] * 8:
@@ -352,22 +352,22 @@ class BinaryCodesFile:
         blocks = range(0, len(vectors), _SIGN_BLOCK)
         if known is not None and all(
             np.array_equal(
-                known[at : at + _SIGN_BLOCK], binary_codes(vectors[at : at + _SIGN_BLOCK])
+                known[at : at + _SIGN_BLOCK], to_binary_codes(vectors[at : at + _SIGN_BLOCK])
             )
             for at in blocks
         ):
             return
         # A new file: a process that has the old one mapped is killed if it becomes shorter.
-        with disk_errors(self.path(generation)):
-            self.path(generation).unlink(missing_ok=True)
+        with disk_errors(self.get_path(generation)):
+            self.get_path(generation).unlink(missing_ok=True)
         for at in blocks:
             self.append(generation, at, vectors[at : at + _SIGN_BLOCK])
 
     def read(self, generation: int, rows: int, dim: int) -> BinaryCodes | None:
-        """Return the codes of the first *rows*; None if the file has fewer."""
+        """Return the codes of the first *rows*, or None if the file has fewer."""
         width = -(-dim // 64)
         with suppress(FileNotFoundError, ValueError):
-            return np.memmap(self.path(generation), _SIGN_WORDS, "r", shape=(rows, width)).view(
+            return np.memmap(self.get_path(generation), _SIGN_WORDS, "r", shape=(rows, width)).view(
                 np.ndarray
             )
         return None

@@ -55,7 +55,7 @@ _USUAL = "sentence-transformers/all-MiniLM-L6-v2:onnx/model_qint8_avx512_vnni.on
 
 
 class Shown(NamedTuple):
-    """Facts of a paper that a shared store shows with its passages.
+    """The facts about a passage's paper that a shared store shows with the passage.
 
     ``edat`` and ``lr`` are the times when the paper entered PubMed and was last revised, ISO 8601
     in UTC; empty if unknown. ``quality`` is the sum of its scores at the time of indexing.
@@ -89,11 +89,11 @@ class Embedder(Protocol):
 
     @property
     def dim(self) -> int:
-        """The count of numbers in a vector."""
+        """The number of dimensions of a vector."""
         ...
 
     def available(self) -> str:
-        """Return why no vectors can be made and how to fix this; empty if nothing is missing.
+        """Return why no vectors can be made and what to do; empty if vectors can be made.
 
         Looks at packages, files and settings only: sends no request and loads no model.
         """
@@ -110,7 +110,7 @@ class Embedder(Protocol):
         ...
 
     def embed_question(self, text: str) -> Vector:
-        """Return the vector of a question: many models embed questions in another way.
+        """Return the vector of a question: many models encode questions differently.
 
         Raises
         ------
@@ -122,7 +122,7 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FinderStatus:
-    """The counts of a finder; ``model`` is empty if there are no vectors."""
+    """The contents of a finder; ``model`` is empty without vectors."""
 
     passages: int
     vectors: int
@@ -136,7 +136,7 @@ class PassageFinder(Protocol):
     def search(
         self, query: str, vector: NDArray[np.float32] | None, limit: int, filters: Filters
     ) -> list[Hit]:
-        """Find the best passages, by words and (with a vector) by meaning; best first."""
+        """Return the best passages, by words and (with a vector) by meaning, fused."""
         ...
 
     def status(self) -> FinderStatus:
@@ -164,11 +164,11 @@ class Finder(PassageFinder, Protocol):
         ...
 
     def remove(self, uuids: Sequence[str]) -> None:
-        """Delete passages; unknown UUIDs are ignored."""
+        """Delete passages; unknown ones are ignored."""
         ...
 
     def without_vectors(self, uuids: Sequence[str]) -> set[str]:
-        """Return the passages that have no vector yet."""
+        """Return those of these passages that have no vector yet."""
         ...
 
     def close(self) -> None:
@@ -176,8 +176,8 @@ class Finder(PassageFinder, Protocol):
         ...
 
 
-def finder_of(settings: Settings, engine: Engine, shelf_folder: Path, shown: ShownOf) -> Finder:
-    """Return the finder of a shelf; nothing is read or sent before its first use.
+def make_finder(settings: Settings, engine: Engine, shelf_folder: Path, shown: ShownOf) -> Finder:
+    """Return the finder of a shelf, which touches neither disk nor network before its first use.
 
     Parameters
     ----------
@@ -204,8 +204,8 @@ def finder_of(settings: Settings, engine: Engine, shelf_folder: Path, shown: Sho
     return EmbeddedFinder(shelf_folder / PRIVATE_FOLDER / "corpus")
 
 
-def hosts_of(settings: Settings) -> list[str]:
-    """Return the other machines that would receive texts of the corpus, by the settings."""
+def list_hosts(settings: Settings) -> list[str]:
+    """Return the other machines that texts of the corpus would be sent to, by the settings."""
     services = [settings.key("database_url")]
     if settings.vector_store == "weaviate":
         services.append(settings.weaviate_url)
@@ -215,8 +215,8 @@ def hosts_of(settings: Settings) -> list[str]:
     return [urlsplit(url).hostname or "" for url in others]
 
 
-def embedder_of(settings: Settings) -> Embedder | None:
-    """Return the embedder of ``EMBEDDINGS_PROVIDER``; None if the settings turn vectors off.
+def make_embedder(settings: Settings) -> Embedder | None:
+    """Return the embedder of ``EMBEDDINGS_PROVIDER``; None where the settings want none.
 
     Never raises: ``available()`` says what is missing, and using it raises.
     """

@@ -37,7 +37,7 @@ _UNSETTLED_DIGEST = ""  # the digest of a paper whose new passages the finder ma
 
 @dataclass(frozen=True, slots=True)
 class IndexProgress:
-    """How far indexing has come.
+    """The progress of indexing.
 
     ``done`` of ``total`` papers were looked at (one with both a file on the shelf and a record
     counts twice), ``cut`` of them anew and ``dropped`` because they are gone. ``passages`` were
@@ -175,7 +175,7 @@ class _IndexRun:
     def _index_words(self) -> Iterator[IndexProgress]:
         """Cut changed texts, and drop deleted papers."""
         texts = Texts(self.corpus)
-        for text, old_digest in texts.with_digests():
+        for text, old_digest in texts.yield_with_digests():
             if text is not None:
                 self._cut_text(text, old_digest)
             self._increase_count("done")
@@ -206,7 +206,7 @@ class _IndexRun:
         if digest == old_digest and not self.everything:
             return
         try:
-            passages = text.passages(self.corpus.shelf)
+            passages = text.cut(self.corpus.shelf)
         except StoreFailed as error:
             self._warn(f"Left as it was: {error}")
             return

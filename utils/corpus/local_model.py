@@ -99,7 +99,7 @@ class LocalModel:
 
     @property
     def dim(self) -> int:
-        """The count of numbers in a vector; loads the model."""
+        """The number of dimensions of a vector; the model is loaded for it."""
         return len(self._passages.embed_text("dimension"))
 
     def available(self) -> str:
@@ -143,7 +143,7 @@ class _Encoder:
         try:
             [row] = model.embed([replace_surrogates(whole[:_MAX_CHARACTERS])], batch_size=1)
         except Exception as error:  # noqa: BLE001 - tokenizers and onnxruntime raise it
-            raise EmbeddingsFailed(f"The embedding model failed: {first_line(error)}") from None
+            raise EmbeddingsFailed(f"The embedding model failed: {get_first_line(error)}") from None
         vector: Vector = np.asarray(row, np.float32)
         if vector.ndim != 1 or not np.isfinite(vector).all() or not vector.any():
             msg = "The embedding model made a vector without a direction (zero, or not a number)."
@@ -153,7 +153,7 @@ class _Encoder:
     @cached_property
     def _loaded(self) -> tuple[TextEmbedding, tuple[str, str]]:
         require_package()
-        files = self.source.files()
+        files = self.source.get_files()
         _require_plain_layers(files)
         return _load_model(files, _read_pooling_mode(files)), _read_prompts(files)
 
@@ -187,7 +187,7 @@ def open_session(model: Any) -> Any:
     return model.model.model
 
 
-def first_line(error: Exception) -> str:
+def get_first_line(error: Exception) -> str:
     """Return the first line of a library's error message."""
     return str(error).partition("\n")[0][:300]
 
@@ -215,7 +215,7 @@ def _load_model(files: ModelFiles, pooling: str) -> TextEmbedding:
         model = TextEmbedding(name, **to_session_options(files))
         outputs = open_session(model).get_outputs()
     except Exception as error:  # noqa: BLE001 - tokenizers and onnxruntime raise it
-        msg = f"The embedding model in {files.folder} cannot be loaded: {first_line(error)}"
+        msg = f"The embedding model in {files.folder} cannot be loaded: {get_first_line(error)}"
         raise EmbeddingsFailed(msg) from None
     pooled = (
         len(outputs[0].shape) == 2
@@ -293,7 +293,7 @@ class Reranker:
             with ThreadPoolExecutor(_CONCURRENT_PAIRS) as pool:
                 logits = np.array(list(pool.map(logit, passages)), np.float64)
         except Exception as error:  # noqa: BLE001 - tokenizers and onnxruntime raise it
-            raise EmbeddingsFailed(f"The reranking model failed: {first_line(error)}") from None
+            raise EmbeddingsFailed(f"The reranking model failed: {get_first_line(error)}") from None
         if not np.isfinite(logits).all():
             raise EmbeddingsFailed("The reranking model returned a score that is not a number.")
         likely: list[float] = (1 / (1 + np.exp(-np.clip(logits, -60, 60)))).tolist()
@@ -302,7 +302,7 @@ class Reranker:
     @cached_property
     def _model(self) -> TextCrossEncoder:
         require_package()
-        files = self._source.files()
+        files = self._source.get_files()
         try:
             from fastembed.common.model_description import ModelSource as Source
             from fastembed.rerank.cross_encoder import TextCrossEncoder
@@ -315,7 +315,7 @@ class Reranker:
             model = TextCrossEncoder(name, **to_session_options(files))
             width = open_session(model).get_outputs()[0].shape[-1]
         except Exception as error:  # noqa: BLE001 - tokenizers and onnxruntime raise it
-            msg = f"The reranking model in {files.folder} cannot be loaded: {first_line(error)}"
+            msg = f"The reranking model in {files.folder} cannot be loaded: {get_first_line(error)}"
             raise EmbeddingsFailed(msg) from None
         if width != 1:
             msg = f"RERANKER_MODEL answers a pair with {width} numbers, not with one."

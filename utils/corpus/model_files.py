@@ -98,7 +98,7 @@ class ModelFiles:
 
 
 class ModelSource:
-    """The source of a model that the settings name: a folder or the Hub.
+    """The origin of a model that is named in the settings.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class ModelSource:
             if self._repository:
                 self._repository.require_reachable()
             else:
-                self._folder_files()
+                self._find_folder_files()
         except EmbeddingsFailed as error:
             return str(error)
         return ""
@@ -139,9 +139,9 @@ class ModelSource:
         EmbeddingsFailed
             The model is not there, or the Hub cannot be asked.
         """
-        return self._repository.label if self._repository else self._folder_files().label
+        return self._repository.label if self._repository else self._find_folder_files().label
 
-    def files(self) -> ModelFiles:
+    def get_files(self) -> ModelFiles:
         """Return the files, fetched where they are missing.
 
         Raises
@@ -149,11 +149,11 @@ class ModelSource:
         EmbeddingsFailed
             They are not there and cannot be had.
         """
-        return self._repository.files() if self._repository else self._folder_files()
+        return self._repository.get_files() if self._repository else self._find_folder_files()
 
-    def _folder_files(self) -> ModelFiles:
+    def _find_folder_files(self) -> ModelFiles:
         """Return the folder's files; their label has a digest of all that affects vectors."""
-        folder = self._checked_path()
+        folder = self._check_path()
         graph = next((path for path in GRAPHS if (folder / path).is_file()), "")
         absent = [path for path in REQUIRED if not (folder / path).is_file()]
         if not graph or absent:
@@ -165,7 +165,7 @@ class ModelSource:
         name = folder.resolve().name
         return ModelFiles(name, f"{name}@{_digest_of(deciding)}", folder, graph)
 
-    def _checked_path(self) -> Path:
+    def _check_path(self) -> Path:
         if not self._wanted:
             msg = "No model is set that makes vectors on this machine."
             raise EmbeddingsFailed(msg, _NONE_SET)
@@ -215,7 +215,7 @@ def parse_model_name(wanted: str) -> HubName | None:
 
 @dataclass(frozen=True, slots=True)
 class _Pin:
-    """The meaning of a name when it was first used: commit, ONNX file, and SHA-256 by path."""
+    """The meaning of a name when first used: commit, ONNX file, and SHA-256 by path."""
 
     commit: str
     graph: str
@@ -232,7 +232,7 @@ class HubRepository:
 
     def require_reachable(self) -> None:
         """Raise `EmbeddingsFailed` if offline and the files are not on this machine."""
-        pin = self._written_pin()
+        pin = self._read_pin()
         if not pin or not self._is_complete(pin):
             self._require_online()
 
@@ -241,32 +241,34 @@ class HubRepository:
         """The label of the model, as `ModelFiles` has it; of a new name, the Hub is asked."""
         return f"{self._name}@{self._pin.commit[:DIGITS]}:{self._pin.graph}"
 
-    def files(self) -> ModelFiles:
+    def get_files(self) -> ModelFiles:
         """Return the files, fetched where they are missing; raises `EmbeddingsFailed`."""
         pin = self._pin
         with self._lock:
             if not self._is_complete(pin):
-                self._fetch(pin)
-        return ModelFiles(self._name, self.label, self._folder(pin), pin.graph)
+                self._fetch_files(pin)
+        return ModelFiles(self._name, self.label, self._get_folder(pin), pin.graph)
 
     @cached_property
     def _pin(self) -> _Pin:
-        return self._written_pin() or self._new_pin()
+        return self._read_pin() or self._make_pin()
 
-    def _written_pin(self) -> _Pin | None:
+    def _read_pin(self) -> _Pin | None:
         with suppress(OSError, ValueError, TypeError, AttributeError):
             pin = _Pin(**json.loads(self._pin_file.read_bytes()))
             whole = pin.graph in self._graphs and set(REQUIRED) <= pin.digests.keys()
             return pin if whole and _COMMIT.fullmatch(pin.commit) else None
         return None
 
-    def _new_pin(self) -> _Pin:
+    def _make_pin(self) -> _Pin:
         """Ask the Hub for the commit that the name means now, and save the pin."""
         self._require_online()
         base, revision = self._settings.hub_base_url, quote(self._revision)
-        answer = self._request(f"{base}/api/models/{self._name}/revision/{revision}?blobs=true")
-        commit, sizes, digests = _listing(answer, self._host, self._name)
-        graph, paths = self._choose(sizes)
+        answer = self._send_request(
+            f"{base}/api/models/{self._name}/revision/{revision}?blobs=true"
+        )
+        commit, sizes, digests = _parse_listing(answer, self._host, self._name)
+        graph, paths = self._choose_files(sizes)
         size = sum(sizes[path] for path in paths)
         if size > _MAX_BYTES:
             msg = f"{self._name} has {size / 1e9:.1f} GB; at most {_MAX_BYTES / 1e9:.0f} are taken."
@@ -277,7 +279,7 @@ class HubRepository:
             write_file(self._pin_file, json.dumps(asdict(pin)).encode())
         return pin
 
-    def _choose(self, there: Collection[str]) -> tuple[str, list[str]]:
+    def _choose_files(self, there: Collection[str]) -> tuple[str, list[str]]:
         """Return the ONNX file, and all files to fetch."""
         graph = next((path for path in self._graphs if path in there), "")
         absent = [path for path in REQUIRED if path not in there]
@@ -291,16 +293,16 @@ class HubRepository:
         parts = sorted(path for path in there if beside.fullmatch(path))
         return graph, [*REQUIRED, *(one for one in DESCRIBING if one in there), graph, *parts]
 
-    def _fetch(self, pin: _Pin) -> None:
+    def _fetch_files(self, pin: _Pin) -> None:
         self._require_online()
         log.info("Fetching the model %s from %s.", self._name, self._host)
-        folder = self._folder(pin)
+        folder = self._get_folder(pin)
         for path, digest in pin.digests.items():
             if not (folder / path).is_file():
                 self._fetch_file(pin.commit, path, digest, folder / path)
 
     def _fetch_file(self, commit: str, path: str, digest: str, file: Path) -> None:
-        """Fetch one file to a temporary name, compare its digest, and move the file in place."""
+        """Fetch one file to a temporary place, compare its digest, and move it into place."""
         url = f"{self._settings.hub_base_url}/{self._name}/resolve/{commit}/{quote(path)}"
         part = file.with_name(f"{file.name}.part")
         try:
@@ -310,7 +312,7 @@ class HubRepository:
         except PaperError as error:
             if isinstance(error, BadContent):
                 part.unlink()
-            raise self._explain(error) from None
+            raise self._explain_error(error) from None
         with part.open("rb") as opened:
             found = hashlib.file_digest(opened, "sha256").hexdigest()
         if digest and found != digest:
@@ -319,11 +321,11 @@ class HubRepository:
             raise EmbeddingsFailed(msg, "Run the same command again.")
         replace_file(part, file)
 
-    def _request(self, url: str) -> Answer:
+    def _send_request(self, url: str) -> Answer:
         try:
             answer = self._web.get(url, headers=self._headers, allow=(401, 403, 404))
         except PaperError as error:
-            raise self._explain(error) from None
+            raise self._explain_error(error) from None
         if answer.status == 200:
             return answer
         hint = f"Check {self._setting} (OWNER/NAME, or a folder that exists) and HF_TOKEN."
@@ -333,7 +335,7 @@ class HubRepository:
             msg = f"{self._host} has no model {self._name}, or shows it to its owners only."
         raise EmbeddingsFailed(msg, hint, status=answer.status)
 
-    def _explain(self, error: PaperError) -> EmbeddingsFailed:
+    def _explain_error(self, error: PaperError) -> EmbeddingsFailed:
         """Return the error of a request as an error about the model."""
         status = error.details.get("status")
         if status in (401, 403):
@@ -351,11 +353,11 @@ class HubRepository:
             hint = f"Unset PAPERS_OFFLINE once, or set {self._setting} to a folder with the model."
             raise EmbeddingsFailed(msg, hint)
 
-    def _folder(self, pin: _Pin) -> Path:
+    def _get_folder(self, pin: _Pin) -> Path:
         return self._cache / self._name.replace("/", "--") / pin.commit
 
     def _is_complete(self, pin: _Pin) -> bool:
-        return all((self._folder(pin) / path).is_file() for path in pin.digests)
+        return all((self._get_folder(pin) / path).is_file() for path in pin.digests)
 
     @property
     def _cache(self) -> Path:
@@ -385,7 +387,7 @@ class HubRepository:
         return Web(self._settings, (RATE,))
 
 
-def _listing(
+def _parse_listing(
     answer: Answer, host: str, name: str
 ) -> tuple[str, Mapping[str, int], Mapping[str, str]]:
     """Return a repository's commit, and the sizes and (of large files) digests by path."""

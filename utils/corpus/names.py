@@ -61,7 +61,7 @@ _SIGNS = re.compile(r"[\W_]+")
 
 
 class Name(NamedTuple):
-    """A name, and a folded form in which a user may write it."""
+    """A name, and one of the forms in which it may be written."""
 
     kind: Kind
     form: str
@@ -133,7 +133,7 @@ class NameTables(Connections):
         return tuple(name for name, _ in self.named("journal", [form]).get(form, ()))
 
     def named(self, kind: Kind, forms: Sequence[str]) -> dict[str, list[tuple[str, int]]]:
-        """Return names by form, each with its count of texts, the most frequent first."""
+        """Return names with the number of their texts by form, the most frequent first."""
         query = select(names.c.form, names.c.name, names.c.papers).where(names.c.kind == kind)
         found: dict[str, list[tuple[str, int]]] = {}
         with self.reading() as connection:

@@ -70,13 +70,13 @@ class OpenAI:
 
     @property
     def dim(self) -> int:
-        """The count of numbers in a vector; an unknown model is asked for one vector."""
+        """The number of dimensions of a vector; a server with an unknown model is asked."""
         if not self._dim:
             self.embed(["dimension"])
         return self._dim
 
     def available(self) -> str:
-        """Return the reason why no vectors can be made; see `Embedder.available`."""
+        """Return why no vectors can be made; see `Embedder.available`."""
         if self._key and not self._base.startswith("https:") and not is_this_machine(self._base):
             return (
                 f"OPENAI_API_KEY would go to {_get_host(self._base)} unencrypted. Use https, a "
@@ -103,7 +103,7 @@ class OpenAI:
         return np.concatenate(rows)
 
     def embed_question(self, text: str) -> Vector:
-        """Return the vector of a question, which is embedded like any other text."""
+        """Return the vector of a question, which is an ordinary text here."""
         row: Vector = self.embed([text])[0]
         return row
 

@@ -132,14 +132,14 @@ class PgvectorFinder:
         self._made = False
 
     def prepare(self, model: str, dim: int) -> None:
-        """Create the tables, and a new vector column if the model is another.
+        """Create the tables; recreate the vector column for another model.
 
         Raises
         ------
         StoreFailed
             The extension ``vector`` is missing and cannot be created.
         """
-        with self._writing() as db:
+        with self._open_writing() as db:
             db.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _SCHEMA_LOCK_KEY})
             if db.execute(text(_HAS_OLD_TABLES_SQL)).scalar():
                 db.execute(text("DROP TABLE corpus_finder, corpus_finder_model"))
@@ -166,7 +166,7 @@ class PgvectorFinder:
         InvariantFailed
             The vectors do not fit the model that the finder was prepared for.
         """
-        with self._writing() as db:
+        with self._open_writing() as db:
             _, dim = _read_model(db)
             rows = None if vectors is None else check_vectors(vectors, passages, dim)
             # Sorted, so that two writers lock the same rows in the same order.
@@ -185,13 +185,13 @@ class PgvectorFinder:
                 for uuid, row in new.items():
                     row["length"] = terms[uuid][1] if uuid in terms else -1
                 db.execute(text(_DELETE_TERMS_SQL), {"uuids": list(terms)})
-                db.execute(text(_upsert_statement(dim)), {"rows": json.dumps([*new.values()])})
+                db.execute(text(_build_upsert(dim)), {"rows": json.dumps([*new.values()])})
                 weighed = {uuid: weights for uuid, (weights, _) in terms.items()}
                 db.execute(text(_INSERT_TERMS_SQL), {"terms": json.dumps(weighed)})
 
     def remove(self, uuids: Sequence[str]) -> None:
-        """Delete passages; unknown UUIDs are ignored."""
-        with self._writing() as db:
+        """Delete passages; unknown ones are ignored."""
+        with self._open_writing() as db:
             query = "DELETE FROM corpus_finder WHERE uuid = ANY(CAST(:uuids AS uuid[]))"
             with _counts_updated(db, uuids):
                 db.execute(text(query), {"uuids": list(uuids)})
@@ -199,7 +199,7 @@ class PgvectorFinder:
     def search(
         self, query: str, vector: NDArray[np.float32] | None, limit: int, filters: Filters
     ) -> list[Hit]:
-        """Find the best passages by words and, with a vector, by meaning.
+        """Return the best passages by words and, with a vector, by meaning.
 
         Raises
         ------
@@ -209,7 +209,7 @@ class PgvectorFinder:
             The vector's width differs from the passages' vectors.
         """
         terms, depth = to_query_terms(query), count_candidates(limit)
-        with self._reading() as db:
+        with self._open_reading() as db:
             self._made = self._made or _has_tables(db)
             if not self._made:
                 return []
@@ -231,8 +231,8 @@ class PgvectorFinder:
         return fuse_scores([one for one in words if one[0] in candidates], near, share, limit)
 
     def without_vectors(self, uuids: Sequence[str]) -> set[str]:
-        """Return passages without a vector or, if no model was ever prepared, missing ones."""
-        with self._reading() as db:
+        """Return those without a vector, or (before any model was prepared) not held."""
+        with self._open_reading() as db:
             if not _has_tables(db):
                 return set(uuids)
             wanted = "AND vector IS NOT NULL" if _read_model(db)[1] else ""
@@ -243,7 +243,7 @@ class PgvectorFinder:
 
     def status(self) -> FinderStatus:
         """Return the counts of passages and vectors, and the model."""
-        with self._reading() as db:
+        with self._open_reading() as db:
             if not _has_tables(db):
                 return FinderStatus(0, 0)
             query = "SELECT passages, vectors, model, dim FROM corpus_finder_model"
@@ -253,12 +253,12 @@ class PgvectorFinder:
         """Do nothing: the engine belongs to the corpus database."""
 
     @contextmanager
-    def _reading(self) -> Iterator[Connection]:
+    def _open_reading(self) -> Iterator[Connection]:
         with self._explain_errors(), self._engine.connect() as db:
             yield db
 
     @contextmanager
-    def _writing(self) -> Iterator[Connection]:
+    def _open_writing(self) -> Iterator[Connection]:
         with self._explain_errors(), self._engine.begin() as db:
             yield db
 
@@ -307,7 +307,7 @@ def _to_row(passage: Passage, vector: NDArray[np.float32] | None) -> dict[str, A
         "journal": fold_name(passage.journal),
     }
     if vector is not None:
-        fields["vector"] = _vector_literal(vector)
+        fields["vector"] = _to_vector_literal(vector)
     return fields
 
 
@@ -347,12 +347,12 @@ def _counts_updated(db: Connection, uuids: Sequence[str]) -> Iterator[None]:
     db.execute(text(f"UPDATE corpus_finder_model SET {changes}"), more)  # noqa: S608
 
 
-def _vector_literal(vector: NDArray[np.float32]) -> str:
-    """Return a vector in pgvector's notation."""
+def _to_vector_literal(vector: NDArray[np.float32]) -> str:
+    """Return a vector as pgvector reads it."""
     return f"[{','.join(map(str, vector.tolist()))}]"
 
 
-def _upsert_statement(dim: int) -> str:
+def _build_upsert(dim: int) -> str:
     columns, vector, replaced = _COLUMNS, "", _REPLACE_SQL
     if dim:
         columns, vector = f"{_COLUMNS}, vector", f", vector::vector({dim})"
@@ -363,7 +363,7 @@ def _upsert_statement(dim: int) -> str:
 
 
 def _index_expression(dim: int) -> str:
-    """Return the expression an index can hold; empty if vectors are too wide for an index."""
+    """Return the expression an index can hold; empty if every row must be compared."""
     if dim <= _HNSW_MAX_DIM:
         return "vector"
     return f"vector::halfvec({dim})" if dim <= _HALFVEC_MAX_DIM else ""
@@ -429,7 +429,7 @@ def _search_vectors(
         FROM corpus_finder WHERE vector IS NOT NULL AND {condition}
         ORDER BY {expression} <=> CAST(:vector AS {kind}) LIMIT :limit
     """  # noqa: S608
-    values |= {"vector": _vector_literal(vector), "limit": limit}
+    values |= {"vector": _to_vector_literal(vector), "limit": limit}
     return [(uuid, paper, sim) for uuid, paper, sim in db.execute(text(query), values)]
 
 
@@ -448,5 +448,5 @@ def _read_cosines(
         SELECT uuid::text, paper, 1 - (vector <=> CAST(:vector AS vector({len(vector)})))
         FROM corpus_finder WHERE vector IS NOT NULL AND uuid = ANY(CAST(:uuids AS uuid[]))
     """  # noqa: S608
-    values = {"vector": _vector_literal(vector), "uuids": sorted(uuids)}
+    values = {"vector": _to_vector_literal(vector), "uuids": sorted(uuids)}
     return [(uuid, paper, sim) for uuid, paper, sim in db.execute(text(query), values)]

@@ -106,7 +106,7 @@ def _score_design(types: Sequence[str]) -> int | None:
 
 
 def _weigh_type(publication_type: str) -> int:
-    """Score one publication type: 0 is no study, 1 a study of no named design."""
+    """Score one publication type: 0 is not a study, 1 a study without a named design."""
     return 0 if publication_type in _NO_STUDY else _DESIGNS.get(publication_type, 1)
 
 

@@ -47,7 +47,7 @@ _CONTEXT_CHARS = 700  # characters before and after a passage, in which its sent
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of a paper's text, in its file or (if ``file`` is empty) in its record."""
+    """A stretch of a text, in the paper and in the file (empty for a record)."""
 
     paper: str
     file: str
@@ -92,7 +92,7 @@ class Quotation:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict: verbatim, near or absent."""
+        """The verdict on the quotation."""
         return classify_likeness(self.likeness)
 
     @property

@@ -99,17 +99,17 @@ _SERVER_HINTS = {
 _GOES_ON = " Then run the same command again: nothing is half done, and it goes on."
 
 
-def _text(name: str) -> Column[str]:
+def _make_text_column(name: str) -> Column[str]:
     return Column(name, Text, nullable=False, server_default="")
 
 
-def _about_a_record() -> tuple[Column[object], ...]:
-    """Return the columns of a record, staged or merged; see `.stored_records`."""
+def _make_record_columns() -> tuple[Column[object], ...]:
+    """Return the columns of a record; see `.stored_records.paper_row`."""
     return (
         Column("paper", Text),
-        _text("content_hash"),
-        _text("edat"),
-        _text("lr"),
+        _make_text_column("content_hash"),
+        _make_text_column("edat"),
+        _make_text_column("lr"),
         Column("year", Integer),
         Column("retracted", Boolean, nullable=False, server_default=false()),
     )  # type: ignore[return-value]
@@ -120,10 +120,10 @@ records = Table(
     "corpus_records",
     metadata,
     Column("pmid", Integer, primary_key=True, autoincrement=False),
-    *_about_a_record(),
+    *_make_record_columns(),
     Column("version", Integer, nullable=False),
     Column("gone", Boolean, nullable=False, server_default=false()),
-    _text("synced_at"),
+    _make_text_column("synced_at"),
     Index("corpus_records_edat", "edat"),
 )
 members = Table(
@@ -143,37 +143,37 @@ checkpoints = Table(
     "corpus_checkpoints",
     metadata,
     Column("query_key", Text, primary_key=True),
-    _text("term"),
+    _make_text_column("term"),
     Column("last_edat", Text),
     Column("last_mdat", Text),
-    _text("updated_at"),
+    _make_text_column("updated_at"),
 )
 moves = Table(
     "corpus_checkpoint_moves",
     metadata,
     Column("number", Integer, primary_key=True),
-    _text("query_key"),
+    _make_text_column("query_key"),
     Column("before", Text),
-    _text("after"),
+    _make_text_column("after"),
     Column("manual", Boolean, nullable=False),
-    _text("by"),
-    _text("at"),
+    _make_text_column("by"),
+    _make_text_column("at"),
     Index("corpus_checkpoint_moves_key", "query_key"),
 )
 jobs = Table(
     "corpus_sync_jobs",
     metadata,
     Column("job_id", Text, primary_key=True),
-    _text("query_key"),
-    _text("term"),
+    _make_text_column("query_key"),
+    _make_text_column("term"),
     Column("overlap_days", Integer, nullable=False),
     Column("everything", Boolean, nullable=False),
     Column("begun_from", Text),
-    _text("first"),
-    _text("last"),
-    _text("state"),
-    _text("begun_at"),
-    _text("ended_at"),
+    _make_text_column("first"),
+    _make_text_column("last"),
+    _make_text_column("state"),
+    _make_text_column("begun_at"),
+    _make_text_column("ended_at"),
     Column("inserted", Integer, nullable=False, server_default="0"),
     Column("updated", Integer, nullable=False, server_default="0"),
     Column("skipped", Integer, nullable=False, server_default="0"),
@@ -187,7 +187,7 @@ stretches = Table(
     Column("job_id", Text, ForeignKey(jobs.c.job_id, ondelete="CASCADE"), primary_key=True),
     Column("date_type", Text, primary_key=True),
     Column("first", Text, primary_key=True),
-    _text("last"),
+    _make_text_column("last"),
     Column("swept", Boolean, nullable=False, server_default=false()),
 )
 staged = Table(
@@ -195,10 +195,10 @@ staged = Table(
     metadata,
     Column("job_id", Text, ForeignKey(jobs.c.job_id, ondelete="CASCADE"), primary_key=True),
     Column("pmid", Integer, primary_key=True, autoincrement=False),
-    _text("why"),
-    _text("stretch"),
-    _text("state"),
-    *_about_a_record(),
+    _make_text_column("why"),
+    _make_text_column("stretch"),
+    _make_text_column("state"),
+    *_make_record_columns(),
     Index("corpus_staged_state", "job_id", "state", "pmid"),
 )
 passages = Table(
@@ -206,19 +206,19 @@ passages = Table(
     metadata,
     Column("uuid", Text, primary_key=True),
     Column("paper", Text, nullable=False),
-    _text("chunk_id"),
-    _text("section"),
+    _make_text_column("chunk_id"),
+    _make_text_column("section"),
     Column("ordinal", Integer, nullable=False),
-    _text("text"),
+    _make_text_column("text"),
     Column("start", BigInteger, nullable=False),
     Column("end", BigInteger, nullable=False),
-    _text("kind"),
-    _text("file"),
-    _text("digest"),
-    _text("title"),
+    _make_text_column("kind"),
+    _make_text_column("file"),
+    _make_text_column("digest"),
+    _make_text_column("title"),
     Column("year", Integer),
-    _text("journal"),
-    _text("publication_types"),
+    _make_text_column("journal"),
+    _make_text_column("publication_types"),
     Column("retracted", Boolean, nullable=False),
     Index("corpus_passages_paper", "paper"),
 )
@@ -234,7 +234,7 @@ sources = Table(
     "corpus_sources",
     metadata,
     Column("paper", Text, primary_key=True),
-    _text("digest"),
+    _make_text_column("digest"),
 )
 
 
@@ -264,7 +264,7 @@ def prepare(connection: Connection) -> None:
 
 
 def _is_current(connection: Connection) -> bool:
-    """Return whether the tables exist, in their present version."""
+    """Return whether the tables exist in today's form."""
     if not inspect(connection).has_table(versions.name):
         return False
     return connection.execute(select(versions.c.version)).scalar() == VERSION
@@ -287,7 +287,7 @@ class Connections:
 
     @classmethod
     def of(cls, settings: Settings, shelf_folder: Path) -> Self:
-        """Return the corpus of a shelf, without accessing disk or network.
+        """Return the corpus of a shelf, touching neither disk nor network.
 
         Raises
         ------
@@ -296,7 +296,7 @@ class Connections:
         """
         folder = shelf_folder / PRIVATE_FOLDER / "corpus"
         if address := settings.key("database_url"):
-            return cls(_postgresql(address), folder)
+            return cls(_parse_postgresql(address), folder)
         return cls(URL.create("sqlite", database=str(folder / "corpus.db")), folder)
 
     @property
@@ -306,20 +306,20 @@ class Connections:
 
     @property
     def exists(self) -> bool:
-        """True if the database exists already; a PostgreSQL always counts as existing."""
+        """True if the database exists; a PostgreSQL always does."""
         return self.is_postgresql or (self._folder / "corpus.db").exists()
 
     @cached_property
     def engine(self) -> Engine:
-        """SQLAlchemy's engine, with the tables made.
+        """SQLAlchemy's engine, with the tables created.
 
         To write through it, take the write lock with
         ``engine.execution_options(corpus_writing=True).begin()``; see the module.
         """
-        engine = _engine(self._url)
+        engine = _make_engine(self._url)
         writing = engine.execution_options(**{_WRITING: True})
         try:
-            with self._opening_lock(), self._translate_errors():
+            with self._lock_opening(), self._translate_errors():
                 with engine.begin() as connection:
                     current = _is_current(connection)  # then nobody who reads waits for a writer
                 if not current:
@@ -331,8 +331,8 @@ class Connections:
         return engine
 
     @contextmanager
-    def _opening_lock(self) -> Iterator[None]:
-        """Hold a lock while a new SQLite file is put into WAL mode: two at once would fail."""
+    def _lock_opening(self) -> Iterator[None]:
+        """Hold a lock while a new SQLite file enters WAL mode: two at once would fail."""
         if self.is_postgresql:
             yield
             return
@@ -391,7 +391,7 @@ class Connections:
 
     @contextmanager
     def _advisory_lock(self, digest: bytes) -> Iterator[Lock]:
-        """Return an advisory lock of PostgreSQL, which lasts as long as the connection."""
+        """Hold an advisory lock of PostgreSQL, which lasts as long as the connection."""
         key = int.from_bytes(digest[:8], "big", signed=True)
         engine = self.engine.execution_options(isolation_level="AUTOCOMMIT")
         with self._translate_errors():
@@ -408,7 +408,7 @@ class Connections:
 
         def holder() -> str:
             with self._translate_errors():
-                return holder_at_server(connection, key)
+                return find_holder(connection, key)
 
         try:
             yield Lock(acquire, sign, holder)
@@ -420,7 +420,7 @@ class Connections:
 
     @contextmanager
     def _file_lock(self, digest: bytes) -> Iterator[Lock]:
-        """Return the write lock of a separate SQLite file, which stays empty."""
+        """Hold the write lock of a separate, empty SQLite file."""
         import sqlite3
 
         make_folder(self._folder, 0o700)
@@ -441,7 +441,7 @@ class Connections:
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
-        """Raise errors of the database as `StoreFailed`."""
+        """Convert errors of the database to `StoreFailed`."""
         try:
             yield
         except SQLAlchemyError as error:
@@ -459,9 +459,9 @@ class Connections:
             f"at {self._url.host or 'its socket'}" if self.is_postgresql else f"in {self._folder}"
         )
         msg = f"The database of the corpus {where} could not be used: {reason.rstrip('.')}."
-        return StoreFailed(msg, self._hint(reason.lower()))
+        return StoreFailed(msg, self._find_hint(reason.lower()))
 
-    def _hint(self, reason: str) -> str:
+    def _find_hint(self, reason: str) -> str:
         if "locked" in reason or "busy" in reason or "lock timeout" in reason:
             return "Another process holds it: wait until it is done, or end it."
         if self.is_postgresql:
@@ -472,8 +472,8 @@ class Connections:
         return "Free some disk space, and see that its folder can be written."
 
 
-def _postgresql(address: str) -> URL:
-    """Parse the URL of a PostgreSQL, to be used with psycopg 3."""
+def _parse_postgresql(address: str) -> URL:
+    """Parse ``postgres://`` and ``postgresql+driver://`` addresses, for psycopg 3."""
     hint = "Give postgresql://user:password@host/database, or leave DATABASE_URL out."
     try:
         url = make_url(address)
@@ -484,7 +484,7 @@ def _postgresql(address: str) -> URL:
     return url.set(drivername="postgresql+psycopg")
 
 
-def _engine(url: URL) -> Engine:
+def _make_engine(url: URL) -> Engine:
     if url.get_backend_name() == "postgresql":
         try:
             given = url.query.get("options", "")
@@ -521,7 +521,7 @@ def _lock_postgresql(connection: Connection) -> None:
 
 
 class Lock(NamedTuple):
-    """What can be done with a lock: try to take it, sign it, and read who has."""
+    """The operations on a lock: try to take it, sign it, and read its holder."""
 
     acquire: Callable[[], bool]
     sign: Callable[[], None]
@@ -534,8 +534,8 @@ def sign_connection(connection: Connection) -> None:
     connection.execute(text("SELECT set_config('application_name', :name, false)"), {"name": name})
 
 
-def holder_at_server(connection: Connection, key: int) -> str:
-    """Return which connection holds the advisory lock *key*, and since when, if visible."""
+def find_holder(connection: Connection, key: int) -> str:
+    """Return the connection that holds the advisory lock *key*, and since when."""
     halves = {"high": str(key >> 32 & 0xFFFFFFFF), "low": str(key & 0xFFFFFFFF)}
     row = connection.execute(_HOLDER, halves).first()
     if row is None or not row.application_name:

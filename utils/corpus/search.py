@@ -93,7 +93,7 @@ class ScoredPassage:
 
 @dataclass(frozen=True, slots=True)
 class Answer(Tabular):
-    """Passages, best first, and warnings about how they were searched.
+    """Passages, best first, and warnings about the search.
 
     ``wordings`` are the alternative wordings that were searched, too.
     """
@@ -161,7 +161,7 @@ def find_passages(
     _check_arguments(text, top_k, filters)
     contents = corpus.finder.status()
     if not contents.passages:
-        raise _empty_error(corpus.recent_counts())
+        raise _to_empty_error(corpus.recent_counts())
     vector, trouble = (None, None) if by == "words" else _embed_query(text, corpus, contents)
     if trouble and by == "meaning":
         raise trouble
@@ -272,7 +272,7 @@ def find_record(doc_id: str, database: CorpusDatabase, shelf: Shelf | None = Non
 
 
 def limit_per_paper(found: Iterable[ScoredPassage], top_k: int) -> tuple[ScoredPassage, ...]:
-    """Return the best *top_k*, with at most three of one paper while others have any."""
+    """Return the best *top_k*, with at most three of one paper while there are others."""
     counts: Counter[str] = Counter()
     first: list[ScoredPassage] = []
     later: list[ScoredPassage] = []
@@ -298,8 +298,8 @@ def _check_arguments(text: str, top_k: int, filters: Filters) -> None:
         raise BadRequest(msg, "Exchange them.")
 
 
-def _empty_error(counts: CorpusCounts) -> EmptyStore:
-    """Return the error for an empty store, which is not the same as nothing found."""
+def _to_empty_error(counts: CorpusCounts) -> EmptyStore:
+    """Return why there is nothing to search, which is not the same as nothing found."""
     if counts.passages or counts.records:
         msg = "The index is empty: nothing was searched."
         return EmptyStore(msg, _INDEX_HINT)
@@ -312,7 +312,7 @@ def _empty_error(counts: CorpusCounts) -> EmptyStore:
 def _embed_query(
     text: str, corpus: Searchable, contents: FinderStatus
 ) -> tuple[Vector | None, EmbeddingsFailed | None]:
-    """Return the query's vector, or the reason why it cannot be compared with the index."""
+    """Return the query's vector, or why it cannot be compared with those of the index."""
     try:
         embedder = corpus.embedder
         if embedder is None:

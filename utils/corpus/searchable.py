@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class SearchedTables(Protocol):
-    """Stored passages, records and alternative names."""
+    """Passages, records and other names."""
 
     def passages(self, uuids: Sequence[str]) -> Mapping[str, Passage]:
         """Return the passages with these UUIDs, as far as they exist."""
@@ -38,7 +38,7 @@ class SearchedTables(Protocol):
 
 
 class SearchedTexts(Protocol):
-    """Whole texts, found by file or by paper; a `Shelf` implements this interface."""
+    """Whole texts, by file or paper; a `Shelf` is one."""
 
     def find_by_file(self, name: str) -> StoredPaper | None:
         """Return the text with this file name; None if it is missing."""

@@ -47,7 +47,7 @@ class CorpusRecord:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The sync state of a query.
+    """The state of a query's sync.
 
     ``last_edat`` is the watermark: the latest Entrez date stored, None before the first sync.
     ``last_mdat`` is the day up to which revisions of older records were asked for.

@@ -93,7 +93,7 @@ def sync_query(  # noqa: PLR0913 - options and callbacks of a sync
         job = SyncJob.open_or_create(database, query_key, term, overlap_days, full)
         call = _SyncCall(term, web, longest_s, progress or _ignore_progress)
         done = call.run(job)
-        if done.unfinished or call.failed or not _may_be_behind(job, done, longest_s):
+        if done.unfinished or call.failed or not _is_outdated(job, done, longest_s):
             return done
         return _combine_results(
             done,
@@ -101,8 +101,8 @@ def sync_query(  # noqa: PLR0913 - options and callbacks of a sync
         )
 
 
-def _may_be_behind(job: SyncJob, done: SyncResult, longest_s: float | None) -> bool:
-    """Return whether PubMed may have changed since the job began.
+def _is_outdated(job: SyncJob, done: SyncResult, longest_s: float | None) -> bool:
+    """Return whether PubMed changed since the job began: another day, or other counts.
 
     Equal counts do not show that as many papers were added as removed. So a call that ends the job
     of an earlier call syncs again, unless its time is limited: limited calls might never finish.
@@ -212,7 +212,7 @@ class _SyncCall:
             self.job.split_stretch(stretch)
             return
         pmids = [pmid for page in found.pages for pmid in page]
-        record = self.job.reconcile if stretch.date_type == "set" else self.job.record_hits
+        record = self.job.reconcile_members if stretch.date_type == "set" else self.job.record_hits
         record(stretch, pmids, found.warnings)
 
     # -- records -----------------------------------------------------------------------------
@@ -230,7 +230,7 @@ class _SyncCall:
                 return
             self.failures += 1
             self.failed = True
-            self.job.mark_failed(wanted, _failure_warning(wanted, miss.message))
+            self.job.mark_failed(wanted, _format_failure(wanted, miss.message))
             return
         self.failures = 0  # of batches in a row
         omitted = [pmid for pmid in missing if pmid not in doubtful]
@@ -238,7 +238,7 @@ class _SyncCall:
         if doubtful:
             self.failed = True
             reason = "PubMed finds what it sends no record of."
-            self.job.mark_failed(doubtful, _failure_warning(doubtful, reason))
+            self.job.mark_failed(doubtful, _format_failure(doubtful, reason))
 
     def _find_doubtful(self, missing: Mapping[str, str], *, nothing: bool) -> list[str]:
         """Return PMIDs without a record that PubMed may have after all.
@@ -262,7 +262,7 @@ def _split_batch(wanted: Mapping[str, str]) -> tuple[dict[str, str], dict[str, s
     return dict(rows[:middle]), dict(rows[middle:])
 
 
-def _failure_warning(wanted: Collection[str], reason: str) -> str:
+def _format_failure(wanted: Collection[str], reason: str) -> str:
     name = f"PMID {next(iter(wanted))}"
     if len(wanted) > 1:
         name = f"{len(wanted)} records from {name} on"

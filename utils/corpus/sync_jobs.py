@@ -37,7 +37,7 @@ from sqlalchemy import literal as constant
 
 from ..errors import BadRequest, InvariantFailed
 from ..model.paper import Paper, utc_now
-from .database import CorpusDatabase, checkpoint_of, move_watermark, put_staged
+from .database import CorpusDatabase, move_watermark, put_staged, read_checkpoint
 from .schema import checkpoints as _checkpoints
 from .schema import jobs as _jobs
 from .schema import members as _members
@@ -56,7 +56,7 @@ _MAX_WARNINGS = 30
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Days to search, both included: Entrez dates (``edat``) or dates of revision (``mdat``).
+    """Days to ask about, both included: Entrez dates (``edat``) or revisions (``mdat``).
 
     ``set`` compares the PMIDs that the query finds on these days with the members of these days;
     ``members`` looks up the members that a complete search did not find.
@@ -68,7 +68,7 @@ class Stretch:
 
     @property
     def name(self) -> str:
-        """The name by which staged rows refer to the stretch."""
+        """The name that staged rows use."""
         return f"{self.date_type}:{self.first}"
 
 
@@ -87,7 +87,7 @@ class SyncJob:
 
     @property
     def job_id(self) -> str:
-        """``sync_`` and the second in which it began."""
+        """The name: ``sync_`` and the second in which the job began."""
         return self._job.job_id
 
     @property
@@ -96,7 +96,7 @@ class SyncJob:
         return self._job.last.replace("-", "/")
 
     def count_members(self) -> int:
-        """Return how many papers of the query the corpus has."""
+        """Return how many papers the query has here."""
         mine = _members.c.query_key == self._job.query_key
         with self._database.reading() as connection:
             counted = select(func.count()).select_from(_members).where(mine)
@@ -128,7 +128,7 @@ class SyncJob:
                     told = json.loads(row["warnings"])
                     return cls(database, open_job, told, taken_up=True)
                 _close_job(connection, open_job.job_id, "given up")
-            _insert_job(connection, planned, _revised_since(connection, planned))
+            _insert_job(connection, planned, _find_revision_start(connection, planned))
         return cls(database, planned, ())
 
     # -- steps -------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ class SyncJob:
         later = replace(stretch, first=middle + timedelta(days=1))
         with self._database.writing() as connection:
             connection.execute(_update_stretch(self.job_id, stretch).values(last=str(middle)))
-            connection.execute(insert(_stretches), _stretch_row(self.job_id, later))
+            connection.execute(insert(_stretches), _to_stretch_row(self.job_id, later))
 
     def record_hits(self, stretch: Stretch, pmids: Iterable[str], warnings: Iterable[str]) -> None:
         """Stage the PMIDs that a search found in a stretch, to be fetched."""
@@ -161,7 +161,9 @@ class SyncJob:
             connection.execute(_update_stretch(self.job_id, stretch).values(swept=True))
             self._add_warnings(connection, warnings)
 
-    def reconcile(self, stretch: Stretch, pmids: Iterable[str], warnings: Iterable[str]) -> None:
+    def reconcile_members(
+        self, stretch: Stretch, pmids: Iterable[str], warnings: Iterable[str]
+    ) -> None:
         """Compare the members of a stretch of Entrez dates with the PMIDs the query finds there.
 
         Papers to fetch are those found that were not members (added late, or with a changed date),
@@ -321,7 +323,7 @@ def _plan_job(
 ) -> Job:
     """Return the new job of a query, from its watermark to today."""
     at = datetime.fromtimestamp(int(time.time()), UTC)
-    checkpoint = checkpoint_of(connection, query_key)
+    checkpoint = read_checkpoint(connection, query_key)
     if checkpoint and checkpoint.term not in {"", term} and not full:
         msg = f"{query_key} is the name of another search: {checkpoint.term}"
         hint = "Choose another query_key, or sync everything again (full) to change its search."
@@ -363,12 +365,12 @@ def _insert_job(connection: Connection, job: Job, revised_since: date | None) ->
         stretches.append(Stretch("set", BEGINNING, last))
         if revised_since:
             stretches.append(Stretch("mdat", min(revised_since, last), last))
-    rows = [_stretch_row(job.job_id, stretch) for stretch in stretches]
+    rows = [_to_stretch_row(job.job_id, stretch) for stretch in stretches]
     connection.execute(insert(_stretches), rows)
 
 
-def _revised_since(connection: Connection, job: Job) -> date | None:
-    checkpoint = checkpoint_of(connection, job.query_key)
+def _find_revision_start(connection: Connection, job: Job) -> date | None:
+    checkpoint = read_checkpoint(connection, job.query_key)
     if not checkpoint or not checkpoint.last_mdat:
         return None
     return _parse_date(checkpoint.last_mdat) - timedelta(days=job.overlap_days)
@@ -403,7 +405,7 @@ def _update_stretch(job_id: str, stretch: Stretch) -> Update:
     )
 
 
-def _stretch_row(job_id: str, stretch: Stretch) -> dict[str, Any]:
+def _to_stretch_row(job_id: str, stretch: Stretch) -> dict[str, Any]:
     days = {"first": str(stretch.first), "last": str(stretch.last)}
     return {"job_id": job_id, "date_type": stretch.date_type, **days, "swept": False}
 
@@ -514,7 +516,9 @@ class Merge:
         missing = self._select_pmids(_staged.c.why != "vanished", _staged.c.state == "omitted")
         if missing:
             named = ", ".join(map(str, missing[:10])) + (", …" if missing[10:] else "")
-            self._warn(f"PubMed finds {len(missing):,} papers and sends no record: PMID {named}.")
+            self._add_warning(
+                f"PubMed finds {len(missing):,} papers and sends no record: PMID {named}."
+            )
 
     def _find_latest_edat(self, before: str) -> str | None:
         """Return the latest Entrez date of a member, within the job's days and *before* a day."""
@@ -537,9 +541,9 @@ class Merge:
         rows = self.connection.execute(failed.group_by(_staged.c.why)).all()
         failed_from = {row[0]: row[1] for row in rows}
         watermark = self._find_latest_edat(before=failed_from.get("found", "").partition(":")[2])
-        checkpoint = checkpoint_of(self.connection, key)
+        checkpoint = read_checkpoint(self.connection, key)
         if (checkpoint.last_edat if checkpoint else None) != self.job.begun_from:
-            self._warn("The watermark was moved by hand meanwhile, and stays there.")
+            self._add_warning("The watermark was moved by hand meanwhile, and stays there.")
         elif checkpoint and checkpoint.term and checkpoint.term != self.job.term:
             self._reset_watermark(watermark)
         elif watermark and watermark > (self.job.begun_from or ""):
@@ -562,7 +566,7 @@ class Merge:
             this = update(_checkpoints).where(_checkpoints.c.query_key == key)
             self.connection.execute(this.values(last_edat=None))
 
-    def _warn(self, text: str) -> None:
+    def _add_warning(self, text: str) -> None:
         self.warnings.append(text)
 
 

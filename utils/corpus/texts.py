@@ -24,7 +24,7 @@ from ..model.passage import Passage
 from ..model.sites import get_keeping_terms
 from ..model.versions import rank_text
 from ..outline.cut import RULES_VERSION, cut_passages
-from .finders import Shown, hosts_of
+from .finders import Shown, list_hosts
 from .stored_records import to_timestamp
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Text:
 
     @property
     def kind(self) -> Kind:
-        """The kind of text: full text or abstract."""
+        """The kind of text that is cut."""
         return "full_text" if self.stored else "abstract"
 
     @property
@@ -92,10 +92,10 @@ class Text:
         StoreFailed
             The file cannot be read.
         """
-        return shelf.read_text(self.stored) if self.stored else title_and_abstract(self.paper)
+        return shelf.read_text(self.stored) if self.stored else join_title_and_abstract(self.paper)
 
-    def passages(self, shelf: SearchedTexts) -> list[Passage]:
-        """Return the text, cut into passages."""
+    def cut(self, shelf: SearchedTexts) -> list[Passage]:
+        """Return the passages of the text."""
         return cut_passages(
             self.read(shelf),
             paper=self.key,
@@ -144,7 +144,7 @@ class Texts:
                 self._files[name], self._fits[name] = get_file_name(stored), fit
 
     def _is_superseded(self, stored: StoredPaper) -> bool:
-        """Return whether the shelf has a better text of the same paper."""
+        """Return whether there is a better text of the same paper."""
         fit = rank_text("published", stored)
         return any(self._fits.get(name, fit) > fit for name in stored.paper.ids.names())
 
@@ -173,8 +173,8 @@ class Texts:
             )  # added since the survey, so its record may be new, too
             yield None if is_new else Text(key, stored.paper, self._shareable_full_text(stored))
 
-    def with_digests(self) -> Iterator[tuple[Text | None, str | None]]:
-        """Yield each text with the digest of its last cutting; None if it was never cut."""
+    def yield_with_digests(self) -> Iterator[tuple[Text | None, str | None]]:
+        """Yield each text with the digest of its earlier passages; None without any."""
         texts = iter(self)
         while page := list(islice(texts, _PAGE)):
             keys = [text.key for text in page if text]
@@ -201,13 +201,13 @@ class Texts:
 
     @property
     def shown(self) -> bool:
-        """True if the finder publishes facts of records to other readers."""
+        """True if the finder shows others what records say."""
         return self.corpus.settings.vector_store == "weaviate"
 
     @cached_property
     def hosts(self) -> list[str]:
         """The other machines that the texts are sent to."""
-        return hosts_of(self.corpus.settings)
+        return list_hosts(self.corpus.settings)
 
     def _shareable_full_text(self, stored: StoredPaper) -> StoredPaper | None:
         """Return the stored paper, if it is a full text that may be sent to the corpus's hosts."""
@@ -239,7 +239,7 @@ def collect_shown_facts(papers: Sequence[str], database: CorpusDatabase) -> dict
     }
 
 
-def title_and_abstract(paper: Paper) -> str:
+def join_title_and_abstract(paper: Paper) -> str:
     """Return title, blank line and abstract: the text of a paper without a file."""
     return f"{paper.title}\n\n{paper.abstract}".rstrip()
 
@@ -262,9 +262,9 @@ def read_text_of(passage: Passage, corpus: Searchable) -> str:
     ids = Ids.parse(passage.paper)
     record = corpus.database.record(ids.pmid) if ids.pmid else None
     if record and not record.gone:
-        return title_and_abstract(record.paper)
+        return join_title_and_abstract(record.paper)
     if stored := corpus.shelf.find(ids):
-        return title_and_abstract(stored.paper)
+        return join_title_and_abstract(stored.paper)
     raise NotFound(f"{passage.paper} is no longer in the corpus.", "Index again.")
 
 

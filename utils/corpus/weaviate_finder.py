@@ -70,8 +70,8 @@ _LISTS = ("pub_types", "type_keys")
 _K1 = 2.4
 
 
-def _nothing_shown(papers: Sequence[str]) -> dict[str, Shown]:
-    """Return no facts of any paper."""
+def _show_nothing(papers: Sequence[str]) -> dict[str, Shown]:
+    """Return no facts about any paper."""
     return {}
 
 
@@ -97,7 +97,7 @@ class WeaviateFinder:
         url: str,
         key: str = "",
         collection: str = "PubMedChunk",
-        shown: ShownOf = _nothing_shown,
+        shown: ShownOf = _show_nothing,
     ) -> None:
         self._url = urlsplit(url if "//" in url else f"//{url}", scheme="http")
         self._key = key
@@ -135,22 +135,22 @@ class WeaviateFinder:
         `without_vectors` then names every passage.
         """
         self._counted = None
-        with self._connection() as client:
+        with self._open_connection() as client:
             if client.collections.exists(self._collection):
-                description = self._class(client).config.get().description
-                known, _ = facts = model_of(description)
+                description = self._get_class(client).config.get().description
+                known, _ = facts = parse_model(description)
                 old = format_of(description) < _FORMAT
                 if not old and (not model or facts == (model, dim)):
-                    self._complete(client)
+                    self._add_properties(client)
                     return
                 if known or old:
                     model, dim = (model, dim) if model else facts
                     client.collections.delete(self._collection)
                 else:
-                    self._complete(client)
-                    self._class(client).config.update(description=description_of(model, dim))
+                    self._add_properties(client)
+                    self._get_class(client).config.update(description=make_description(model, dim))
                     return
-            self._create(client, model, dim)
+            self._create_class(client, model, dim)
 
     def upsert(self, passages: Sequence[Passage], vectors: Vectors | None) -> None:
         """Store passages; unchanged passages without a new vector keep their old one.
@@ -165,44 +165,44 @@ class WeaviateFinder:
         from weaviate.classes.data import DataObject
 
         self._counted = None
-        with self._connection() as client:
-            found = self._class(client)
-            _, dim = model_of(found.config.get().description)
+        with self._open_connection() as client:
+            found = self._get_class(client)
+            _, dim = parse_model(found.config.get().description)
             rows = None if vectors is None else check_vectors(vectors, passages, dim)
             latest = {passage.uuid: at for at, passage in enumerate(passages)}
-            for some in _batches(list(latest), _BATCH):
+            for some in _split_batches(list(latest), _BATCH):
                 batch = {uuid: passages[latest[uuid]] for uuid in some}
                 if rows is None:
-                    known = self._unchanged_vectors(found, batch)
+                    known = self._find_unchanged_vectors(found, batch)
                 else:
                     known = {uuid: rows[latest[uuid]].tolist() for uuid in some}
                 objects: list[DataObject[Any, None]] = []
                 shown = self._shown(list({passage.paper: 0 for passage in batch.values()}))
                 for uuid, passage in batch.items():
-                    fields = properties_of(passage, uuid in known, shown.get(passage.paper))
+                    fields = to_properties(passage, uuid in known, shown.get(passage.paper))
                     objects.append(DataObject(properties=fields, uuid=uuid, vector=known.get(uuid)))
                 if refused := found.data.insert_many(objects).errors:
                     first = next(iter(refused.values())).message
-                    raise self._failed(f"refused {len(refused)} passages: {first}")
+                    raise self._to_error(f"refused {len(refused)} passages: {first}")
 
     def remove(self, uuids: Sequence[str]) -> None:
-        """Delete passages; unknown UUIDs are ignored."""
+        """Delete passages; unknown ones are ignored."""
         from weaviate.classes.query import Filter
 
         self._counted = None
-        with self._connection() as client:
+        with self._open_connection() as client:
             if not client.collections.exists(self._collection):
                 return
-            for some in _batches(uuids, _ASKED):
+            for some in _split_batches(uuids, _ASKED):
                 among = Filter.by_id().contains_any(some)
-                outcome = self._class(client).data.delete_many(where=among)
+                outcome = self._get_class(client).data.delete_many(where=among)
                 if outcome.failed:
-                    raise self._failed(f"did not delete {outcome.failed} passages")
+                    raise self._to_error(f"did not delete {outcome.failed} passages")
 
     def search(
         self, query: str, vector: NDArray[np.float32] | None, limit: int, filters: Filters
     ) -> list[Hit]:
-        """Find the best passages by words and, with a vector, by meaning.
+        """Return the best passages by words and, with a vector, by meaning.
 
         Raises
         ------
@@ -212,31 +212,35 @@ class WeaviateFinder:
             It did not answer.
         """
         terms = to_query_terms(query)
-        with self._connection() as client:
+        with self._open_connection() as client:
             if not client.collections.exists(self._collection):
                 return []
-            found = self._class(client)
-            _, dim = model_of(found.config.get().description)
+            found = self._get_class(client)
+            _, dim = parse_model(found.config.get().description)
             row = check_query_vector(vector, dim).tolist() if vector is not None and dim else []
             depth = count_candidates(limit)
-            words = _by_words(found, terms, max(WORD_SEARCH_DEPTH, limit), filters) if terms else []
-            near = _by_meaning(found, row, depth, filters) if row else []
+            words = (
+                _find_by_words(found, terms, max(WORD_SEARCH_DEPTH, limit), filters)
+                if terms
+                else []
+            )
+            near = _find_by_meaning(found, row, depth, filters) if row else []
             first = [uuid for uuid, _, _ in words[:depth]]
             others = set(first) - {uuid for uuid, _, _ in near}
-            share, cosines = _looked_up(found, first, others, terms, row)
+            share, cosines = _look_up_rest(found, first, others, terms, row)
         candidates = {*first, *(uuid for uuid, _, _ in near)}
         known = [one for one in words if one[0] in candidates]
         return fuse_scores(known, [*near, *cosines], share, limit)
 
     def without_vectors(self, uuids: Sequence[str]) -> set[str]:
-        """Return passages without a vector or, if no model was ever prepared, missing ones."""
-        with self._connection() as client:
+        """Return those without a vector, or (before any model was prepared) not held."""
+        with self._open_connection() as client:
             if not client.collections.exists(self._collection):
                 return set(uuids)
-            found = self._class(client)
-            model, _ = model_of(found.config.get().description)
+            found = self._get_class(client)
+            model, _ = parse_model(found.config.get().description)
             held: set[str] = set()
-            for some in _batches(uuids, _ASKED):
+            for some in _split_batches(uuids, _ASKED):
                 answer = found.query.fetch_objects_by_ids(
                     some, limit=len(some), return_properties=["vectored"]
                 )
@@ -253,11 +257,11 @@ class WeaviateFinder:
 
         if self._counted and time.monotonic() - self._counted[0] < _COUNTED_S:
             return self._counted[1]
-        with self._connection() as client:
+        with self._open_connection() as client:
             if not client.collections.exists(self._collection):
                 return FinderStatus(0, 0)
-            found = self._class(client)
-            model, dim = model_of(found.config.get().description)
+            found = self._get_class(client)
+            model, dim = parse_model(found.config.get().description)
             vectored = Filter.by_property("vectored").equal(True)
             passages = found.aggregate.over_all(total_count=True).total_count
             vectors = found.aggregate.over_all(filters=vectored, total_count=True).total_count
@@ -272,30 +276,30 @@ class WeaviateFinder:
                 self._client.close()
                 self._client = None
 
-    def _class(self, client: WeaviateClient) -> Collection[Any, Any]:
+    def _get_class(self, client: WeaviateClient) -> Collection[Any, Any]:
         return client.collections.use(self._collection)
 
-    def _create(self, client: WeaviateClient, model: str, dim: int) -> None:
+    def _create_class(self, client: WeaviateClient, model: str, dim: int) -> None:
         from weaviate.classes.config import Configure, VectorDistances
 
         index = Configure.VectorIndex.hnsw(distance_metric=VectorDistances.COSINE)
         client.collections.create(
             self._collection,
-            description=description_of(model, dim),
-            properties=properties(),
+            description=make_description(model, dim),
+            properties=make_properties(),
             inverted_index_config=Configure.inverted_index(bm25_k1=_K1, bm25_b=0.75),
             vector_config=Configure.Vectors.self_provided(vector_index_config=index),
         )
 
-    def _complete(self, client: WeaviateClient) -> None:
+    def _add_properties(self, client: WeaviateClient) -> None:
         """Add properties that an older version, or another program, did not create."""
-        config = self._class(client).config
+        config = self._get_class(client).config
         known = {each.name for each in config.get().properties}
-        for each in properties():
+        for each in make_properties():
             if each.name not in known:
                 config.add_property(each)
 
-    def _unchanged_vectors(
+    def _find_unchanged_vectors(
         self, found: Collection[Any, Any], passages: dict[str, Passage]
     ) -> dict[str, list[float]]:
         """Return the vectors of passages whose text has not changed."""
@@ -304,13 +308,13 @@ class WeaviateFinder:
         )
         kept: dict[str, list[float]] = {}
         for each in answer.objects:
-            digest, vector = passages[str(each.uuid)].digest, _vector(each)
+            digest, vector = passages[str(each.uuid)].digest, _get_vector(each)
             if vector and digest and each.properties.get("digest") == digest:
                 kept[str(each.uuid)] = vector
         return kept
 
     @contextmanager
-    def _connection(self) -> Iterator[WeaviateClient]:
+    def _open_connection(self) -> Iterator[WeaviateClient]:
         from weaviate.exceptions import WeaviateBaseError
 
         try:
@@ -319,7 +323,7 @@ class WeaviateFinder:
                     self._client = self._connect()
             yield self._client
         except WeaviateBaseError as error:
-            raise self._failed(f"{type(error).__name__}: {error}") from error
+            raise self._to_error(f"{type(error).__name__}: {error}") from error
 
     def _connect(self) -> WeaviateClient:
         import weaviate
@@ -344,7 +348,7 @@ class WeaviateFinder:
             auth_credentials=auth,
         )
 
-    def _failed(self, reason: str) -> WeaviateFailed:
+    def _to_error(self, reason: str) -> WeaviateFailed:
         if self._key:
             reason = reason.replace(self._key, "…")
         reason = " ".join(reason.split())[:300]
@@ -352,7 +356,7 @@ class WeaviateFinder:
         return WeaviateFailed(f"Weaviate at {host}: {reason}", host=host)
 
 
-def _by_words(
+def _find_by_words(
     found: Collection[Any, Any], terms: Sequence[str], limit: int, filters: Filters
 ) -> list[Scored]:
     from weaviate.classes.query import MetadataQuery
@@ -365,11 +369,11 @@ def _by_words(
         return_properties=["pmid"],
         return_metadata=MetadataQuery(score=True),
     )
-    hits = [_scored(one, float(one.metadata.score or 0.0)) for one in answer.objects]
+    hits = [_to_scored(one, float(one.metadata.score or 0.0)) for one in answer.objects]
     return sorted(hits, key=lambda hit: (-hit[2], hit[0]))
 
 
-def _by_meaning(
+def _find_by_meaning(
     found: Collection[Any, Any], vector: list[float], limit: int, filters: Filters
 ) -> list[Scored]:
     from weaviate.classes.query import MetadataQuery
@@ -381,17 +385,17 @@ def _by_meaning(
         return_properties=["pmid"],
         return_metadata=MetadataQuery(distance=True),
     )
-    return [_scored(one, 1.0 - float(one.metadata.distance or 0.0)) for one in answer.objects]
+    return [_to_scored(one, 1.0 - float(one.metadata.distance or 0.0)) for one in answer.objects]
 
 
-def _looked_up(
+def _look_up_rest(
     found: Collection[Any, Any],
     first: Sequence[str],
     others: set[str],
     terms: Sequence[str],
     vector: list[float],
 ) -> tuple[float, list[Scored]]:
-    """Return the share of the terms that the best hit by words has, and the cosines of *others*."""
+    """Return the share of terms of the best by words, and the cosines of *others*."""
     if not first:
         return 0.0, []
     names = [*{first[0], *(others if vector else ())}]
@@ -403,27 +407,27 @@ def _looked_up(
         if str(one.uuid) == first[0]:
             texts = (str(one.properties.get(name) or "") for name in _TERMS)
             share = share_of_terms(terms, set(" ".join(texts).split()))
-        if str(one.uuid) in others and (its := _vector(one)):
-            cosines.append(_scored(one, float(sum(map(mul, vector, its)))))
+        if str(one.uuid) in others and (its := _get_vector(one)):
+            cosines.append(_to_scored(one, float(sum(map(mul, vector, its)))))
     return share, cosines
 
 
-def _scored(found: Any, score: float) -> Scored:
-    return str(found.uuid), paper_of(found.properties), score
+def _to_scored(found: Any, score: float) -> Scored:
+    return str(found.uuid), get_paper(found.properties), score
 
 
-def _vector(found: Any) -> list[float]:
-    """Return the vector of an object; newer servers and clients name it "default"."""
+def _get_vector(found: Any) -> list[float]:
+    """Return the vector of an object; newer servers and clients call it "default"."""
     vector = found.vector
     return list(vector.get("default") or []) if isinstance(vector, dict) else list(vector or [])
 
 
-def _batches(values: Sequence[str], size: int) -> Iterator[list[str]]:
+def _split_batches(values: Sequence[str], size: int) -> Iterator[list[str]]:
     for start in range(0, len(values), size):
         yield list(values[start : start + size])
 
 
-def properties() -> list[Property]:
+def make_properties() -> list[Property]:
     """Return the properties of the class."""
     from weaviate.classes.config import DataType, Property, Tokenization
 
@@ -445,14 +449,14 @@ def properties() -> list[Property]:
     ]
 
 
-def description_of(model: str, dim: int) -> str:
-    """Return the description of a class whose vectors come from *model*."""
+def make_description(model: str, dim: int) -> str:
+    """Return the description of a class whose vectors *model* made."""
     facts = {"about": "passages of papers", "format": _FORMAT, "model": model, "dim": dim}
     return json.dumps(facts)
 
 
 def format_of(description: str | None) -> int:
-    """Return the format of a class; the present format if another program described it."""
+    """Return the format of a class; today's if another program described it."""
     try:
         facts = json.loads(description or "{}")
         return int(facts.get("format", 1 if "model" in facts else _FORMAT))
@@ -460,8 +464,8 @@ def format_of(description: str | None) -> int:
         return _FORMAT
 
 
-def model_of(description: str | None) -> tuple[str, int]:
-    """Return the model and width in a description; empty and 0 if missing."""
+def parse_model(description: str | None) -> tuple[str, int]:
+    """Return the model and width in a description; empty and 0 if it has none."""
     try:
         facts = json.loads(description or "{}")
         return str(facts.get("model", "")), int(facts.get("dim", 0))
@@ -469,8 +473,8 @@ def model_of(description: str | None) -> tuple[str, int]:
         return "", 0
 
 
-def properties_of(passage: Passage, vectored: bool, shown: Shown | None) -> dict[str, Any]:
-    """Return a passage as Weaviate stores it."""
+def to_properties(passage: Passage, vectored: bool, shown: Shown | None) -> dict[str, Any]:
+    """Return a passage as Weaviate keeps it."""
     pmid = passage.paper.removeprefix("pmid:")
     kept: dict[str, Any] = {
         "pmid": pmid,
@@ -499,7 +503,7 @@ def properties_of(passage: Passage, vectored: bool, shown: Shown | None) -> dict
     return kept
 
 
-def paper_of(kept: dict[str, Any]) -> str:
+def get_paper(kept: dict[str, Any]) -> str:
     """Return the paper's key."""
     pmid = str(kept.get("pmid", ""))
     return f"pmid:{pmid}" if pmid.isdigit() else pmid

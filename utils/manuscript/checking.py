@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..corpus.texts import find_text, get_paper_key, title_and_abstract
+from ..corpus.texts import find_text, get_paper_key, join_title_and_abstract
 from ..errors import NotFound, PaperError
 from ..model.sites import SITES
 from .claims import Claim, check_sentence, check_uncited_sentence
@@ -197,7 +197,7 @@ def get_cited_text(checked: CheckedReference, corpus: Corpus) -> CitedText | Non
         except PaperError:
             break
         return CitedText(text.key, words, text.kind == "full_text", text.file)
-    words = title_and_abstract(checked.paper)
+    words = join_title_and_abstract(checked.paper)
     return CitedText(get_paper_key(checked.ids), words, is_full=False) if words else None
 
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..corpus.finders import embedder_of
+from ..corpus.finders import make_embedder
 from ..errors import BadContent, BadRequest, EmbeddingsFailed, StoreFailed
 from ..model.passage import build_embedding_text
 from ..settings import load_settings
@@ -114,7 +114,7 @@ def embed(
     BadContent
         A published chunk is not whole.
     """
-    embedder = embedder_of(settings)
+    embedder = make_embedder(settings)
     if embedder is None or (missing := embedder.available()):
         raise EmbeddingsFailed("EMBEDDINGS_PROVIDER=none." if embedder is None else missing)
     if published and PUBLISHED not in embedder.model:
@@ -259,7 +259,7 @@ def embed_part(job: EmbedJob) -> int:
         The encoder, or its service, failed.
     """
     settings: Any = dict(job.settings)
-    embedder = embedder_of(load_settings(**{name: to for name, to in settings.items() if to}))
+    embedder = make_embedder(load_settings(**{name: to for name, to in settings.items() if to}))
     if embedder is None:
         raise EmbeddingsFailed("EMBEDDINGS_PROVIDER=none.")
     wanted = set(job.keys)

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..command_line import command_line
-from ..corpus.embedded_vectors import binary_codes
+from ..corpus.embedded_vectors import to_binary_codes
 from ..errors import StoreFailed
 from ..system import safe_files
 
@@ -185,7 +185,7 @@ class VectorStore:
 
     def find_nearest(self, vector: Vector, limit: int) -> list[tuple[int, float]]:
         """Return keys of the nearest vectors with cosines, best first."""
-        (code,) = binary_codes(vector[None])
+        (code,) = to_binary_codes(vector[None])
         lists = [segment.find_lists(vector) for segment in self.segments]
         found = [
             one.count_differences(code, near)
@@ -342,7 +342,7 @@ def _write_segment(sources: Sequence[NDArray[Any]], folder: Path) -> None:
     for at in range(0, len(rows), _BLOCK):
         some = rows.take(order[at : at + _BLOCK])
         kept[at : at + _BLOCK] = some
-        codes[at : at + _BLOCK] = binary_codes(some["numbers"].astype(np.float32))
+        codes[at : at + _BLOCK] = to_binary_codes(some["numbers"].astype(np.float32))
     keys = np.array(kept["key"])
     rank = np.argsort(keys, kind="stable").astype(np.int32)
     kept.flush()
