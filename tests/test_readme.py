@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import utils
-from utils.curation.mcp_hosts import host_settings
+from utils.curation.mcp_hosts import build_host_settings
 from utils.settings import Settings, load_settings
 
 pytestmark = pytest.mark.story
@@ -42,7 +42,7 @@ def as_printed(monkeypatch):
         if name.lower() in Settings.model_fields:
             monkeypatch.delenv(name)
     settings = load_settings(pubmed_email="me@your-university.edu")
-    said = host_settings(settings, ["papershelf"], windows=False)
+    said = build_host_settings(settings, ["papershelf"], windows=False)
     return {host: text.replace("me@your", "you@your") for host, text in said.items()}
 
 

@@ -14,7 +14,12 @@ from fastmcp.client.transports import StdioTransport
 
 from tests.processes import run
 from utils import Library
-from utils.curation.mcp_hosts import about_keys, environment, host_settings, server_command
+from utils.curation.mcp_hosts import (
+    about_keys,
+    build_environment,
+    build_host_settings,
+    server_command,
+)
 from utils.settings import Settings, get_uv_path, load_settings
 
 pytestmark = pytest.mark.slow
@@ -34,7 +39,7 @@ HANDED_OVER = ("HOME", "LOGNAME", "SHELL", "TERM", "USER", "SYSTEMROOT")
 
 def servers(settings, command, windows=False):
     """What each host starts: the command and its environment, read back as the host reads it."""
-    said = host_settings(settings, command, windows=windows)
+    said = build_host_settings(settings, command, windows=windows)
     by_host = {name.split(" (")[0]: text for name, text in said.items()}
     for host in ("Claude Desktop", "Cursor", "Gemini CLI", "Windsurf"):
         yield host, json.loads(by_host.pop(host))["mcpServers"]["papershelf"]
@@ -91,7 +96,7 @@ OTHER = {
 
 def test_every_setting_in_force_is_handed_over_and_read_back(monkeypatch):
     settings = load_settings(**OTHER)
-    env = environment(settings)
+    env = build_environment(settings)
     assert env["HF_ENDPOINT"] == "http://mirror.lab"
     for name in list(os.environ):
         if name.lower() in Settings.model_fields:
@@ -105,7 +110,7 @@ def test_what_is_as_ever_is_not_said(monkeypatch):
     for name in list(os.environ):
         if name.lower() in Settings.model_fields:
             monkeypatch.delenv(name)
-    assert set(environment(load_settings(pubmed_email=EMAIL))) == {"PUBMED_EMAIL"}
+    assert set(build_environment(load_settings(pubmed_email=EMAIL))) == {"PUBMED_EMAIL"}
 
 
 def test_what_the_file_says_is_left_to_the_file(monkeypatch, tmp_path):
@@ -116,8 +121,8 @@ def test_what_the_file_says_is_left_to_the_file(monkeypatch, tmp_path):
     monkeypatch.setattr("utils.settings.ENV_FILE", tmp_path / ".env")
     told = {"PAPERS_DIR", "PUBMED_EMAIL"}
     same = load_settings(papers_dir="/of/the/file", pubmed_email="me@lab.edu")
-    assert not told & set(environment(same))
-    other = environment(load_settings(papers_dir="/of/the/shell", pubmed_email="me@lab.edu"))
+    assert not told & set(build_environment(same))
+    other = build_environment(load_settings(papers_dir="/of/the/shell", pubmed_email="me@lab.edu"))
     assert other["PAPERS_DIR"] == "/of/the/shell"
     assert "PUBMED_EMAIL" not in other
 
@@ -125,7 +130,7 @@ def test_what_the_file_says_is_left_to_the_file(monkeypatch, tmp_path):
 def test_a_path_from_here_is_found_from_anywhere(monkeypatch, tmp_path):
     (tmp_path / "ca.pem").touch()
     monkeypatch.chdir(tmp_path)
-    assert environment(load_settings(ssl_cert_file="ca.pem"))["SSL_CERT_FILE"] == str(
+    assert build_environment(load_settings(ssl_cert_file="ca.pem"))["SSL_CERT_FILE"] == str(
         tmp_path / "ca.pem"
     )
 
@@ -137,7 +142,7 @@ def test_keys_are_named_with_where_they_go_and_never_shown():
         if "SecretStr" in str(field.annotation)
     }
     settings = load_settings(**secret, weaviate_url="http://me:S3CRET@lab.edu")
-    said = [*host_settings(settings, PLAIN).values(), about_keys(settings, ROOT)]
+    said = [*build_host_settings(settings, PLAIN).values(), about_keys(settings, ROOT)]
     assert not any("S3CRET" in text for text in said)
     for name in ("NCBI_API_KEY", "HTTPS_PROXY", "DATABASE_URL", "WEAVIATE_URL"):
         assert name in said[-1]

@@ -184,10 +184,10 @@ def _run_doctor(args: argparse.Namespace, library: Library) -> int:
 
 def _show_hosts(args: argparse.Namespace, settings: Settings) -> int:
     """Print each MCP host's settings; hosts with the same settings are shown together."""
-    from ..curation.mcp_hosts import about_keys, host_settings, server_command
+    from ..curation.mcp_hosts import about_keys, build_host_settings, server_command
 
     root = Path(__file__).resolve().parents[2]
-    known = host_settings(settings, server_command(root))
+    known = build_host_settings(settings, server_command(root))
     wanted = args.hosts.casefold()
     chosen = {host: text for host, text in known.items() if wanted in host.casefold()}
     if not chosen:

@@ -1,1 +1,1 @@
-"""What one does with a shelf: file by hand, read, audit, overrule, recheck, renew, diagnose."""
+"""Maintain a shelf: file texts by hand, read, audit, overrule, recheck, renew, diagnose."""

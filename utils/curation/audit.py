@@ -1,6 +1,6 @@
 """Judge every text of the shelf again, and record the decisions of people who overrule the judges.
 
-A text whose bytes were kept is read anew from them; any other text is judged as the file it is, and
+A text whose bytes were kept is read again from them; any other text is judged as it is, and
 so is what the user's server or text recognition read in a PDF, because an audit asks nobody.
 Changed verdicts are reported with their evidence. With *fix* they are written: a text that fails is
 ``rejected``, stays where it is, is no longer served, and is asked for again, also by the harvests
@@ -46,10 +46,10 @@ from ..system.plain_text import one_line
 from .reading import find
 
 log = logging.getLogger(__name__)
-_TEXTS = ("full_text", "rejected")
+_AUDITED_KINDS = ("full_text", "rejected")
 _READERS = 4
-_AHEAD = 4  # files under way for each reader
-_CONFIRMED = 100  # texts whose verdict stays are written together
+_FILES_PER_READER = 4  # files under way for each reader
+_CONFIRM_BATCH = 100  # texts whose verdict stays are written together
 Decision = Literal["full_text", "rejected"]
 Outcome = Literal["unchanged", "changed", "by_hand", "not_read", "lost", "restored"]
 _LOST = "The file is gone. audit --fix makes it again from the kept bytes, where there are any."
@@ -133,7 +133,7 @@ class Audit:
                 else:
                     present.append(file)
             for stored, judged_text in self._judged_texts(present):
-                yield self._apply(stored, judged_text, ledgers)
+                yield self._apply_verdict(stored, judged_text, ledgers)
             self._confirm()
         finally:
             ledgers.close()
@@ -142,12 +142,12 @@ class Audit:
         """Make a lost text again; else drop it, and open its paper in the harvests."""
         was = kind_or_verdict(lost)
         if not self.fix:
-            return _result(lost, "lost", was, was, _LOST)
-        file = _name(lost)
+            return _to_result(lost, "lost", was, was, _LOST)
+        file = _get_file_name(lost)
         if made := self.shelf.restore(file):
-            return _result(made, "restored", was, kind_or_verdict(made), _RESTORED)
+            return _to_result(made, "restored", was, kind_or_verdict(made), _RESTORED)
         self.shelf.find_by_file(file)  # which takes it out of the catalogue
-        return _result(lost, "lost", was, was, _NOTHING_KEPT, ledgers.record_loss(lost))
+        return _to_result(lost, "lost", was, was, _NOTHING_KEPT, ledgers.record_loss(lost))
 
     def _judged_texts(
         self, names: Sequence[str]
@@ -159,8 +159,8 @@ class Audit:
         under_way: deque[Future[tuple[StoredPaper, StoredPaper | Exception] | None]] = deque()
         try:
             while True:
-                for file in islice(files, readers * _AHEAD - len(under_way)):
-                    under_way.append(pool.submit(self._judge, file))
+                for file in islice(files, readers * _FILES_PER_READER - len(under_way)):
+                    under_way.append(pool.submit(self._judge_file, file))
                 if not under_way:
                     return
                 if judged_text := under_way.popleft().result():
@@ -169,7 +169,8 @@ class Audit:
             # After Ctrl-C or a closed pipe, no further text is judged.
             pool.shutdown(wait=False, cancel_futures=True)
 
-    def _judge(self, file: str) -> tuple[StoredPaper, StoredPaper | Exception] | None:
+    def _judge_file(self, file: str) -> tuple[StoredPaper, StoredPaper | Exception] | None:
+        """Return a text and its newly judged copy, or an error; None if the file is gone."""
         stored = self.shelf.find_by_file(file)
         if stored is None:  # gone since
             return None
@@ -178,14 +179,15 @@ class Audit:
         except (StoreFailed, RuntimeError) as error:  # of one text; the others go on
             return stored, error
 
-    def _apply(
+    def _apply_verdict(
         self, stored: StoredPaper, judged_text: StoredPaper | Exception, ledgers: Ledgers
     ) -> AuditResult:
+        """Write a changed verdict if `fix` is set, and return the result."""
         was = now = kind_or_verdict(stored)
         if isinstance(judged_text, Exception):
-            return _result(stored, "not_read", was, now, str(judged_text))
+            return _to_result(stored, "not_read", was, now, str(judged_text))
         if stored.by_hand:
-            return _result(stored, "by_hand", was, now, stored.evidence)
+            return _to_result(stored, "by_hand", was, now, stored.evidence)
         jobs: tuple[str, ...] = ()
         if self.fix and judged_text.kind == "rejected":
             # First, and each time: the next audit completes one that was killed in between.
@@ -193,14 +195,14 @@ class Audit:
         if (now := kind_or_verdict(judged_text)) == was:
             if self.fix:
                 self._confirm(stored, judged_text)
-            return _result(stored, "unchanged", was, now, judged_text.evidence, jobs)
+            return _to_result(stored, "unchanged", was, now, judged_text.evidence, jobs)
         if self.fix:
             try:
                 judged_text = self.shelf.verdicts.state(judged_text)
             except NotFound as gone:
-                return _result(stored, "not_read", was, was, str(gone))
+                return _to_result(stored, "not_read", was, was, str(gone))
             jobs = jobs or update_ledgers(ledgers, judged_text)
-        return _result(judged_text, "changed", was, now, judged_text.evidence, jobs)
+        return _to_result(judged_text, "changed", was, now, judged_text.evidence, jobs)
 
     def _confirm(self, *confirmed: StoredPaper) -> None:
         """Write that today's judges confirm a text, many at once; without arguments, the rest."""
@@ -208,7 +210,7 @@ class Audit:
             stored, judged_text = confirmed
             kept = stored.evidence if judged_text.kind == "rejected" else judged_text.evidence
             self._confirmed.append(replace(stored, evidence=kept, judges=JUDGE_VERSION))
-        if self._confirmed and (not confirmed or len(self._confirmed) >= _CONFIRMED):
+        if self._confirmed and (not confirmed or len(self._confirmed) >= _CONFIRM_BATCH):
             self.shelf.verdicts.state_all(self._confirmed)
             self._confirmed = []
 
@@ -232,12 +234,14 @@ def audit(ladder: Ladder, papers: Sequence[str | int | Ids] = (), *, fix: bool =
     """
     shelf = ladder.shelf
     if not papers:
-        every = shelf.verdicts.files(*_TEXTS)
+        every = shelf.verdicts.files(*_AUDITED_KINDS)
         every += [file for file in shelf.verdicts.files("abstract", "record") if shelf.lost(file)]
         return Audit(ladder, every, fix)
     texts = (one for paper in papers for one in _versions(str(paper), shelf))
     files = dict.fromkeys(
-        _name(one) for one in texts if one.kind in _TEXTS or shelf.lost(_name(one))
+        _get_file_name(one)
+        for one in texts
+        if one.kind in _AUDITED_KINDS or shelf.lost(_get_file_name(one))
     )
     return Audit(ladder, list(files), fix)
 
@@ -247,7 +251,9 @@ def _versions(paper: str, shelf: Shelf) -> list[StoredPaper]:
     lost = shelf.lost(paper.strip())
     ids = lost.paper.ids if lost else Ids.maybe(paper)
     known = shelf.verdicts.versions(ids) if ids else []
-    if any(shelf.lost(_name(one)) for one in known):  # which looking the paper up would drop
+    if any(
+        shelf.lost(_get_file_name(one)) for one in known
+    ):  # which looking the paper up would drop
         return known
     return shelf.verdicts.versions(find(paper, shelf).paper.ids)
 
@@ -262,7 +268,7 @@ def judge_stored(stored: StoredPaper, shelf: Shelf, read: Read = read_in_child) 
     """
     words = shelf.words_in_journal(stored.paper, Path(stored.path).name)
     read = partial(read, comparison=Comparison(journal_words=words))
-    raw = _raw_of(stored, shelf)
+    raw = _read_raw(stored, shelf)
     if raw and raw.ours and formats.is_local_reader(raw.extractor):
         return with_judgement(stored, judge_fetched(raw.fetched, stored.paper, read))
     return judge_again(stored, shelf.read_text(stored), read)
@@ -288,14 +294,15 @@ def kind_or_verdict(stored: StoredPaper) -> str:
     return stored.verdict if is_named else stored.kind
 
 
-def _raw_of(stored: StoredPaper, shelf: Shelf) -> RawAnswer | None:
+def _read_raw(stored: StoredPaper, shelf: Shelf) -> RawAnswer | None:
+    """Return the kept bytes of a text; None if missing or damaged."""
     with suppress(StoreFailed, EOFError, zlib.error):  # damaged: its text is still there
         return shelf.raw(stored)
     log.warning("What was kept of %s is damaged; its text is judged.", stored.path)
     return None
 
 
-def _result(
+def _to_result(
     stored: StoredPaper,
     outcome: Outcome,
     was: str,
@@ -307,7 +314,7 @@ def _result(
     return AuditResult(str(paper.ids), paper.title, outcome, was, now, evidence, stored.path, jobs)
 
 
-def _name(stored: StoredPaper) -> str:
+def _get_file_name(stored: StoredPaper) -> str:
     return stored.path.replace("\\", "/").rpartition("/")[2]
 
 
@@ -424,13 +431,14 @@ def renew(shelf: Shelf, *, everything: bool = False) -> Iterator[Renewal]:
             detail = f"{raw.extractor} read it better than we did (download --force asks anew)"
             yield Renewal(str(stored.paper.ids), "kept", detail, stored.path)
         elif raw.ours:
-            yield _renew(stored, raw.fetched, shelf)
+            yield _renew_text(stored, raw.fetched, shelf)
         else:
             detail = "the file was changed by hand (download --force makes it anew)"
             yield Renewal(str(stored.paper.ids), "kept", detail, stored.path)
 
 
-def _renew(stored: StoredPaper, fetched: Fetched, shelf: Shelf) -> Renewal:
+def _renew_text(stored: StoredPaper, fetched: Fetched, shelf: Shelf) -> Renewal:
+    """Read the kept bytes of a text again, and replace the text if the reading differs."""
     name, path = str(stored.paper.ids), stored.path
     try:
         document = formats.read(fetched, stored.paper)

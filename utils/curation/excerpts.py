@@ -1,8 +1,8 @@
-"""Excerpts of many papers within one budget, block by block, each under the name that lasts.
+"""Select excerpts of many papers within one budget, as whole named blocks.
 
 A review reads twenty papers for the same thing: their methods, or what they say about a question.
-The budget is shared fairly: what a short paper does not need goes to the long ones. Blocks are
-whole; only one that alone is longer than its paper's share is cut at the end of a sentence.
+The budget is shared equally, and the unused share of short papers goes to long ones. Blocks are
+kept whole; only a block longer than its paper's share is cut, at the end of a sentence.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from ..outline.terms import FTS5, to_index_terms, to_query_terms
 from ..shelf import Shelf
 from .reading import find_sections, open_text
 
-_FIRST: tuple[Role, ...] = ("abstract", "results", "conclusion", "discussion", "methods")
-"""What is read first where nobody says what of a paper to read."""
-_MARK = 4  # characters that a block's name takes beside its letters
+_ROLE_ORDER: tuple[Role, ...] = ("abstract", "results", "conclusion", "discussion", "methods")
+"""The order of roles if neither sections nor a question are given."""
+_NAME_OVERHEAD_CHARS = 4  # characters that a block's name takes beside its letters
 _CUT = " […]"
-_LEAST_CUT = 20  # characters, so that every round leaves something out
+_MIN_CUT_CHARS = 20  # characters, so that every round leaves something out
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ExcerptPart:
     """Blocks of one section: names and texts, in reading order."""
 
     section: str
@@ -39,13 +39,13 @@ class Part:
 
     @property
     def text(self) -> str:
-        """The blocks, each behind its name: ``[p-3f9a1c2e] We asked …``."""
+        """The blocks, each preceded by its name: ``[p-3f9a1c2e] We asked …``."""
         return "\n\n".join(f"[{name}] {text}" for name, text in self.blocks)
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """What was chosen of one paper.
+    """The blocks chosen from one paper.
 
     ``left_out`` pairs the sections that are not there as a whole with the characters left out;
     ``trouble`` says which sections were asked for and are none, and that no block has a word of
@@ -53,7 +53,7 @@ class Excerpt:
     """
 
     stored: StoredPaper
-    parts: tuple[Part, ...]
+    parts: tuple[ExcerptPart, ...]
     left_out: tuple[tuple[str, int], ...]
     sections: tuple[Section, ...]
     trouble: str = ""
@@ -61,7 +61,7 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """A paper's text with its blocks, those first that are wanted most."""
+    """A paper's text with its blocks, and the blocks wanted, best first."""
 
     stored: StoredPaper
     text: str
@@ -71,10 +71,11 @@ class _Text:
     trouble: str = ""
 
     def size(self, block: Anchor) -> int:
-        return block.end - block.start + len(block.name) + _MARK
+        """Return the number of characters that a block takes in an excerpt, with its name."""
+        return block.end - block.start + len(block.name) + _NAME_OVERHEAD_CHARS
 
 
-def excerpts(
+def select_excerpts(
     papers: Sequence[StoredPaper],
     shelf: Shelf,
     *,
@@ -83,7 +84,7 @@ def excerpts(
     budget: int = 60_000,
     excess: Callable[[list[Excerpt]], int] | None = None,
 ) -> list[Excerpt]:
-    """What is worth reading of each of *papers*, together in at most *budget* characters.
+    """Select the most useful blocks of each of *papers*, together in at most *budget* characters.
 
     Parameters
     ----------
@@ -96,12 +97,12 @@ def excerpts(
         Returns the number of characters by which an answer with these excerpts is too long. Less
         is chosen until the answer fits, or until nothing is left.
     """
-    texts = [_opened(stored, shelf, sections) for stored in papers]
+    texts = [_open_paper(stored, shelf, sections) for stored in papers]
     if to_query_terms(question):
-        texts = _ranked(texts, question)
+        texts = _rank_blocks(texts, question)
     chosen = _choose(texts, budget)
     while excess and budget > 0 and (too_many := excess(chosen)) > 0:
-        budget = max(0, min(budget, _size(chosen)) - max(too_many, _LEAST_CUT))
+        budget = max(0, min(budget, _count_characters(chosen)) - max(too_many, _MIN_CUT_CHARS))
         chosen = _choose(texts, budget)
     return chosen
 
@@ -110,21 +111,23 @@ def _choose(texts: Sequence[_Text], budget: int) -> list[Excerpt]:
     """Return what fits of each text into its share of *budget* characters."""
     needs = [sum(map(text.size, text.wanted)) for text in texts]
     return [
-        _excerpt(text, share) for text, share in zip(texts, _shares(needs, budget), strict=True)
+        _fill_excerpt(text, share)
+        for text, share in zip(texts, _share_budget(needs, budget), strict=True)
     ]
 
 
-def _size(chosen: Sequence[Excerpt]) -> int:
+def _count_characters(chosen: Sequence[Excerpt]) -> int:
     return sum(len(part.text) for excerpt in chosen for part in excerpt.parts)
 
 
-def _opened(stored: StoredPaper, shelf: Shelf, sections: Sequence[str]) -> _Text:
+def _open_paper(stored: StoredPaper, shelf: Shelf, sections: Sequence[str]) -> _Text:
+    """Open a paper's text, and select its wanted blocks by section or role."""
     opened = open_text(stored, shelf)
     text, parts = opened.text, opened.sections
     unread = find_outermost(parts, "references")
     blocks = tuple(one for one in opened.anchors if not _is_in(one, unread))
     if not sections:
-        return _Text(stored, text, parts, blocks, tuple(_by_role(blocks, parts)))
+        return _Text(stored, text, parts, blocks, tuple(_order_by_role(blocks, parts)))
     chosen: list[Section] = []
     missing = []
     for name in sections:
@@ -135,7 +138,7 @@ def _opened(stored: StoredPaper, shelf: Shelf, sections: Sequence[str]) -> _Text
     wanted = tuple(one for one in blocks if _is_in(one, chosen))
     trouble = f"no section {', '.join(missing)}" if missing else ""
     if not wanted and stored.kind != "full_text":  # an abstract says more than that it is none
-        wanted = tuple(_by_role(blocks, parts))
+        wanted = tuple(_order_by_role(blocks, parts))
     return _Text(stored, text, parts, blocks, wanted, trouble)
 
 
@@ -143,10 +146,10 @@ def _is_in(block: Anchor, sections: Iterable[Section]) -> bool:
     return any(section.start <= block.start < section.end for section in sections)
 
 
-def _by_role(blocks: Sequence[Anchor], parts: Sequence[Section]) -> Iterator[Anchor]:
-    """All blocks, those of the sections that say most first."""
+def _order_by_role(blocks: Sequence[Anchor], parts: Sequence[Section]) -> Iterator[Anchor]:
+    """Yield all blocks, those of the most informative sections first."""
     seen: set[str] = set()
-    for role in _FIRST:
+    for role in _ROLE_ORDER:
         inside = find_outermost(parts, role)
         for one in blocks:
             if one.name not in seen and _is_in(one, inside):
@@ -155,8 +158,8 @@ def _by_role(blocks: Sequence[Anchor], parts: Sequence[Section]) -> Iterator[Anc
     yield from (one for one in blocks if one.name not in seen)
 
 
-def _ranked(texts: Sequence[_Text], question: str) -> list[_Text]:
-    """The blocks of each text by how well their words answer a question (BM25 over all texts)."""
+def _rank_blocks(texts: Sequence[_Text], question: str) -> list[_Text]:
+    """Rank the blocks of all texts by a question (BM25)."""
     matching = " OR ".join(f'"{term}"' for term in to_query_terms(question))
     with closing(sqlite3.connect(":memory:")) as index:
         index.execute(f"CREATE VIRTUAL TABLE block USING fts5(text, {FTS5})")
@@ -171,20 +174,20 @@ def _ranked(texts: Sequence[_Text], question: str) -> list[_Text]:
     by_paper: dict[int, list[Anchor]] = {}
     for paper, one in hits:
         by_paper.setdefault(paper, []).append(one)
-    return [_answering(one, by_paper.get(paper, ())) for paper, one in enumerate(texts)]
+    return [_with_wanted(one, by_paper.get(paper, ())) for paper, one in enumerate(texts)]
 
 
-def _answering(text: _Text, found: Sequence[Anchor]) -> _Text:
-    """A text of which the blocks *found* are wanted; where there are none, it is said."""
+def _with_wanted(text: _Text, found: Sequence[Anchor]) -> _Text:
+    """Return the text with *found* as its wanted blocks; an empty result is noted as trouble."""
     nothing = "" if found or not text.wanted else "no passage has a word of the question"
     trouble = "; ".join(one for one in (text.trouble, nothing) if one)
     return replace(text, wanted=tuple(found), trouble=trouble)
 
 
-def _shares(needs: Sequence[int], budget: int) -> list[int]:
-    """What each paper gets: an equal share, or all it needs where that is less.
+def _share_budget(needs: Sequence[int], budget: int) -> list[int]:
+    """Return each paper's share of the budget: an equal share, or less if less is needed.
 
-    >>> _shares([10, 500, 500], 600)
+    >>> _share_budget([10, 500, 500], 600)
     [10, 295, 295]
     """
     shares = [0] * len(needs)
@@ -196,8 +199,8 @@ def _shares(needs: Sequence[int], budget: int) -> list[int]:
     return shares
 
 
-def _excerpt(text: _Text, share: int) -> Excerpt:
-    """As many of the wanted blocks as the share holds, in reading order."""
+def _fill_excerpt(text: _Text, share: int) -> Excerpt:
+    """Return as many of the wanted blocks as fit into the share, in reading order."""
     taken: dict[str, str] = {}
     left = share
     for one in text.wanted:
@@ -211,16 +214,16 @@ def _excerpt(text: _Text, share: int) -> Excerpt:
         left -= text.size(one)
     shown = [one for one in text.blocks if one.name in taken]
     parts = tuple(
-        Part(section, tuple((one.name, taken[one.name]) for one in blocks))
+        ExcerptPart(section, tuple((one.name, taken[one.name]) for one in blocks))
         for section, blocks in groupby(shown, key=lambda one: one.section)
     )
     return Excerpt(
-        text.stored, parts, tuple(_left_out(text, taken).items()), text.sections, text.trouble
+        text.stored, parts, tuple(_count_left_out(text, taken).items()), text.sections, text.trouble
     )
 
 
-def _left_out(text: _Text, taken: Mapping[str, str]) -> Counter[str]:
-    """The characters that the paper's main sections have beside those shown."""
+def _count_left_out(text: _Text, taken: Mapping[str, str]) -> Counter[str]:
+    """Count the characters of each main section that are not shown."""
     left: Counter[str] = Counter()
     for one in text.blocks:
         if one.name not in taken:

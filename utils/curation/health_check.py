@@ -1,4 +1,4 @@
-"""The doctor: settings, folder, texts, the network, and every service that may be asked.
+"""Check an installation: settings, folder, texts, the network, and every service.
 
 A cause that several services have in common is reported once, with its source (the issuer of a
 refused certificate, the proxy that refuses) and the command that helps.
@@ -44,7 +44,13 @@ def examine(settings: Settings, web: Web, sources: Sequence[Source], shelf: Shel
     list of Check
         In the order a person would mend them.
     """
-    checks = [*_system(), *_plugins(), *_contact(settings), *_folders(settings), *_texts(shelf)]
+    checks = [
+        *_check_system(),
+        *_check_plugins(),
+        *_check_contact(settings),
+        *_check_folder(settings),
+        *_check_texts(shelf),
+    ]
     checks += _slow_sites(web)
     if settings.papers_offline:
         return [*checks, Check("network", "warning", "PAPERS_OFFLINE is set; nobody was asked")]
@@ -52,7 +58,7 @@ def examine(settings: Settings, web: Web, sources: Sequence[Source], shelf: Shel
     once = Web(settings.model_copy(update={"ncbi_max_retries": 1}), web.rates)
     services: dict[str, Source] = {}
     for source in sources:
-        services.setdefault(_base(source, once), source)
+        services.setdefault(_get_base_url(source, once), source)
     try:
         checks += check_access(once, list(services))
     except NotConfigured as error:
@@ -60,13 +66,13 @@ def examine(settings: Settings, web: Web, sources: Sequence[Source], shelf: Shel
     redirects: list[tuple[str, str]] = []
     once.on_redirect = lambda asked, final: redirects.append((asked, final))
     with ThreadPoolExecutor(len(services)) as pool:
-        answers = list(pool.map(lambda source: _service(source, once), services.values()))
-    answers = [_led_away(answer, redirects) for answer in answers]
+        answers = list(pool.map(lambda source: _check_service(source, once), services.values()))
+    answers = [_check_redirect(answer, redirects) for answer in answers]
     return checks + summarize(answers, once)
 
 
-def _led_away(answer: ServiceCheck, redirects: Sequence[tuple[str, str]]) -> ServiceCheck:
-    """Return a problem where the service's address led to somebody else: nothing of it was seen."""
+def _check_redirect(answer: ServiceCheck, redirects: Sequence[tuple[str, str]]) -> ServiceCheck:
+    """Return a problem if the service redirected to another site; its answer is then unknown."""
     led = [final for asked, final in redirects if asked.startswith(answer.url)]
     if not led or not belongs_to_another(answer.url, led[-1]):
         return answer
@@ -84,8 +90,8 @@ def _slow_sites(web: Web) -> Iterator[Check]:
         yield Check("pace", "warning", detail, "Nothing: it recovers by itself, within an hour.")
 
 
-def _system() -> Iterator[Check]:
-    """Versions of Papershelf, Python, the system and SQLite."""
+def _check_system() -> Iterator[Check]:
+    """Report the versions of Papershelf, Python, the system and SQLite."""
     python = f"Python {platform.python_version()} ({platform.machine()})"
     system = f"{platform.system()} {platform.release()}"
     detail = f"Papershelf {get_version()}, {python}, {system}, {os.cpu_count() or 1} cores"
@@ -100,8 +106,8 @@ def _system() -> Iterator[Check]:
         yield Check("database", "warning", f"{engine} without FTS5", advice)
 
 
-def _plugins() -> Iterator[Check]:
-    """The packages of others that add to Papershelf."""
+def _check_plugins() -> Iterator[Check]:
+    """Report the installed plugins."""
     for plugin in load_installed_plugins():
         if isinstance(plugin, NotConfigured):
             yield Check("plugin", "problem", plugin.message, plugin.hint)
@@ -116,7 +122,8 @@ def _plugins() -> Iterator[Check]:
         yield Check("plugin", "ok", f"{plugin.name} {plugin.version} adds {added or 'records'}")
 
 
-def _contact(settings: Settings) -> Iterator[Check]:
+def _check_contact(settings: Settings) -> Iterator[Check]:
+    """Check the e-mail address, and report which keys are set."""
     if fault := settings.email_fault:
         advice = "Set PUBMED_EMAIL to your own address; NCBI and Unpaywall require one."
         yield Check("e-mail", "problem", f"PUBMED_EMAIL {fault}", advice)
@@ -129,7 +136,8 @@ def _contact(settings: Settings) -> Iterator[Check]:
             yield Check(key.setting.upper(), "warning", "not set (optional)", key.gives)
 
 
-def _folders(settings: Settings) -> Iterator[Check]:
+def _check_folder(settings: Settings) -> Iterator[Check]:
+    """Check that the shelf's folder is writable and the disk has space."""
     folder = settings.papers_dir
     nearest = next(path for path in (folder, *folder.parents) if path.exists())
     try:
@@ -145,8 +153,8 @@ def _folders(settings: Settings) -> Iterator[Check]:
     yield Check("folder", state, f"{folder} is writable, {free / 1e9:.1f} GB free")
 
 
-def _texts(shelf: Shelf) -> Iterator[Check]:
-    """Whether the present judges have seen every text."""
+def _check_texts(shelf: Shelf) -> Iterator[Check]:
+    """Report whether all texts were judged by the current judges."""
     try:
         due = shelf.verdicts.due()
     except PaperError as error:
@@ -158,8 +166,9 @@ def _texts(shelf: Shelf) -> Iterator[Check]:
         yield Check("texts", "ok", f"{there:,} judged by the present judges")
 
 
-def _service(source: Source, web: Web) -> ServiceCheck:
-    url = _base(source, web)
+def _check_service(source: Source, web: Web) -> ServiceCheck:
+    """Send a service one small request, and describe an error."""
+    url = _get_base_url(source, web)
     host = urlsplit(url).netloc
     try:
         return ServiceCheck(host, url, _ask(source, web))
@@ -178,13 +187,13 @@ def _service(source: Source, web: Web) -> ServiceCheck:
         return ServiceCheck(host, url, check, error)
 
 
-def _base(source: Source, web: Web) -> str:
+def _get_base_url(source: Source, web: Web) -> str:
     return str(getattr(web.settings, f"{source.service}_base_url"))
 
 
 def _ask(source: Source, web: Web) -> Check:
     """Send one small request; where a source has a key, one that shows whether the key is good."""
-    base = _base(source, web)
+    base = _get_base_url(source, web)
     host = urlsplit(base).netloc
     if source.check_access:
         about = source.check_access(web)
@@ -283,10 +292,11 @@ def _check_proxies(web: Web, urls: Sequence[str]) -> Check:
 def _causes(asked: Sequence[ServiceCheck], web: Web) -> list[str]:
     """Return the cause of each failure, in the same words for the same cause; else empty."""
     with ThreadPoolExecutor(len(asked) or 1) as pool:
-        return list(pool.map(lambda one: _cause(one, web), asked))
+        return list(pool.map(lambda one: _find_cause(one, web), asked))
 
 
-def _cause(one: ServiceCheck, web: Web) -> str:
+def _find_cause(one: ServiceCheck, web: Web) -> str:
+    """Return the cause of a failure in words; empty for a service that answered."""
     if one.error is None or not one.trouble:
         return ""
     if one.trouble == "certificate":
@@ -335,7 +345,7 @@ def _combined_check(cause: str, services: Sequence[ServiceCheck], of: int, nobod
 
 
 def belongs_to_another(asked: str, final: str) -> bool:
-    """Return whether an address belongs to somebody else than the one that was asked.
+    """Return whether an address belongs to another organisation than the requested address.
 
     >>> belongs_to_another("https://api.crossref.org/", "https://www.crossref.org/documentation")
     False
@@ -344,11 +354,11 @@ def belongs_to_another(asked: str, final: str) -> bool:
     >>> belongs_to_another("http://127.0.0.1:80/doi", "http://127.0.0.1:81/login")
     True
     """
-    return _owner(urlsplit(asked).netloc) != _owner(urlsplit(final).netloc)
+    return _registered_domain(urlsplit(asked).netloc) != _registered_domain(urlsplit(final).netloc)
 
 
-def _owner(netloc: str) -> str:
-    """The part of a host's name that somebody registered; of a number, all of it."""
+def _registered_domain(netloc: str) -> str:
+    """Return the registered part of a host name; an IP address as a whole."""
     name = netloc.rpartition("@")[2].lower()
     labels = name.partition(":")[0].split(".")
     if labels[-1].isdecimal() or name.startswith("["):

@@ -32,15 +32,15 @@ from ..system.plain_text import one_line
 from .inbox_files import (
     VIA,
     InboxFile,
-    LookedAt,
+    SeenFiles,
     copy_beside,
     display_name,
+    find_titles,
+    fingerprint_files,
     list_files,
-    marks_of,
     move_to_filed,
     read,
     read_document,
-    titles_of,
 )
 
 FOLDER = "inbox"
@@ -87,7 +87,7 @@ class InboxResult:
 
 
 def take_in(
-    ladder: Ladder, *, accept: str = "", looked_at: LookedAt | None = None
+    ladder: Ladder, *, accept: str = "", looked_at: SeenFiles | None = None
 ) -> Iterator[InboxResult]:
     """Match, judge and file the files in ``inbox/``, once.
 
@@ -112,8 +112,8 @@ def take_in(
     for path in growing if looked_at is None else ():
         detail = "It is empty, or still being written. Run this again when it is complete."
         yield InboxResult(display_name(path), "postponed", detail)
-    known = looked_at or LookedAt()
-    fresh = known.fresh(marks_of(complete))
+    known = looked_at or SeenFiles()
+    fresh = known.unseen(fingerprint_files(complete))
     with closing(Inbox(ladder, accepting=one_line(accept))) as inbox:
         matches = []
         for path in fresh:
@@ -152,11 +152,11 @@ class Match:
 
     @property
     def names(self) -> list[Ids]:
-        """The identifiers it goes by."""
+        """The identifiers by which the paper can be looked up."""
         return [ids for ids in (self.claimed_ids, self.name_ids) if ids]
 
     def is_supported_for(self, paper: Paper) -> bool:
-        """Whether more than the identifiers in the text points to *paper*."""
+        """Return whether evidence other than identifiers in the text points to *paper*."""
         others = [self.name_ids, *(other.ids for other in (*self.same_name, *self.same_title))]
         return any(ids.shares(paper.ids) for ids in others)
 
@@ -176,7 +176,7 @@ class Inbox:
 
     @property
     def shelf(self) -> Shelf:
-        """Where texts are filed."""
+        """The shelf on which texts are filed."""
         return self.ladder.shelf
 
     def close(self) -> None:
@@ -198,7 +198,7 @@ class Inbox:
             return None
         except BadContent as bad:
             return InboxResult(display_name(path), "rejected", str(bad))
-        return match or _unmatched(path, document)
+        return match or _to_unmatched(path, document)
 
     def read_match(self, path: Path) -> tuple[Match, Document]:
         """Read which paper a file says it is, and the text; no source is asked.
@@ -216,7 +216,7 @@ class Inbox:
         names = (f"{stem}{ending}" for ending in ("", *ENDINGS.values()))
         same_name = next(filter(None, map(self.shelf.find_by_file, names)), None)
         same_title: dict[str, Paper] = {}
-        titles = titles_of(document, path)
+        titles = find_titles(document, path)
         for title in titles:
             same_title |= {paper.ids.key: paper for paper in self._papers_with_title(title)}
         match = Match(
@@ -282,7 +282,7 @@ class Inbox:
             fitting = []
             for paper in papers:
                 try:
-                    fitting.append((paper, _judge(found, paper, match, self.ladder)))
+                    fitting.append((paper, _judge_for_paper(found, paper, match, self.ladder)))
                 except BadContent as bad:
                     refused.append((paper, bad))
             if len(fitting) > 1:
@@ -292,7 +292,7 @@ class Inbox:
                 )
             if fitting:
                 path = self._copy_in(match.path) if match.foreign else match.path
-                return self._file(path, found, *fitting[0])
+                return self._file_text(path, found, *fitting[0])
         if self.accepting and (done := self._file_by_hand(match.path, found, refused)):
             return done
         return self._not_filed(match, refused)
@@ -307,7 +307,7 @@ class Inbox:
         claims = read_document(found)  # has a text: it was read before
         document = formats.add_provenance(claims, found.fetched, paper)
         accepted = replace(document, verdict="by_hand", evidence=self.accepting)
-        done = self._file(path, found, paper, accepted)
+        done = self._file_text(path, found, paper, accepted)
         if done.detail != self.accepting:  # the shelf has better
             return done
         return replace(done, detail=f"by hand: {done.detail} (the judges said {bad.outcome})")
@@ -344,7 +344,10 @@ class Inbox:
 
     # -- filing ------------------------------------------------------------------------------
 
-    def _file(self, path: Path, found: InboxFile, paper: Paper, document: Document) -> InboxResult:
+    def _file_text(
+        self, path: Path, found: InboxFile, paper: Paper, document: Document
+    ) -> InboxResult:
+        """Save a text that was accepted for a paper; a full text on the shelf is not replaced."""
         version = document.version or "published"
         present = self.shelf.find(paper.ids, version)
         detail = document.evidence
@@ -370,8 +373,8 @@ class Inbox:
         )
 
 
-def _judge(found: InboxFile, paper: Paper, match: Match, ladder: Ladder) -> Document:
-    """The text, if the judges take it for that of *paper*.
+def _judge_for_paper(found: InboxFile, paper: Paper, match: Match, ladder: Ladder) -> Document:
+    """Return the text if the judges accept it as the text of *paper*.
 
     Where *paper* was only found by an identifier printed in the text, that identifier proves
     nothing: it may be that of a paper cited on the first page. Then the rest has to agree.
@@ -392,7 +395,8 @@ def _single_ids(ids: Ids) -> list[Ids]:
     return [Ids(**{kind: value}) for kind, value in asdict(ids).items() if value]
 
 
-def _unmatched(path: Path, document: Document) -> InboxResult:
+def _to_unmatched(path: Path, document: Document) -> InboxResult:
+    """Return the result of a file that matches no paper."""
     from ..judges.check import judge_completeness
     from ..model.verdicts import MEANINGS
 

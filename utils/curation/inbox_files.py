@@ -4,7 +4,7 @@ Browsers and copy programs write into the same folder meanwhile; names, sizes an
 not to be trusted. Nothing here follows a link, waits for a pipe or reads more than a download may
 have.
 
-`LookedAt` remembers which files of a folder were looked at, so that none is read again until it
+`SeenFiles` remembers which files of a folder were looked at, so that none is read again until it
 changes. A file is known by a fingerprint of its path, size and time of change; what it said it is,
 by fingerprints of identifiers and titles. Kept on the shelf, they tell nobody what is in a folder.
 """
@@ -68,14 +68,14 @@ def display_name(path: Path) -> str:
 
 
 def is_candidate(entry: os.DirEntry[str]) -> bool:
-    """Whether an entry of the inbox is a file that was handed in, or a link in place of one."""
+    """Return whether an entry of the inbox is a submitted file, or a link in place of one."""
     if entry.name.startswith((".", "~$")) or entry.name.lower().endswith(_UNDER_WAY):
         return False
     return entry.is_symlink() or entry.is_file(follow_symlinks=False)
 
 
 def may_be_paper(entry: os.DirEntry[str]) -> bool:
-    """Whether an entry of a folder that is not ours may be a paper: a PDF or page, by its name."""
+    """Return whether an entry of a foreign folder may be a paper, by its extension and size."""
     if not entry.name.lower().endswith(_OF_PAPERS) or entry.name.startswith((".", "~$")):
         return False
     try:
@@ -131,9 +131,9 @@ def read(path: Path) -> InboxFile:
         It cannot be read.
     """
     body = _read_bytes(path)
-    media = _media(path, body)
+    media = _detect_media(path, body)
     if media is None:
-        raise _refusal("It is neither PDF, HTML, XML of JATS or Elsevier, nor plain text")
+        raise _unusable_file("It is neither PDF, HTML, XML of JATS or Elsevier, nor plain text")
     named = Ids()
     if media == "pdf" and (doi := _XMP.search(body)):
         named = Ids.maybe(doi[1].decode("ascii", "replace"))
@@ -149,15 +149,19 @@ def _read_bytes(path: Path) -> bytes:
     flags |= getattr(os, "O_BINARY", 0)
     try:
         if path.is_symlink():
-            raise _refusal("It is a link, and links are not followed", "Put the file itself there.")
+            raise _unusable_file(
+                "It is a link, and links are not followed", "Put the file itself there."
+            )
         descriptor = os.open(path, flags)
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise _refusal(f"It could not be opened: {error.strerror}", "Check its rights.") from error
+        raise _unusable_file(
+            f"It could not be opened: {error.strerror}", "Check its rights."
+        ) from error
     with safe_files.disk_errors(path, "read"), os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise _refusal("It is no file")
+            raise _unusable_file("It is no file")
         body = file.read(MAX_BODY_BYTES + 1)
     return _unpack_gzip(body)
 
@@ -169,17 +173,17 @@ def _unpack_gzip(body: bytes) -> bytes:
             with gzip.GzipFile(fileobj=io.BytesIO(body)) as packed:
                 body = packed.read(MAX_BODY_BYTES + 1)
         except (OSError, EOFError, zlib.error) as error:
-            raise _refusal("It is a damaged gzip file") from error
+            raise _unusable_file("It is a damaged gzip file") from error
     if len(body) > MAX_BODY_BYTES:
-        raise _refusal(f"It is larger than {MAX_BODY_BYTES >> 20} MB")
+        raise _unusable_file(f"It is larger than {MAX_BODY_BYTES >> 20} MB")
     return body
 
 
-def _refusal(what: str, hint: str = "Put the paper itself there.") -> BadContent:
+def _unusable_file(what: str, hint: str = "Put the paper itself there.") -> BadContent:
     return BadContent(f"{what}.", hint, verdict="not_a_paper")
 
 
-def _media(path: Path, body: bytes) -> Media | None:
+def _detect_media(path: Path, body: bytes) -> Media | None:
     """The media type, by the first bytes: names are often wrong."""
     suffix = Path(path.stem if path.suffix == ".gz" else path.name).suffix.lower()
     head = body[:_HEAD].removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -212,8 +216,8 @@ def read_document(found: InboxFile) -> Document:
     return document
 
 
-def titles_of(document: Document, path: Path) -> list[str]:
-    """Texts that may be the title.
+def find_titles(document: Document, path: Path) -> list[str]:
+    """Return texts that may be the title of a file.
 
     These are the title as the text marks it, what stands behind author and year in the file's
     name, and (few PDFs mark a title) the first paragraphs.
@@ -250,13 +254,13 @@ def fingerprint(*parts: object) -> str:
     return blake2b("\0".join(map(str, parts)).encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
-def marks_of(paths: Iterable[Path]) -> dict[Path, str]:
-    """Files with the fingerprints that they have as they are now."""
+def fingerprint_files(paths: Iterable[Path]) -> dict[Path, str]:
+    """Return each file with the fingerprint of its current state."""
     return {path: fingerprint(path, *status(path)) for path in paths}
 
 
-class LookedAt:
-    """The files of one folder that were looked at, as they were then.
+class SeenFiles:
+    """The files of one folder that have been examined, with their state at that time.
 
     Parameters
     ----------
@@ -266,17 +270,17 @@ class LookedAt:
 
     def __init__(self, file: Path | None = None) -> None:
         self._file = file
-        self._names: dict[str, list[str]] = _read(file) if file else {}
+        self._names: dict[str, list[str]] = _load_names(file) if file else {}
         self._later: dict[str, float] = {}
         self._changed = False
 
     @classmethod
-    def in_folder(cls, folder: Path, shelf: Path) -> LookedAt:
-        """What *shelf* remembers of a folder that is not its own."""
+    def in_folder(cls, folder: Path, shelf: Path) -> SeenFiles:
+        """Return the shelf's memory of a folder outside the shelf."""
         return cls(shelf / safe_files.PRIVATE_FOLDER / "looked_at" / f"{fingerprint(folder)}.json")
 
-    def fresh(self, marks: Mapping[Path, str], wanted: Container[str] = ()) -> dict[Path, str]:
-        """Those of the files to look at: new, changed, or by now what is *wanted*."""
+    def unseen(self, marks: Mapping[Path, str], wanted: Container[str] = ()) -> dict[Path, str]:
+        """Return files that are new, changed, or match a wanted paper."""
         return {path: mark for path, mark in marks.items() if self._is_fresh(mark, wanted)}
 
     def _is_fresh(self, mark: str, wanted: Container[str]) -> bool:
@@ -307,19 +311,19 @@ class LookedAt:
         Raises
         ------
         StoreFailed
-            The disk refuses.
+            The file cannot be written.
         """
         if self._file is None or not self._changed:
             return
-        marks = set(marks_of(present).values())
+        marks = set(fingerprint_files(present).values())
         self._names = {mark: names for mark, names in self._names.items() if mark in marks}
         safe_files.make_folder(self._file.parent, 0o700)
         safe_files.write_file(self._file, json.dumps(self._names).encode())
         self._changed = False
 
 
-def _read(file: Path) -> dict[str, list[str]]:
-    """What was kept; nothing where it cannot be read: then all is looked at once more."""
+def _load_names(file: Path) -> dict[str, list[str]]:
+    """Return the stored fingerprints; empty if unreadable, so that every file is examined again."""
     try:
         kept = json.loads(file.read_bytes())
         return {str(mark): [str(name) for name in names] for mark, names in kept.items()}

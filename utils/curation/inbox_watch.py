@@ -1,9 +1,8 @@
-"""Files that a person saves, filed as they arrive: in the inbox, and in a browser's folder.
+"""File papers as they arrive, from the inbox and from a browser's download folder.
 
-A folder that is not ours belongs to somebody: nothing in it is moved or changed, and only a file
-that is a paper asked for is copied, into the inbox, from where it is filed like any other. Papers
-asked for are those that harvests lack and those the shelf has no full text of. No source is told
-what else is there: only identifiers of papers asked for are ever looked up.
+Nothing in a folder outside the shelf is moved or changed. A file that is a wanted paper is copied
+into the inbox and filed from there. Wanted papers are those that harvests or the shelf lack as full
+text. For privacy, only identifiers of wanted papers are looked up at a source.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from ..model.paper import Paper
 from ..system import safe_files
 from ..system.plain_text import one_line, replace_surrogates
 from .inbox import FOLDER, Inbox, InboxResult, Match, take_in
-from .inbox_files import LookedAt, fingerprint, list_files, marks_of, may_be_paper, status
+from .inbox_files import SeenFiles, fingerprint, fingerprint_files, list_files, may_be_paper, status
 
 EVERY_S = 2.0
 _AT_A_TIME = 20  # files of a folder that is full of them, before the inbox is looked at again
@@ -33,8 +32,8 @@ _RENEWED_S = 30.0  # papers asked for, while nothing new lies in the folder
 
 
 @dataclass(slots=True)
-class Wanted:
-    """The papers that are asked for and not had, under fingerprints of their names and titles."""
+class WantedPapers:
+    """The papers that are requested but missing, by fingerprints of identifiers and titles."""
 
     ladder: Ladder
     papers: dict[str, Ids] = field(default_factory=dict)
@@ -55,43 +54,45 @@ class Wanted:
         if as_of == self._as_of:
             return
         self.papers = {}
-        for ids, title in self._lacking():
-            for name in _names(ids, [title]):
+        for ids, title in self._list_missing():
+            for name in _fingerprint_names(ids, [title]):
                 self.papers.setdefault(name, ids)
         self._as_of = as_of
 
-    def _lacking(self) -> Iterator[tuple[Ids, str]]:
+    def _list_missing(self) -> Iterator[tuple[Ids, str]]:
+        """Yield identifiers and titles of papers without full text, from shelf and harvests."""
         yield from self.ladder.shelf.lacking()
         with closing(Ledgers(self.ladder)) as ledgers:
             for ledger in ledgers.all:
                 yield from ledger.lacking()
 
-    def among(self, match: Match) -> Match:
-        """The same file, matched to papers asked for only."""
-        by_title = [self.papers.get(name) for name in _names(Ids(), match.titles)]
+    def restrict(self, match: Match) -> Match:
+        """Return the match reduced to wanted papers."""
+        by_title = [self.papers.get(name) for name in _fingerprint_names(Ids(), match.titles)]
         return replace(
             match,
-            claimed_ids=self._ids(match.claimed_ids) or next(filter(None, by_title), Ids()),
-            name_ids=self._ids(match.name_ids),
-            same_name=tuple(filter(self._includes, match.same_name)),
-            same_title=tuple(filter(self._includes, match.same_title)),
+            claimed_ids=self._find_ids(match.claimed_ids) or next(filter(None, by_title), Ids()),
+            name_ids=self._find_ids(match.name_ids),
+            same_name=tuple(filter(self._is_wanted, match.same_name)),
+            same_title=tuple(filter(self._is_wanted, match.same_title)),
             foreign=True,
         )
 
     def forget(self, ids: Ids) -> None:
         """A paper was filed: another file of it is not asked for."""
-        had = self._ids(ids)
+        had = self._find_ids(ids)
         self.papers = {name: one for name, one in self.papers.items() if not one.shares(had)}
 
-    def _ids(self, claimed: Ids) -> Ids:
-        found = (self.papers.get(name) for name in _names(claimed))
+    def _find_ids(self, claimed: Ids) -> Ids:
+        """Return the identifiers of the wanted paper with these names; empty if none is wanted."""
+        found = (self.papers.get(name) for name in _fingerprint_names(claimed))
         return next(filter(None, found), Ids())
 
-    def _includes(self, paper: Paper) -> bool:
-        return bool(self._ids(paper.ids))
+    def _is_wanted(self, paper: Paper) -> bool:
+        return bool(self._find_ids(paper.ids))
 
 
-def _names(ids: Ids, titles: Sequence[str] = ()) -> list[str]:
+def _fingerprint_names(ids: Ids, titles: Sequence[str] = ()) -> list[str]:
     """Fingerprints of a paper's identifiers, and of titles that tell one paper from others."""
     told = (title for title in titles if telling_words(title) >= _LEAST_WORDS)
     return [
@@ -112,20 +113,21 @@ class ForeignFolder:
 
     ladder: Ladder
     folder: Path
-    wanted: Wanted = field(init=False)
-    looked_at: LookedAt = field(init=False)
+    wanted: WantedPapers = field(init=False)
+    looked_at: SeenFiles = field(init=False)
 
     def __post_init__(self) -> None:
         self.folder = self.folder.expanduser().resolve()
         shelf = self.ladder.shelf.folder
-        self._list()
+        self._list_files()
         if self.folder.is_relative_to(shelf.resolve()):
             msg = f"{self.folder} belongs to the shelf."
             raise BadRequest(msg, f"Leave --folder out: {shelf / FOLDER} is looked at anyway.")
-        self.wanted = Wanted(self.ladder)
-        self.looked_at = LookedAt.in_folder(self.folder, shelf)
+        self.wanted = WantedPapers(self.ladder)
+        self.looked_at = SeenFiles.in_folder(self.folder, shelf)
 
-    def _list(self) -> list[Path]:
+    def _list_files(self) -> list[Path]:
+        """Return the files in the folder that may be papers."""
         hint = "Give the folder that your browser saves into: --folder ~/Downloads"
         if not self.folder.is_dir():
             raise BadRequest(f"{self.folder} is no folder.", hint)
@@ -136,9 +138,9 @@ class ForeignFolder:
 
     def fresh(self) -> dict[Path, str]:
         """The files to look at, the newest first, with their fingerprints."""
-        marks = marks_of(self._list())
-        self.wanted.renew(at_once=bool(self.looked_at.fresh(marks)))
-        fresh = self.looked_at.fresh(marks, self.wanted.papers)
+        marks = fingerprint_files(self._list_files())
+        self.wanted.renew(at_once=bool(self.looked_at.unseen(marks)))
+        fresh = self.looked_at.unseen(marks, self.wanted.papers)
         newest = sorted(fresh, key=lambda path: status(path)[1], reverse=True)
         return {path: fresh[path] for path in newest}
 
@@ -150,7 +152,7 @@ class ForeignFolder:
                     if done := self._take(inbox, path, mark):
                         yield done
             finally:
-                self.looked_at.save(self._list())
+                self.looked_at.save(self._list_files())
 
     def _take(self, inbox: Inbox, path: Path, mark: str) -> InboxResult | None:
         """File one file, if it is a paper asked for; noted only when that is done."""
@@ -161,12 +163,15 @@ class ForeignFolder:
         except BadContent:  # no text in it, and nobody asked
             self.looked_at.add(mark)
             return None
-        match = self.wanted.among(told)
+        match = self.wanted.restrict(told)
         done = None
         if match:
             inbox.look_up([match])
             done = inbox.take(match)
-        names = {*_names(told.claimed_ids, told.titles), *_names(told.name_ids)}
+        names = {
+            *_fingerprint_names(told.claimed_ids, told.titles),
+            *_fingerprint_names(told.name_ids),
+        }
         others = names - self.wanted.papers.keys()
         if done and done.outcome == "filed":
             self.wanted.forget(Ids.maybe(done.paper))
@@ -209,7 +214,7 @@ def watch(
         The folder cannot be looked at.
     """
     safe_files.make_folder(ladder.shelf.folder / FOLDER)
-    ours = LookedAt()
+    ours = SeenFiles()
     foreign = ForeignFolder(ladder, Path(folder)) if folder else None
     while True:
         yield from take_in(ladder, accept=accept, looked_at=ours)

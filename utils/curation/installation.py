@@ -68,13 +68,13 @@ def _with_values(text: str, values: Mapping[str, str]) -> str:
         if binding.key not in values:
             lines.append(binding.original.string)
         elif binding.key in left:
-            lines.append(_spell(binding.key, left.pop(binding.key)))
+            lines.append(_format_line(binding.key, left.pop(binding.key)))
     if lines and not lines[-1].endswith("\n"):
         lines.append("\n")
-    return "".join([*lines, *(_spell(name, value) for name, value in left.items())])
+    return "".join([*lines, *(_format_line(name, value) for name, value in left.items())])
 
 
-def _spell(name: str, value: str) -> str:
+def _format_line(name: str, value: str) -> str:
     escaped = value.replace("\\", "\\\\").replace("'", "\\'")
     return f"{name}='{escaped}'\n"
 

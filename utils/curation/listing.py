@@ -1,4 +1,4 @@
-"""Why a listing of the shelf is empty: which filter leaves nothing, and what there is without."""
+"""Explain an empty listing of the shelf: which filters leave nothing."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ class ListFilters(TypedDict, total=False):
     journal: str
 
 
-def emptied_by(
+def explain_empty(
     shelf: Shelf, filters: Mapping[str, str], among: frozenset[str] | None = None, job_id: str = ""
 ) -> list[str]:
-    """Which filters of `..shelf.Shelf.list` leave nothing, each with the count without it.
+    """Return a sentence for each filter that leaves nothing, with the count without that filter.
 
     Parameters
     ----------
     shelf : Shelf
     filters : mapping
-        By name, as `Shelf.list` takes them; empty ones are none.
+        Filters by name, as for `Shelf.list`; empty values are ignored.
     among : frozenset of str, optional
         The names of the papers of the harvest *job_id*.
     """

@@ -42,7 +42,7 @@ _TABLE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A file as it is and as it will be; ``before`` is None where there is no file yet."""
+    """A planned change of a file; ``before`` is None if the file does not exist yet."""
 
     about: str
     file: Path
@@ -135,7 +135,7 @@ def _change_toml(text: str, server: Server | None) -> str:
 
 
 def write_changes(changes: Iterable[FileChange], journal: Path) -> None:
-    """Write files, each after what stood there was copied beside it; remember how to undo it.
+    """Back up and write files, and record the changes in a journal for `undo_changes`.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def write_changes(changes: Iterable[FileChange], journal: Path) -> None:
         backup = file.with_name(file.name + _BACKUP)
         make_folder(file.parent)
         known = undoable.get(str(file))
-        if not known or known["written"] != _digest(change.before):
+        if not known or known["written"] != _hash_text(change.before):
             with disk_errors(backup):
                 if change.before is None:
                     backup.unlink(missing_ok=True)
@@ -164,7 +164,7 @@ def write_changes(changes: Iterable[FileChange], journal: Path) -> None:
         undoable[str(file)] = {
             "about": change.about,
             "file": str(file),
-            "written": _digest(change.after),
+            "written": _hash_text(change.after),
         }
         _write_journal(journal, list(undoable.values()))
 
@@ -199,7 +199,7 @@ def _undo(file: Path, entry: Mapping[str, str]) -> str:
     backup = file.with_name(file.name + _BACKUP)
     if not file.exists():
         return f"{file} is gone already."
-    if _digest(file.read_bytes().decode("utf-8", "replace")) == entry["written"]:
+    if _hash_text(file.read_bytes().decode("utf-8", "replace")) == entry["written"]:
         with disk_errors(file):
             if backup.exists():
                 replace_file(backup, file)
@@ -218,7 +218,7 @@ def _undo(file: Path, entry: Mapping[str, str]) -> str:
 
 
 def read_text(file: Path) -> str | None:
-    """Return a file's text; None where there is no file."""
+    """Return a file's text; None if the file does not exist."""
     with disk_errors(file, "read"):
         return file.read_bytes().decode("utf-8-sig") if file.exists() else None
 
@@ -254,5 +254,5 @@ def _write_journal(journal: Path, entries: Sequence[Mapping[str, Any]]) -> None:
     _write(journal, json.dumps(list(entries), indent=1))
 
 
-def _digest(text: str | None) -> str:
+def _hash_text(text: str | None) -> str:
     return "" if text is None else hashlib.sha256(text.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""What to paste into the settings of each MCP host, so that it starts this very server.
+"""Build the settings with which each MCP host starts this server.
 
 A host on the desktop starts without the shell's ``PATH`` and without its variables. So the command
 is absolute, and every setting that only the shell knows stands beside it; what the settings files
@@ -22,7 +22,7 @@ from pydantic import SecretStr
 from ..settings import Settings, find_user_settings_file, get_uv_path, load_file_settings
 
 NAME = "papershelf"
-"""What our server is called in a host's list."""
+"""The server's name in a host's list."""
 Server = dict[str, Any]
 """A server as most hosts spell it: ``command``, ``args`` and ``env``."""
 
@@ -139,33 +139,33 @@ def server_command(root: Path) -> list[str]:
     return [sys.executable, str(root / "server.py")]
 
 
-def environment(settings: Settings) -> dict[str, str]:
-    """What a host must hand over, by variable: all that is in force and not found without it."""
+def build_environment(settings: Settings) -> dict[str, str]:
+    """Return the variables that a host must set: settings that are not in a settings file."""
     known = load_file_settings()
     return {
         variable: value
         for name, variable in _variables()
         if getattr(settings, name) != getattr(known, name)
-        and (value := _spelled(name, getattr(settings, name)))
+        and (value := _format_value(name, getattr(settings, name)))
     }
 
 
-def unprinted(settings: Settings) -> list[str]:
-    """The variables in force that hold secrets and that the server would not find by itself."""
+def list_secret_variables(settings: Settings) -> list[str]:
+    """Return the variables with secrets that the server would not read from files."""
     known = load_file_settings()
     return [
         variable
         for name, variable in _variables()
         if (value := getattr(settings, name)) != getattr(known, name)
         and value not in (None, "")
-        and not _spelled(name, value)
+        and not _format_value(name, value)
     ]
 
 
-def host_settings(
+def build_host_settings(
     settings: Settings, command: Sequence[str], *, windows: bool = os.name == "nt"
 ) -> dict[str, str]:
-    """What to paste, by the host and where it goes; never a key.
+    """Return the settings to paste, by host; secrets are left out.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def host_settings(
     """
     server = server_entry(settings, command)
     return {
-        f"{host.name} ({host.shown})" if host.sign == "" else host.name: _pasted(
+        f"{host.name} ({host.shown})" if host.sign == "" else host.name: _render_host_settings(
             host, server, windows=windows
         )
         for host in HOSTS
@@ -193,10 +193,10 @@ def server_entry(settings: Settings, command: Sequence[str]) -> Server:
     """
     words = [*command, *_stdio_only(settings)]
     missing = {} if settings.contact else {"PUBMED_EMAIL": "YOUR ADDRESS"}
-    return {"command": words[0], "args": words[1:], "env": missing | environment(settings)}
+    return {"command": words[0], "args": words[1:], "env": missing | build_environment(settings)}
 
 
-def _pasted(host: McpHost, server: Server, *, windows: bool) -> str:
+def _render_host_settings(host: McpHost, server: Server, *, windows: bool) -> str:
     """Return what a person pastes for *host*: a part of its file, or a line for the shell."""
     if host.name == "Claude Code":
         words = [server["command"], *server["args"]]
@@ -212,7 +212,7 @@ def _pasted(host: McpHost, server: Server, *, windows: bool) -> str:
 
 def about_keys(settings: Settings, root: Path) -> str:
     """A sentence on the secrets that were not printed; empty where none is missing."""
-    if not (names := unprinted(settings)):
+    if not (names := list_secret_variables(settings)):
         return ""
     told = f"Secret, so not printed: {', '.join(names)}. Hosts do not know what your shell knows:"
     file = root / ".env" if (root / "server.py").exists() else find_user_settings_file()
@@ -229,8 +229,8 @@ def _variables() -> Iterator[tuple[str, str]]:
             yield name, str(choices[0])
 
 
-def _spelled(name: str, value: Any) -> str:
-    """A value as its variable spells it; empty where it is, or may hold, a secret."""
+def _format_value(name: str, value: Any) -> str:
+    """Return a setting's value as text; empty for a secret or possible secret."""
     if isinstance(value, SecretStr):
         shown = value.get_secret_value() if name in _PROXIES else ""
     elif isinstance(value, bool):
@@ -238,13 +238,13 @@ def _spelled(name: str, value: Any) -> str:
     elif isinstance(value, tuple):
         shown = ",".join(value)
     else:
-        shown = _from_anywhere(name, "" if value is None else str(value))
+        shown = _make_absolute(name, "" if value is None else str(value))
     # An address may hold a password, where it is the address of a site; an e-mail address not.
     return "" if "@" in shown and "//" in shown else shown
 
 
-def _from_anywhere(name: str, value: str) -> str:
-    """A path that was meant from the current folder, as it is found from every other."""
+def _make_absolute(name: str, value: str) -> str:
+    """Make a relative path absolute, so that it works from every folder."""
     here = Path(value).expanduser()
     return str(here.absolute()) if value and name in _PATHS and here.exists() else value
 

@@ -1,4 +1,4 @@
-"""Where the blocks of a text stand in what the site sent: XPath, or page and box.
+"""Locate the blocks of a text in the site's original: XPath, or page and box.
 
 Text and bytes are compared when somebody asks (a tenth of a second for XML, one for a PDF), and
 the answer is kept beside the text, in ``<name>.files/places.json``, until either changes.
@@ -27,7 +27,7 @@ from ..system.plain_text import shorten, to_plain_json
 from .reading import find
 
 FILE = "places.json"
-_RULES = 1  # counted up when places are found in another way
+_FORMAT_VERSION = 1  # counted up when places are found in another way
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Places:
     url: str = ""
 
     def named(self, wanted: str) -> Anchor:
-        """The block of a name, or the one that a stretch of characters (``1200:1350``) is in.
+        """Return the block with a name, or the block at a range of characters (``1200:1350``).
 
         Raises
         ------
@@ -65,7 +65,7 @@ class Places:
         )
 
     def link(self, anchor: Anchor) -> str:
-        """Where a browser shows the place: page of a PDF, part of a web page; else empty."""
+        """Return the browser address of a block: PDF page or part of a web page; else empty."""
         place = next(iter(anchor.sources), SourcePlace())
         if place.page:
             file = get_pdf_path(self.stored)
@@ -75,8 +75,8 @@ class Places:
         return ""
 
 
-def places_of(paper: str, shelf: Shelf) -> Places:
-    """The blocks of a paper on the shelf, and where each stands in its source.
+def locate_blocks(paper: str, shelf: Shelf) -> Places:
+    """Return the blocks of a paper on the shelf, with their places in the original.
 
     Raises
     ------
@@ -89,16 +89,16 @@ def places_of(paper: str, shelf: Shelf) -> Places:
     if raw is None:
         return Places(stored, text, anchors)
     file = Path(stored.path).with_suffix(".files") / FILE
-    kept = _kept(file, stored)
+    kept = _load_places(file, stored)
     if kept is None:
-        anchors = _located(text, anchors, raw)
-        _keep(file, stored, anchors)
+        anchors = _find_places(text, anchors, raw)
+        _store_places(file, stored, anchors)
     else:
         anchors = tuple(replace(one, sources=kept.get(one.name, ())) for one in anchors)
     return Places(stored, text, anchors, raw.fetched.media, raw.fetched.url)
 
 
-def _located(text: str, anchors: Iterable[Anchor], raw: RawAnswer) -> tuple[Anchor, ...]:
+def _find_places(text: str, anchors: Iterable[Anchor], raw: RawAnswer) -> tuple[Anchor, ...]:
     source = words_of(raw.fetched)
     if source is None:
         return tuple(anchors)
@@ -106,26 +106,26 @@ def _located(text: str, anchors: Iterable[Anchor], raw: RawAnswer) -> tuple[Anch
     return tuple(replace(one, sources=finder.find(text[one.start : one.end])) for one in anchors)
 
 
-def _kept(file: Path, stored: StoredPaper) -> dict[str, tuple[SourcePlace, ...]] | None:
-    """What was found before, by name; None where nothing was, or in another text."""
+def _load_places(file: Path, stored: StoredPaper) -> dict[str, tuple[SourcePlace, ...]] | None:
+    """Return the stored places by block name; None if missing or made for another text."""
     with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
         known: dict[str, Any] = json.loads(file.read_bytes())
-        if (known["rules"], known["sha256"]) == (_RULES, stored.sha256):
+        if (known["rules"], known["sha256"]) == (_FORMAT_VERSION, stored.sha256):
             return {
-                str(name): tuple(_place(**place) for place in places)
+                str(name): tuple(_parse_place(**place) for place in places)
                 for name, places in known["places"].items()
             }
     return None
 
 
-def _place(path: str, id: str, page: int, box: list[float] | None) -> SourcePlace:  # noqa: A002
+def _parse_place(path: str, id: str, page: int, box: list[float] | None) -> SourcePlace:  # noqa: A002
     left, bottom, right, top = map(float, box) if box else (0.0, 0.0, 0.0, 0.0)
     return SourcePlace(path, id, int(page), (left, bottom, right, top) if box else None)
 
 
-def _keep(file: Path, stored: StoredPaper, anchors: Iterable[Anchor]) -> None:
+def _store_places(file: Path, stored: StoredPaper, anchors: Iterable[Anchor]) -> None:
     places = {one.name: [asdict(place) for place in one.sources] for one in anchors}
-    row = {"rules": _RULES, "sha256": stored.sha256, "places": places}
+    row = {"rules": _FORMAT_VERSION, "sha256": stored.sha256, "places": places}
     with suppress(StoreFailed):  # a shelf that may only be read is read all the same
         safe_files.make_folder(file.parent)
         safe_files.write_file(file, to_plain_json(row).encode())

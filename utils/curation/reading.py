@@ -1,4 +1,4 @@
-"""Reading what is on the shelf: by section, within a budget of characters.
+"""Read texts on the shelf: by section, within a budget of characters.
 
 A paper is read page by page: eight calls for a long one. Its outline, the names of its blocks and
 the places of its figures depend on nothing but the text, so each is computed once for all pages.
@@ -38,11 +38,11 @@ from ..shelf import Shelf
 from ..shelf.shelf import TextFile
 from ..system.plain_text import shorten
 
-_MOST_OPEN = 16
+_MAX_OPEN_TEXTS = 16
 log = logging.getLogger(__name__)
 _HANDLE = re.compile(r"(?P<paper>.+)#(?P<anchor>[a-z]+(?:-[a-z0-9.]{1,40})+)")
 MOST_CHARACTERS = 50_000
-_SHOWN = 10  # doubtful pages
+_MAX_PAGES_SHOWN = 10  # doubtful pages
 SURE = 0.9
 """The part of a page's letters that are read beyond doubt where nobody needs to look it up."""
 
@@ -57,17 +57,17 @@ class OpenedText:
 
     @cached_property
     def anchors(self) -> tuple[Anchor, ...]:
-        """The names of its blocks."""
+        """The named blocks of the text."""
         return tuple(build_anchors(self.text))
 
     @cached_property
     def floats(self) -> tuple[Float, ...]:
-        """Its figures and tables."""
+        """The figures and tables of the text."""
         return tuple(find_floats(self.text, self.sections))
 
     @cached_property
     def without_references(self) -> OpenedText:
-        """The same text without its reference list."""
+        """The text without its reference list."""
         text = self.text
         for part in reversed(find_outermost(self.sections, "references")):
             text = text[: part.start] + text[part.end :]
@@ -82,11 +82,11 @@ def open_text(stored: StoredPaper, shelf: Shelf) -> OpenedText:
     StoreFailed
         The file cannot be read.
     """
-    return _open(TextFile.of(stored, shelf))
+    return _open_cached(TextFile.of(stored, shelf))
 
 
-@lru_cache(maxsize=_MOST_OPEN)
-def _open(file: TextFile) -> OpenedText:
+@lru_cache(maxsize=_MAX_OPEN_TEXTS)
+def _open_cached(file: TextFile) -> OpenedText:
     return OpenedText(
         file.shelf.read_text(file.stored), collect_section_words(file.stored.sections)
     )
@@ -116,35 +116,39 @@ class Reading:
 
     @property
     def version(self) -> Version:
-        """Which version of the paper this is."""
+        """The version of the paper."""
         return self.stored.version
 
     @property
     def doubtful_pages(self) -> dict[int, float]:
-        """The pages of the PDF of which a tenth and more could not be read beyond doubt."""
+        """PDF pages with a tenth or more of uncertain letters; the value is the certain share."""
         pages = enumerate(self.stored.confidence, 1)
         return {number: sure for number, sure in pages if sure < SURE}
 
     @property
     def doubts(self) -> str:
-        """The judges' doubts and the `doubtful_pages`, in sentences; empty if there are none."""
+        """Sentences about the judges' doubts and `doubtful_pages`; empty if there are none."""
         kept = f"Kept with doubts: {self.stored.evidence}." if self.stored.is_doubtful else ""
         if not (doubtful := self.doubtful_pages):
             return kept
-        shown = [f"{number} ({sure:.0%})" for number, sure in list(doubtful.items())[:_SHOWN]]
-        shown += [f"{len(doubtful) - _SHOWN} more"] if len(doubtful) > _SHOWN else []
+        shown = [
+            f"{number} ({sure:.0%})" for number, sure in list(doubtful.items())[:_MAX_PAGES_SHOWN]
+        ]
+        shown += (
+            [f"{len(doubtful) - _MAX_PAGES_SHOWN} more"] if len(doubtful) > _MAX_PAGES_SHOWN else []
+        )
         pages = f"Not sure of every letter on these pages of its PDF: {', '.join(shown)}."
         return " ".join(filter(None, [kept, pages]))
 
     def object_rows(self) -> list[dict[str, str]]:
-        """Its figures, tables and files: label, kind, and the file of one that is here."""
+        """Return figures, tables and files as rows: label, kind, and the file if present."""
         return [
             {"label": one.label, "kind": one.kind} | ({"file": one.file} if one.file else {})
             for one in self.objects
         ]
 
     def rows(self) -> list[dict[str, Any]]:
-        """The outline as it is shown: with each section, the roles its parent does not have."""
+        """Return the outline as rows; each section lists only the roles that its parent lacks."""
         return [
             {"heading": part.title, "chars": part.end - part.start}
             | ({"roles": roles} if roles else {})
@@ -161,7 +165,7 @@ def read(
     max_chars: int = 8000,
     references: bool = True,
 ) -> Reading:
-    """A stretch of a paper on the shelf.
+    """Read a stretch of a paper on the shelf.
 
     Parameters
     ----------
@@ -191,7 +195,7 @@ def read(
     stored = find(paper, shelf)
     opened = open_text(stored, shelf)
     if anchor and not start and not section:
-        start = _start_of(anchor, opened, stored)
+        start = _find_block_start(anchor, opened, stored)
     if not references:
         opened = opened.without_references
     text, parts = opened.text, opened.sections
@@ -219,7 +223,7 @@ def _objects_in(text: str, stored: StoredPaper, shelf: Shelf) -> tuple[StoredObj
 
 
 def split_handle(handle: str) -> tuple[str, str]:
-    """A paper, and the name of the block that stands behind its ``#``, if one does.
+    """Split a handle into the paper and the name of the block after ``#``, if any.
 
     >>> split_handle("pmid:7#p-3f9a1c2e"), split_handle("10.1002/a#b")
     (('pmid:7', 'p-3f9a1c2e'), ('10.1002/a#b', ''))
@@ -228,7 +232,7 @@ def split_handle(handle: str) -> tuple[str, str]:
     return (found["paper"], found["anchor"]) if found else (handle, "")
 
 
-def _start_of(anchor: str, opened: OpenedText, stored: StoredPaper) -> int:
+def _find_block_start(anchor: str, opened: OpenedText, stored: StoredPaper) -> int:
     """Return where a block begins.
 
     Raises
@@ -244,7 +248,7 @@ def _start_of(anchor: str, opened: OpenedText, stored: StoredPaper) -> int:
 
 
 def find(paper: str, shelf: Shelf) -> StoredPaper:
-    """The paper on the shelf with this identifier or file name.
+    """Return the paper on the shelf with this identifier or file name.
 
     Raises
     ------
@@ -263,7 +267,7 @@ def find(paper: str, shelf: Shelf) -> StoredPaper:
 
 
 def sections(paper: str, shelf: Shelf) -> list[Section]:
-    """What a paper on the shelf consists of; ``start`` and ``end`` count in its file.
+    """Return the sections of a paper on the shelf; ``start`` and ``end`` are offsets in its file.
 
     Raises
     ------
@@ -288,7 +292,7 @@ def _with_floats(opened: OpenedText, chosen: Sequence[Section]) -> str:
 
 
 def find_sections(wanted: str, parts: Sequence[Section]) -> list[Section]:
-    """The sections of a role, else of a name, else of the role such a name has.
+    """Return sections by exact role, exact name, implied role or partial name.
 
     Raises
     ------
@@ -305,7 +309,7 @@ def find_sections(wanted: str, parts: Sequence[Section]) -> list[Section]:
     )
     for way in ways:
         if sought and (found := way()):
-            return _outer(sorted(set(found), key=lambda part: part.start))
+            return _drop_nested(sorted(set(found), key=lambda part: part.start))
     roles = dict.fromkeys(role for part in parts for role in part.roles)
     headings = "; ".join(part.title for part in parts[:30])
     raise BadRequest(
@@ -315,8 +319,8 @@ def find_sections(wanted: str, parts: Sequence[Section]) -> list[Section]:
     )
 
 
-def _outer(parts: Sequence[Section]) -> list[Section]:
-    """The sections that do not stand within another of them."""
+def _drop_nested(parts: Sequence[Section]) -> list[Section]:
+    """Return the sections that are not inside another of these sections."""
     found: list[Section] = []
     for part in parts:
         if not found or part.start >= found[-1].end:

@@ -1,4 +1,4 @@
-"""Retractions, corrections and new copies of the papers on the shelf.
+"""Check the papers on the shelf for retractions, corrections and new copies.
 
 A paper is retracted, corrected, or freed by the end of an embargo after it was saved. Everything on
 the shelf is asked about again, 200 papers a request: PubMed knows retractions, expressions of
@@ -34,7 +34,9 @@ from ..sources.pubmed import SOURCE as PUBMED
 from ..system.plain_text import one_line
 
 _PAGE = 1000
-_ENOUGH = 3  # batches without an answer: a site that is down is not asked five hundred times
+_MAX_FAILED_BATCHES = (
+    3  # batches without an answer: a site that is down is not asked five hundred times
+)
 _IN_PMC = {route.via for route in PMC.routes}
 
 Outcome = Literal[
@@ -156,12 +158,12 @@ def _all_entries(shelf: Shelf) -> list[_ShelfEntry]:
 
 
 def _fetch_missing_records(shelf: Shelf, web: Web, sources: Sequence[Source]) -> Iterator[Change]:
-    """Fetch the records of files that somebody else saved and that are known by name only.
+    """Fetch the records of adopted files that are known only by their file name.
 
     What no source answers here is asked for again with the notices.
     """
     unknown = [paper for paper in _all_entries(shelf) if paper.by_name]
-    for batch in _batches(unknown, MAX_IDS_PER_REQUEST):
+    for batch in _split_into_batches(unknown, MAX_IDS_PER_REQUEST):
         with require_newer_than(time.time()):  # what is new is asked for
             found = look_up(list({paper.ids: None for paper in batch}), web, sources)
         for file, ids, _ in batch:
@@ -189,13 +191,13 @@ class _Recheck:
 
     def batches(self, papers: Sequence[_ShelfEntry]) -> Iterator[Change]:
         """Ask about all of them by 200; then once more about those that were not in the answers."""
-        for batch in _batches(papers, MAX_IDS_PER_REQUEST):
+        for batch in _split_into_batches(papers, MAX_IDS_PER_REQUEST):
             for paper, outcome in self._ask(batch):
                 if isinstance(outcome, NotFound):
                     self.missing.append(paper)
                 else:
                     yield from self._report_news(paper, outcome)
-        for batch in _batches(self.missing, MAX_IDS_PER_REQUEST - 1):
+        for batch in _split_into_batches(self.missing, MAX_IDS_PER_REQUEST - 1):
             yield from self._ask_again(batch)
 
     def one_by_one(self, papers: Sequence[_ShelfEntry]) -> Iterator[Change]:
@@ -223,13 +225,13 @@ class _Recheck:
                 yield from self._report_news(paper, outcome)
             elif sure:
                 detail = f"PubMed no longer has PMID {paper.ids.pmid}: it was merged or deleted."
-                yield self._change(paper, "gone", detail)
+                yield self._to_change(paper, "gone", detail)
             else:
-                yield self._change(paper, "could_not_tell", "PubMed's answer was not complete.")
+                yield self._to_change(paper, "could_not_tell", "PubMed's answer was not complete.")
 
     def _ask(self, batch: Sequence[_ShelfEntry]) -> list[tuple[_ShelfEntry, Paper | PaperError]]:
         """One outcome each; a source that failed several times in a row is asked no more."""
-        if self.failed >= _ENOUGH:
+        if self.failed >= _MAX_FAILED_BATCHES:
             silent = Unreachable(self.why)
             return [(paper, silent) for paper in batch]
         key = "pmid" if self.source is PUBMED_ANEW else "doi"
@@ -248,33 +250,33 @@ class _Recheck:
 
     def _report_news(self, paper: _ShelfEntry, outcome: Paper | PaperError) -> Iterator[Change]:
         if isinstance(outcome, PaperError):
-            yield self._change(paper, "could_not_tell", str(outcome))
+            yield self._to_change(paper, "could_not_tell", str(outcome))
             return
         stored = self.shelf.find_by_file(paper.file)
         if stored is None:  # deleted, or joined with another, since the list was made
             return
-        news = list(_news(stored, outcome))
+        news = list(_find_news(stored, outcome))
         try:
-            updated = self._update(stored, outcome)
+            updated = self._store_update(stored, outcome)
         except NotFound:
             return
         for kind, detail in news or [("unchanged", "")]:
             title = one_line(updated.paper.title)
             yield Change(updated.paper.ids, kind, detail, title, updated.path)
 
-    def _update(self, stored: StoredPaper, paper: Paper) -> StoredPaper:
+    def _store_update(self, stored: StoredPaper, paper: Paper) -> StoredPaper:
         try:
             return self.shelf.learn(stored, paper)
         except BadRequest:
             # A changed identifier is not believed without proof; a retraction is.
             return self.shelf.learn(stored, replace(paper, ids=stored.paper.ids))
 
-    def _change(self, paper: _ShelfEntry, outcome: Outcome, detail: str) -> Change:
+    def _to_change(self, paper: _ShelfEntry, outcome: Outcome, detail: str) -> Change:
         return Change(paper.ids, outcome, detail, file_path=str(self.shelf.folder / paper.file))
 
 
-def _news(stored: StoredPaper, paper: Paper) -> Iterator[tuple[Outcome, str]]:
-    """What *paper*, the record of today, says that the stored one did not."""
+def _find_news(stored: StoredPaper, paper: Paper) -> Iterator[tuple[Outcome, str]]:
+    """Yield what the current record adds to the stored record."""
     old = stored.paper
     old_notices = {(notice.kind, notice.pmid or notice.reference) for notice in old.notices}
     news: dict[Outcome, Notice] = {}
@@ -290,14 +292,14 @@ def _news(stored: StoredPaper, paper: Paper) -> Iterator[tuple[Outcome, str]]:
         pmid = f"PMID {notice.pmid}" * bool(notice.pmid)
         where = ", ".join(filter(None, (one_line(notice.reference), pmid)))
         yield outcome, f"{_WORDS[outcome]}{f' ({where})' * bool(where)}."
-    if _waits_in_pmc(stored, paper):
+    if _is_available_in_pmc(stored, paper):
         pmcid = paper.ids.pmcid or old.ids.pmcid
         here = "only the preprint is" if stored.is_preprint else "its full text is not"
         yield "new_copy", f"PMC has a copy, {pmcid}; {here} here."
 
 
-def _waits_in_pmc(stored: StoredPaper, paper: Paper) -> bool:
-    """Whether PMC may have a text that nobody has asked for yet.
+def _is_available_in_pmc(stored: StoredPaper, paper: Paper) -> bool:
+    """Return whether PMC may have a text that was not requested yet.
 
     True until somebody does: a change that was overlooked is reported again.
     """
@@ -308,5 +310,7 @@ def _waits_in_pmc(stored: StoredPaper, paper: Paper) -> bool:
     return not any(a.source in _IN_PMC and a.outcome != "skipped" for a in stored.attempts)
 
 
-def _batches(papers: Sequence[_ShelfEntry], size: int) -> Iterable[Sequence[_ShelfEntry]]:
+def _split_into_batches(
+    papers: Sequence[_ShelfEntry], size: int
+) -> Iterable[Sequence[_ShelfEntry]]:
     return (papers[start : start + size] for start in range(0, len(papers), size))

@@ -33,11 +33,11 @@ class Texts(Namespace):
         budget: int = 60_000,
         excess: Callable[[list[Excerpt]], int] | None = None,
     ) -> list[Excerpt]:
-        """Return what is worth reading of papers; see `..curation.excerpts.excerpts`."""
-        from ..curation.excerpts import excerpts
+        """Return what is worth reading of papers; see `..curation.excerpts.select_excerpts`."""
+        from ..curation.excerpts import select_excerpts
 
         stored = [self._library.find(paper) for paper in papers]
-        return excerpts(
+        return select_excerpts(
             *(stored, self._library.shelf),
             sections=sections,
             question=question,
@@ -52,10 +52,10 @@ class Texts(Namespace):
         return find_or_take_from_mirror(self._library, paper, sections)
 
     def places(self, paper: str) -> Places:
-        """Return the place of each paragraph in the original; see `..curation.places.places_of`."""
-        from ..curation.places import places_of
+        """Return the place of each paragraph; see `..curation.places.locate_blocks`."""
+        from ..curation.places import locate_blocks
 
-        return find_or_take_from_mirror(self._library, paper, places_of)
+        return find_or_take_from_mirror(self._library, paper, locate_blocks)
 
     def keep_original(self, paper: str) -> Path | None:
         """Put the PDF that a text was read from next to it; None if it was read from a page."""
@@ -127,8 +127,8 @@ class Texts(Namespace):
 
     def emptied_by(self, *, job_id: str = "", **filters: Unpack[ListFilters]) -> list[str]:
         """Return the filters of `list_papers` that fit no paper."""
-        from ..curation.listing import emptied_by
+        from ..curation.listing import explain_empty
 
         among = collect_names(self._library, job_id) if job_id else None
         chosen = {name: str(value) for name, value in filters.items()}
-        return emptied_by(self._library.shelf, chosen, among, job_id)
+        return explain_empty(self._library.shelf, chosen, among, job_id)
