@@ -78,7 +78,7 @@ def _absent(answer: Answer) -> bool:
 def _complain(answer: Answer) -> None:
     """Raise for anything but an article, or the message that there is none: it may pass."""
     if not _absent(answer) and not _documents(answer.json()):
-        msg = "BioC answered with something that is no article."
+        msg = "BioC answered with something that is not an article."
         raise Unreachable(msg, "Try again in a minute.", status=answer.status)
 
 

@@ -182,7 +182,7 @@ def _to_summaries(
 def _read_xml(body: bytes) -> Summaries:
     root = parse_xml(body)
     if root.tag != "eSummaryResult":
-        raise BadContent("What came is no answer of ESummary.", verdict="error_page")
+        raise BadContent("The response is not an answer of ESummary.", verdict="error_page")
     rows: dict[str, Any] = dict(_first_version(root))
     for node in root.iterfind(".//DocumentSummary"):
         if uid := (node.get("uid") or "").strip():
@@ -513,5 +513,5 @@ def _spelling_root(answer: Answer) -> Any:
 def _root_of(answer: Answer, tag: str, service: str) -> Any:
     root = parse_xml(answer.body)
     if root.tag != tag:
-        raise BadContent(f"What came is no answer of {service}.", verdict="error_page")
+        raise BadContent(f"The response is not an answer of {service}.", verdict="error_page")
     return root

@@ -202,7 +202,7 @@ def fetch_from_efetch(
 def _require_whole(answer: Answer) -> None:
     """Refuse an incomplete article set: PMC may have the articles that it lacks."""
     if not answer.body.rstrip().endswith(_SET_ENDS):
-        msg = "it is no complete set of articles."
+        msg = "it is not a complete set of articles."
         raise BadContent(msg, verdict="not_a_paper")
 
 

@@ -125,7 +125,7 @@ def graph_name(text: str) -> str:
     Raises
     ------
     BadRequest
-        It is no identifier that Semantic Scholar knows papers by.
+        It is not an identifier that Semantic Scholar accepts.
     """
     name = prepare_query_text(text, "identifier", MAX_IDENTIFIER_CHARS).strip(" <>\"'")
     for kind, form in _OWN_FORMS:
@@ -137,7 +137,7 @@ def graph_name(text: str) -> str:
         return name_of(ids)
     if re.fullmatch(r"https?://\S+", name, re.I):
         return _without_dots(f"URL:{name}")
-    msg = f"{name[:80]!r} is no identifier that Semantic Scholar knows papers by."
+    msg = f"{name[:80]!r} is not an identifier that Semantic Scholar accepts."
     raise BadRequest(msg, _EXAMPLES)
 
 
@@ -290,7 +290,7 @@ def _error_text(reply: Any) -> str:
 def _without_dots(name: str) -> str:
     """Refuse ``..`` as a step: it would lead to another path."""
     if {".", ".."} & set(name.split("/")):
-        raise BadRequest(f"{name[:80]!r} is no identifier.", _EXAMPLES)
+        raise BadRequest(f"{name[:80]!r} is not a valid identifier.", _EXAMPLES)
     return name
 
 
