@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 REJECTED = re.compile(
-    r"\b(?:anew|whoever|nobody|somebody|at the most|(?:is|are) (?:no|none)\b(?!-)"
+    r"\b(?:anew|whoever|nobody|somebody|at the most|(?<!there )(?:is|are) (?:no|none)\b(?!-)"
     r"|stands (?:in|there|as|twice|once)|told|heed|fate|doom|wish|owes?|forgive)\b",
     re.IGNORECASE,
 )
@@ -31,11 +31,11 @@ PARTICIPLES = re.compile(
     "|read_of|said|seen|shown|taken|told|written|own|plain|each|one"
 )
 CEILINGS = {
-    "citations": 3, "cli": 35, "corpus": 142, "curation": 85, "demo": 52, "download": 10,
-    "entrez": 31, "errors.py": 4, "harvest": 5, "http": 11, "judges": 18, "library": 4,
-    "lists": 9, "logs.py": 8, "manuscript": 5, "mcp": 20, "media": 4, "mirror": 213, "model": 6,
-    "outline": 44, "plugins.py": 1, "readers": 94, "reports": 20, "review": 7, "search": 14,
-    "settings.py": 9, "shelf": 79, "sources": 142, "system": 6,
+    "citations": 2, "cli": 24, "corpus": 135, "curation": 76, "demo": 52, "download": 8,
+    "entrez": 9, "errors.py": 4, "harvest": 3, "http": 7, "judges": 16, "library": 1, "lists": 6,
+    "logs.py": 8, "manuscript": 3, "mcp": 9, "media": 2, "mirror": 185, "model": 5, "outline": 43,
+    "plugins.py": 1, "readers": 80, "reports": 16, "review": 4, "search": 9, "settings.py": 7,
+    "shelf": 68, "sources": 123, "system": 6,
 }  # fmt: skip
 """The greatest number of places in each package; 0 where none is named. They only go down."""
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef

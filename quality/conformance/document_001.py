@@ -149,7 +149,7 @@ ITEMS = (
     item("sync_delta", "safe to replay", "sync", is_(inserted=0, updated=0, skipped=1), SYNC),
     item("sync_delta", "from the watermark less the overlap", "sync", asked(lambda all_: any(r.params.get("mindate") == "2025/01/31" for r in all_), "eutils"), {**SYNC, "overlap_days": 10}),
     item("sync_delta", "a revised record is updated", "sync", is_(inserted=0, updated=1), SYNC, meanwhile=revised),
-    item("sync_delta", "everything anew", "sync", all_of(is_(inserted=0, skipped=1), asked(lambda all_: any("efetch" in r.path for r in all_))), {"query_key": "by date", "term": f"{CLOSED.pmid}[uid]", "full": True}, "full is ours, added as the versioning policy allows: for who doubts the dates"),
+    item("sync_delta", "sync everything again", "sync", all_of(is_(inserted=0, skipped=1), asked(lambda all_: any("efetch" in r.path for r in all_))), {"query_key": "by date", "term": f"{CLOSED.pmid}[uid]", "full": True}, "full is ours, added as the versioning policy allows: for who doubts the dates"),
     item("sync_delta", "nothing found is no error", "sync", is_(inserted=0, pmids_processed=0), {"query_key": "none", "term": "zzqqx[ti]"}),
     item("sync_delta", "an empty key is refused", "sync", all_of(refused("VALIDATION", "query_key"), nobody_asked), {"query_key": "", "term": "cells"}, doors=("stdio", "http")),
     item("sync_delta", "a negative overlap is refused", "sync", all_of(refused("VALIDATION", "overlap_days"), nobody_asked), {**SYNC, "overlap_days": -1}, doors=("stdio", "http", "python")),

@@ -488,7 +488,7 @@ def test_undo_gives_the_judges_the_word_again(library, folder):
     was = library.find(doi_of("shop"))
     library.upkeep.keep(doi_of("shop"), "full_text", "I say so")
     assert library.upkeep.undo_keep(doi_of("shop")) == was
-    with pytest.raises(BadRequest, match="Nobody decided"):
+    with pytest.raises(BadRequest, match="No decision was recorded"):
         library.upkeep.undo_keep(doi_of("shop"))
     assert_consistent(library.shelf)
 
@@ -512,7 +512,7 @@ def test_a_text_rejected_by_hand_is_not_taken_again_from_the_same_site(library, 
 def test_a_decision_needs_a_reason_a_text_and_a_word_that_is_one(library, world, folder):
     with pytest.raises(BadRequest, match="reason"):
         library.upkeep.keep(doi_of("shop"), "full_text", " ")
-    with pytest.raises(BadRequest, match="no decision"):
+    with pytest.raises(BadRequest, match="not a valid decision"):
         library.upkeep.keep(doi_of("shop"), "abstract", "why")
     closed = library.download(world.paper("paywall").pmid).stored
     with pytest.raises(BadRequest, match="only the abstract"):

@@ -101,7 +101,7 @@ async def test_one_malformed_pmid_costs_only_itself(library, world):
     assert {one["code"] for one in found["failed"]} == {"VALIDATION"}
     told = [one["message"] for one in found["failed"]]
     assert ["convert_ids" in one for one in told] == [True, True, False, False]
-    assert all("no PMID" in one for one in told)
+    assert all("not a" in one for one in told)
     assert told[0] in result.content[0].text
 
 

@@ -236,7 +236,7 @@ async def test_no_address_leads_out_of_the_shelf(library, world, tmp_path, key):
 
 MISSES = {
     "unknown paper": ("resource://pubmed/paper/39999999", "no record"),
-    "malformed number": ("resource://pubmed/paper/abc", "no PMID"),
+    "malformed number": ("resource://pubmed/paper/abc", "not a valid PMID"),
     "not on the shelf": ("papers://39999999", "not on the shelf"),
     "unknown job": ("papers://report/no-such-job", "no-such-job"),
     "traversal": ("papers://..%2Fsecret.txt", "nothing at"),

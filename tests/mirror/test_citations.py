@@ -122,11 +122,11 @@ def test_a_fetch_that_breaks_off_goes_on_from_there(mirror, world):
     ("data", "said"),
     [
         (zipped(PAIRS, head="cited,citing"), "Its columns"),
-        (zipped([(1, "x")]), "no table of PMIDs"),
-        (zipped([(1, 0)]), "no PMID"),
+        (zipped([(1, "x")]), "not a table of PMIDs"),
+        (zipped([(1, 0)]), "not a valid PMID"),
         (zipped([(1, 1 << 28)]), "too large"),
-        (zipped(PAIRS, name="other.csv"), "no ZIP with"),
-        (b"<html>", "no ZIP with"),
+        (zipped(PAIRS, name="other.csv"), "not a ZIP with"),
+        (b"<html>", "not a ZIP with"),
     ],
 )
 def test_a_collection_that_is_none_is_set_aside_and_the_last_one_stays(mirror, world, data, said):

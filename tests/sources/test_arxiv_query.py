@@ -93,7 +93,7 @@ def test_gaps_in_it_are_closed(text, query):
         ("() OR a", "nothing after an opening bracket"),
         ('ti:a "b', "quotation mark"),
         ('ti:""', "no word"),
-        ("submittedDate:[2020 TO 2021]", "no range of dates"),
+        ("submittedDate:[2020 TO 2021]", "not a valid range of dates"),
         ("CRISPR[Title]", "PubMed's field tags"),
         ('"breast cancer"[MeSH Terms]', "PubMed's field tags"),
         ("a\x00b", "control character"),

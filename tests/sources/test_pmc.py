@@ -126,6 +126,6 @@ def test_several_articles_come_in_one_request_each_to_its_own(web, mocked):
 @pytest.mark.parametrize("body", ["<html>busy</html>", set_of(article(7))[:-10]])
 def test_an_answer_that_is_no_whole_set_says_nothing_of_whom_it_lacks(web, mocked, body):
     mocked.get(EFETCH, body=body)
-    with pytest.raises(Unreachable, match="no complete set"):
+    with pytest.raises(Unreachable, match="not a complete set"):
         list(fetch_from_efetch([PAPER], web))
     assert len(mocked.calls) > 1  # it may still come whole

@@ -44,7 +44,7 @@ def add(commands: Commands) -> None:
     checkpoint.add_argument("key", help="see sync")
     checkpoint.add_argument("--set", default="", metavar="DATE", help="move it, also back")
     index = command(commands, "corpus index", _index_corpus)
-    index.add_argument("--all", action="store_true", help="everything anew")
+    index.add_argument("--all", action="store_true", help="sync everything again")
     learn = command(commands, "corpus learn", _learn_names)
     learn.add_argument("file", nargs="+", type=Path, help="J_Medline.txt, desc*.xml, *.gene_info")
     _add_find_options(command(commands, "corpus find", _find_passages))

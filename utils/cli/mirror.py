@@ -49,7 +49,7 @@ def add(commands: Commands) -> None:
         "--from",
         dest="filled",
         metavar="FOLDER",
-        help="NLM's files as they lie there (rsync, Aspera, EDirect); nobody is asked for any",
+        help="NLM's files as they lie there (rsync, Aspera, EDirect); no site is asked for them",
     )
     plan = command(commands, "mirror plan", _show_plan)
     plan.add_argument(

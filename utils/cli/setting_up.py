@@ -236,7 +236,7 @@ def _write_change(change: FileChange, shown: str, args: argparse.Namespace, *, a
         say(shown)
     writes = not args.dry_run and (args.yes or (asks and _ask_consent()))
     if not (writes or args.dry_run or asks):
-        raise BadRequest("Nothing was written: nobody can be asked.", "Add --yes, or --dry-run.")
+        raise BadRequest("Nothing was written: no terminal.", "Add --yes, or --dry-run.")
     if writes:
         write_changes([change], journal_file())
     if args.json:

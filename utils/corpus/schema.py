@@ -480,7 +480,7 @@ def _parse_postgresql(address: str) -> URL:
     except (ArgumentError, ValueError):
         raise BadRequest("DATABASE_URL cannot be read.", hint) from None  # it may hold a password
     if url.drivername.partition("+")[0] not in {"postgres", "postgresql"}:
-        raise BadRequest(f"DATABASE_URL is no PostgreSQL, but {url.drivername}.", hint)
+        raise BadRequest(f"DATABASE_URL is not a PostgreSQL address, but {url.drivername}.", hint)
     return url.set(drivername="postgresql+psycopg")
 
 

@@ -253,7 +253,7 @@ def find_record(doc_id: str, database: CorpusDatabase, shelf: Shelf | None = Non
     """
     ids = Ids.parse(doc_id)
     if not ids.pmid:
-        raise BadRequest(f"{doc_id} is no PMID.", "Ask for pmid:… as a search answers it.")
+        raise BadRequest(f"{doc_id} is not a valid PMID.", "Ask for pmid:… as a search answers it.")
     synced = database.record(ids.pmid) if database.exists else None  # looking makes none
     if synced and synced.gone:
         msg = f"PubMed took PMID {ids.pmid} out; its record is kept no longer."
@@ -294,8 +294,8 @@ def _check_arguments(text: str, top_k: int, filters: Filters) -> None:
     if not 1 <= top_k <= MAX_TOP_K:
         raise BadRequest(f"top_k is {top_k}.", f"It must be from 1 to {MAX_TOP_K}.")
     if filters.year_from and filters.year_to and filters.year_from > filters.year_to:
-        msg = f"The years {filters.year_from} to {filters.year_to} are none."
-        raise BadRequest(msg, "Exchange them.")
+        msg = f"year_from ({filters.year_from}) is later than year_to ({filters.year_to})."
+        raise BadRequest(msg, "Swap the two years.")
 
 
 def _to_empty_error(counts: CorpusCounts) -> EmptyStore:

@@ -341,7 +341,7 @@ def keep(ladder: Ladder, paper: str | int | Ids, decided: Decision, because: str
     """
     because = one_line(because)
     if decided not in ("full_text", "rejected"):
-        raise BadRequest(f"{decided!r} is no decision.", "Give full_text or rejected.")
+        raise BadRequest(f"{decided!r} is not a valid decision.", "Give full_text or rejected.")
     if not because:
         raise BadRequest("A decision by hand needs a reason.", 'Say it: --because "…".')
     stored = find(str(paper), ladder.shelf)
@@ -373,7 +373,7 @@ def undo(ladder: Ladder, paper: str | int | Ids) -> StoredPaper:
     stored = find(str(paper), shelf)
     decided = shelf.verdicts.decided_by_hand(stored)
     if not decided and not shelf.verdicts.has_rejections(stored):
-        msg = f"Nobody decided about {stored.paper.ids} by hand."
+        msg = f"No decision was recorded about {stored.paper.ids} by hand."
         audit = command_line(f"shelf audit '{stored.paper.ids.key}'")
         raise BadRequest(msg, f"See what the judges say: {audit}")
     changed = judge_stored(decided, shelf, formats.read) if decided else stored

@@ -130,7 +130,7 @@ class ForeignFolder:
         """Return the files in the folder that may be papers."""
         hint = "Give the folder that your browser saves into: --folder ~/Downloads"
         if not self.folder.is_dir():
-            raise BadRequest(f"{self.folder} is no folder.", hint)
+            raise BadRequest(f"{self.folder} is not a folder.", hint)
         try:
             return list_files(self.folder, may_be_paper)[0]
         except StoreFailed as error:

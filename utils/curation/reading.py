@@ -87,7 +87,8 @@ def open_text(stored: StoredPaper, shelf: Shelf) -> OpenedText:
 
 @lru_cache(maxsize=_MAX_OPEN_TEXTS)
 def _open_cached(file: TextFile) -> OpenedText:
-    return OpenedText(
+    words = collect_section_words(file.stored.sections)
+    return OpenedText(file.shelf.read_text(file.stored), words)
         file.shelf.read_text(file.stored), collect_section_words(file.stored.sections)
     )
 

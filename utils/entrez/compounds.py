@@ -40,7 +40,7 @@ _SYNTAX_HINTS = {
     "inchi": "Copy it whole, from InChI=1S/ on.",
     "formula": "Elements and how many, without brackets or charges, such as C9H8O4.",
 }
-_NOT_A_NAME = "If it is no name, set kind to what it is: cid, smiles, inchi, inchikey or formula."
+_NOT_A_NAME = "If it is not a name, set kind: cid, smiles, inchi, inchikey or formula."
 _KIND_NAMES = {"cid": "CID", "smiles": "SMILES", "inchi": "InChI", "inchikey": "InChIKey"}
 Kind = Literal["name", "cid", "smiles", "inchi", "inchikey", "formula"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -240,7 +240,7 @@ def _build_not_found_error(query: CompoundQuery, web: Web) -> NotFound:
     if query.kind == "name":
         return NothingFound(msg, _suggest_names(query.text, web), _NOT_A_NAME)
     if query.kind in ("smiles", "inchi"):
-        hint = "Nobody deposited this very structure; ask for related compounds: similar."
+        hint = "PubChem has no such structure; ask for related compounds: similar."
         return NothingFound(msg, hint)
     if query.kind == "formula":
         return NothingFound(msg, "Count the hydrogens; charged and neutral forms differ in them.")
@@ -386,21 +386,21 @@ def _parse_cid(text: str) -> str:
     match = _CID.fullmatch(text)
     digits = match[1].lstrip("0") if match else ""
     if not digits or len(digits) > 10 or int(digits) > LARGEST_CID:
-        msg = f"{shorten(text, 40)!r} is no CID: PubChem counts its compounds from 1."
+        msg = f"{shorten(text, 40)!r} is not a valid CID: PubChem counts its compounds from 1."
         raise BadRequest(msg, "For example 2244. If it is a name, set kind to name.")
     return digits
 
 
 def _check_inchi(text: str) -> str:
     if not _INCHI.fullmatch(text):
-        msg = f"{shorten(text, 40)!r} is no InChI."
+        msg = f"{shorten(text, 40)!r} is not a valid InChI."
         raise BadRequest(msg, "It begins with InChI=1S/ and holds no blanks.")
     return text
 
 
 def _parse_inchikey(text: str) -> str:
     if not (match := _INCHIKEY.fullmatch(text)):
-        msg = f"{shorten(text, 40)!r} is no InChIKey."
+        msg = f"{shorten(text, 40)!r} is not a valid InChIKey."
         hint = "It has 14, 10 and 1 letters, such as BSYNRYMUTXBXSQ-UHFFFAOYSA-N."
         raise BadRequest(msg, hint)
     return match[1].upper()
@@ -408,11 +408,11 @@ def _parse_inchikey(text: str) -> str:
 
 def _check_formula(text: str) -> str:
     if not _FORMULA.fullmatch(text):
-        msg = f"{shorten(text, 40)!r} is no molecular formula."
+        msg = f"{shorten(text, 40)!r} is not a valid molecular formula."
         hint = "Elements and how many, in capitals and without brackets, such as C9H8O4."
         raise BadRequest(msg, hint)
     if unknown := [one for one in _ELEMENT.findall(text) if f" {one} " not in _ELEMENTS]:
-        msg = f"{unknown[0]} in {shorten(text, 40)!r} is no element."
+        msg = f"{unknown[0]} in {shorten(text, 40)!r} is not a chemical element."
         raise BadRequest(msg, "Check capitals: Co is cobalt, CO carbon and oxygen.")
     return text
 

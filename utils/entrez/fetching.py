@@ -342,7 +342,7 @@ def split_records(answer: Answer, form: Form) -> Records:
     if _NO_RECORDS.match(text):
         raise BadContent("What came is a web page, or an error.", verdict="error_page")
     if "\ufffd" in text[:2000] or "\x00" in text:
-        raise BadContent("What came is no text.", verdict="not_a_paper")
+        raise BadContent("The response is not text.", verdict="not_a_paper")
     if not text.strip():
         return Records(())
     starts = _find_record_starts(text, form)

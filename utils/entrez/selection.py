@@ -206,7 +206,7 @@ def parse_ids(database: Database, ids: str | int | Iterable[str | int]) -> list[
     Raises
     ------
     BadRequest
-        There are no identifiers, too many, or some of another kind; nothing was sent.
+        There are not valid identifiers, too many, or some of another kind; nothing was sent.
     """
     values = [ids] if isinstance(ids, str | int) else list(ids)
     words = [word for one in values for word in _SEPARATORS.split(str(one)) if word]
@@ -242,7 +242,7 @@ def _find_home_database(word: str) -> str:
 def _build_unfit_error(database: Database, unfit: list[str]) -> BadRequest:
     shown = ", ".join(repr(shorten(one_line(word), 40)) for word in unfit[:_MAX_NAMED_IDS])
     more = f" and {len(unfit) - _MAX_NAMED_IDS:,} more" if len(unfit) > _MAX_NAMED_IDS else ""
-    verb = "is no identifier" if len(unfit) == 1 else "are no identifiers"
+    verb = "is not a valid identifier" if len(unfit) == 1 else "are not valid identifiers"
     msg = f"{shown}{more} {verb} of {database.name}."
     takes = f"{database.name} takes {database.uid}s, such as {database.example}."
     return BadRequest(
@@ -323,7 +323,7 @@ def load_history(name: str, database: str, web: Web) -> HistoryPlace:
     """
     name = one_line(name)
     if not _HANDLE.fullmatch(name):
-        msg = f"{shorten(name, 40)!r} is no history."
+        msg = f"{shorten(name, 40)!r} is not a known history."
         raise BadRequest(msg, "A search with keep and post return one: h_ and 16 characters.")
     kept = _parse_history_place(to_dict(web.cache.get(_CACHE_KIND, name)))
     if kept is None:

@@ -197,7 +197,7 @@ def _describe_sample(missing: int, asked: int, known: int, silent: int, nameless
     if lost := asked - known - silent:
         notes.append(f"Of {asked} papers looked up, {lost} are not known to PubMed.")
     if silent:
-        notes.append(f"Of {asked} papers looked up, nobody answered about {silent}.")
+        notes.append(f"Of {asked} papers looked up, no source answered about {silent}.")
     if nameless:
         notes.append(
             f"Records without an identifier: {nameless:,}. They are searched for first and are not "

@@ -108,7 +108,7 @@ class Library:
 
     def __init__(self, settings: Settings | None = None, **overrides: Unpack[Overrides]) -> None:
         if settings is not None and not isinstance(settings, Settings):
-            msg = f"{settings!r} is no Settings object."
+            msg = f"{settings!r} is not a Settings object."
             raise BadRequest(msg, 'Give single settings by name: Library(papers_dir="corpus").')
         self.settings = settings or load_settings(**overrides)
         if self.settings.papers_shared:

@@ -245,7 +245,7 @@ def _read_table(data: bytes, told: GivenFacts) -> Iterator[ScreenedRecord]:
     first = next((line for line in lines if line.strip()), "")
     delimiter, fields = parse_header(first)
     if not fields:
-        msg = "The list is no table with a header, no RIS and no JSON."
+        msg = "The list is not a table with a header, RIS or JSON."
         raise BadRequest(msg, "Export CSV, RIS or (EPPI-Reviewer) JSON from the program.")
     [(_, header)] = list(yield_table_rows([first], delimiter, 1))
     names = [name.strip().lower() for name in header]

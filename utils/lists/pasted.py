@@ -119,7 +119,7 @@ def parse_entries(lines: Sequence[str], first: int = 1) -> list[Entry]:
         Ids.parse(lines[0])  # says it in its own words
     if 2 * (len(unreadable) + others) > len(wanted):
         named = ", ".join(unreadable) + f" and {others:,} or more others" * bool(others)
-        raise BadRequest(f"These are no identifiers: {named}.", EXAMPLES)
+        raise BadRequest(f"These are not valid identifiers: {named}.", EXAMPLES)
     if not wanted:
         raise BadRequest("No identifier was given.", EXAMPLES)
     return wanted

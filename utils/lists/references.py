@@ -318,7 +318,7 @@ def require_text(data: bytes) -> None:
         if data.startswith(start):
             raise BadRequest(f"The list is {kind}.", _EXPORT_HINT)
     if b"\x00" in data[:1000] and data[:2] not in {b"\xff\xfe", b"\xfe\xff"}:
-        raise BadRequest("The list is no text.", _EXPORT_HINT)
+        raise BadRequest("The list is not a text file.", _EXPORT_HINT)
 
 
 def _describe_list(name: str) -> str:

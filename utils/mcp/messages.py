@@ -76,11 +76,11 @@ def describe_value(value: Any) -> Fault:
     """Return the fault of JSON that is not a JSON-RPC message.
 
     >>> describe_value({"id": 7})
-    Fault(id=7, code=-32600, message='This is no JSON-RPC message: see https://www.jsonrpc.org/specification.')
+    Fault(id=7, code=-32600, message='This is not a JSON-RPC message: see https://www.jsonrpc.org/specification.')
     """
     if isinstance(value, list):
         return Fault(None, INVALID_REQUEST, "Batches are not served: send each message by itself.")
-    what = "This is no JSON-RPC message: see https://www.jsonrpc.org/specification."
+    what = "This is not a JSON-RPC message: see https://www.jsonrpc.org/specification."
     return Fault(_id_of(value), INVALID_REQUEST, what)
 
 

@@ -94,7 +94,7 @@ class FormPrompt(Prompt):
 
 def _fill_in(blanks: Mapping[str, Blank], written: Mapping[str, object]) -> dict[str, str]:
     if unknown := [name for name in written if name not in blanks]:
-        msg = f"{unknown[0][:60]!r} is no argument of this prompt."
+        msg = f"{unknown[0][:60]!r} is not an argument of this prompt."
         raise BadRequest(msg, f"It takes {', '.join(blanks)}.")
     return {name: blank.value_of(name, written.get(name)) for name, blank in blanks.items()}
 

@@ -352,10 +352,10 @@ def read_pairs(path: Path, pairs: Path) -> Iterator[tuple[int, int]]:
                     yield table.tell(), total
                 file.commit()
     except pa.ArrowInvalid as error:
-        msg = f"It is no table of PMIDs: {str(error).splitlines()[0][:200]}"
+        msg = f"The file is not a table of PMIDs: {str(error).splitlines()[0][:200]}"
         raise BadContent(msg, verdict="not_a_paper") from None
     except _NO_ZIP as error:
-        msg = f"It is no ZIP with {TABLE_NAME}: {error}"
+        msg = f"The file is not a ZIP with {TABLE_NAME}: {error}"
         raise BadContent(msg, verdict="not_a_paper") from None
 
 
@@ -377,7 +377,7 @@ def _read_batches(table: Any) -> Iterator[pa.RecordBatch]:
         for column in batch.columns:
             least, most = pc.min_max(column).values()
             if column.null_count or least.as_py() < 1:
-                raise BadContent("A number in it is no PMID.", verdict="not_a_paper")
+                raise BadContent("A number in it is not a valid PMID.", verdict="not_a_paper")
             if most.as_py() >= _MOST_PMID:
                 raise BadContent("A number in it is too large for a PMID.", verdict="not_a_paper")
         yield batch

@@ -94,7 +94,7 @@ def update(
     most : int, optional
         So many files at the most, the first that are due; 0 for all.
     filled : Path, optional
-        A folder with NLM's files; then nobody is asked for any.
+        A folder with NLM's files; then no site is asked for them.
 
     Raises
     ------

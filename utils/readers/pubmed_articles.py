@@ -88,7 +88,7 @@ def split_medline(text: str) -> dict[str, str]:
     blocks = [block.strip("\n") for block in text.replace("\r\n", "\n").split("\n\n")]
     records = [block for block in blocks if _TAG.match(block)]
     if not records and text.strip() and not _NOT_AVAILABLE.search(text):
-        msg = "The answer is no MEDLINE text."
+        msg = "The answer is not MEDLINE text."
         raise BadContent(msg, verdict="error_page")
     found = {str(_medline(record).get("PMID", "")).lstrip("0"): record for record in records}
     found.pop("", None)

@@ -251,7 +251,7 @@ def fetch_arxiv_paper(arxiv_id: str, web: Web) -> Paper:
     Raises
     ------
     BadRequest
-        It is no arXiv identifier.
+        It is not a valid arXiv identifier.
     NotFound
         arXiv has no such paper, or no such version of it.
     Unreachable
@@ -259,7 +259,7 @@ def fetch_arxiv_paper(arxiv_id: str, web: Web) -> Paper:
     """
     name = Ids.parse(arxiv_id).arxiv
     if not name:
-        raise BadRequest(f"{arxiv_id!r} is no arXiv identifier.", EXAMPLES)
+        raise BadRequest(f"{arxiv_id!r} is not a valid arXiv identifier.", EXAMPLES)
     version = find_arxiv_version(arxiv_id)
     paper = fetch_version(name, version, web)
     if paper is None:

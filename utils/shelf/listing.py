@@ -60,10 +60,11 @@ class ListingFilter:
 
     def __post_init__(self) -> None:
         if self.kind not in {"", *get_args(Kind)}:
-            raise BadRequest(f"{self.kind!r} is no kind.", f"Give {', '.join(get_args(Kind))}.")
+            kinds = ", ".join(get_args(Kind))
+            raise BadRequest(f"{self.kind!r} is not a valid kind.", f"Give {kinds}.")
         for year in filter(None, (self.year_from, self.year_to)):
             if not re.fullmatch(r"[0-9]{4}", year):
-                raise BadRequest(f"{year!r} is no year.", "Give four digits.")
+                raise BadRequest(f"{year!r} is not a valid year.", "Give four digits.")
 
     def as_sql(self, fts: bool) -> tuple[str, list[str], list[object], str]:
         """Tables, conditions, their values, and the order; words by index where there is one."""

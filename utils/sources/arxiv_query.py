@@ -171,7 +171,7 @@ def _build_author_clause(name: str) -> str:
     family, comma, given = prepare_query_text(name, "author", 200).partition(",")
     if spelled := to_term(f"{given} {family}" if comma else name, phrase=True):
         return f"au:{spelled}"
-    raise BadRequest(f"{name!r} is no author's name.", "For example Jane Doe.")
+    raise BadRequest(f"{name!r} is not an author's name.", "For example Jane Doe.")
 
 
 def _build_date_range(query: Query) -> str:
@@ -304,7 +304,7 @@ def _spell_piece(kind: str, piece: str, warnings: list[str], *, named: bool) -> 
     if kind == "range":
         if match := _RANGE.fullmatch(piece):
             return f"{match[1]}:[{match[2]} TO {match[3]}]"
-        msg = f"{piece[:60]} is no range of dates."
+        msg = f"{piece[:60]} is not a valid range of dates."
         raise BadRequest(msg, "For example submittedDate:[202401010000 TO 202412312359].")
     if kind == "operator":
         return "ANDNOT" if piece == "NOT" else piece

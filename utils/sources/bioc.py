@@ -79,7 +79,7 @@ def _is_absent(answer: Answer) -> bool:
 def _check_reply(answer: Answer) -> None:
     """Raise unless the answer is an article, or the message that the article is missing."""
     if not _is_absent(answer) and not _list_documents(answer.json()):
-        msg = "BioC answered with something that is no article."
+        msg = "BioC answered with something that is not an article."
         raise Unreachable(msg, "Try again in a minute.", status=answer.status)
 
 

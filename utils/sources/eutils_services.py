@@ -190,7 +190,7 @@ def _read_xml(body: bytes) -> Summaries:
     """Return the summaries of an XML answer."""
     root = parse_xml(body)
     if root.tag != "eSummaryResult":
-        raise BadContent("What came is no answer of ESummary.", verdict="error_page")
+        raise BadContent("The response is not an answer of ESummary.", verdict="error_page")
     rows: dict[str, Any] = dict(_read_version_1(root))
     for node in root.iterfind(".//DocumentSummary"):
         if uid := (node.get("uid") or "").strip():
@@ -541,5 +541,5 @@ def _parse_root(answer: Answer, tag: str, service: str) -> Any:
     """Return the root of an answer; raise `BadContent` for another service's answer."""
     root = parse_xml(answer.body)
     if root.tag != tag:
-        raise BadContent(f"What came is no answer of {service}.", verdict="error_page")
+        raise BadContent(f"The response is not an answer of {service}.", verdict="error_page")
     return root

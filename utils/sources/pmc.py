@@ -202,7 +202,7 @@ def fetch_from_efetch(
 def _require_complete(answer: Answer) -> None:
     """Reject an incomplete article set: PMC may have the missing articles."""
     if not answer.body.rstrip().endswith(_SET_ENDS):
-        msg = "it is no complete set of articles."
+        msg = "it is not a complete set of articles."
         raise BadContent(msg, verdict="not_a_paper")
 
 

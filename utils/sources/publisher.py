@@ -164,7 +164,7 @@ def require_picture(answer: Answer) -> None:
     """
     head = answer.body[:1024]
     if not (_PICTURE.match(head) or (b"<svg" in head and b"<html" not in head.lower())):
-        msg = f"{answer.host} sent something that is no picture."
+        msg = f"{answer.host} sent something that is not a picture."
         raise BadContent(msg, "Open the address in a browser.", verdict="not_a_paper")
 
 

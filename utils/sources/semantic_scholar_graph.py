@@ -125,7 +125,7 @@ def to_graph_name(text: str) -> str:
     Raises
     ------
     BadRequest
-        It is no identifier that Semantic Scholar knows papers by.
+        It is not an identifier that Semantic Scholar accepts.
     """
     name = prepare_query_text(text, "identifier", MAX_IDENTIFIER_CHARS).strip(" <>\"'")
     for kind, form in _OWN_FORMS:
@@ -137,7 +137,7 @@ def to_graph_name(text: str) -> str:
         return build_graph_name(ids)
     if re.fullmatch(r"https?://\S+", name, re.I):
         return _reject_dot_steps(f"URL:{name}")
-    msg = f"{name[:80]!r} is no identifier that Semantic Scholar knows papers by."
+    msg = f"{name[:80]!r} is not an identifier that Semantic Scholar accepts."
     raise BadRequest(msg, _EXAMPLES)
 
 
@@ -292,7 +292,7 @@ def _error_text(reply: Any) -> str:
 def _reject_dot_steps(name: str) -> str:
     """Return a name; reject path steps ``.`` and ``..``, which lead to another path."""
     if {".", ".."} & set(name.split("/")):
-        raise BadRequest(f"{name[:80]!r} is no identifier.", _EXAMPLES)
+        raise BadRequest(f"{name[:80]!r} is not a valid identifier.", _EXAMPLES)
     return name
 
 

@@ -193,7 +193,7 @@ class Datasets:
 
     def _build_export_path(self, name: str) -> Path:
         if not _EXPORT_NAME.fullmatch(name) or safe_files.is_device_name(name):
-            msg = f"{shorten(one_line(name), 60)!r} is no name for an export."
+            msg = f"{shorten(one_line(name), 60)!r} is not a valid name for an export."
             raise BadRequest(msg, "Give a name without folders, such as genes.csv.")
         return self.exports / name
 

@@ -81,7 +81,7 @@ def export_rows(
         The dataset is broken, or the disk refuses.
     """
     if form not in get_args(ExportForm):
-        raise BadRequest(f"{form!r} is no form of an export.", "Give csv or parquet.")
+        raise BadRequest(f"{form!r} is not a valid export format.", "Give csv or parquet.")
     if form == "parquet":
         require_pyarrow()
     began = time.monotonic()

@@ -59,7 +59,7 @@ def get_engine(
         Its package is not installed.
     """
     if name not in ENGINES:
-        raise BadRequest(f"{name!r} is no engine.", f"Give one of {', '.join(ENGINES)}.")
+        raise BadRequest(f"{name!r} is not a known engine.", f"Give one of {', '.join(ENGINES)}.")
     if scheduler and name not in _NEEDS:
         raise BadRequest(f"The engine {name!r} has no scheduler.", "Give --engine dask.")
     package, extra = _NEEDS.get(name, ("", ""))

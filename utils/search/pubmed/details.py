@@ -141,9 +141,9 @@ def parse_pmid(text: str | int) -> str:
     shown = shorten(str(text), 40)
     if ids:
         kind, _, _ = ids.key.partition(":")
-        msg = f"{shown!r} is no PMID, but a {_KINDS[kind]}."
+        msg = f"{shown!r} is not a PMID, but a {_KINDS[kind]}."
         raise BadRequest(msg, "convert_ids finds the PMID of a PMCID or DOI.")
-    raise BadRequest(f"{shown!r} is no PMID.", "A PMID is a number of up to 8 digits.")
+    raise BadRequest(f"{shown!r} is not a valid PMID.", "A PMID is a number of up to 8 digits.")
 
 
 def to_row(record: str, level: Level, *, mesh: bool, grants: bool) -> dict[str, Any]:
