@@ -89,8 +89,6 @@ def open_text(stored: StoredPaper, shelf: Shelf) -> OpenedText:
 def _open_cached(file: TextFile) -> OpenedText:
     words = collect_section_words(file.stored.sections)
     return OpenedText(file.shelf.read_text(file.stored), words)
-        file.shelf.read_text(file.stored), collect_section_words(file.stored.sections)
-    )
 
 
 @dataclass(frozen=True, slots=True)
