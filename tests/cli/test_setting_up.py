@@ -20,7 +20,7 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.platform", "linux")
     file = home / ".config" / "papershelf" / "settings.env"
     for module in ("settings", "curation.installation", "curation.mcp_hosts"):
-        monkeypatch.setattr(f"utils.{module}.user_settings_file", lambda: file)
+        monkeypatch.setattr(f"utils.{module}.find_user_settings_file", lambda: file)
     return home
 
 

@@ -126,7 +126,7 @@ def test_old_encodings_are_read():
 BAD = {
     "excel": (b"PK\x03\x04...", "Excel"), "pdf": (b"%PDF-1.7", "PDF"),
     "html": (b"\xef\xbb\xbf <html>", "HTML"), "json": (b'[{"rank": 1}]', "JSON"),
-    "binary": (b"1\x00\x00\x00", "no text"),
+    "binary": (b"1\x00\x00\x00", "not a text file"),
     "open quote": (b'PMID,Title\n1,"never closed\n2,T\n', "line 2"),
     "endless cell": (b'PMID,Title\n1,"' + b"a\n" * 600_000 + b'"\n2,T\n', "line 2"),
     "endless line": (b"PMID,Title\n1," + b"a" * (1 << 21), "Line 2"),

@@ -323,7 +323,7 @@ async def test_a_queue_has_an_end_in_length_and_in_time(monkeypatch):
 
 def test_turns_come_back_with_time():
     shares = http.Shares(None)
-    share = shares._share("alice")
+    share = shares._share_of("alice")
     share.left = 0
     wait = shares._reserve(share)
     assert 0 < wait <= 1 / http.REQUESTS_PER_S
@@ -339,7 +339,7 @@ def test_callers_are_not_remembered_without_end(monkeypatch):
     monkeypatch.setattr(http, "_CALLERS", 10)
     shares = http.Shares(None)
     for number in range(50):
-        shares._share(str(number))
+        shares._share_of(str(number))
     assert len(shares._shares) == 10
 
 

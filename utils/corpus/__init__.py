@@ -135,7 +135,7 @@ class Corpus:
         self.database.set_checkpoint(query_key, last_edat, manual=True, by=by)
 
     def record(self, doc_id: str) -> CorpusRecord:
-        """Return one paper of the corpus, by ``pmid:…`` or PMID; see `.search.record`."""
+        """Return one paper of the corpus, by ``pmid:…`` or PMID; see `.search.find_record`."""
         from .search import find_record
 
         return find_record(doc_id, self.database, self.shelf)
@@ -172,7 +172,7 @@ class Corpus:
         pubmed_only: bool = False,
         widen: bool = True,
     ) -> Answer:
-        """Find passages by words and by meaning; see `.search.find`."""
+        """Find passages by words and by meaning; see `.search.find_passages`."""
         from .search import find_passages
 
         if filters.mesh:
@@ -190,7 +190,7 @@ class Corpus:
         )
 
     def verify_quote(self, text: str, paper: str = "") -> Quotation:
-        """Find the place of a quotation, in one paper or anywhere; see `.quotations.verify`."""
+        """Find a quotation, in one paper or anywhere; see `.quotations.verify_quotation`."""
         from .quotations import verify_in_paper, verify_quotation
 
         return verify_in_paper(text, paper, self) if paper else verify_quotation(text, self)

@@ -104,7 +104,7 @@ def _make_text_column(name: str) -> Column[str]:
 
 
 def _make_record_columns() -> tuple[Column[object], ...]:
-    """Return the columns of a record; see `.stored_records.paper_row`."""
+    """Return the columns of a record; see `.stored_records.to_record_row`."""
     return (
         Column("paper", Text),
         _make_text_column("content_hash"),

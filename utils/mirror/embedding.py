@@ -333,6 +333,6 @@ def _read_all_keys(part: Path) -> Keys:
 
 
 def _to_keys(digests: Any) -> Keys:
-    """Return a column of `.passages.key_of`."""
+    """Return a column of `.passages.make_key`."""
     whole = b"".join(digests.to_pylist())
     return np.frombuffer(whole, "<i8").reshape(-1, 4)[:, 0].copy()

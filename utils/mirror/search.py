@@ -304,7 +304,7 @@ class MirrorPassages:
         self._kept: dict[Path, VectorStore] = {}
 
     def find(self, query: str, *, filters: Filters = _USUAL, **options: Any) -> Answer:
-        """Find passages by words and by meaning; see `..corpus.search.find`.
+        """Find passages by words and by meaning; see `..corpus.search.find_passages`.
 
         Raises
         ------
@@ -326,7 +326,7 @@ class MirrorPassages:
         return replace(answer, warnings=(*dict.fromkeys(warnings), *answer.warnings))
 
     def verify_quote(self, text: str, paper: str = "") -> Quotation:
-        """Find a quotation, in one paper or anywhere; see `..corpus.quotations.verify`."""
+        """Find a quotation; see `..corpus.quotations.verify_quotation`."""
         from ..corpus.quotations import verify_in_paper, verify_quotation
 
         seen = self._take_snapshot([(one, None) for one in self._take_snapshots()[0]])

@@ -160,7 +160,7 @@ def test_without_pyarrow_the_command_is_told(
          {"seconds": 0.3}, "too long|longer than"),
         ("SELECT json_extract(CASE uid WHEN '7030' THEN '{' ELSE extra END, '$') FROM gene",
          {}, "malformed JSON"),
-        ("SELECT 1", {"form": "xlsx"}, "'xlsx' is no form"),
+        ("SELECT 1", {"form": "xlsx"}, "'xlsx' is not a valid export format"),
     ],
 )  # fmt: skip
 def test_what_fails_leaves_the_old_file_and_no_other(
