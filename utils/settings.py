@@ -187,7 +187,7 @@ def _list_variables(field: str, about: FieldInfo) -> list[str]:
 
 
 def find_user_cache() -> Path | None:
-    """Return the user's cache folder; None if there is none that can be written.
+    """Return the user's cache folder; None if it is not writable.
 
     In a container the user often has neither an entry in passwd nor ``HOME``, or ``HOME=/``.
     """

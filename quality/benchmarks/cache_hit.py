@@ -48,12 +48,12 @@ def fill(shelf: Shelf, papers: int) -> None:
     with catalogue.writing():
         for number in range(1, papers + 1):
             record = made(shelf, number)
-            text = paper_file.full_text(record.stored, TEXT[: 4000 + number % 8000])
+            text = paper_file.to_full_text(record.stored, TEXT[: 4000 + number % 8000])
             data = text.encode()
             record = with_checksum(replace(record, written=sha256(data)), data)
             Path(record.stored.path).write_bytes(data)
             writer.record_path(record.file).write_text(record.to_json(), encoding="utf-8")
-            catalogue.put(writer._row(record), record.ids.names())
+            catalogue.put(writer._to_row(record), record.ids.names())
         for name in ("complete", "surveyed"):
             catalogue.set_note(name, "yes")
         writer.rewrite_index()

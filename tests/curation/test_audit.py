@@ -224,7 +224,7 @@ def test_doubts_are_kept_with_the_text_and_a_better_copy_is_asked_for(
     assert changed == [("full_text", "doubtful", "section 3 is missing")]
     now = library.find(one.paper.ids.pmid)
     assert (now.kind, now.verdict, now.evidence) == ("full_text", *changed[0][1:])
-    header = paper_file.parse(Path(now.path).read_text(encoding="utf-8")).header
+    header = paper_file.parse_file(Path(now.path).read_text(encoding="utf-8")).header
     assert (header["Verdict"], header["Evidence"]) == ("doubtful", "section 3 is missing")
     assert "section 3 is missing" in library.read(one.paper.ids.pmid).doubts
     before = len(world.requests)
@@ -259,8 +259,8 @@ def test_fix_rejects_keeps_the_file_and_asks_anew(library, world, held, stricter
     assert [one.outcome for one in found].count("changed") == 1
     now = library.find(bad.paper.ids.pmid)
     assert (now.kind, now.verdict, now.evidence) == ("rejected", "paywall", "it sells itself")
-    said = paper_file.parse(Path(now.path).read_text(encoding="utf-8"))
-    assert said.body == paper_file.parse(Path(bad.path).read_text(encoding="utf-8")).body
+    said = paper_file.parse_file(Path(now.path).read_text(encoding="utf-8"))
+    assert said.body == paper_file.parse_file(Path(bad.path).read_text(encoding="utf-8")).body
     assert (said.kind, said.header["Verdict"]) == ("rejected", "paywall")
     assert said.header["Evidence"] == "it sells itself"
     assert library.shelf.raw(now) is not None

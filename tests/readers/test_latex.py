@@ -75,7 +75,7 @@ def test_it_is_read_in_a_reading_process_as_here() -> None:
     try:
         assert reader_processes.read_in_child(fetched, record) == formats.read(fetched, record)
     finally:
-        reader_processes._children().stop_idle()
+        reader_processes._get_pool().stop_idle()
 
 
 @needs_pandoc

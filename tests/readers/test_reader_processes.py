@@ -22,9 +22,9 @@ HTML = (
 
 @pytest.fixture(autouse=True)
 def _no_children_left() -> Iterator[None]:
-    reader_processes._children().stop_idle()  # of another test file in this worker
+    reader_processes._get_pool().stop_idle()  # of another test file in this worker
     yield
-    reader_processes._children().stop_idle()
+    reader_processes._get_pool().stop_idle()
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def jats(library, world: World) -> Fetched:
 def test_signs_come_back_as_they_were() -> None:
     document = Document("text", signs=(Sign("targets", 4, "Table 2 is missing"),))
     row = json.loads(json.dumps(asdict(document)))
-    assert reader_processes._document(row) == document
+    assert reader_processes._to_document(row) == document
 
 
 def test_a_text_is_the_same_wherever_it_is_read(library, world: World, jats: Fetched) -> None:
@@ -74,14 +74,14 @@ def test_a_refusal_is_the_same_too() -> None:
 
 
 def test_a_reader_that_dies_is_a_rejection(monkeypatch: pytest.MonkeyPatch, jats: Fetched) -> None:
-    monkeypatch.setattr(reader_processes._children(), "start", DIES)
+    monkeypatch.setattr(reader_processes._get_pool(), "start", DIES)
     with pytest.raises(BadContent, match="crashed") as caught:
         reader_processes.read_in_child(jats, Paper(Ids(pmid="1")))
     assert caught.value.outcome == "not_a_paper"
 
 
 def test_a_mistake_of_ours_is_no_verdict(monkeypatch: pytest.MonkeyPatch, jats: Fetched) -> None:
-    monkeypatch.setattr(reader_processes._children(), "start", reader("int('no number')"))
+    monkeypatch.setattr(reader_processes._get_pool(), "start", reader("int('no number')"))
     with pytest.raises(RuntimeError, match="no number"):
         reader_processes.read_in_child(jats, Paper(Ids(pmid="1")))
 

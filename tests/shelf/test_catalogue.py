@@ -183,7 +183,7 @@ def test_no_thread_writes_to_a_new_catalogue_before_the_files_are_in_it(
     move_aside, filed = Catalogue.move_aside, list[Record]()
 
     def save_again() -> None:
-        filed.append(shelf._writer.file(again, lambda one: paper_file.abstract_only(one.stored)))
+        filed.append(shelf._writer.file(again, lambda one: paper_file.to_abstract_file(one.stored)))
 
     def overtake(self: Catalogue) -> None:
         move_aside(self)

@@ -7,7 +7,7 @@ import pytest
 from tests.shelf.papers import paper
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Notice, Paper, StoredPaper
-from utils.shelf.paper_file import NO_ABSTRACT, abstract_only, body_of, full_text, parse
+from utils.shelf.paper_file import NO_ABSTRACT, body_of, parse_file, to_abstract_file, to_full_text
 from utils.system.plain_text import clean_text
 
 
@@ -27,7 +27,7 @@ def stored(about: Paper, kind: str = "full_text") -> StoredPaper:
 
 def test_a_full_text_reads_like_this() -> None:
     about = paper(doi="10.1038/nature12345", pmid="7")
-    assert full_text(stored(about), "# On cells\n\nText.") == (
+    assert to_full_text(stored(about), "# On cells\n\nText.") == (
         "- Title: On cells\n"
         "- Authors: Jane A Doe; The Cell Group\n"
         "- Journal: Journal of Cells\n"
@@ -48,22 +48,22 @@ def test_a_full_text_reads_like_this() -> None:
 
 
 def test_an_abstract_says_what_it_is() -> None:
-    text = abstract_only(stored(paper(pmid="7"), "abstract"))
+    text = to_abstract_file(stored(paper(pmid="7"), "abstract"))
     for line in ("- Title: On cells", "- Year: 2013", "- PMID: 7", "Cells were counted."):
         assert line in text.split("\n")
     assert "Full text was not available" in text
-    nothing = abstract_only(stored(replace(paper(pmid="7"), abstract=" "), "abstract"))
+    nothing = to_abstract_file(stored(replace(paper(pmid="7"), abstract=" "), "abstract"))
     assert NO_ABSTRACT in nothing
-    found = parse(nothing)
+    found = parse_file(nothing)
     assert found is not None
     assert found.paper.abstract == ""
 
 
 def test_a_retraction_is_the_very_first_line() -> None:
     about = replace(paper(pmid="7"), notices=(Notice("retraction"),))
-    for text in (full_text(stored(about), "x"), abstract_only(stored(about, "abstract"))):
+    for text in (to_full_text(stored(about), "x"), to_abstract_file(stored(about, "abstract"))):
         assert text.startswith("RETRACTED: this paper was retracted")
-        found = parse(text)
+        found = parse_file(text)
         assert found is not None
         assert found.paper.retracted
 
@@ -90,12 +90,12 @@ def test_no_title_breaks_or_forges_the_header(title: str) -> None:
     for kind in ("full_text", "abstract"):
         whole = stored(replace(about), kind)
         text = (
-            full_text(replace(whole, license=title), f"{title}\nthe body")
+            to_full_text(replace(whole, license=title), f"{title}\nthe body")
             if kind == "full_text"
-            else abstract_only(whole)
+            else to_abstract_file(whole)
         )
         text.encode()
-        found = parse(text)
+        found = parse_file(text)
         assert found is not None
         assert found.ids == about.ids
         bare = kind == "abstract" and not clean_text(title).strip()
@@ -112,14 +112,14 @@ def test_no_title_breaks_or_forges_the_header(title: str) -> None:
 
 def test_values_come_back_as_they_were() -> None:
     title = "Effect of <i>BRCA1</i> &lt; &amp;amp; p<0.05 — naïve Größe 中文 \u200dنیم‌فاصله"
-    found = parse(full_text(stored(replace(paper(pmid="7"), title=title)), "x"))
+    found = parse_file(to_full_text(stored(replace(paper(pmid="7"), title=title)), "x"))
     assert found is not None
     assert found.paper.title == title
 
 
 def test_a_body_may_hold_rules_and_headers_of_its_own() -> None:
     body = "---\n\n- Title: other\n- Kind: abstract\n\n---\n\nmore\n"
-    text = full_text(stored(paper(pmid="7")), body)
+    text = to_full_text(stored(paper(pmid="7")), body)
     assert body_of(text) == body
     assert body_of(text.replace("\n", "\r\n")) == body  # saved by an editor on Windows
 
@@ -128,10 +128,10 @@ def test_a_body_may_hold_rules_and_headers_of_its_own() -> None:
     "text", ["", "x", "Title: x\nPMID: 7\n\n---\n\nx", "- Title: x\n\n---\n\nx", "\n\n---\n\n"]
 )
 def test_what_others_wrote_is_not_taken_for_ours(text: str) -> None:
-    assert parse(text) is None
+    assert parse_file(text) is None
     assert body_of(text) == text
 
 
 def test_breaks_of_every_kind_stay_breaks_in_the_text() -> None:
-    text = full_text(stored(paper(pmid="7")), "a\r\nb\rc\x0cd\u2028e\tf\xadg\x00")
+    text = to_full_text(stored(paper(pmid="7")), "a\r\nb\rc\x0cd\u2028e\tf\xadg\x00")
     assert body_of(text) == "a\nb\nc\nd\ne\tfg\n"

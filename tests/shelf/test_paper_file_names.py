@@ -3,7 +3,7 @@
 import pytest
 
 from utils.model.identifiers import Ids
-from utils.shelf.paper_file import apart, ids_from, safe, stem
+from utils.shelf.paper_file import add_hash, ids_from, stem, to_safe_name
 
 
 def test_plain_dois_are_named_as_the_older_program_did() -> None:
@@ -21,9 +21,9 @@ HARD = [
 
 @pytest.mark.parametrize("text", HARD, ids=range(len(HARD)))
 def test_what_a_system_would_stumble_over_is_replaced_and_marked(text: str) -> None:
-    name = safe(text)
+    name = to_safe_name(text)
     assert name != text
-    assert name == apart(name.rpartition("-")[0], text)  # the mark is the text's own hash
+    assert name == add_hash(name.rpartition("-")[0], text)  # the mark is the text's own hash
     assert len(name) <= 200
     assert name.isascii()
     assert not set(name) & set('<>:"/\\|?*')
@@ -33,8 +33,8 @@ def test_what_a_system_would_stumble_over_is_replaced_and_marked(text: str) -> N
 
 
 def test_hard_names_stay_apart() -> None:
-    assert len({safe(text) for text in HARD}) == len(HARD)
-    assert safe("a<b") != safe("a>b")
+    assert len({to_safe_name(text) for text in HARD}) == len(HARD)
+    assert to_safe_name("a<b") != to_safe_name("a>b")
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from utils.demo.doi import landing
-from utils.demo.pages import pdf_path
+from utils.demo.doi import get_landing_page
+from utils.demo.pages import get_pdf_path
 from utils.demo.prose import abstract, references
 from utils.demo.records import Record
 from utils.demo.wire import TEXT, Call, Reply, as_json, text
@@ -89,7 +89,7 @@ def _work(record: Record, world: World) -> dict[str, Any]:
     date = {"date-parts": [[int(part) for part in record.published.split("-")]]}
     link = [
         {
-            "URL": world.url(record.site) + pdf_path(record),
+            "URL": world.url(record.site) + get_pdf_path(record),
             "content-type": "application/pdf",
             "content-version": "vor",
             "intended-application": "similarity-checking",
@@ -106,7 +106,7 @@ def _work(record: Record, world: World) -> dict[str, Any]:
         "volume": record.volume, "issue": record.issue, "page": record.pages,
         "ISSN": [record.journal.issn], "link": link, "reference-count": len(references(record)),
         "is-referenced-by-count": 0, "URL": f"https://doi.org/{record.doi}",
-        "resource": {"primary": {"URL": landing(record, world)}}, **_told_late(record),
+        "resource": {"primary": {"URL": get_landing_page(record, world)}}, **_told_late(record),
         **_license(record),
     }  # fmt: skip
 

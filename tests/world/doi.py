@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from utils.demo import doi as resolver
-from utils.demo.doi import landing
+from utils.demo.doi import get_landing_page
 from utils.demo.wire import Call, Reply, as_json
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def doi(call: Call, world: World) -> Reply:
     if prefix == "/api/handles/":
         if record is None:
             return as_json({"responseCode": 100, "handle": name}, 404)
-        value = {"format": "string", "value": landing(record, world)}
+        value = {"format": "string", "value": get_landing_page(record, world)}
         return as_json(
             {
                 "responseCode": 1,

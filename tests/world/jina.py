@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from utils.demo import jina
-from utils.demo.doi import landing
+from utils.demo.doi import get_landing_page
 from utils.demo.jina import CAPTCHA, WALLED, failure, formatted, markdown_of, record_at
 from utils.demo.wire import TEXT, Call, Reply, as_json, text
 
@@ -102,7 +102,12 @@ def search(call: Call, world: World) -> Reply:
         # The index behind the search has read the page in better days.
         title, markdown = record.plain_title, markdown_of(record)
         rows.append(
-            {"title": title, "url": landing(record, world), "description": "", "content": markdown}
+            {
+                "title": title,
+                "url": get_landing_page(record, world),
+                "description": "",
+                "content": markdown,
+            }
         )
     if call.header("accept") == "application/json":
         return as_json({"code": 200, "status": 20000, "data": rows})

@@ -19,7 +19,7 @@ from tests.world.pdf import pdf_of, scan_of
 from utils.demo import pages, publishers
 from utils.demo.jats import article
 from utils.demo.prose import body
-from utils.demo.publishers import PAGES, Page, article_path, forbidden, gone
+from utils.demo.publishers import PAGES, Page, forbidden, get_article_path, gone
 from utils.demo.records import Record
 from utils.demo.wire import HTML, PDF, XML, Call, Reply, redirect, text
 
@@ -78,14 +78,14 @@ def _multi_hop(record: Record, call: Call) -> Reply:
             return text(page_of(record, call.host), HTML)
         return walls.cookie_wall()
     hop = "2" if call.params.get("hop") == "1" else "1"
-    where = f"{article_path(record)}?hop={hop}"
+    where = f"{get_article_path(record)}?hop={hop}"
     return redirect(where, 303, Set_Cookie="session=kept; Path=/")
 
 
 def _meta_refresh(record: Record, call: Call) -> Reply:
     if call.params.get("view") == "full":
         return text(page_of(record, call.host), HTML)
-    where = f"{article_path(record)}?view=full"
+    where = f"{get_article_path(record)}?view=full"
     return text(
         '<html><head><title>Redirecting</title><meta http-equiv="refresh" '
         f'content="0; url={where}">'

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from utils.demo.doi import landing
+from utils.demo.doi import get_landing_page
 from utils.demo.records import Record
 from utils.demo.wire import Call, Reply, as_json
 
@@ -56,7 +56,7 @@ def locations(record: Record, world: World, kind: str) -> list[dict[str, Any]]:
         "pdf": (f"{item}/download", item), "scan": (f"{item}/download", item),
         "dead": (f"{item}/download", item), "fake_pdf": (f"{item}/download", item),
         "html": (None, item), "landing": (None, item), "pmc": (f"{pmc}/pdf/main.pdf", pmc),
-        "publisher": (None, landing(record, world)),
+        "publisher": (None, get_landing_page(record, world)),
     }  # fmt: skip
     if kind not in urls:
         return []

@@ -44,7 +44,7 @@ def is_terminal() -> bool:
 
 
 def _find_pager() -> list[str]:
-    """Return the pager's command; empty where there is none, or ``cat``."""
+    """Return the pager's command; empty without one, or for ``cat``."""
     from ..settings import read_pager
 
     command = read_pager()

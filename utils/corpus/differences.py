@@ -86,7 +86,7 @@ class Difference:
     printed: str
 
     def __str__(self) -> str:
-        quoted, printed = _shorten(self.quoted), _shorten(self.printed)
+        quoted, printed = _shorten_words(self.quoted), _shorten_words(self.printed)
         if self.kind == "stitched":
             return f"stitched: “{quoted}” stands elsewhere, {printed}"
         if not quoted:
@@ -146,7 +146,7 @@ def match_nearest(
 ) -> NearestStretch:
     """Return the stretch of *text* most similar to a quotation that is not verbatim."""
     wording = wording or FoldedText.fold_paper(text)
-    there = _tokenize(wording.words)
+    there = _split_tokens(wording.words)
     if apart := match_stitched(quoted, text, wording):
         return apart
     parts = _fold_parts(quoted)
@@ -162,7 +162,7 @@ def match_nearest(
     )
 
 
-def _tokenize(folded: str) -> list[_Token]:
+def _split_tokens(folded: str) -> list[_Token]:
     return [_Token(m[0].casefold(), m.start(), m.end()) for m in _TOKEN.finditer(folded)]
 
 
@@ -230,7 +230,7 @@ _Compared = tuple[Span, list[Difference], int, int]
 
 def _compare_part(part: str, wording: FoldedText, there: Sequence[_Token]) -> _Compared:
     """Place in the folded text, differences, how many tokens are the same, and of how many."""
-    ours = _tokenize(part)
+    ours = _split_tokens(part)
     near = _find_most_similar([token.key for token in ours], there)
     matcher = SequenceMatcher(
         None, [token.key for token in ours], [token.key for token in near], autojunk=False
@@ -401,7 +401,7 @@ def _enclose(spans: Sequence[Span], wording: FoldedText) -> Span:
     return wording.place(first[0], end)
 
 
-def _shorten(words: str) -> str:
+def _shorten_words(words: str) -> str:
     return (
         words if len(words) <= _MAX_SHOWN_CHARS else f"{words[: _MAX_SHOWN_CHARS - 2].rstrip()} …"
     )

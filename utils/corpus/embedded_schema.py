@@ -165,7 +165,7 @@ class IndexDatabase:
                 self._close_connection()
                 yield None
                 return
-            with sqlite.transaction(self._connect(), writes=False) as db:
+            with sqlite.transaction(self._open_connection(), writes=False) as db:
                 yield db
 
     @contextmanager
@@ -179,7 +179,7 @@ class IndexDatabase:
         """
         with self._lock, self._explain_errors("write"):
             make_folder(self.folder)
-            with sqlite.transaction(self._connect()) as db:
+            with sqlite.transaction(self._open_connection()) as db:
                 if not has_tables(db):
                     _create_tables(db)
                 yield db
@@ -189,7 +189,7 @@ class IndexDatabase:
         with self._lock:
             self._close_connection()
 
-    def _connect(self) -> sqlite3.Connection:
+    def _open_connection(self) -> sqlite3.Connection:
         if self._db is not None and self._inode != self._get_inode():
             self._close_connection()  # another process set the file aside
         if self._db is None:

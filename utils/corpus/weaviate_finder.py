@@ -320,12 +320,12 @@ class WeaviateFinder:
         try:
             with self._lock:
                 if self._client is None:
-                    self._client = self._connect()
+                    self._client = self._open_client()
             yield self._client
         except WeaviateBaseError as error:
             raise self._to_error(f"{type(error).__name__}: {error}") from error
 
-    def _connect(self) -> WeaviateClient:
+    def _open_client(self) -> WeaviateClient:
         import weaviate
         from weaviate.classes.init import AdditionalConfig, Auth, Timeout
 

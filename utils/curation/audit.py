@@ -40,7 +40,7 @@ from ..model.paper import Fetched, StoredPaper
 from ..model.verdicts import Comparison
 from ..readers import JUDGE_VERSION, Read, judge_fetched
 from ..readers.reader_processes import read_in_child
-from ..shelf import ADOPTED, Shelf, judge_again, with_judgement
+from ..shelf import ADOPTED, Shelf, add_judgement, judge_again
 from ..shelf.record import RawAnswer
 from ..system.plain_text import one_line
 from .reading import find
@@ -270,7 +270,7 @@ def judge_stored(stored: StoredPaper, shelf: Shelf, read: Read = read_in_child) 
     read = partial(read, comparison=Comparison(journal_words=words))
     raw = _read_raw(stored, shelf)
     if raw and raw.ours and formats.is_local_reader(raw.extractor):
-        return with_judgement(stored, judge_fetched(raw.fetched, stored.paper, read))
+        return add_judgement(stored, judge_fetched(raw.fetched, stored.paper, read))
     return judge_again(stored, shelf.read_text(stored), read)
 
 

@@ -137,7 +137,7 @@ def read(path: Path) -> InboxFile:
     named = Ids()
     if media == "pdf" and (doi := _XMP.search(body)):
         named = Ids.maybe(doi[1].decode("ascii", "replace"))
-    if media == "markdown" and (header := paper_file.parse(body.decode("utf-8", "replace"))):
+    if media == "markdown" and (header := paper_file.parse_file(body.decode("utf-8", "replace"))):
         # A text of another shelf: its header names the paper, and is not part of the text.
         body, named = header.body.encode("utf-8", "replace"), header.ids
         return InboxFile(Fetched(body, media, "", "the inbox", VIA, version=header.version), named)

@@ -42,7 +42,7 @@ _TABLE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A planned change of a file; ``before`` is None if the file does not exist yet."""
+    """A planned change of a file; ``before`` is None for a new file."""
 
     about: str
     file: Path

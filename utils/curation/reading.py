@@ -126,7 +126,7 @@ class Reading:
 
     @property
     def doubts(self) -> str:
-        """Sentences about the judges' doubts and `doubtful_pages`; empty if there are none."""
+        """Sentences about the judges' doubts and `doubtful_pages`; empty without doubts."""
         kept = f"Kept with doubts: {self.stored.evidence}." if self.stored.is_doubtful else ""
         if not (doubtful := self.doubtful_pages):
             return kept

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from .publishers import article_path
+from .publishers import get_article_path
 from .records import Record
 from .wire import HTML, Call, Reply, redirect, text
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from .internet import Internet
 
 
-def landing(record: Record, internet: Internet) -> str:
-    """Where a DOI leads."""
+def get_landing_page(record: Record, internet: Internet) -> str:
+    """Return the address to which a DOI leads."""
     if record.journal.title == "arXiv":
         return f"{internet.url('arxiv')}/abs/{record.arxiv}"
-    return internet.url(record.site) + article_path(record)
+    return internet.url(record.site) + get_article_path(record)
 
 
 def doi(call: Call, internet: Internet) -> Reply:
@@ -25,7 +25,7 @@ def doi(call: Call, internet: Internet) -> Reply:
     name = call.path.removeprefix("/")
     record = internet.corpus.by_doi.get(name.lower())
     if record:
-        return redirect(landing(record, internet), 302, Vary="Accept")
+        return redirect(get_landing_page(record, internet), 302, Vary="Accept")
     return text(
         f"<html><head><title>Error: DOI Not Found</title></head><body><h1>DOI Not Found</h1><p>"
         f"{escape(name)}</p></body></html>",

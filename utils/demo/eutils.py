@@ -37,7 +37,7 @@ def _search(term: str, corpus: Corpus) -> Reply:
     found = [
         record.pmid
         for record in corpus.by_pmid.values()
-        if any(words and words <= _words(record) for words in alternatives)
+        if any(words and words <= _split_words(record) for words in alternatives)
     ]
     count = str(len(found))
     result = {"count": count, "retmax": count, "retstart": "0", "idlist": found}
@@ -45,7 +45,7 @@ def _search(term: str, corpus: Corpus) -> Reply:
     return as_json({"header": {"type": "esearch", "version": "0.3"}, "esearchresult": result})
 
 
-def _words(record: Record) -> set[str]:
+def _split_words(record: Record) -> set[str]:
     return set(re.findall(r"\w+", plain(pubmed_article(record)).lower()))
 
 
@@ -57,7 +57,7 @@ def fetch_error(message: str, status: int) -> Reply:
 
 
 def shuffled(ids: list[str]) -> list[str]:
-    """Some other order than asked for, the same each time: nobody may rely on it."""
+    """Return hits in a fixed order that differs from the requested one."""
     unique = list(dict.fromkeys(name.removeprefix("PMC").lstrip("0") for name in ids))
     random.Random(
         hashlib.md5(",".join(unique).encode(), usedforsecurity=False).hexdigest()
@@ -73,7 +73,7 @@ def record_set(records: list[Record]) -> Reply:
 
 def article_set(ids: list[str], corpus: Corpus) -> Reply:
     """Return articles of PMC by their numbers."""
-    rows = [_article(name, corpus.by_pmcid.get(f"PMC{name}")) for name in shuffled(ids)]
+    rows = [_find_article(name, corpus.by_pmcid.get(f"PMC{name}")) for name in shuffled(ids)]
     return text(
         '<?xml version="1.0" ?>\n<!DOCTYPE pmc-articleset PUBLIC "-//NLM//DTD ARTICLE SET 2.0//EN" '
         '"https://dtd.nlm.nih.gov/ncbi/pmc/articleset/nlm-articleset-2.0.dtd">'
@@ -82,7 +82,7 @@ def article_set(ids: list[str], corpus: Corpus) -> Reply:
     )
 
 
-def _article(number: str, record: Record | None) -> str:
+def _find_article(number: str, record: Record | None) -> str:
     if record is None or not record.efetch:
         return f'<Reply Id="{number}" error="The following PMCID is not available: {number}"/>'
     return re.sub(r"^<\?xml[^>]*\?>", "", jats.article(record, full=record.efetch == "body"))

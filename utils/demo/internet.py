@@ -1,7 +1,6 @@
 """A small internet on loopback: the services that the demo asks, over a handful of papers.
 
-It answers in the real services' forms. The tests' stand-in of the whole internet
-(``tests/world``) is built on it.
+It answers in the real services' forms; the tests' stand-in (``tests/world``) is built on it.
 """
 
 from __future__ import annotations
@@ -47,8 +46,8 @@ class Internet:
     def __init__(self) -> None:
         self.corpus = Corpus(PAPERS)
         self.answered = 0
-        self._services = Listener(0, self._serve)
-        self._hosts = {name: Listener(0, partial(self._publish, name)) for name in HOSTS}
+        self._services = Listener(0, self._serve_service)
+        self._hosts = {name: Listener(0, partial(self._serve_publisher, name)) for name in HOSTS}
 
     def url(self, name: str) -> str:
         """Return the base URL of a service or a publisher's site."""
@@ -70,13 +69,13 @@ class Internet:
         for listener in (self._services, *self._hosts.values()):
             listener.close()
 
-    def _serve(self, call: Call) -> Reply:
+    def _serve_service(self, call: Call) -> Reply:
         self.answered += 1
         service = call.path.split("/")[1]
         call = replace(call, service=service, path=call.path.removeprefix(f"/{service}"))
         answer = SERVICES.get(service)
         return answer(call, self) if answer else text("Not Found", TEXT, 404)
 
-    def _publish(self, name: str, call: Call) -> Reply:
+    def _serve_publisher(self, name: str, call: Call) -> Reply:
         self.answered += 1
         return HOSTS[name](replace(call, service="publisher"), self)

@@ -55,39 +55,39 @@ def article(record: Record, full: bool = True) -> str:
     if stored := record.files.get("jats"):
         text = stored.read_text("utf-8")
         return text[text.index("<article") :]
-    kind = _type(record)
-    text = f"{_body(record)}{_back(record)}" if full else ""
+    kind = _get_article_type(record)
+    text = f"{_write_body(record)}{_write_back(record)}" if full else ""
     return (
         f'<article {_NAMESPACES} article-type="{kind}" dtd-version="1.4" xml:lang="en">'
         f"{'' if full else FORBIDDEN}<processing-meta tagset-family='jats' base-tagset="
         '"archiving"><restricted-by>pmc</restricted-by></processing-meta>'
-        f"{_front(record)}{text}</article>"
+        f"{_write_front(record)}{text}</article>"
     )
 
 
-def _type(record: Record) -> str:
+def _get_article_type(record: Record) -> str:
     if record.kind == "notice":
         return "retraction" if "Retraction Notice" in record.types else "correction"
     return "editorial" if record.kind == "editorial" else "research-article"
 
 
-def _front(record: Record) -> str:
+def _write_front(record: Record) -> str:
     journal, (year, month, day) = record.journal, record.published.split("-")
     return (
         '<front><journal-meta><journal-id journal-id-type="nlm-ta">'
         f"{journal.short}</journal-id><journal-title-group><journal-title>{journal.title}"
         f'</journal-title></journal-title-group><issn pub-type="epub">{journal.issn}</issn>'
         f"<publisher><publisher-name>{journal.publisher}</publisher-name></publisher>"
-        f"</journal-meta><article-meta>{_ids(record)}<title-group><article-title>"
-        f"{_markup(record.vernacular or record.title)}</article-title></title-group>"
-        f'{_authors(record)}<pub-date pub-type="epub"><day>{int(day)}</day><month>{int(month)}'
-        f"</month><year>{year}</year></pub-date><volume>{record.volume}</volume><issue>"
+        f"</journal-meta><article-meta>{_write_ids(record)}<title-group><article-title>"
+        f"{_write_markup(record.vernacular or record.title)}</article-title></title-group>"
+        f'{_write_authors(record)}<pub-date pub-type="epub"><day>{int(day)}</day>'
+        f"<month>{int(month)}</month><year>{year}</year></pub-date><volume>{record.volume}</volume><issue>"
         f"{record.issue}</issue><permissions><copyright-year>{year}</copyright-year>"
-        f"{_license(record)}</permissions>{_abstract(record)}</article-meta></front>"
+        f"{_write_license(record)}</permissions>{_write_abstract(record)}</article-meta></front>"
     )
 
 
-def _ids(record: Record) -> str:
+def _write_ids(record: Record) -> str:
     number, version = record.number, max(record.cloud, default=1)
     ids = {
         "pmcid": record.pmcid, "pmcid-ver": f"{record.pmcid}.{version}" if record.pmcid else "",
@@ -100,7 +100,7 @@ def _ids(record: Record) -> str:
     )
 
 
-def _authors(record: Record) -> str:
+def _write_authors(record: Record) -> str:
     people = "".join(
         f'<contrib contrib-type="author"><name><surname>{escape(family)}</surname><given-names>'
         f"{given}</given-names></name></contrib>"
@@ -111,7 +111,7 @@ def _authors(record: Record) -> str:
     return f"<contrib-group>{people}</contrib-group>" if people else ""
 
 
-def _license(record: Record) -> str:
+def _write_license(record: Record) -> str:
     if not record.license.startswith("CC"):
         return "<license><license-p>This file is available for text mining.</license-p></license>"
     code = record.license.removeprefix("CC ").lower()
@@ -122,28 +122,28 @@ def _license(record: Record) -> str:
     )
 
 
-def _abstract(record: Record) -> str:
+def _write_abstract(record: Record) -> str:
     parts = "".join(
-        f"<sec><title>{label.title()}</title><p>{_markup(text)}</p></sec>"
+        f"<sec><title>{label.title()}</title><p>{_write_markup(text)}</p></sec>"
         if label
-        else f"<p>{_markup(text)}</p>"
+        else f"<p>{_write_markup(text)}</p>"
         for label, text in abstract(record)
     )
     return f"<abstract>{parts}</abstract>" if parts else ""
 
 
-def _markup(fragment: str) -> str:
+def _write_markup(fragment: str) -> str:
     return fragment.replace("<i>", "<italic>").replace("</i>", "</italic>")
 
 
-def _body(record: Record) -> str:
+def _write_body(record: Record) -> str:
     sections = body(record)
     if not sections[0][0]:
         return f"<body>{_text(sections[0][1], repeat(1))}</body>"
     parts = []
     numbers = cycle(range(1, CITED + 1))
     for at, (title, paragraphs) in enumerate(sections):
-        extra = _extras(record) if title == "Results" else ""
+        extra = _write_extras(record) if title == "Results" else ""
         text = _text(paragraphs, numbers)
         parts.append(f'<sec id="s{at + 1}"><title>{title}</title>{text}{extra}</sec>')
     return f"<body>{''.join(parts)}</body>"
@@ -153,14 +153,14 @@ def _text(paragraphs: tuple[str, ...], numbers: Iterator[int]) -> str:
     """Paragraphs, each citing the next work of the list."""
     cites = (f'<xref ref-type="bibr" rid="r{at}">{at}</xref>' for at in numbers)
     pairs = zip(paragraphs, cites, strict=False)
-    return "".join(f"<p>{_markup(text)} [{cite}]</p>" for text, cite in pairs)
+    return "".join(f"<p>{_write_markup(text)} [{cite}]</p>" for text, cite in pairs)
 
 
-def _extras(record: Record) -> str:
+def _write_extras(record: Record) -> str:
     return "".join(xml for feature, xml in EXTRAS.items() if feature in record.features)
 
 
-def _back(record: Record) -> str:
+def _write_back(record: Record) -> str:
     rows = "".join(
         f'<ref id="r{at}"><label>{at}</label><mixed-citation publication-type="journal">{who}. '
         f"<article-title>{title}</article-title>. <source>{journal}</source>. <year>{year}</year>"

@@ -47,14 +47,14 @@ def see(record: Record) -> Seen:
         return WALLED[record.page]
     if record.page in {"paywall", "front_matter", "partial", "pdf", "html_as_pdf", "scan"}:
         bought = "\n\n## Access options\n\nBuy this article: 39,95 €"
-        return record.plain_title, _abstract(record) + bought * (record.page == "paywall"), ()
+        return record.plain_title, _write_abstract(record) + bought * (record.page == "paywall"), ()
     if record.page == "wrong_paper":
         title = "Prosodic phrasing in village recordings"
         return title, "# Prosodic phrasing\n\nAnother paper.", ()
     return record.plain_title, markdown_of(record), ()
 
 
-def _abstract(record: Record) -> str:
+def _write_abstract(record: Record) -> str:
     parts = [f"# {record.plain_title}", "## Abstract"]
     return "\n\n".join([*parts, *(plain(body) for _, body in abstract(record))])
 
@@ -62,7 +62,7 @@ def _abstract(record: Record) -> str:
 def markdown_of(record: Record) -> str:
     """Return a paper as Reader makes it of the publisher's page."""
     people = ", ".join(f"{given} {family}" for family, given in record.authors)
-    parts = ["*   [Home](/)\n*   [Journals A–Z](/journals)", _abstract(record), people]
+    parts = ["*   [Home](/)\n*   [Journals A–Z](/journals)", _write_abstract(record), people]
     parts.append(f"[https://doi.org/{record.doi}](https://doi.org/{record.doi})")
     for title, paragraphs in body(record):
         parts += [f"## {title}"] if title else []

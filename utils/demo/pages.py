@@ -40,12 +40,12 @@ Frame = Callable[[Record, str, str], str]
 
 def article_page(record: Record, base: str, family: str = "meadow") -> str:
     """The whole paper on its publisher's page, without a PDF link."""
-    return _page(record, base, family, _full(record, family), pdf=False)
+    return _write_page(record, base, family, _write_full_text(record, family), pdf=False)
 
 
 def abstract_page(record: Record, base: str, family: str, *, pdf: bool, more: str = "") -> str:
     """The landing page: metadata and abstract; a PDF link, or whatever *more* is."""
-    return _page(record, base, family, _abstract(record) + more, pdf=pdf)
+    return _write_page(record, base, family, _write_abstract(record) + more, pdf=pdf)
 
 
 def paywall_page(record: Record, base: str, family: str) -> str:
@@ -58,16 +58,16 @@ def paywall_page(record: Record, base: str, family: str) -> str:
     return abstract_page(record, base, family, pdf=False, more=offer)
 
 
-def _page(record: Record, base: str, family: str, inner: str, *, pdf: bool) -> str:
-    return _FRAMES[family](record, _head(record, base, pdf=pdf), inner)
+def _write_page(record: Record, base: str, family: str, inner: str, *, pdf: bool) -> str:
+    return _FRAMES[family](record, _write_head(record, base, pdf=pdf), inner)
 
 
-def pdf_path(record: Record) -> str:
-    """Where the PDF of a paper lies at its publisher."""
+def get_pdf_path(record: Record) -> str:
+    """Return the path of a paper's PDF at its publisher."""
     return f"/pdf/{quote(record.doi, safe='')}.pdf"
 
 
-def _head(record: Record, base: str, *, pdf: bool) -> str:
+def _write_head(record: Record, base: str, *, pdf: bool) -> str:
     values = [
         ("citation_title", record.plain_title), ("citation_journal_title", record.journal.title),
         ("citation_publication_date", record.published.replace("-", "/")),
@@ -76,7 +76,7 @@ def _head(record: Record, base: str, *, pdf: bool) -> str:
         *(("citation_author", f"{family}, {given}") for family, given in record.authors),
     ]  # fmt: skip
     if pdf:
-        values.append(("citation_pdf_url", base + pdf_path(record)))
+        values.append(("citation_pdf_url", base + get_pdf_path(record)))
     metas = "".join(
         f'<meta name="{name}" content="{escape(value)}">' for name, value in values if value
     )
@@ -84,7 +84,7 @@ def _head(record: Record, base: str, *, pdf: bool) -> str:
     return f'<meta charset="utf-8"><title>{title}</title>{metas}'
 
 
-def _abstract(record: Record) -> str:
+def _write_abstract(record: Record) -> str:
     parts = "".join(
         f"<h3>{label.title()}</h3><p>{text}</p>" if label else f"<p>{text}</p>"
         for label, text in abstract(record)
@@ -96,18 +96,18 @@ def _abstract(record: Record) -> str:
     )
 
 
-def _full(record: Record, family: str) -> str:
-    parts = [_abstract(record)]
+def _write_full_text(record: Record, family: str) -> str:
+    parts = [_write_abstract(record)]
     for title, paragraphs in body(record):
         extra = "".join(html for name, html in _EXTRAS.items() if name in record.features)
         blocks = "".join(
             block if block.startswith("<table") else f"<p>{block}</p>" for block in paragraphs
         )
-        parts.append(_section(title, blocks + (extra if title == "Results" else ""), family))
+        parts.append(_write_section(title, blocks + (extra if title == "Results" else ""), family))
     return "".join(parts) + list_references(record, family)
 
 
-def _section(title: str, inner: str, family: str) -> str:
+def _write_section(title: str, inner: str, family: str) -> str:
     heading = f"<h2>{title}</h2>" if title else ""
     if family == "harbour":
         return f'<div class="NLM_sec NLM_sec_level_1">{heading}{inner}</div>'
@@ -129,7 +129,7 @@ def list_references(record: Record, family: str) -> str:
     return f'<section id="references" class="{name}"><h2>References</h2><ol>{rows}</ol></section>'
 
 
-def _title(record: Record) -> str:
+def _write_title(record: Record) -> str:
     people = ", ".join(f"{given} {family}" for family, given in record.authors)
     return (
         f'<h1>{record.title}</h1><p class="authors">{escape(people)}</p><p class="citation">'
@@ -138,30 +138,36 @@ def _title(record: Record) -> str:
     )
 
 
-def _meadow(record: Record, head: str, inner: str) -> str:
+def _write_meadow_page(record: Record, head: str, inner: str) -> str:
     return (
         f'<!DOCTYPE html><html lang="en"><head>{head}</head><body>{_COOKIES}<header><nav>'
-        f"{_NAVIGATION}</nav></header><main><article>{_title(record)}{inner}</article><aside>"
+        f"{_NAVIGATION}</nav></header><main><article>{_write_title(record)}{inner}</article><aside>"
         f"{_RELATED}</aside></main><footer>{_FOOTER}</footer></body></html>"
     )
 
 
-def _harbour(record: Record, head: str, inner: str) -> str:
+def _write_harbour_page(record: Record, head: str, inner: str) -> str:
     return (
         f'<!DOCTYPE html><html class="pb-page"><head>{head}</head><body><div class="header base">'
-        f'{_NAVIGATION}</div><div class="container"><div class="article-header">{_title(record)}'
-        f'</div><div class="hlFld-Fulltext">{inner}</div><div class="rlist related">{_RELATED}'
-        f'</div></div><div class="footer">{_FOOTER}</div>{_COOKIES}</body></html>'
+        f'{_NAVIGATION}</div><div class="container"><div class="article-header">'
+        f'{_write_title(record)}</div><div class="hlFld-Fulltext">{inner}</div>'
+        f'<div class="rlist related">{_RELATED}</div></div><div class="footer">{_FOOTER}</div>'
+        f"{_COOKIES}</body></html>"
     )
 
 
-def _summit(record: Record, head: str, inner: str) -> str:
+def _write_summit_page(record: Record, head: str, inner: str) -> str:
     return (
         f'<!DOCTYPE html><html lang="en"><head>{head}</head><body><div class="c-header">'
         f'{_NAVIGATION}</div><div id="content" role="main"><div class="c-article-header">'
-        f'{_title(record)}</div><div class="c-article-body">{inner}</div></div><div class="c-ad">'
-        f"Advertisement</div>{_RELATED}{_COOKIES}<footer>{_FOOTER}</footer></body></html>"
+        f'{_write_title(record)}</div><div class="c-article-body">{inner}</div></div>'
+        f'<div class="c-ad">Advertisement</div>{_RELATED}{_COOKIES}<footer>{_FOOTER}</footer>'
+        "</body></html>"
     )
 
 
-_FRAMES: dict[str, Frame] = {"meadow": _meadow, "harbour": _harbour, "summit": _summit}
+_FRAMES: dict[str, Frame] = {
+    "meadow": _write_meadow_page,
+    "harbour": _write_harbour_page,
+    "summit": _write_summit_page,
+}

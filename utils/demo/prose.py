@@ -58,7 +58,7 @@ _PARTS = (
 )  # fmt: skip
 
 
-def _sentence(template: str, topic: dict[str, tuple[str, ...]], dice: random.Random) -> str:
+def _write_sentence(template: str, topic: dict[str, tuple[str, ...]], dice: random.Random) -> str:
     a, b, c = dice.sample(topic["things"], 3)
     s, m = dice.choice(topic["systems"]), dice.choice(topic["methods"])
     words = {"a": a, "b": b, "c": c, "s": s, "m": m}
@@ -70,7 +70,7 @@ def _sentence(template: str, topic: dict[str, tuple[str, ...]], dice: random.Ran
     return template.format(**words, **capital, **numbers)
 
 
-def _paragraphs(
+def _write_paragraphs(
     templates: tuple[str, ...], topic: str, words: int, dice: random.Random
 ) -> tuple[str, ...]:
     made: list[str] = []
@@ -78,7 +78,7 @@ def _paragraphs(
     while written < words:
         count = min(len(templates), dice.randint(4, 7))
         chosen = dice.sample(templates, count)
-        made.append(" ".join(_sentence(template, TOPICS[topic], dice) for template in chosen))
+        made.append(" ".join(_write_sentence(template, TOPICS[topic], dice) for template in chosen))
         written += len(made[-1].split())
     return tuple(made)
 
@@ -90,9 +90,9 @@ def body(record: Record) -> Sections:
         return record.recorded.sections()
     dice = random.Random(record.doi or record.pmid or record.title)
     if record.kind in {"editorial", "notice"}:
-        return (("", _paragraphs(_SENTENCES, record.topic, record.words, dice)),)
+        return (("", _write_paragraphs(_SENTENCES, record.topic, record.words, dice)),)
     return tuple(
-        (name, _paragraphs(templates, record.topic, int(record.words * share), dice))
+        (name, _write_paragraphs(templates, record.topic, int(record.words * share), dice))
         for name, share, templates in _PARTS
     )
 
@@ -106,11 +106,14 @@ def abstract(record: Record) -> tuple[tuple[str, str], ...]:
     if record.abstract == "none":
         return ()
     if record.abstract == "plain":
-        return (("", _paragraphs(_SENTENCES, record.topic, 120, dice)[0]),)
+        return (("", _write_paragraphs(_SENTENCES, record.topic, 120, dice)[0]),)
     labels = ("BACKGROUND", "METHODS", "RESULTS", "CONCLUSIONS")
     pools = (_SENTENCES[:6], _METHODS, _SENTENCES, _SENTENCES)
     return tuple(
-        (label, " ".join(_sentence(t, TOPICS[record.topic], dice) for t in dice.sample(pool, 2)))
+        (
+            label,
+            " ".join(_write_sentence(t, TOPICS[record.topic], dice) for t in dice.sample(pool, 2)),
+        )
         for label, pool in zip(labels, pools, strict=True)
     )
 

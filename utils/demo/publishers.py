@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 Page = Callable[[Record, Call], Reply]
 
 
-def article_path(record: Record) -> str:
-    """Where the page of a paper lies at its publisher."""
+def get_article_path(record: Record) -> str:
+    """Return the path of a paper's page at its publisher."""
     return f"/articles/{quote(record.doi, safe='')}"
 
 

@@ -24,10 +24,10 @@ def pubmed_article(record: Record) -> str:
     if record.kind in OTHER_KINDS:
         return OTHER_KINDS[record.kind](record)
     return (
-        f"<PubmedArticle>{_citation(record)}<PubmedData><History>"
+        f"<PubmedArticle>{_write_citation(record)}<PubmedData><History>"
         f'<PubMedPubDate PubStatus="entrez">{ymd(record.entered)}<Hour>6</Hour><Minute>0</Minute>'
-        f"</PubMedPubDate>{_release(record)}</History><PublicationStatus>ppublish"
-        f"</PublicationStatus><ArticleIdList>{_ids(record)}</ArticleIdList>{_references(record)}"
+        f"</PubMedPubDate>{_write_release(record)}</History><PublicationStatus>ppublish"
+        f"</PublicationStatus><ArticleIdList>{_write_ids(record)}</ArticleIdList>{_write_references(record)}"
         "</PubmedData></PubmedArticle>"
     )
 
@@ -38,13 +38,13 @@ def ymd(date: str) -> str:
     return f"<Year>{year}</Year><Month>{int(month)}</Month><Day>{int(day)}</Day>"
 
 
-def _release(record: Record) -> str:
+def _write_release(record: Record) -> str:
     if not record.released:
         return ""
     return f'<PubMedPubDate PubStatus="pmc-release">{ymd(record.released)}</PubMedPubDate>'
 
 
-def _ids(record: Record) -> str:
+def _write_ids(record: Record) -> str:
     ids = {"pubmed": record.pmid, "pmc": record.pmcid, "doi": record.doi}
     return "".join(
         f'<ArticleId IdType="{kind}">{escape(value)}</ArticleId>'
@@ -53,7 +53,7 @@ def _ids(record: Record) -> str:
     )
 
 
-def _references(record: Record) -> str:
+def _write_references(record: Record) -> str:
     rows = "".join(
         f"<Reference><Citation>{who}. {title}. {journal}. {year}.</Citation><ArticleIdList>"
         f'<ArticleId IdType="doi">{doi}</ArticleId></ArticleIdList></Reference>'
@@ -62,7 +62,7 @@ def _references(record: Record) -> str:
     return f"<ReferenceList>{rows}</ReferenceList>" if rows else ""
 
 
-def _citation(record: Record) -> str:
+def _write_citation(record: Record) -> str:
     year, month, _ = record.published.split("-")
     journal = record.journal
     doi = (
@@ -85,7 +85,7 @@ def _citation(record: Record) -> str:
         f"{abstract_of(record)}{list_authors(record)}<Language>{record.language}</Language>"
         f"<PublicationTypeList>{list_types(record)}</PublicationTypeList>{vernacular}</Article>"
         f"<MedlineJournalInfo><MedlineTA>{escape(journal.short)}</MedlineTA></MedlineJournalInfo>"
-        f"{_notices(record)}{_mesh(record)}{_keywords(record)}</MedlineCitation>"
+        f"{_write_notices(record)}{_write_mesh(record)}{_write_keywords(record)}</MedlineCitation>"
     )
 
 
@@ -131,7 +131,7 @@ def list_types(record: Record) -> str:
     )
 
 
-def _notices(record: Record) -> str:
+def _write_notices(record: Record) -> str:
     rows = "".join(
         f'<CommentsCorrections RefType="{kind}"><RefSource>{where}</RefSource>'
         + (f'<PMID Version="1">{pmid}</PMID>' if pmid else "")
@@ -141,7 +141,7 @@ def _notices(record: Record) -> str:
     return f"<CommentsCorrectionsList>{rows}</CommentsCorrectionsList>" if rows else ""
 
 
-def _mesh(record: Record) -> str:
+def _write_mesh(record: Record) -> str:
     rows = "".join(
         f'<MeshHeading><DescriptorName UI="D00{at:04d}" MajorTopicYN="{"N" if at else "Y"}">'
         f"{name}</DescriptorName></MeshHeading>"
@@ -150,6 +150,6 @@ def _mesh(record: Record) -> str:
     return f"<MeshHeadingList>{rows}</MeshHeadingList>" if rows else ""
 
 
-def _keywords(record: Record) -> str:
+def _write_keywords(record: Record) -> str:
     rows = "".join(f'<Keyword MajorTopicYN="N">{word}</Keyword>' for word in record.keywords)
     return f'<KeywordList Owner="NOTNLM">{rows}</KeywordList>' if rows else ""

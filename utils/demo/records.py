@@ -1,7 +1,6 @@
 """What the world knows about one invented paper, and where it can be had.
 
-One `Record` is rendered as PubMed XML, JATS, HTML, PDF and every service's JSON; nothing about a
-paper is written twice. The bigger corpus (recorded articles) uses the same record with ``files``.
+One `Record` is rendered as PubMed XML, JATS, HTML, PDF and every service's JSON.
 """
 
 from __future__ import annotations
@@ -132,17 +131,17 @@ class Record:
 
     @property
     def retracted(self) -> bool:
-        """Whether this paper (not a notice) was retracted."""
+        """True if this paper (not a notice) was retracted."""
         return "Retracted Publication" in self.types
 
     @property
     def embargoed(self) -> bool:
-        """Whether PMC may not show it yet."""
+        """True if PMC may not show the paper yet."""
         return bool(self.released)
 
     @property
     def expected(self) -> str:
-        """What a perfect downloader ends with: ``full_text``, ``abstract`` or ``record``."""
+        """The best possible result: ``full_text``, ``abstract`` or ``record``."""
         in_pmc = self.cloud or self.efetch == "body" or self.europepmc
         named = {self.unpaywall, self.openalex} & {"pdf", "html", "dead"}
         copy = self.arxiv or (self.doi and (named or self.scholar == "copy"))

@@ -30,7 +30,7 @@ def captcha(status: int = 200) -> Reply:
 
 
 def wrong_paper() -> Reply:
-    """A whole paper, but nobody asked for it."""
+    """Return a whole paper that was not asked for."""
     from .pages import article_page
     from .papers import SIGNALS
     from .records import Record

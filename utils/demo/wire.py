@@ -45,7 +45,7 @@ class Call:
 
 @dataclass
 class Reply:
-    """What a service answers; ``manner`` is how the wire misbehaves while sending it.
+    """An answer of a service; ``manner`` says how the connection misbehaves while sending.
 
     ``refused``: it says that the host's limit was passed.
     """
@@ -155,7 +155,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Listener(ThreadingHTTPServer):
-    """One loopback socket: a host of its own for whoever counts hosts."""
+    """One loopback socket, which counts as a host of its own."""
 
     handler: type[Handler] = Handler
     daemon_threads = True
@@ -170,20 +170,20 @@ class Listener(ThreadingHTTPServer):
         self._thread = threading.Thread(target=self._serve, daemon=True)
 
     def open(self) -> None:
-        """Answer whoever comes."""
+        """Begin to answer requests."""
         self._thread.start()
 
     def close(self) -> None:
-        """Answer nobody any more."""
+        """Stop answering requests."""
         self._closing = True
         socket.create_connection(("127.0.0.1", self.server_port)).close()  # it waits for a request
         self._thread.join()
         self.server_close()
 
     def _serve(self) -> None:
-        """As ``serve_forever``, which looks up many times a second whether to go on."""
+        """Handle one request after the other until the listener is closed."""
         while not self._closing:
             self.handle_request()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that hangs up is no error of the world."""
+        """Ignore a client that hangs up."""

@@ -80,7 +80,7 @@ class Download(Tabular):
 
     @property
     def _missing_text_note(self) -> str:
-        """The reason why there is no full text."""
+        """The reason for the missing full text."""
         if self.unreached:
             return f"its full text could not be asked for ({self.unreached.rstrip('.')})"
         tried = [a for a in self.stored.attempts if a.outcome != "skipped"]
@@ -95,7 +95,7 @@ class Download(Tabular):
 
     @property
     def _stand_in_note(self) -> str:
-        """A note on a text that stands in for another version; else empty."""
+        """A note on a text of another version than the one asked for; else empty."""
         if satisfies_request(self.wants, self.stored):
             return ""
         return (

@@ -52,7 +52,7 @@ class PdfOutcome:
 
 
 def fetch_pdfs(papers: Iterable[StoredPaper], ladder: Ladder) -> Iterator[PdfOutcome]:
-    """Yield the PDF of each paper, or why there is none; fetch the missing ones.
+    """Yield the PDF of each paper, or why it is missing; fetch those that are not there.
 
     Papers of which the shelf has no full text are left out: their text was not found anywhere.
 

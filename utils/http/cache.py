@@ -291,7 +291,7 @@ class Journal:
         self._warned = False
 
     def find_entry(self, name: str) -> JournalEntry | None:
-        """Return the entry under this name; None if there is none, or its body is missing."""
+        """Return the entry under this name; else None, or its body is missing."""
         row = self.index.get("answer", name)
         try:
             return self._read_row(row) if row else None
@@ -581,7 +581,7 @@ class PartialBody:
             self._file = None
 
     def _get_size(self) -> int:
-        """Return the size of the stored part; 0 if there is none."""
+        """Return the size of the stored part; else 0."""
         try:
             return self._path.stat().st_size
         except OSError:

@@ -485,7 +485,7 @@ def _build_correction_hint(proxy: Proxy, login: bool = False) -> str:
 
 
 def _find_socks_error(causes: list[BaseException]) -> str:
-    """Return the class name of an error of PySocks; "" if there is none."""
+    """Return the class name of an error of PySocks; else ""."""
     names = {type(cause).__name__ for cause in causes if type(cause).__module__ == "socks"}
     return min(names, default="")
 

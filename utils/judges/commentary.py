@@ -79,7 +79,7 @@ def _find_mentions(case: Case) -> Iterator[Sign]:
 
 
 def _find_quotations(case: Case) -> Iterator[Sign]:
-    """Find quotations of what people told a reporter."""
+    """Find quotations that a reporter collected."""
     text = case.evidence.text
     said = len(_SAID.findall(text))
     if said >= limits.SAID_MIN and 1000 * said > limits.SAID_PER_1000 * count_words(text):

@@ -70,7 +70,7 @@ _SMALL: Final = _STOP | {
     "or", "as", "its", "their", "is", "are", "be", "using", "via", "into", "s", "between",
     "among", "during", "versus", "that", "this", "under", "through", "than", "how", "what",
 }  # fmt: skip
-# Words that make another paper of the same people out of a title, as `_spelled` spells them.
+# Words that make another paper of the same people out of a title, as `_spell_numbers` spells them.
 _KINDS: Final = frozenset((
     "part", "teil", "partie", "parte", "serie", "protocol", "phase", "version", "edition",
     "chapter", "volume", "comment", "reply", "correction", "erratum", "corrigendum", "addendum",
@@ -169,7 +169,7 @@ def _find_unshared_words(a: list[str], b: list[str]) -> tuple[list[str], list[st
 
 
 def _describe_marks(only_a: list[str], only_b: list[str], subtitle: list[str]) -> str:
-    """Say which marks differ; a number in the middle of a subtitle left out is none."""
+    """Describe which marks differ; a number within an omitted subtitle does not count."""
     inner = subtitle[1:-1]
     kinds = [[word for word in side if word in _KINDS] for side in (only_a, only_b)]
     numbers = [
@@ -204,7 +204,7 @@ def _find_subtitle(a: list[str], b: list[str]) -> list[str]:
 
 
 def _is_typo(one: str, other: str) -> bool:
-    """Whether two long words differ by a letter too many or by two letters exchanged."""
+    """Return whether two long words differ by one letter more, or by two exchanged letters."""
     short, long = sorted((one, other), key=len)
     if len(short) < TYPO_MIN_LETTERS or short[:TYPO_PREFIX_LETTERS] != long[:TYPO_PREFIX_LETTERS]:
         return False
@@ -223,7 +223,7 @@ def _tokens(title: str) -> list[str]:
     plain = strip_markup(_RETRACTED.sub("", plain)).replace("&", " and ")
     plain = re.sub(r"(?<=[^\W\d_])[-\u2010-\u2013](?=\d)", "", plain)
     plain = re.sub(r"(?<=\d)\.(?=\d)", "point", plain)
-    return [_spelled(word) for word in fold_words(plain)]
+    return [_spell_numbers(word) for word in fold_words(plain)]
 
 
 def _with_digits(words: list[str]) -> list[str]:
@@ -231,7 +231,7 @@ def _with_digits(words: list[str]) -> list[str]:
     return [_NUMBERS.get(word, word) for word in words]
 
 
-def _spelled(word: str) -> str:
+def _spell_numbers(word: str) -> str:
     if number := _NUMBERS.get(word):
         return number
     if match := _ORDINAL.fullmatch(word):
@@ -298,7 +298,7 @@ def telling_words(title: str) -> int:
     return sum(len(word) > 1 for word in words - characters) + len(characters) // 2
 
 
-def _notice(title: str) -> re.Match[str] | None:
+def _find_notice_word(title: str) -> re.Match[str] | None:
     plain = strip_markup(title).replace("\u2019", "'").strip("[]. ")
     return _NOTICE.match(plain) or _NOTICE_BEHIND.search(plain)
 
@@ -309,13 +309,13 @@ def notice_kind(title: str) -> str:
     >>> notice_kind("Erratum: Bees and light"), notice_kind("Bees and light - Authors' reply")
     ('correction', 'reply')
     """
-    found = _notice(title)
+    found = _find_notice_word(title)
     return found.lastgroup or "" if found else ""
 
 
 def _without_notice(title: str) -> str:
     plain = strip_markup(title).strip("[]. ")
-    found = _notice(title)
+    found = _find_notice_word(title)
     return f"{plain[: found.start()]} {plain[found.end() :]}" if found else title
 
 
@@ -327,7 +327,7 @@ def is_notice(title: str) -> bool:
     >>> is_notice("Correction for Roe et al., Bees and light"), is_notice("RETRACTED: Bees")
     (True, False)
     """
-    return _notice(title) is not None
+    return _find_notice_word(title) is not None
 
 
 def amends(opening: str) -> bool:
@@ -413,7 +413,7 @@ def _begins_with(row: list[str], wanted: str) -> bool:
 
 
 def _is_marked(after: list[str]) -> bool:
-    spelled = [_spelled(word) for word in after]
+    spelled = [_spell_numbers(word) for word in after]
     return any(word in _KINDS or _NUMBER.fullmatch(word) for word in spelled[:1]) or (
         len(spelled) > 1 and spelled[0] in _SMALL and spelled[1] in _KINDS
     )

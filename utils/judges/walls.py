@@ -203,7 +203,7 @@ def _names_an_offer(names: str) -> bool:
 
 
 def _offers_access(tag: Tag, names: str) -> bool:
-    """Whether an element named like an offer is one that readers see.
+    """Return whether an element that is named like an offer is visible to readers.
 
     Open pages keep empty slots and pop-ups of that name (``noAccessReveal``, ``accessDenialslot``),
     and put other notes in them.
@@ -237,7 +237,7 @@ def _walls_of_address(url: str) -> Iterator[str]:
 
 
 def _has_few_words(soup: BeautifulSoup) -> bool:
-    """Whether the page shows as few words as a challenge does."""
+    """Return whether the page shows as few words as a challenge."""
     hidden = {"script", "style", "title", "template", "noscript"}
     words = 0
     for text in soup.strings:

@@ -358,7 +358,7 @@ def _check_unmentioned_floats(found: Evidence) -> Iterator[Sign]:
 
 
 def find_first_skipped(numbers: set[int]) -> int:
-    """Return the first number that is left out; 0 if there is none."""
+    """Return the first number that is left out; else 0."""
     return next((n for n in range(1, max(numbers, default=0)) if n not in numbers), 0)
 
 

@@ -458,7 +458,7 @@ def _locate(
 
 
 def _schema_of_step(schema: Schema, step: str | int) -> Schema | None:
-    """Return the schema of a member or an item, or None if there is none."""
+    """Return the schema of a member or an item, or None."""
     schema = _unbranched(schema)
     found: Schema | None = schema.get("items") if isinstance(step, int) else None
     return found or dict(schema.get("properties", {})).get(str(step))

@@ -308,7 +308,7 @@ class Mirror:
             "files": len(paths),
             "gone": len(paths) - len(here),
             "bytes": sum(here),
-            "outdated": table.pubmed != _name_of(self.generations),
+            "outdated": table.pubmed != _get_published_name(self.generations),
         }
 
     @property
@@ -321,6 +321,7 @@ class Mirror:
 
     @property
     def _words(self) -> WordIndex:
+        """The index of words."""
         require_packages()
         from .words import WordIndex
 
@@ -419,8 +420,8 @@ class Mirror:
         return web
 
 
-def _name_of(generations: Generations) -> str:
-    """Return the name of the published generation; empty if there is none."""
+def _get_published_name(generations: Generations) -> str:
+    """Return the name of the published generation; empty without one."""
     current = generations.get_complete()
     return current.name if current else ""
 

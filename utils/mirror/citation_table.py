@@ -163,18 +163,18 @@ class Citations:
         StoreFailed
             A file of the table is gone or damaged.
         """
-        return self._query(pmids, "citing", "cited")
+        return self._query_table(pmids, "citing", "cited")
 
     def find_citing(self, pmids: Iterable[int]) -> dict[int, list[Edge]]:
         """Return the papers that cite each paper, the newest first; see `cited`."""
-        return self._query(pmids, "cited", "citing")
+        return self._query_table(pmids, "cited", "citing")
 
     @cached_property
     def _database(self) -> duckdb.DuckDBPyConnection:
         """A DuckDB for all questions; each thread asks by a cursor of its own."""
         return connect(self._mirror)
 
-    def _query(self, pmids: Iterable[int], by: End, other: End) -> dict[int, list[Edge]]:
+    def _query_table(self, pmids: Iterable[int], by: End, other: End) -> dict[int, list[Edge]]:
         import duckdb
 
         found: dict[int, list[Edge]] = {pmid: [] for pmid in pmids}

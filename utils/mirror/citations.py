@@ -159,7 +159,7 @@ class _Update:
 
     def run_steps(self) -> Iterator[CitationsProgress]:
         """Fetch, read, put together, publish."""
-        yield self._advance()
+        yield self._advance_progress()
         collection = yield from self._find_collection()
         generation = Generations(self.folder, "pubmed").get_published()
         if collection is None and generation is None:
@@ -171,9 +171,9 @@ class _Update:
         if before is None or before.name != name or not whole:
             table = yield from self._make_table(name, collection, generation)
             tables.publish(table)
-            self._advance(changed=True)
+            self._advance_progress(changed=True)
         self._delete_unused(tables, collection)
-        yield self._advance(step="done", table=tables.get_published())
+        yield self._advance_progress(step="done", table=tables.get_published())
 
     def _find_collection(self) -> Steps[Collection | None]:
         """Return NIH's newest collection, read; else the one on this disk."""
@@ -196,7 +196,7 @@ class _Update:
         usable = [one for one in known if not one.reason]
         has = f"that of {usable[-1].published} is used" if usable else "there is none here yet"
         note = f"NIH's newest collection could not be had, {has}: {why}"
-        self._advance(notes=(*self.progress.notes, note), unreachable=unreachable)
+        self._advance_progress(notes=(*self.progress.notes, note), unreachable=unreachable)
         return usable[-1] if usable else None
 
     def _read_snapshot(self, snapshot: Snapshot) -> Steps[Collection]:
@@ -205,11 +205,11 @@ class _Update:
         safe_files.make_folder(path.parent)
         if not path.exists():
             for size in fetch_snapshot(snapshot, path, self.web):
-                yield self._advance(step="fetching", done=size, total=snapshot.size)
+                yield self._advance_progress(step="fetching", done=size, total=snapshot.size)
         collection = Collection(snapshot.published, snapshot.md5)
         try:
             for done, total in read_pairs(path, collection.get_pairs_path(self.folder)):
-                yield self._advance(step="reading", done=done, total=total)
+                yield self._advance_progress(step="reading", done=done, total=total)
         except BadContent as error:
             collection = replace(collection, reason=error.message)
         text = json.dumps(asdict(collection)).encode()
@@ -225,9 +225,9 @@ class _Update:
         began = time.process_time()
         citing, cited = (get_folder(self.folder) / end / f"{name}.parquet" for end in ENDS)
         with _convert_errors(), closing(self._open_database(collection, generation)) as db:
-            yield self._advance(step="joining", done=0, total=len(ENDS))
+            yield self._advance_progress(step="joining", done=0, total=len(ENDS))
             _write_query(db, _MAKE, citing)
-            yield self._advance(done=1)
+            yield self._advance_progress(done=1)
             _write_query(db, _TURN, cited, made=str(citing))
             row = db.execute(_COUNT, {"file": str(citing)}).fetchone() or (0, 0, 0)
         seconds = time.process_time() - began
@@ -276,7 +276,7 @@ class _Update:
             if collection and path.name[1:] < collection.published:
                 safe_files.delete_file(path)
 
-    def _advance(self, **facts: Any) -> CitationsProgress:
+    def _advance_progress(self, **facts: Any) -> CitationsProgress:
         seconds = time.monotonic() - self.began
         self.progress = replace(self.progress, **facts, seconds=seconds)
         return self.progress

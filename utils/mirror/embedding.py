@@ -153,18 +153,18 @@ class _Embedding:
         left = [files[order] for order in sorted(positions)]
         if published:
             yield from self._take_published(published, left)
-        self._advance(total=len(left))
+        self._advance_progress(total=len(left))
         yield self.progress
         jobs = self._make_jobs(left, positions)
         for made in run(embed_part, jobs):
             if isinstance(made, Lost):
                 raise StoreFailed(f"{made.job.name}: {made.reason}.", "Run it again.")
-            self._advance(files=self.progress.files + 1, made=self.progress.made + made)
+            self._advance_progress(files=self.progress.files + 1, made=self.progress.made + made)
             if self.progress.files % _ABSORBED == 0:
                 self._absorb_vectors()
             yield self.progress
         self._absorb_vectors(self.generation.name)
-        self._advance(files=len(left))
+        self._advance_progress(files=len(left))
         yield self.progress
 
     def _make_jobs(
@@ -178,7 +178,7 @@ class _Embedding:
             )
             keys = chosen.add(keys)
             if not len(keys):
-                self._advance(files=self.progress.files + 1)
+                self._advance_progress(files=self.progress.files + 1)
                 continue
             yield EmbedJob(
                 str(file.get_part_path(self.generations.mirror)),
@@ -206,7 +206,7 @@ class _Embedding:
         for number, path in chunks:
             for at, rows in _read_published_rows(number, path, np.sort(wanted)):
                 self.store.write(f"published-{number:03}-{at:09}", rows)
-                self._advance(taken=self.progress.taken + len(rows))
+                self._advance_progress(taken=self.progress.taken + len(rows))
                 yield self.progress
             self._absorb_vectors()
 
@@ -216,7 +216,7 @@ class _Embedding:
     def _absorb_vectors(self, generation: str = "") -> None:
         self.store.absorb_new(self.embedder.model, self.embedder.dim, generation)
 
-    def _advance(self, **facts: Any) -> None:
+    def _advance_progress(self, **facts: Any) -> None:
         self.progress = replace(self.progress, **facts)
 
 

@@ -25,7 +25,7 @@ from ..model.paper import Paper
 from ..model.passage import Passage
 from ..outline.cut import cut_passages
 from ..readers import JUDGE_VERSION
-from ..readers.pubmed import Deleted, cited_pmids, own_pmid, read_with_elements
+from ..readers.pubmed import Deleted, cited_pmids, get_pmid, read_with_elements
 from ..system import safe_files
 from .columns import (
     Row,
@@ -180,7 +180,7 @@ def _read_rows(job: ReadJob) -> Iterator[tuple[int, int, tuple[int, ...], Paper 
 
 def _get_pmid(element: _Element | None) -> tuple[int, int]:
     """Return a PMID and its version; few papers have several."""
-    pmid = "" if element is None else own_pmid(element)
+    pmid = "" if element is None else get_pmid(element)
     if element is None or not pmid:
         msg = "A record in it has no PMID."
         raise BadContent(msg, verdict="not_a_paper")

@@ -106,13 +106,13 @@ class PassageIndex(WordIndex):
             yield self._document(_get_place(file, row), kept, record, row)
 
     def _records(self, file: SourceFile, positions: Sequence[int]) -> Iterator[dict[str, Any]]:
-        """What is known of the papers of some rows."""
+        """Yield the facts of the papers of some rows."""
         yield from read_rows_at(file.get_part_path(self.generations.mirror), positions, _COLUMNS)
 
     def _document(
         self, place: int, shown: bytes, record: dict[str, Any], row: Mapping[str, Any]
     ) -> Document:
-        """What is indexed, and shown, of a passage and its paper."""
+        """Return the document of a passage and its paper."""
         import tantivy
 
         return tantivy.Document(place=place, shown=shown, **_make_fields(record, row))

@@ -192,7 +192,7 @@ class _Update:
         """List, plan, fetch and read, publish."""
         self._plan_batches(choice, retry=retry, most=most)
         while due := self._find_due():
-            self._advance(total=self.progress.files + len(due))
+            self._advance_progress(total=self.progress.files + len(due))
             yield self.progress
             before = self.progress
             for made in self.run(read_texts, self._make_jobs(due)):
@@ -200,10 +200,10 @@ class _Update:
                 yield self.progress
             if self.progress.unreachable or self.progress.files == before.files:
                 break
-        self._advance(step="publishing")
+        self._advance_progress(step="publishing")
         yield self.progress
         self._publish_generation()
-        yield self._advance(step="done")
+        yield self._advance_progress(step="done")
 
     # -- what is to be done ------------------------------------------------------------------
 
@@ -245,7 +245,7 @@ class _Update:
                 except Unreachable as error:
                     out_of_reach += 1
                     failed = {**self.progress.failed, _format_sequence(number): error.message}
-                    self._advance(failed=failed, unreachable=True)
+                    self._advance_progress(failed=failed, unreachable=True)
                 else:
                     out_of_reach = 0
                     if job:
@@ -262,7 +262,7 @@ class _Update:
         if not any(one.has_row for one in read_members(bundle, bytes_too=False)):
             self._end_objects(number, bundle, {})
             safe_files.delete_file(bundle)
-            self._advance(files=self.progress.files + 1)
+            self._advance_progress(files=self.progress.files + 1)
             return None
         name, sequence = bundle.name, _format_sequence(number)
         return ReadJob(
@@ -294,7 +294,7 @@ class _Update:
         return pack([future.result() for future in futures], place, sequence)
 
     def _fetch_member(self, wanted: ObjectVersion, had: bool) -> Member:
-        """Return one article version, or why there is none."""
+        """Fetch one article version, or find out why it is missing."""
         try:
             article = fetch_metadata(wanted, self.web)
             why = self.choice.explain_unwanted(article.record)
@@ -324,7 +324,7 @@ class _Update:
         self._end_objects(order, bundle, _find_rejected(file.get_part_path(self.folder)))
         now = self.progress
         size, files = now.size + file.size, now.files + 1
-        self._advance(
+        self._advance_progress(
             files=files,
             size=size,
             total_size=size * max(now.total, files) // files,
@@ -344,7 +344,7 @@ class _Update:
             if state in ("aside", "vanished"):
                 failed[one.listed.name] = why
         self.objects.end(number, ends)
-        self._advance(failed={**self.progress.failed, **failed})
+        self._advance_progress(failed={**self.progress.failed, **failed})
 
     def _set_aside(self, made: Part | Lost[ReadJob]) -> None:
         """Read each article of a bundle by itself, to find the one that cannot be read."""
@@ -355,11 +355,13 @@ class _Update:
         safe_files.delete_file(bundle)
         if len(objects) > 1:
             self.objects.plan([("due", [one]) for one in objects])
-            self._advance(files=self.progress.files + 1)
+            self._advance_progress(files=self.progress.files + 1)
             return
         self.objects.end(number, [(one, "aside", made.reason) for one in objects])
         failed = {one.name: made.reason for one in objects} or {name: made.reason}
-        self._advance(failed={**self.progress.failed, **failed}, files=self.progress.files + 1)
+        self._advance_progress(
+            failed={**self.progress.failed, **failed}, files=self.progress.files + 1
+        )
 
     def _publish_generation(self) -> None:
         """Build and publish a generation of all that is read, if it is not published yet."""
@@ -371,12 +373,12 @@ class _Update:
         ):
             made = self.generations.build(files, {})
             self.generations.publish(made.name)
-            self._advance(changed=not current or made.name != current.name)
+            self._advance_progress(changed=not current or made.name != current.name)
             for path in self.generations.tidy():
                 safe_files.delete_file(path)
-        self._advance(generation=self.generations.get_published())
+        self._advance_progress(generation=self.generations.get_published())
 
-    def _advance(self, **facts: Any) -> MirrorProgress:
+    def _advance_progress(self, **facts: Any) -> MirrorProgress:
         seconds = time.monotonic() - self.began
         self.progress = replace(self.progress, **facts, seconds=seconds)
         return self.progress

@@ -133,15 +133,15 @@ class _Update:
         self.manifest.note(listed)
         self.files = {file.name: file for file in self.manifest.list_files(SOURCE)}
         due = self._find_due({file.name for file in listed})[: most or None]
-        self._advance(total=len(due), total_size=sum(file.size for file in due))
+        self._advance_progress(total=len(due), total_size=sum(file.size for file in due))
         yield self.progress
         for made in self.run(read_part, self._make_jobs(due)) if due else ():
             self._record_outcome(made)
             yield self.progress
-        self._advance(step="publishing")
+        self._advance_progress(step="publishing")
         yield self.progress
         self._publish_generation(notice)
-        yield self._advance(step="done")
+        yield self._advance_progress(step="done")
 
     def _find_due(self, listed: set[str]) -> list[SourceFile]:
         """Return available files that today's reader has not read."""
@@ -199,7 +199,7 @@ class _Update:
         except BadContent as error:
             self._record_failure(file, "aside", error.message)
         except Unreachable as error:
-            self._advance(
+            self._advance_progress(
                 failed={**self.progress.failed, file.name: error.message}, unreachable=True
             )
         else:
@@ -221,7 +221,7 @@ class _Update:
         file = self.manifest.end(self.files[part.name], part, self.files[part.name].md5)
         self.files[part.name] = file
         now = self.progress
-        self._advance(
+        self._advance_progress(
             files=now.files + (not part.reason),
             size=now.size + file.size,
             cpu=now.cpu + part.cpu,
@@ -234,9 +234,9 @@ class _Update:
 
     def _record_failure(self, file: SourceFile, state: State, reason: str) -> None:
         self.files[file.name] = self.manifest.record_failure(file, state, reason)
-        self._advance(failed={**self.progress.failed, file.name: reason})
+        self._advance_progress(failed={**self.progress.failed, file.name: reason})
 
-    def _advance(self, **facts: Any) -> MirrorProgress:
+    def _advance_progress(self, **facts: Any) -> MirrorProgress:
         seconds = time.monotonic() - self.began
         self.progress = replace(self.progress, **facts, seconds=seconds)
         return self.progress
@@ -255,16 +255,16 @@ class _Update:
             if not current or _is_different(chain, self.generations.list_files(current), current):
                 made = self.generations.build(chain.files, chain.missing)
                 self.generations.publish(made.name)
-                self._advance(changed=not current or made.name != current.name)
+                self._advance_progress(changed=not current or made.name != current.name)
                 self._delete_unused(made)
-            self._advance(held_back=chain.holds_back)
+            self._advance_progress(held_back=chain.holds_back)
             break
         published = self.generations.get_complete()
         if last and not published:
             waits_for += (
                 f" ({last}, published before, is damaged and cannot be made again from here)"
             )
-        self._advance(generation=published, waits_for=waits_for)
+        self._advance_progress(generation=published, waits_for=waits_for)
 
     def _find_baseline_ends(self, notice: tuple[int, int], last: str) -> dict[int, int]:
         """Return the last file's number of each baseline, by NLM's notice and by what is here.

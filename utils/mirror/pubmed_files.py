@@ -47,7 +47,7 @@ class Origin(Protocol):
         """All files there are, by year and number."""
 
     def last_of_baseline(self) -> tuple[int, int]:
-        """Year and number of the baseline's last file; zeros where nobody says."""
+        """Return year and number of the baseline's last file; zeros if unknown."""
 
     def md5(self, file: BulkFile) -> str:
         """The MD5 of a file."""
@@ -67,11 +67,11 @@ class Nlm:
         return list_files(self._web)
 
     def last_of_baseline(self) -> tuple[int, int]:
-        """As NLM's notice says."""
+        """Return the last file by NLM's notice."""
         return fetch_baseline_end(self._web)
 
     def md5(self, file: BulkFile) -> str:
-        """The MD5 that stands beside it."""
+        """Return the MD5 that is published for a file."""
         return fetch_md5(file, self._web)
 
     def have(self, file: BulkFile, md5: str, path: Path) -> None:
@@ -121,14 +121,14 @@ class FilledFolder:
                 yield from sorted((self._folder / place).glob(pattern))
 
     def last_of_baseline(self) -> tuple[int, int]:
-        """As NLM's notice in it says; zeros where there is none."""
+        """Return the last file by NLM's notice in the folder; zeros without one."""
         for path in self._find_paths("README.txt"):
             if (last := parse_baseline_end(path.read_text("utf-8", "replace")))[0]:
                 return last
         return 0, 0
 
     def md5(self, file: BulkFile) -> str:
-        """The MD5 that a file has, held against the one that stands beside it.
+        """Return the MD5 of a file, compared with the published one.
 
         Raises
         ------

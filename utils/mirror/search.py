@@ -112,7 +112,7 @@ class MirrorFinder:
         return fuse_scores(_to_scored(by_words, read), _to_scored(by_meaning, read), share, limit)
 
     def status(self) -> FinderStatus:
-        """What it has; of vectors that are lacking the snapshot's own warnings speak."""
+        """Return the contents of the snapshot; its warnings name missing vectors."""
         size, vectors = self.snapshot.size, self._vectors
         if not (vectors and vectors.model):
             return FinderStatus(size, 0)
@@ -185,7 +185,7 @@ class BothFinder:
         return sorted(found.values(), key=lambda hit: (-hit.score, hit.uuid))[:limit]
 
     def status(self) -> FinderStatus:
-        """What both have."""
+        """Return the contents of both."""
         every = (self._records.status(), self._texts.status())
         known = next((one for one in every if one.model), every[0])
         size = sum(one.passages for one in every)
@@ -417,7 +417,7 @@ class _MirrorTables:
     names: CorpusDatabase
 
     def passages(self, uuids: Sequence[str]) -> dict[str, Passage]:
-        """Those of them that were found."""
+        """Return those passages that were found."""
         rows = {uuid: found for one in self.snapshots for uuid, found in one.rows.items()}
         return {uuid: rows[uuid].passage for uuid in uuids if uuid in rows}
 
@@ -434,7 +434,7 @@ class _MirrorTables:
         return record_of(paper) if paper else None
 
     def records(self, pmids: Sequence[str]) -> dict[str, CorpusRecord]:
-        """As far as the indexes show them: of papers of which passages were found."""
+        """Return the records of papers whose passages were found."""
         rows = (found.paper for one in reversed(self.snapshots) for found in one.rows.values())
         papers = {paper.ids.pmid: paper for paper in rows}
         return {pmid: record_of(papers[pmid]) for pmid in pmids if pmid in papers}

@@ -71,9 +71,9 @@ class Packing:
         ValueError
             It is damaged, or was packed by another dictionary.
         """
-        return dict(json.loads(kept if kept.startswith(_PLAIN) else self._decompress(kept)))
+        return dict(json.loads(kept if kept.startswith(_PLAIN) else self._decompress_value(kept)))
 
-    def _decompress(self, kept: bytes) -> bytes:
+    def _decompress_value(self, kept: bytes) -> bytes:
         unpacker = zlib.decompressobj(zdict=self.dictionary or b"")
         try:
             found = unpacker.decompress(kept)

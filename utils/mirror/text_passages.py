@@ -56,7 +56,7 @@ class TextPassageIndex(PassageIndex):
 
     @cached_property
     def _records_of(self) -> Generation | None:
-        """The generation of PubMed that the index is made with; None where there is none."""
+        """Return the generation of PubMed that the index is made with; None without one."""
         return self._pubmed.get_published()
 
     @property
@@ -95,7 +95,7 @@ class TextPassageIndex(PassageIndex):
         ]
 
     def _digests(self) -> dict[str, str]:
-        """Of the records beside, too."""
+        """Return digests of the parts, including those of PubMed's records."""
         beside = self._records_of
         files = self._pubmed.list_files(beside) if beside else []
         return super()._digests() | {f"{_RECORDS}{file.order}": file.holds for file in files}
@@ -167,7 +167,7 @@ class TextPassageIndex(PassageIndex):
         return made
 
     def warnings(self, state: Mapping[str, Any], generation: Generation) -> Iterator[str]:
-        """What an index in this state lacks of a generation, or of PubMed's."""
+        """Yield what an index in this state lacks of a generation, or of PubMed's."""
         yield from super().warnings(state, generation)
         beside = self._pubmed.get_published()
         if beside and "target" not in state and state.get("records", "") != beside.name:

@@ -151,7 +151,7 @@ class WordIndex:
         """Have at hand what the documents of some files need besides their rows."""
 
     def facts(self) -> dict[str, str]:
-        """What else the index was made of, to be remembered with its generation."""
+        """Return further facts that are stored with the generation of the index."""
         return {}
 
     def _find_differences(self, new: Path) -> tuple[dict[int, Any], list[int]]:
@@ -172,10 +172,11 @@ class WordIndex:
 
     @property
     def _parts(self) -> Path:
+        """The file that lists the indexed parts."""
         return self.folder / "parts.json"
 
     def _digests(self) -> dict[str, str]:
-        """What the parts hold that the index is made of, by file."""
+        """Return the digests of the parts that the index is made of, by file."""
         return {str(file.order): file.holds for file in self._files}
 
     def _find_changed_rows(self, counted: Path) -> dict[int, Any]:
@@ -219,7 +220,7 @@ class WordIndex:
                 writer.wait_merging_threads()
 
     def _documents(self, file: SourceFile, positions: Sequence[int]) -> Iterator[Document]:
-        """What is indexed of the rows of a file at some positions."""
+        """Yield the documents of the rows of a file at some positions."""
         for row in read_rows_at(file.get_part_path(self.generations.mirror), positions, _COLUMNS):
             yield _make_document(place_of(file.order, row["position"]), row)
 
@@ -321,7 +322,7 @@ class WordIndex:
         return [counted[place] for place in places if place in counted]
 
     def warnings(self, state: Mapping[str, Any], generation: Generation) -> Iterator[str]:
-        """What an index in this state lacks of a generation."""
+        """Yield what an index in this state lacks of a generation."""
         if "target" in state:
             yield f"The index is being made, or was interrupted: {command_line('mirror index')}"
         elif state["generation"] != generation.name:
@@ -332,6 +333,7 @@ class WordIndex:
 
     @cached_property
     def _files(self) -> list[SourceFile]:
+        """The files of the published generation."""
         return self.generations.list_files(self.generations.require_current())
 
     def _fields(self) -> tantivy.SchemaBuilder:
@@ -370,7 +372,7 @@ class WordIndex:
         return EmptyStore(msg, f"Run: {command_line('mirror index')}")
 
     def _read_state(self) -> dict[str, Any]:
-        """Return what the index was made of; empty where there is none of today's format."""
+        """Return what the index was made of; else empty of today's format."""
         with suppress(OSError, ValueError):
             state = dict(json.loads(self._state.read_text(encoding="utf-8")))
             return state if state.get("format") == FORMAT else {}

@@ -551,6 +551,6 @@ def _find_spans(sections: Sequence[Section], roles: frozenset[Role]) -> list[tup
 
 
 def _find_span_end(spans: Sequence[tuple[int, int]], at: int) -> int:
-    """Return the end of the span that holds a place; 0 if there is none."""
+    """Return the end of the span that holds a place; else 0."""
     number = bisect_right(spans, (at, 1 << 62)) - 1
     return spans[number][1] if number >= 0 and at < spans[number][1] else 0

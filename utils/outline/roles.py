@@ -358,7 +358,7 @@ def parse_sec_type(sec_type: str) -> tuple[Role, ...]:
 
 
 def parse_role(text: str) -> Role | None:
-    """Return the role with this name, however its words are joined; None if there is none.
+    """Return the role with this name, however its words are joined; else None.
 
     >>> parse_role("Data-availability"), parse_role("method"), parse_role("Binding")
     ('data availability', 'methods', None)

@@ -57,7 +57,7 @@ def choose_license(*texts: str) -> str:
 
 
 def _parse_url(text: str) -> str:
-    """Return the license of a creativecommons.org address in *text*; empty if there is none."""
+    """Return the license of a creativecommons.org address in *text*; else empty."""
     if not (match := _URL.search(text)):
         return ""
     if match[3]:
@@ -67,7 +67,7 @@ def _parse_url(text: str) -> str:
 
 
 def _parse_code(text: str) -> str:
-    """Return the license of a code such as ``CC BY-NC 4.0`` in *text*; empty if there is none."""
+    """Return the license of a code such as ``CC BY-NC 4.0`` in *text*; else empty."""
     if match := _CODE.search(text):
         terms = re.findall("[A-Z]{2}", match[1].upper())
         return _format_code("-".join(["CC BY", *terms]), match[2])
@@ -75,7 +75,7 @@ def _parse_code(text: str) -> str:
 
 
 def _parse_name(text: str) -> str:
-    """Return the license that *text* spells out; empty if there is none."""
+    """Return the license that *text* spells out; else empty."""
     if not (match := _NAME.search(text)):
         return ""
     terms = re.sub(r"[^a-z]", "", match[1].lower())

@@ -239,7 +239,7 @@ class Rewriter:
         return [{"t": "Para", "c": words}] if words else []
 
     def _rewrite_table(self, content: Any) -> list[Node]:
-        """Return caption and cells: a cell over several columns stands in the first of them."""
+        """Return caption and cells: a cell over several columns is in the first of them."""
         _, (_, caption), columns, (_, head), bodies, (_, foot) = content
         label = ""
         if caption:
@@ -255,7 +255,7 @@ class Rewriter:
         return [*self._make_caption(label, caption), {"t": "Table", "c": table}]
 
     def _fill_grid(self, rows: list[Any], width: int) -> list[list[list[Node]]]:
-        """Return rows of *width* cells each; a cell over several rows stands in the first."""
+        """Return rows of *width* cells each; a cell over several rows is in the first."""
         made: list[list[list[Node]]] = []
         covered = [0] * width  # rows for which a cell above covers a column
         for _, cells in rows:

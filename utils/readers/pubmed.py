@@ -188,7 +188,7 @@ def _to_record(element: _Element) -> Paper | Deleted:
     if element.tag == "ERROR":
         raise _to_ncbi_error(readable_text(element))
     if element.tag == "DeleteCitation":
-        return Deleted(tuple(own_pmid(child) for child in element if child.tag == "PMID"))
+        return Deleted(tuple(get_pmid(child) for child in element if child.tag == "PMID"))
     found = record_facts(element)
     return _to_book(found) if element.tag == "PubmedBookArticle" else _to_article(found)
 
@@ -201,7 +201,7 @@ def _to_article(found: Found) -> Paper:
     if online.startswith(issued) or "without print" in found:
         issued = online or issued
     return Paper(
-        ids=_ids(found, "doi", "electronic doi"),
+        ids=_find_ids(found, "doi", "electronic doi"),
         authors=_get_people(found, "authors", "editors"),
         journal=found.get("journal", ""),
         journal_abbreviation=found.get("nlm abbreviation") or found.get("iso abbreviation", ""),
@@ -214,12 +214,12 @@ def _to_article(found: Found) -> Paper:
 
 
 def _to_book(found: Found) -> Paper:
-    """Return a book, or a chapter of one: only a chapter has a title beside the book's."""
+    """Return a book, or a chapter; only a chapter has a title in addition to the book's."""
     chapter = "title" in found
     book_title = found.get("book title", "")
     found.setdefault("title", book_title)
     return Paper(
-        ids=_ids(found, "doi", *(() if chapter else ("electronic doi",))),
+        ids=_find_ids(found, "doi", *(() if chapter else ("electronic doi",))),
         authors=_get_people(found, "authors", "book authors", "editors", "book editors"),
         journal=book_title,
         pages=found.get("bookshelf") or found.get("pages", ""),
@@ -253,9 +253,11 @@ def _get_people(found: Found, *lists: str) -> tuple[Author, ...]:
     return next((tuple(people) for name in lists if (people := found.get(name))), ())
 
 
-def _ids(found: Found, *dois: str) -> Ids:
-    """The record's own names; a DOI that is none (a page number, a sentence) is passed over."""
-    doi = next((doi for name in dois for text in found.get(name, ()) if (doi := _doi(text))), "")
+def _find_ids(found: Found, *dois: str) -> Ids:
+    """Return the record's identifiers; an invalid DOI (a page number, a sentence) is skipped."""
+    doi = next(
+        (doi for name in dois for text in found.get(name, ()) if (doi := _clean_doi(text))), ""
+    )
     return Ids(
         doi=doi,
         pmid=found.get("pmid", ""),
@@ -264,7 +266,7 @@ def _ids(found: Found, *dois: str) -> Ids:
     )
 
 
-def _doi(text: str) -> str:
+def _clean_doi(text: str) -> str:
     if _PLAIN_DOI.fullmatch(text):
         return text
     try:
@@ -277,18 +279,18 @@ def _doi(text: str) -> str:
 def record_facts(element: _Element) -> Found:
     """The facts of a record by name; what it does not state is absent."""
     found: Found = {}
-    _visit(element, _RECORD, found)
+    _visit_element(element, _RECORD, found)
     return found
 
 
-def _visit(element: _Element, readers: Readers, found: Found) -> None:
+def _visit_element(element: _Element, readers: Readers, found: Found) -> None:
     reader_of = readers.get
     for child in list_children(element):
         if reader := reader_of(child.tag):
             reader(child, found)
 
 
-def _one(name: str, read: Callable[[_Element], Any] = readable_text) -> Reader:
+def _make_single_reader(name: str, read: Callable[[_Element], Any] = readable_text) -> Reader:
     """A reader that keeps what *read* makes of the element; the first that is not empty counts."""
 
     def reader(element: _Element, found: Found) -> None:
@@ -308,7 +310,9 @@ def _many(name: str, read: Callable[[_Element], Any] = readable_text) -> Reader:
     return reader
 
 
-def _each(name: str, tag: str, read: Callable[[_Element], Any] = readable_text) -> Reader:
+def _make_list_reader(
+    name: str, tag: str, read: Callable[[_Element], Any] = readable_text
+) -> Reader:
     """A reader for a list element: all its children *tag*, in order."""
 
     def reader(element: _Element, found: Found) -> None:
@@ -320,12 +324,12 @@ def _each(name: str, tag: str, read: Callable[[_Element], Any] = readable_text) 
     return reader
 
 
-def _inside(readers: Readers) -> Reader:
-    return lambda element, found: _visit(element, readers, found)
+def _is_inside(readers: Readers) -> Reader:
+    return lambda element, found: _visit_element(element, readers, found)
 
 
-def own_pmid(element: _Element) -> str:
-    """A PMID; its version stands in an attribute and is left there."""
+def get_pmid(element: _Element) -> str:
+    """Return the digits of a PMID; its version is in an attribute."""
     text = (element.text or "").strip().lstrip("0")
     return text if text.isascii() and text.isdigit() else ""
 
@@ -333,7 +337,7 @@ def own_pmid(element: _Element) -> str:
 def cited_pmids(element: _Element) -> tuple[int, ...]:
     """The PMIDs in the reference lists of a record, in their order, each once."""
     found = (
-        own_pmid(name)
+        get_pmid(name)
         for each in element.iterfind("PubmedData/ReferenceList")
         for name in each.iter("ArticleId")
         if name.get("IdType") == "pubmed"
@@ -366,15 +370,15 @@ def _reference_list(element: _Element, found: Found) -> None:
     found["references"] = found.get("references", 0) + sum(1 for _ in element.iter("Reference"))
 
 
-def _abstract(element: _Element) -> str:
+def _read_abstract(element: _Element) -> str:
     return "\n\n".join(
         paragraph
         for child in list_children(element)
-        if child.tag == "AbstractText" and (paragraph := _paragraph(child))
+        if child.tag == "AbstractText" and (paragraph := _read_paragraph(child))
     )
 
 
-def _paragraph(element: _Element) -> str:
+def _read_paragraph(element: _Element) -> str:
     text, label = readable_text(element), one_line(element.get("Label", "")).rstrip(": ")
     if not text or not label or label.upper() == "UNLABELLED":
         return text
@@ -383,7 +387,7 @@ def _paragraph(element: _Element) -> str:
 
 
 def _other_abstract(element: _Element) -> tuple[str, str] | None:
-    text = _abstract(element)
+    text = _read_abstract(element)
     kind, language = (one_line(element.get(name, "")) for name in ("Type", "Language"))
     kind = kind or "Other"
     return (f"{kind} ({language})" if language else kind, text) if text else None
@@ -397,13 +401,15 @@ def _authors(prefix: str = "") -> Reader:
         found.setdefault(prefix + who, []).extend(
             author
             for child in list_children(element)
-            if child.tag == "Author" and child.get("ValidYN") != "N" and (author := _author(child))
+            if child.tag == "Author"
+            and child.get("ValidYN") != "N"
+            and (author := _read_author(child))
         )
 
     return reader
 
 
-def _author(element: _Element) -> Author | None:
+def _read_author(element: _Element) -> Author | None:
     parts: dict[str, str] = {}
     affiliations: list[str] = []
     for child in list_children(element):
@@ -439,7 +445,7 @@ def _orcid(text: str) -> str:
     return "-".join(match.groups()).upper() if match else ""
 
 
-def _mesh(element: _Element) -> str:
+def _read_mesh(element: _Element) -> str:
     return "/".join(
         [
             f"*{name}" if child.get("MajorTopicYN") == "Y" else name
@@ -449,12 +455,12 @@ def _mesh(element: _Element) -> str:
     )
 
 
-def _notice(element: _Element) -> Notice | None:
+def _read_notice(element: _Element) -> Notice | None:
     kind = _NOTICES.get(element.get("RefType", ""))
     if kind is None:
         return None
     pmid, source = element.find("PMID"), element.find("RefSource")
-    return Notice(kind, readable_text(source), "" if pmid is None else own_pmid(pmid))
+    return Notice(kind, readable_text(source), "" if pmid is None else get_pmid(pmid))
 
 
 def _pages(element: _Element) -> str:
@@ -464,7 +470,7 @@ def _pages(element: _Element) -> str:
     return parts.get("MedlinePgn") or "-".join(part for part in span if part)
 
 
-def _history(element: _Element, found: Found) -> None:
+def _read_history(element: _Element, found: Found) -> None:
     for child in list_children(element):
         status = child.get("PubStatus")
         if status in ("entrez", "pmc-release") and (day := _date(child)):
@@ -477,7 +483,7 @@ def _date(element: _Element) -> str:
     if span := parts.get("MedlineDate"):
         return iso_date(span)
     month = parts.get("Month") or parts.get("Season", "")
-    return _iso(parts.get("Year", ""), month, parts.get("Day", ""))
+    return _to_iso_date(parts.get("Year", ""), month, parts.get("Day", ""))
 
 
 def iso_date(text: str) -> str:
@@ -487,11 +493,11 @@ def iso_date(text: str) -> str:
     ('2026-02-14', '1998-12', '2000')
     """
     match = _SPAN.search(text)
-    return _iso(*match.groups("")) if match else ""
+    return _to_iso_date(*match.groups("")) if match else ""
 
 
 @lru_cache(4096)
-def _iso(year: str, month: str = "", day: str = "") -> str:
+def _to_iso_date(year: str, month: str = "", day: str = "") -> str:
     if not re.fullmatch(r"[12]\d{3}", year, re.A):
         return ""
     number = int(month) if month.isdecimal() else _MONTHS.get(month[:3].lower(), 0)
@@ -523,66 +529,73 @@ _NOTICES: dict[str, NoticeKind] = {
 def _pub_model(element: _Element, found: Found) -> None:
     if element.get("PubModel") in ("Electronic-eCollection", "Electronic-Print"):
         found["without print"] = True
-    _visit(element, _ARTICLE, found)
+    _visit_element(element, _ARTICLE, found)
 
 
-_ID_LIST = _inside({"ArticleId": _article_id})
-_KEYWORDS = _each("keywords", "Keyword")
+_ID_LIST = _is_inside({"ArticleId": _article_id})
+_KEYWORDS = _make_list_reader("keywords", "Keyword")
 _SHARED: Readers = {
-    "PMID": _one("pmid", own_pmid),
-    "DateRevised": _one("revised", _date),
-    "ArticleTitle": _one("title"),
-    "VernacularTitle": _one("vernacular title"),
-    "Pagination": _one("pages", _pages),
-    "Abstract": _one("abstract", _abstract),
+    "PMID": _make_single_reader("pmid", get_pmid),
+    "DateRevised": _make_single_reader("revised", _date),
+    "ArticleTitle": _make_single_reader("title"),
+    "VernacularTitle": _make_single_reader("vernacular title"),
+    "Pagination": _make_single_reader("pages", _pages),
+    "Abstract": _make_single_reader("abstract", _read_abstract),
     "AuthorList": _authors(),
     "Language": _many("languages"),
     "KeywordList": _KEYWORDS,
 }
 _ARTICLE: Readers = _SHARED | {
-    "Journal": _inside(
+    "Journal": _is_inside(
         {
-            "ISSN": _one("issn"),
-            "JournalIssue": _inside(
-                {"Volume": _one("volume"), "Issue": _one("issue"), "PubDate": _one("issued", _date)}
+            "ISSN": _make_single_reader("issn"),
+            "JournalIssue": _is_inside(
+                {
+                    "Volume": _make_single_reader("volume"),
+                    "Issue": _make_single_reader("issue"),
+                    "PubDate": _make_single_reader("issued", _date),
+                }
             ),
-            "Title": _one("journal"),
-            "ISOAbbreviation": _one("iso abbreviation"),
+            "Title": _make_single_reader("journal"),
+            "ISOAbbreviation": _make_single_reader("iso abbreviation"),
         }
     ),
     "ELocationID": _location_id,
-    "PublicationTypeList": _each("publication types", "PublicationType"),
-    "ArticleDate": _one("online", _date),
+    "PublicationTypeList": _make_list_reader("publication types", "PublicationType"),
+    "ArticleDate": _make_single_reader("online", _date),
 }
 _CITATION: Readers = _SHARED | {
     "Article": _pub_model,
-    "MedlineJournalInfo": _inside(
-        {"MedlineTA": _one("nlm abbreviation"), "ISSNLinking": _one("linking issn")}
+    "MedlineJournalInfo": _is_inside(
+        {
+            "MedlineTA": _make_single_reader("nlm abbreviation"),
+            "ISSNLinking": _make_single_reader("linking issn"),
+        }
     ),
-    "MeshHeadingList": _each("mesh", "MeshHeading", _mesh),
-    "CommentsCorrectionsList": _each("notices", "CommentsCorrections", _notice),
+    "MeshHeadingList": _make_list_reader("mesh", "MeshHeading", _read_mesh),
+    "CommentsCorrectionsList": _make_list_reader("notices", "CommentsCorrections", _read_notice),
     "OtherAbstract": _many("other abstracts", _other_abstract),
 }
 _BOOK: Readers = {
-    "BookTitle": _one("book title"),
-    "PubDate": _one("issued", _date),
+    "BookTitle": _make_single_reader("book title"),
+    "PubDate": _make_single_reader("issued", _date),
     "AuthorList": _authors("book "),
-    "Volume": _one("volume"),
+    "Volume": _make_single_reader("volume"),
     "ELocationID": _location_id,
 }
 _RECORD: Readers = {
-    "MedlineCitation": _inside(_CITATION),
-    "BookDocument": _inside(
+    "MedlineCitation": _is_inside(_CITATION),
+    "BookDocument": _is_inside(
         _SHARED
         | {
             "ArticleIdList": _ID_LIST,
-            "Book": _inside(_BOOK),
+            "Book": _is_inside(_BOOK),
             "PublicationType": _many("publication types"),
-            "ContributionDate": _one("contributed", _date),
+            "ContributionDate": _make_single_reader("contributed", _date),
         }
     ),
-    "PubmedData": _inside(
-        {"History": _history, "ArticleIdList": _ID_LIST, "ReferenceList": _reference_list}
+    "PubmedData": _is_inside(
+        {"History": _read_history, "ArticleIdList": _ID_LIST, "ReferenceList": _reference_list}
     ),
-    "PubmedBookData": _inside({"History": _history, "ArticleIdList": _ID_LIST}),
+    "PubmedBookData": _is_inside({"History": _read_history, "ArticleIdList": _ID_LIST}),
 }

@@ -37,7 +37,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """Who paid for the work."""
+    """A grant: its number, and the agency that paid."""
 
     number: str = ""
     agency: str = ""
@@ -90,19 +90,19 @@ def split_medline(text: str) -> dict[str, str]:
     if not records and text.strip() and not _NOT_AVAILABLE.search(text):
         msg = "The answer is not MEDLINE text."
         raise BadContent(msg, verdict="error_page")
-    found = {str(_medline(record).get("PMID", "")).lstrip("0"): record for record in records}
+    found = {str(_read_medline(record).get("PMID", "")).lstrip("0"): record for record in records}
     found.pop("", None)
     return found
 
 
 def medline_title(record: str) -> str:
     """The title in a MEDLINE record; of a book its own."""
-    fields = _medline(record)
+    fields = _read_medline(record)
     title = fields.get("TI") or fields.get("BTI") or ""
     return " ".join(title) if isinstance(title, list) else str(title)  # Biopython lists a book's
 
 
-def _medline(record: str) -> dict[str, Any]:
+def _read_medline(record: str) -> dict[str, Any]:
     from Bio import Medline
 
     fields: dict[str, Any] = Medline.read(StringIO(record))  # type: ignore[no-untyped-call]
@@ -116,27 +116,27 @@ def read_article(xml: str) -> Article:
     root = parse_xml(xml.encode())
     date = root.find(".//JournalIssue/PubDate")
     printed = "" if date is None else " ".join(t.strip() for t in date.itertext() if t.strip())
-    return Article(paper, tuple(_headings(root)), tuple(_grants(root)), printed)
+    return Article(paper, tuple(_read_headings(root)), tuple(_read_grants(root)), printed)
 
 
-def _headings(root: Any) -> Iterator[Heading]:
+def _read_headings(root: Any) -> Iterator[Heading]:
     for heading in root.iterfind("MedlineCitation/MeshHeadingList/MeshHeading"):
         term = heading.find("DescriptorName")
         if term is None:
             continue
-        name, ui, major = readable_text(term), term.get("UI", ""), _major(term)
+        name, ui, major = readable_text(term), term.get("UI", ""), _is_major(term)
         qualifiers = heading.findall("QualifierName")
         for qualifier in qualifiers:
-            yield Heading(name, ui, readable_text(qualifier), major or _major(qualifier))
+            yield Heading(name, ui, readable_text(qualifier), major or _is_major(qualifier))
         if not qualifiers:
             yield Heading(name, ui, major=major)
 
 
-def _major(term: Any) -> bool:
+def _is_major(term: Any) -> bool:
     return bool(term.get("MajorTopicYN") == "Y")
 
 
-def _grants(root: Any) -> Iterator[Grant]:
+def _read_grants(root: Any) -> Iterator[Grant]:
     for grant in root.iterfind(".//GrantList/Grant"):
         number, agency, country = (
             (grant.findtext(tag) or "").strip() for tag in ("GrantID", "Agency", "Country")

@@ -37,7 +37,7 @@ def read_in_child(
     job = {"fetched": sent, "paper": to_row(paper), "identified": identified}
     job["comparison"] = comparison
     try:
-        answer = _children().read(json.dumps(job).encode() + b"\n" + fetched.body)
+        answer = _get_pool().read(json.dumps(job).encode() + b"\n" + fetched.body)
     except ChildFailed as error:
         msg = f"What {fetched.source} sent could not be read: {error}."
         hint = "It is broken, or made to break readers."
@@ -47,15 +47,15 @@ def read_in_child(
     if "document" not in answer:
         msg = f"What {fetched.source} sent takes more memory to read than there is."
         raise BadContent(msg, "It is made to break readers.", verdict="not_a_paper")
-    return _document(answer["document"])
+    return _to_document(answer["document"])
 
 
 @cache
-def _children() -> ChildPool:
+def _get_pool() -> ChildPool:
     return ChildPool(__name__, most=min(_MOST_CHILDREN, os.cpu_count() or 1))
 
 
-def _document(row: dict[str, Any]) -> Document:
+def _to_document(row: dict[str, Any]) -> Document:
     made: dict[str, Any] = {name: tuple(row[name]) for name in ("authors", "walls", "confidence")}
     made |= {"ids": Ids(**row["ids"]), "declared": tuple(map(tuple, row["declared"]))}
     made["signs"] = tuple(Sign(*sign) for sign in row["signs"])
@@ -63,11 +63,11 @@ def _document(row: dict[str, Any]) -> Document:
 
 
 def serve() -> None:
-    """What a child runs."""
-    serve_jobs(_answer)
+    """Serve requests in a child process."""
+    serve_jobs(_answer_request)
 
 
-def _answer(job: bytes) -> dict[str, Any]:
+def _answer_request(job: bytes) -> dict[str, Any]:
     head, _, body = job.partition(b"\n")
     about = json.loads(head)
     row = about["fetched"]

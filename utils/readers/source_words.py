@@ -38,7 +38,7 @@ _INLINE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class SourceWords:
-    """Folded words in the order of the bytes; ``owners`` are the elements or boxes they stand in.
+    """Folded words in the order of the bytes; ``owners`` are their elements or boxes.
 
     An owner of a PDF's words is page, left, bottom, right and top of their line.
     """
@@ -47,7 +47,7 @@ class SourceWords:
     owners: tuple[Any, ...]
 
     def places(self, start: int, end: int) -> tuple[SourcePlace, ...]:
-        """Where a stretch of the words stands: one element, or one box a page."""
+        """Return the places of a stretch of words: one element, or one box a page."""
         owners = self.owners[start:end]
         if not isinstance(owners[0], tuple):
             edge = int(_EDGE * len(owners))
@@ -60,7 +60,7 @@ def words_of(fetched: Fetched) -> SourceWords | None:
     """The words of XML, a page or a PDF; None of other media, or where it cannot be read."""
     if fetched.media == "pdf":
         pairs = _pdf_words(fetched.body)
-    elif (root := _root(fetched)) is not None:
+    elif (root := _find_root(fetched)) is not None:
         pairs = _element_words(root)
     else:
         return None
@@ -74,7 +74,7 @@ def words_of(fetched: Fetched) -> SourceWords | None:
     return SourceWords(tuple(words), tuple(owners))
 
 
-def _root(fetched: Fetched) -> Any:
+def _find_root(fetched: Fetched) -> Any:
     if fetched.media in ("jats", "elsevier"):
         try:
             return safe_xml.parse_xml(fetched.body)
@@ -147,7 +147,7 @@ def _element_place(first: Any, last: Any) -> SourcePlace:
 
 
 def _is_inline(name: Any) -> bool:
-    """Whether an element runs along in a line: part of a sentence or of a formula."""
+    """Return whether an element is part of a sentence or of a formula."""
     return name.localname in _INLINE or str(name.namespace).endswith("MathML")
 
 
@@ -169,7 +169,7 @@ class Finder:
             self._singles[word].append(at)
 
     def find(self, text: str) -> tuple[SourcePlace, ...]:
-        """Where most of the words of *text* stand next to each other; empty where they do not."""
+        """Return where most of the words of *text* are adjacent; empty if nowhere."""
         words = tuple(fold_words(text))
         span = self._few(words) if len(words) < _GRAM else self._many(words)
         return self._source.places(*span) if span else ()

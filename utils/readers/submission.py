@@ -64,7 +64,7 @@ class Submission:
     cut_off: bool = False
 
     def find(self, name: str, folder: str = "", ending: str = ".tex") -> str:
-        """The name under which the file that *name* means is kept; empty if there is none."""
+        """Return the name under which the file *name* is kept; else empty."""
         name = name.strip().strip('"')
         for place in (posixpath.join(folder, name), name):
             for path in (place, place + ending):
@@ -99,7 +99,7 @@ def unpack(body: bytes) -> Submission:
     if source.overflows:
         msg = "The source unpacks to more than any paper has."
         raise BadContent(msg, "It is made to break readers.", verdict="not_a_paper")
-    texts = {name: _decode(text) for name, text in files.items()}
+    texts = {name: _decode_text(text) for name, text in files.items()}
     return Submission(texts, _main_file(texts), cut_off)
 
 
@@ -114,7 +114,7 @@ def take_files(body: bytes, names: Collection[str], most: int) -> dict[str, tupl
     source = _Unpacker(body)
     found: dict[str, tuple[str, bytes]] = {}
     paths = {_safe_path(_UP.sub("", name)): name for name in names}
-    wanted = {_stem(path): name for path, name in paths.items() if path} | paths
+    wanted = {_get_stem(path): name for path, name in paths.items() if path} | paths
     with suppress(tarfile.TarError, EOFError, zlib.error, OSError, ValueError, OverflowError):
         if not _is_tar(source.peek(512)):
             return {}
@@ -138,13 +138,13 @@ def _name_of(member: tarfile.TarInfo, wanted: Mapping[str, str]) -> str:
     if path.endswith((".tex", ".sty", ".bbl")):
         return ""
     while path:
-        if name := wanted.get(path) or wanted.get(_stem(path)):
+        if name := wanted.get(path) or wanted.get(_get_stem(path)):
             return name
         path = path.partition("/")[2]
     return ""
 
 
-def _stem(path: str) -> str:
+def _get_stem(path: str) -> str:
     return posixpath.splitext(path)[0] if path.lower().endswith(_PICTURES) else path
 
 
@@ -210,7 +210,7 @@ class _Unpacker:
 
 
 def _is_tar(head: bytes) -> bool:
-    """Whether a tar's first header is there; its checksum tells it from any text."""
+    """Return whether the bytes begin with a tar header; its checksum excludes plain text."""
     try:
         tarfile.TarInfo.frombuf(head, "utf-8", "surrogateescape")
     except (tarfile.TarError, ValueError):
@@ -285,7 +285,7 @@ def _refuse_foreign(head: bytes) -> None:
             raise BadContent(msg, verdict="not_a_paper")
 
 
-def _decode(text: bytes) -> str:
+def _decode_text(text: bytes) -> str:
     try:
         decoded = text.decode("utf-8-sig")
     except UnicodeDecodeError:

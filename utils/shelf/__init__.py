@@ -11,7 +11,7 @@ Start at `.shelf.Shelf`: find, save, list, rebuild. Below it:
 Imports readers, outline, lists, model and system; never sites, HTTP or MCP.
 """
 
-from .adoption import is_foreign, judge_again, known_by_name_only, with_judgement
+from .adoption import add_judgement, is_foreign, judge_again, known_by_name_only
 from .paper_file import body_of
 from .reconciliation import RebuildReport
 from .record import ADOPTED
@@ -21,9 +21,9 @@ __all__ = [
     "ADOPTED",
     "RebuildReport",
     "Shelf",
+    "add_judgement",
     "body_of",
     "is_foreign",
     "judge_again",
     "known_by_name_only",
-    "with_judgement",
 ]

@@ -43,7 +43,7 @@ _LONGEST_FILE = 50_000_000
 
 
 def adopt(path: Path, asked: Ids, read: Read = formats.read) -> Record | None:
-    """The record of a file we did not write; None if it is empty or not the one *asked* for.
+    """Return the record of a foreign file; None if it is empty or not the one *asked* for.
 
     *asked* may be empty: then the file must say itself which paper it is. *read* may be one that
     reads in other processes.
@@ -57,10 +57,10 @@ def adopt(path: Path, asked: Ids, read: Read = formats.read) -> Record | None:
         return None
     data = path.read_bytes()
     text = data.decode("utf-8", "replace")
-    if (ours := paper_file.parse(text)) is not None:
+    if (ours := paper_file.parse_file(text)) is not None:
         if asked and (ours.ids.clash(asked) or not ours.ids.shares(asked)):
             return None
-        return _record_of_ours(path, data, ours) if ours.ids and ours.body.strip() else None
+        return _rebuild_record(path, data, ours) if ours.ids and ours.body.strip() else None
     if is_blank(text) or not (ids := _identify(path.name, text, asked)):
         return None
     return _record_of_foreign(path, data, text, ids, read)
@@ -73,19 +73,19 @@ def describe_refusal(path: Path) -> str:
     text = path.read_bytes().decode("utf-8", "replace")
     if is_blank(text):
         return "empty"
-    named, labelled = paper_file.ids_from(path.name), _labelled(text)
+    named, labelled = paper_file.ids_from(path.name), _read_labels(text)
     if clash := named.clash(labelled):
         return f"another paper than its name says: {clash}"
     if not named and _SEVERAL.match(path.name):
-        asked = shlex.quote(one_line(paper_file.bare(path.name).replace("_", "/")))
+        asked = shlex.quote(one_line(paper_file.strip_kind(path.name).replace("_", "/")))
         download = command_line(f"download {asked}")
         return f"several DOIs may have this name; if it is {asked}: {download}"
     return "neither its name nor its text says which paper it is"
 
 
 def is_foreign(text: str) -> bool:
-    """Return whether somebody else wrote a file."""
-    return paper_file.parse(text) is None
+    """Return whether another program or a person wrote a file."""
+    return paper_file.parse_file(text) is None
 
 
 def is_blank(text: str) -> bool:
@@ -94,20 +94,20 @@ def is_blank(text: str) -> bool:
 
 
 def judge_foreign(stored: StoredPaper, text: str, read: Read = formats.read) -> StoredPaper:
-    """*stored* with kind and verdict of a foreign text, judged against its paper's record."""
+    """Return *stored* with kind and verdict of a foreign text, judged against its record."""
     if _is_abstract(text):
         kind: Kind = "abstract" if _foreign_abstract(text) else "record"
         judged = replace(stored, kind=kind, verdict=WITHOUT_TEXT[kind], evidence="", judges=0)
     else:
-        judged = with_judgement(stored, judge_foreign_text(text, stored.paper, read))
+        judged = add_judgement(stored, judge_foreign_text(text, stored.paper, read))
     return replace(judged, via=ADOPTED)
 
 
 def judge_again(stored: StoredPaper, text: str, read: Read = formats.read) -> StoredPaper:
-    """*stored* as today's judges see its file, whose whole content is *text*."""
+    """Return *stored* as today's judges see its file, whose whole content is *text*."""
     if stored.via == ADOPTED and is_foreign(text):
         return judge_foreign(stored, text, read)
-    return with_judgement(stored, judge_text(paper_file.body_of(text), stored.paper, read))
+    return add_judgement(stored, judge_text(paper_file.body_of(text), stored.paper, read))
 
 
 def known_by_name_only(stored: StoredPaper) -> bool:
@@ -116,8 +116,8 @@ def known_by_name_only(stored: StoredPaper) -> bool:
     return named_only and stored.kind in ("full_text", "rejected") and not stored.by_hand
 
 
-def with_judgement(stored: StoredPaper, seen: JudgedText) -> StoredPaper:
-    """*stored* as today's judges see its text."""
+def add_judgement(stored: StoredPaper, seen: JudgedText) -> StoredPaper:
+    """Return *stored* as today's judges see its text."""
     kind: Kind = "full_text" if seen.document else "rejected"
     return replace(
         stored,
@@ -145,7 +145,7 @@ def _is_abstract(text: str) -> bool:
 
 def _identify(name: str, text: str, asked: Ids) -> Ids:
     """Return the paper of a foreign file: by its name, unless its text names another."""
-    labelled = _labelled(text)
+    labelled = _read_labels(text)
     named = asked or paper_file.ids_from(name)
     if not named and (doi := _doi_behind(name, text)):
         named = Ids(doi=doi)
@@ -155,12 +155,12 @@ def _identify(name: str, text: str, asked: Ids) -> Ids:
         return Ids()
     # Of what was asked only the name that led here counts: the caller's other identifiers were
     # never compared with this text, and a wrong link would serve a wrong paper for ever.
-    own = {kind: value for kind, value in _names(named) if _leads_to(kind, value, name)}
+    own = {kind: value for kind, value in _split_names(named) if _leads_to(kind, value, name)}
     return Ids(**own) | labelled if own else labelled if labelled.shares(named) else Ids()
 
 
-def _labelled(text: str) -> Ids:
-    """The identifiers under the labels of a text."""
+def _read_labels(text: str) -> Ids:
+    """Return the identifiers under the labels of a text."""
     labelled = Ids()
     for label, value in _LABEL.findall(text[:4000]):
         if label.upper().replace(" ", "") in {"PMID", "DOI", "PMCID"}:
@@ -168,12 +168,14 @@ def _labelled(text: str) -> Ids:
     return labelled
 
 
-def _names(ids: Ids) -> list[tuple[str, str]]:
+def _split_names(ids: Ids) -> list[tuple[str, str]]:
     return [(kind, value) for kind, _, value in (name.partition(":") for name in ids.names())]
 
 
 def _leads_to(kind: str, value: str, name: str) -> bool:
-    spellings = {spelling.lower() for spelling in paper_file.candidates(Ids(**{kind: value}))}
+    spellings = {
+        spelling.lower() for spelling in paper_file.list_candidate_names(Ids(**{kind: value}))
+    }
     return name.lower() in spellings
 
 
@@ -184,11 +186,11 @@ def _ids_from_label(label: str, value: str) -> Ids:
     if match := re.match(r"PMC[1-9]\d*", value, re.I):
         return Ids(pmcid=match[0].upper())
     if match := _DOI.search(value):
-        return Ids(doi=_trimmed(match[0]))
+        return Ids(doi=_trim_doi(match[0]))
     return Ids()
 
 
-def _trimmed(doi: str) -> str:
+def _trim_doi(doi: str) -> str:
     doi = doi.rstrip(".,;:*_")
     # Brackets around a DOI in running text are not part of it; those inside are.
     while doi.endswith(")") and doi.count("(") < doi.count(")"):
@@ -196,28 +198,28 @@ def _trimmed(doi: str) -> str:
     return doi.lower()
 
 
-def _dois_filed_as(text: str, name: str) -> set[str]:
-    """The DOIs a text names that would all be filed under *name*."""
-    wanted = paper_file.bare(name).lower()
-    found = {_trimmed(match[0]) for match in _DOI.finditer(text)}
+def _find_dois_named(text: str, name: str) -> set[str]:
+    """Return the DOIs in a text that would all be filed under *name*."""
+    wanted = paper_file.strip_kind(name).lower()
+    found = {_trim_doi(match[0]) for match in _DOI.finditer(text)}
     found |= {_OF_A_PAGE.sub("", doi) for doi in found}
-    return {doi for doi in found if paper_file.traditional(doi) == wanted}
+    return {doi for doi in found if paper_file.to_traditional_name(doi) == wanted}
 
 
 def _names_another_doi(doi: str, text: str) -> bool:
-    rivals = _dois_filed_as(text, paper_file.traditional(doi))
+    rivals = _find_dois_named(text, paper_file.to_traditional_name(doi))
     return bool(rivals) and doi not in rivals
 
 
 def _doi_behind(name: str, text: str) -> str:
     if not name.startswith("10."):
         return ""
-    found = _dois_filed_as(text, name)
+    found = _find_dois_named(text, name)
     return found.pop() if len(found) == 1 else ""
 
 
-def _record_of_ours(path: Path, data: bytes, ours: paper_file.PaperFile) -> Record:
-    """The record of a file of ours, from its header, where the record is lost."""
+def _rebuild_record(path: Path, data: bytes, ours: paper_file.PaperFile) -> Record:
+    """Return the record of our own file, from its header, where the record is lost."""
     plain = StoredPaper(
         paper=ours.paper,
         kind=ours.kind,
@@ -225,7 +227,7 @@ def _record_of_ours(path: Path, data: bytes, ours: paper_file.PaperFile) -> Reco
         source="Cache",
         via=ADOPTED,
         sha256=sha256(data),
-        saved_at=_modified(path),
+        saved_at=_get_modified_time(path),
     )
     stored = ours.fill_into(plain)
     stored = replace(stored, sections=sections_of(data.decode("utf-8", "replace"), stored))
@@ -254,7 +256,7 @@ def _record_of_foreign(path: Path, data: bytes, text: str, ids: Ids, read: Read)
         source="Cache",
         via=ADOPTED,
         sha256=sha256(data),
-        saved_at=_modified(path),
+        saved_at=_get_modified_time(path),
     )
     stored = judge_foreign(stored, text, read)
     if stored.kind == "rejected":  # its words are not the paper's, its title least of all
@@ -272,5 +274,5 @@ def _foreign_abstract(text: str) -> str:
     return clean_text("\n".join(kept)).strip().strip("-=").strip()
 
 
-def _modified(path: Path) -> str:
+def _get_modified_time(path: Path) -> str:
     return datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="seconds")

@@ -76,7 +76,7 @@ CREATE VIRTUAL TABLE words USING fts5 (title, abstract, content='texts', content
 
 
 def read_version(connection: sqlite3.Connection) -> int | None:
-    """Return the version of the tables; None when there are none yet."""
+    """Return the version of the tables; None before they are created."""
     query = "SELECT 1 FROM sqlite_master WHERE name = 'schema_version'"
     if connection.execute(query).fetchone() is None:
         return None
@@ -197,9 +197,9 @@ class Catalogue:
 
     def exists(self) -> bool:
         """Return whether there is a database to read."""
-        return self._inode() != 0
+        return self._get_inode() != 0
 
-    def _inode(self) -> int:
+    def _get_inode(self) -> int:
         try:
             return os.stat(self.path).st_ino  # noqa: PTH116 - a third of the cost, on every find
         except OSError:
@@ -207,20 +207,20 @@ class Catalogue:
 
     @contextlib.contextmanager
     def using(self) -> Iterator[sqlite3.Connection]:
-        """A connection for this thread alone; while it writes, the one it writes with.
+        """Lend a connection to this thread; while it writes, the one it writes with.
 
         The file is created if need be (its folder is not).
         """
         if (writing := self._writing_connection()) is not None:
             yield writing
             return
-        with self._lend() as one:
+        with self._lend_connection() as one:
             yield one.connection
 
     @contextlib.contextmanager
-    def _lend(self) -> Iterator[_Connection]:
+    def _lend_connection(self) -> Iterator[_Connection]:
         with self._translate_errors():
-            one = self._borrow() or self._open()
+            one = self._borrow() or self._open_connection()
             try:
                 yield one
             finally:
@@ -245,14 +245,14 @@ class Catalogue:
 
         The file may have been deleted by hand, or set aside by a process that found it damaged.
         """
-        return one[1:] == (self._inode(), os.getpid(), self._epoch)
+        return one[1:] == (self._get_inode(), os.getpid(), self._epoch)
 
-    def _open(self) -> _Connection:
+    def _open_connection(self) -> _Connection:
         epoch = self._epoch
-        connection = self._connect()
-        inode = self._inode()
+        connection = self._open_database()
+        inode = self._get_inode()
         try:
-            self._prepare(connection)
+            self._prepare_tables(connection)
         except BaseException:
             connection.close()
             raise
@@ -273,7 +273,7 @@ class Catalogue:
         with contextlib.suppress(sqlite3.Error):
             one.connection.close()
 
-    def _connect(self) -> sqlite3.Connection:
+    def _open_database(self) -> sqlite3.Connection:
         connection = sqlite.open_database(self.path, _PATIENCE_MS / 1000)
         connection.execute("PRAGMA foreign_keys = ON")
         if self.exists() and not (
@@ -289,7 +289,7 @@ class Catalogue:
         sqlite.enable_wal(connection, self.path, "FULL")
         return connection
 
-    def _prepare(self, connection: sqlite3.Connection) -> None:
+    def _prepare_tables(self, connection: sqlite3.Connection) -> None:
         found = read_version(connection)
         if found is None:
             self._create(connection)
@@ -324,12 +324,12 @@ class Catalogue:
                 self._drop_connection(self._idle.pop())
 
     def move_aside(self) -> None:
-        """Set a damaged database aside; one that another process has made anew by now stays."""
+        """Move a damaged database aside, unless another process has replaced it already."""
         # No thread of ours may commit to a file that is about to be moved away.
         with self._turn, exclusive_lock(self.path.with_name("healing.lock")):
             self.close()
             with contextlib.suppress(CatalogueBroken, StoreFailed):
-                if self._rows("PRAGMA quick_check")[0][0] == "ok":
+                if self._read_rows("PRAGMA quick_check")[0][0] == "ok":
                     return  # another process was faster
             self.close()
             sqlite.move_aside(self.path, sqlite.build_damaged_path(self.path))
@@ -346,7 +346,7 @@ class Catalogue:
         if (connection := self._writing_connection()) is not None:
             yield connection
             return
-        with self._turn, self._lend() as one:
+        with self._turn, self._lend_connection() as one:
             if self._read_only:
                 if access_error := safe_files.find_access_error(
                     self.path
@@ -356,7 +356,7 @@ class Catalogue:
                 raise StoreFailed(msg, "Point PAPERS_DIR at a folder that can be written.")
             with sqlite.transaction(one.connection), self._write_with(one.connection):
                 yield one.connection
-                if self._inode() != one.inode:
+                if self._get_inode() != one.inode:
                     msg = "another process set it aside while this one wrote to it"
                     raise CatalogueBroken(msg)
 
@@ -386,14 +386,14 @@ class Catalogue:
             msg = f"The catalogue {self.path} could not be used: {error}."
             raise StoreFailed(msg, hint, file=str(self.path)) from error
 
-    def _rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[object, ...]]:
+    def _read_rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[object, ...]]:
         with self.using() as connection:
             return connection.execute(query, values).fetchall()
 
     # -- reading -----------------------------------------------------------------------------
 
     def by_names(self, names: Sequence[str]) -> list[Entry]:
-        """The entries any of *names* points to, in the order of *names*, each once."""
+        """Return the entries that any of *names* points to, in order, each once."""
         names = [
             name for name in names if name == replace_surrogates(name)
         ]  # no other was ever filed
@@ -402,27 +402,27 @@ class Catalogue:
             f"SELECT names.name, {_ENTRY} FROM names JOIN papers ON papers.id = names.paper "  # noqa: S608 - only question marks are put in
             f"WHERE names.name IN ({marks}) ORDER BY papers.id"
         )
-        rows = self._rows(query, names)
+        rows = self._read_rows(query, names)
         rows.sort(key=lambda row: names.index(str(row[0])))
         return list({row[1]: Entry(*row[1:]) for row in rows}.values())  # type: ignore[arg-type]
 
     def known(self, names: Iterable[str]) -> set[str]:
         """Return the names that point to an entry."""
         query = "SELECT name FROM names WHERE name IN (SELECT value FROM json_each(?))"
-        return {str(name) for (name,) in self._rows(query, (json.dumps(list(names)),))}
+        return {str(name) for (name,) in self._read_rows(query, (json.dumps(list(names)),))}
 
     def by_file(self, file: str) -> Entry | None:
-        """The entry whose file has this name, upper and lower case alike."""
+        """Return the entry whose file has this name, in upper or lower case."""
         query = f"SELECT {_ENTRY} FROM papers WHERE file = ? COLLATE NOCASE ORDER BY file = ? DESC"  # noqa: S608
-        rows = self._rows(query + " LIMIT 1", (file, file))
+        rows = self._read_rows(query + " LIMIT 1", (file, file))
         return Entry(*rows[0]) if rows else None  # type: ignore[arg-type]
 
     def search(self, wanted: ListingFilter, start: int, limit: int) -> tuple[int, list[Entry]]:
         """Return the number of matches and a page of them: best first for words, else newest."""
-        tables, where, values, order = wanted.as_sql(self.fts)
+        tables, where, values, order = wanted.to_sql(self.fts)
         condition = " AND ".join(["1", *where])
-        total = self._rows(f"SELECT count(*) FROM {tables} WHERE {condition}", values)[0][0]  # noqa: S608 - the parts are constants of `listing`
-        rows = self._rows(
+        total = self._read_rows(f"SELECT count(*) FROM {tables} WHERE {condition}", values)[0][0]  # noqa: S608 - the parts are constants of `listing`
+        rows = self._read_rows(
             f"SELECT {_ENTRY} FROM {tables} WHERE {condition} ORDER BY {order} LIMIT ? OFFSET ?",  # noqa: S608
             [*values, limit, start],
         )
@@ -438,7 +438,7 @@ class Catalogue:
 
     def stamps(self) -> dict[str, tuple[int, int]]:
         """Return size and time of every file, as they were when the file was catalogued."""
-        rows = self._rows("SELECT file, size, mtime_ns FROM papers")
+        rows = self._read_rows("SELECT file, size, mtime_ns FROM papers")
         return {str(file): (int(size), int(time)) for file, size, time in rows}  # type: ignore[call-overload]
 
     def counts(self, without: Collection[str] = ()) -> dict[str, int]:
@@ -453,13 +453,13 @@ class Catalogue:
         versions: dict[str, int] = dict.fromkeys(UNPUBLISHED_VERSIONS, 0)
         retracted = 0
         for kind, version, n, bad in cast(
-            "list[tuple[Kind, str, int, int]]", self._rows(query, (left_out,))
+            "list[tuple[Kind, str, int, int]]", self._read_rows(query, (left_out,))
         ):
             kinds[kind] += n
             retracted += bad
             if kind == "full_text" and version in versions:
                 versions[version] += n
-        again = int(str(self._rows(_STAND_INS_COUNT, (left_out, left_out))[0][0]))
+        again = int(str(self._read_rows(_STAND_INS_COUNT, (left_out, left_out))[0][0]))
         papers = sum(kinds.values()) - again
         return {"papers": papers, **kinds, **versions, "retracted": retracted}
 
@@ -470,50 +470,50 @@ class Catalogue:
                 yield row[0]
 
     def files(self, kinds: Sequence[str]) -> list[str]:
-        """The files of these kinds, the oldest first."""
+        """Return the files of these kinds, the oldest first."""
         marks = ",".join("?" * len(kinds))
         query = f"SELECT file FROM papers WHERE kind IN ({marks}) ORDER BY filed, file"  # noqa: S608
-        return [str(row[0]) for row in self._rows(query, tuple(kinds))]
+        return [str(row[0]) for row in self._read_rows(query, tuple(kinds))]
 
     def words_in_journal(self, journal: str, most: int) -> list[tuple[str, int, list[str]]]:
-        """File, words and publication types of the newest whole papers of a journal."""
+        """Return file, words and publication types of a journal's newest whole papers."""
         query = """SELECT file, json_extract(record, '$.words'),
             json_extract(record, '$.stored.paper.publication_types') FROM papers
             WHERE journal = ? AND kind = 'full_text'
             AND json_extract(record, '$.stored.verdict') = 'full_text'
             ORDER BY filed DESC LIMIT ?"""
-        rows = self._rows(query, (replace_surrogates(journal), most))
+        rows = self._read_rows(query, (replace_surrogates(journal), most))
         return [(str(file), int(str(words)), json.loads(str(types))) for file, words, types in rows]
 
     def lacking(self) -> list[tuple[str, str]]:
-        """Identifiers (as JSON) and title of every paper without a full text."""
+        """Return identifiers (as JSON) and title of every paper without a full text."""
         query = """SELECT json_extract(record, '$.stored.paper.ids'),
             json_extract(record, '$.stored.paper.title') FROM papers
             WHERE kind <> 'full_text' AND id NOT IN (SELECT names.paper FROM names
                 JOIN names AS same ON same.name = names.name
                 JOIN papers AS better ON better.id = same.paper
                 WHERE better.kind = 'full_text')"""
-        return [(str(ids), str(title or "")) for ids, title in self._rows(query)]
+        return [(str(ids), str(title or "")) for ids, title in self._read_rows(query)]
 
     def unjudged(self, judges: int) -> int:
         """Return how many texts were not judged by the judges of version *judges*."""
         query = """SELECT count(*) FROM papers WHERE kind IN ('full_text', 'rejected')
             AND coalesce(json_extract(record, '$.stored.judges'), 0) <> ?
             AND json_extract(record, '$.stored.verdict') <> 'by_hand'"""
-        return int(str(self._rows(query, (judges,))[0][0]))
+        return int(str(self._read_rows(query, (judges,))[0][0]))
 
     def newest(self) -> int:
-        """The highest order given so far."""
-        return int(str(self._rows("SELECT coalesce(max(filed), 0) FROM papers")[0][0]))
+        """Return the highest order given so far."""
+        return int(str(self._read_rows("SELECT coalesce(max(filed), 0) FROM papers")[0][0]))
 
     def size(self) -> int:
         """Return the number of entries."""
-        return int(str(self._rows("SELECT count(*) FROM papers")[0][0]))
+        return int(str(self._read_rows("SELECT count(*) FROM papers")[0][0]))
 
     def adopted(self, via: str) -> int:
         """Return how many entries came by the route *via*."""
         query = "SELECT count(*) FROM papers WHERE json_extract(record, '$.stored.via') = ?"
-        return int(str(self._rows(query, (via,))[0][0]))
+        return int(str(self._read_rows(query, (via,))[0][0]))
 
     # -- writing -----------------------------------------------------------------------------
 
@@ -524,7 +524,7 @@ class Catalogue:
         replacing: int | None = None,
         beside: Sequence[int] = (),
     ) -> int:
-        """Write one entry. Its *names* point to it from now on, whoever had them before.
+        """Write one entry; its *names* point to it from now on.
 
         They go on to point to the entries *beside* it: other texts of the same paper.
         """
@@ -566,12 +566,12 @@ class Catalogue:
                 connection.execute(f"DELETE FROM {table}")  # noqa: S608 - constants
 
     def note(self, name: str) -> str:
-        """A remembered fact, empty when unknown."""
-        rows = self._rows("SELECT value FROM notes WHERE name = ?", (name,))
+        """Return a stored fact; empty if unknown."""
+        rows = self._read_rows("SELECT value FROM notes WHERE name = ?", (name,))
         return str(rows[0][0]) if rows else ""
 
     def set_note(self, name: str, value: str) -> None:
-        """Remember a fact."""
+        """Store a fact."""
         with self.writing() as connection:
             connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
 
@@ -598,12 +598,12 @@ class Catalogue:
             )
 
     def unfinished(self) -> list[tuple[str, str, int, float]]:
-        """Announced and not finished: file, task, process, since when."""
-        return self._rows("SELECT file, task, pid, since FROM unfinished")  # type: ignore[return-value]
+        """Return announced and unfinished changes: file, task, process, start."""
+        return self._read_rows("SELECT file, task, pid, since FROM unfinished")  # type: ignore[return-value]
 
 
 class Repairable(Protocol):
-    """Something with a catalogue that can be made again."""
+    """An object with a catalogue that can be rebuilt."""
 
     def heal(self, error: CatalogueBroken) -> None:
         """Make the catalogue again from the files."""

@@ -41,11 +41,11 @@ from .ledger_file import (
     damage_error,
     end_values,
     exclusive_lock,
+    get_storable_names,
     ids_row,
     lock_path,
     migrate,
     name_other_harvests,
-    names_of,
     read_paper,
     read_state,
     store_error,
@@ -113,7 +113,7 @@ class Ledger:
 
     @classmethod
     def create(cls, path: Path, job: Job, entries: Iterable[Asked]) -> Ledger:
-        """A new ledger with all papers asked for; there is none until all are listed.
+        """Create a ledger with all requested papers; it exists once all are listed.
 
         One that another process made in the meantime stays as it is.
         """
@@ -134,7 +134,7 @@ class Ledger:
 
     @classmethod
     def open_sound(cls, path: Path) -> Ledger | None:
-        """Open the ledger at *path*; None if there is none, or a damaged one, which is set aside.
+        """Open the ledger at *path*; None if it is missing, or damaged and moved aside.
 
         Raises
         ------
@@ -145,7 +145,7 @@ class Ledger:
             return None
         try:
             ledger = cls(path)
-            with ledger._reading() as db:
+            with ledger._open_reading() as db:
                 if db.execute("PRAGMA quick_check(1)").fetchone() == ("ok",):
                     return ledger
             ledger.close()
@@ -191,9 +191,9 @@ class Ledger:
     # -- the job -----------------------------------------------------------------------------
 
     def job(self) -> Job:
-        """The job with its counts of this moment."""
-        facts = self._facts()
-        with self._reading() as db:
+        """Return the job with its current counts."""
+        facts = self._read_facts()
+        with self._open_reading() as db:
             states = dict(db.execute("SELECT state, COUNT(*) FROM papers GROUP BY state"))
             aside = dict(db.execute(_VERSIONS))
         merged = states.pop(_DUPLICATE, 0)
@@ -210,28 +210,28 @@ class Ledger:
 
     def record_end(self) -> None:
         """Write down that no paper is pending any more."""
-        with self._writing() as db:
+        with self._open_writing() as db:
             _write_facts(db, {"ended_at": utc_now()})
 
     def record_waits(self, waits: Sequence[SiteWait]) -> None:
         """Write down what papers wait for, for other processes, too."""
-        with self._writing() as db:
+        with self._open_writing() as db:
             _write_facts(db, {"waits": [asdict(wait) for wait in waits]})
 
     def record_cancelled(self, at: str) -> None:
-        """Write down when the job was to stop, whoever works on it; empty: it may go on."""
-        with self._writing() as db:
+        """Record when the job was cancelled; an empty time lets it continue."""
+        with self._open_writing() as db:
             _write_facts(db, {"cancelled_at": at})
 
     def note(self, text: str) -> None:
         """Keep a remark about the whole job, once."""
-        notes = self._facts().get("notes", [])
+        notes = self._read_facts().get("notes", [])
         if text not in notes:
-            with self._writing() as db:
+            with self._open_writing() as db:
                 _write_facts(db, {"notes": [*notes, text]})
 
-    def _facts(self) -> dict[str, Any]:
-        with self._reading() as db:
+    def _read_facts(self) -> dict[str, Any]:
+        with self._open_reading() as db:
             query = "SELECT name, value FROM job WHERE name NOT GLOB ?"
             rows = db.execute(query, (f"{_IDENTITY}*",)).fetchall()
         return {name: json.loads(value) for name, value in rows}
@@ -248,7 +248,7 @@ class Ledger:
         duplicates: int | None = None,
     ) -> None:
         """Add new hits of the same queries; all else that is given replaces what was known."""
-        with self._writing() as db:
+        with self._open_writing() as db:
             known = {name for (name,) in db.execute("SELECT name FROM names")}
             for (ids,) in db.execute("SELECT ids FROM papers"):
                 known.update(Ids(**json.loads(ids)).names())
@@ -263,7 +263,7 @@ class Ledger:
 
     def withdraw(self, asked: Iterable[str]) -> int:
         """Take papers out that were asked for in these words and are not tried yet; how many."""
-        with self._writing() as db:
+        with self._open_writing() as db:
             before = db.total_changes
             db.executemany(
                 "DELETE FROM papers WHERE asked = ? AND state = 'pending'",
@@ -272,27 +272,27 @@ class Ledger:
             return db.total_changes - before
 
     def pending(self) -> list[int]:
-        """The numbers of the papers that have not ended."""
-        with self._reading() as db:
+        """Return the numbers of the papers that have not ended."""
+        with self._open_reading() as db:
             rows = db.execute("SELECT number FROM papers WHERE state = 'pending' ORDER BY number")
             return [number for (number,) in rows]
 
     def wanted(self, numbers: Sequence[int]) -> dict[int, tuple[Ids, str, int]]:
-        """Identifiers, what was asked, and the round, of some papers."""
+        """Return identifiers, request and round of some papers."""
         marks = ",".join("?" * len(numbers))
         query = f"SELECT number, ids, asked, round FROM papers WHERE number IN ({marks})"  # noqa: S608
-        with self._reading() as db:
+        with self._open_reading() as db:
             rows = db.execute(query, list(numbers)).fetchall()
         return {number: (Ids(**json.loads(ids)), asked, n) for number, ids, asked, n in rows}
 
     def asked_since(self, numbers: Sequence[int]) -> float:
-        """The time (`time.time`) before which no answer counts for papers that were reopened.
+        """Return the time (`time.time`) before which answers do not count for reopened papers.
 
         0 where all of them are in their first round.
         """
         marks = ",".join("?" * len(numbers))
         query = f"SELECT max(round) FROM papers WHERE number IN ({marks})"  # noqa: S608
-        with self._reading() as db:
+        with self._open_reading() as db:
             [(round_,)] = db.execute(query, list(numbers)).fetchall()
             told = db.execute("SELECT value FROM job WHERE name = 'reopened'").fetchall()
         return float(told[0][0]) if round_ and told else 0.0
@@ -301,7 +301,7 @@ class Ledger:
         """Write down which paper is meant by what came without an identifier, and why."""
         update = """UPDATE papers SET ids = ?1, paper = json_set(paper, '$.ids', json(?1))
             WHERE number = ?2"""
-        with self._writing() as db:
+        with self._open_writing() as db:
             db.execute(update, (ids_row(ids), number))
             _write_facts(db, {f"{_IDENTITY}{number}": how})
 
@@ -315,11 +315,13 @@ class Ledger:
         Names of one paper belong to the first of the list that had them. Its preprint, asked for as
         such, is a report of its own.
         """
-        with self._writing() as db:
+        with self._open_writing() as db:
             listed = PapersByName(db, papers)
             same = {n: first for n, paper in papers.items() if (first := listed.enter(n, paper))}
             known = {n: paper for n, paper in papers.items() if n not in same}
-            names = [(name, n) for n, paper in known.items() for name in names_of(paper.ids)]
+            names = [
+                (name, n) for n, paper in known.items() for name in get_storable_names(paper.ids)
+            ]
             db.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", names)
             rows = [(to_json(to_row(one)), ids_row(one.ids), n) for n, one in known.items()]
             db.executemany("UPDATE papers SET paper = ?, ids = ? WHERE number = ?", rows)
@@ -330,7 +332,7 @@ class Ledger:
 
     def paper(self, number: int) -> Paper | None:
         """Return the record of a paper; None before it was looked up."""
-        with self._reading() as db:
+        with self._open_reading() as db:
             [(row,)] = db.execute("SELECT paper FROM papers WHERE number = ?", (number,))
         return read_paper(row) if row else None
 
@@ -339,21 +341,21 @@ class Ledger:
 
         With it, how many attempts there are: once there are more, its own are recorded.
         """
-        with self._writing() as db:
+        with self._open_writing() as db:
             update = """UPDATE papers SET rung = ? || '#' ||
                 (SELECT COUNT(*) FROM attempts WHERE at_number = number) WHERE number = ?"""
             db.executemany(update, [(rung, number) for number in numbers])
 
     def record_attempts(self, number: int, attempts: Sequence[Attempt]) -> None:
         """Write down the attempts at the rung of `begin_rung`."""
-        with self._writing() as db:
+        with self._open_writing() as db:
             _insert_attempts(db, number, attempts)
             if not attempts:
                 db.execute("UPDATE papers SET rung = '' WHERE number = ?", (number,))
 
     def rung_under_way(self, number: int) -> str:
-        """The rung that was begun and whose attempts are not recorded yet; else empty."""
-        with self._reading() as db:
+        """Return the rung that was begun and not recorded yet; else empty."""
+        with self._open_reading() as db:
             query = """SELECT rung, (SELECT COUNT(*) FROM attempts WHERE at_number = number)
                 FROM papers WHERE number = ?"""
             [(begun, recorded)] = db.execute(query, (number,))
@@ -364,7 +366,7 @@ class Ledger:
         """Return the attempts for a paper in its present round, in order."""
         query = f"""SELECT {_ATTEMPT} FROM attempts JOIN papers ON number = at_number
             WHERE number = ? AND attempts.round = papers.round ORDER BY attempts.rowid"""  # noqa: S608
-        with self._reading() as db:
+        with self._open_reading() as db:
             return [Attempt(*row) for row in db.execute(query, (number,))]
 
     def end(
@@ -380,7 +382,7 @@ class Ledger:
 
         *attempts* are those that led to it and were not written down before.
         """
-        self._end(number, end_values(stored, sha256, reason, detail), attempts)
+        self._end_paper(number, end_values(stored, sha256, reason, detail), attempts)
 
     def record_brought(self, number: int, stored: StoredPaper, sha256: str) -> bool:
         """End a paper with a text that came by hand; False if it had its text already.
@@ -391,24 +393,24 @@ class Ledger:
         if stored.version in ("published", "") and not self._asked_as_preprint(number):
             lacking = f"{_WITHOUT_TEXT} OR version IN ('preprint', 'accepted')"
         said = (stored.verdict, stored.evidence) if stored.shows_evidence else ("", "")
-        if lacked := self._end(number, end_values(stored, sha256, *said), of=lacking):
+        if lacked := self._end_paper(number, end_values(stored, sha256, *said), of=lacking):
             self.record_attempts(number, stored.attempts[-1:])
         return lacked
 
     def _asked_as_preprint(self, number: int) -> bool:
-        with self._reading() as db:
+        with self._open_reading() as db:
             [(asked,)] = db.execute("SELECT asked FROM papers WHERE number = ?", (number,))
         return asks_for_preprint(asked)
 
     def files(self) -> dict[int, str]:
         """Return the numbers of the papers that ended with a file, and the file's name."""
         query = f"SELECT number, file FROM papers WHERE file <> '' AND state IN {_FILED}"  # noqa: S608
-        with self._reading() as db:
+        with self._open_reading() as db:
             return dict(db.execute(query).fetchall())
 
     def reopen_lost(self, number: int, file: str) -> bool:
-        """Reopen a paper whose *file* was rejected or lost since; False if it had another file."""
-        with self._writing() as db:
+        """Reopen a paper whose *file* is rejected or missing; False if it had another file."""
+        with self._open_writing() as db:
             query = f"{_REOPEN} state IN {_FILED} AND file = ? AND number = ?"
             found = db.execute(query, (file, number)).rowcount > 0
             if found:
@@ -418,9 +420,9 @@ class Ledger:
     def fail(self, number: int, reason: str, detail: str, attempts: Sequence[Attempt] = ()) -> None:
         """End a paper of which nothing could be had; *attempts* are those not recorded before."""
         values = {"state": "failed", "reason": reason, "detail": replace_surrogates(detail)}
-        self._end(number, values, attempts)
+        self._end_paper(number, values, attempts)
 
-    def _end(
+    def _end_paper(
         self,
         number: int,
         values: Mapping[str, str],
@@ -429,44 +431,46 @@ class Ledger:
     ) -> bool:
         values = {**values, "rung": "", "ended_at": utc_now()}
         columns = ", ".join(f"{name} = ?" for name in values)
-        with self._writing() as db:
+        with self._open_writing() as db:
             _insert_attempts(db, number, attempts)
             update = f"UPDATE papers SET {columns} WHERE number = ? AND (state IN {of})"  # noqa: S608
             return db.execute(update, [*values.values(), number]).rowcount > 0
 
     def numbers_of(self, ids: Ids) -> list[int]:
-        """The numbers of a paper, whatever became of it."""
+        """Return the numbers of a paper, in any state."""
         names = ids.names()
         asked = " OR ".join(["json_extract(ids, ?) = ?"] * len(names))
         query = f"""SELECT number, ids FROM papers WHERE {asked} OR number IN
             (SELECT number FROM names WHERE name IN ({",".join("?" * len(names))}))"""  # noqa: S608
         values = [part for n in names for part in ("$." + n.partition(":")[0], n.partition(":")[2])]
-        with self._reading() as db:
+        with self._open_reading() as db:
             rows = db.execute(query, [*values, *names]).fetchall()
         return [number for number, row in rows if not ids.clash(Ids(**json.loads(row)))]
 
     def names(self) -> frozenset[str]:
-        """Every name of its papers, as `Ids.names` has them."""
-        with self._reading() as db:
+        """Return every identifier of the papers, as `Ids.names` has them."""
+        with self._open_reading() as db:
             names = {name for (name,) in db.execute("SELECT name FROM names")}
             rows = db.execute("SELECT ids FROM papers").fetchall()
-        return frozenset(names.union(*(names_of(Ids(**json.loads(ids))) for (ids,) in rows)))
+        return frozenset(
+            names.union(*(get_storable_names(Ids(**json.loads(ids))) for (ids,) in rows))
+        )
 
     def lacking(self) -> list[tuple[Ids, str]]:
-        """Identifiers and title of the papers without a full text that have an identifier."""
+        """Return identifiers and title of papers without a full text that have an identifier."""
         query = f"""SELECT ids, json_extract(paper, '$.title') FROM papers
             WHERE state IN {_WITHOUT_TEXT} AND ids <> '{{}}'"""  # noqa: S608
-        with self._reading() as db:
+        with self._open_reading() as db:
             rows = db.execute(query).fetchall()
         return [(Ids(**json.loads(ids)), str(title or "")) for ids, title in rows]
 
     def nameless(self) -> list[tuple[int, str]]:
-        """Number and words of the papers that were asked for without an identifier."""
-        with self._reading() as db:
+        """Return number and description of papers requested without an identifier."""
+        with self._open_reading() as db:
             return db.execute("SELECT number, asked FROM papers WHERE ids = '{}'").fetchall()
 
     def reopen(self, which: str) -> int:
-        """Reopen the papers that ended so: ``failed``, ``abstract``, ``record``, or an outcome.
+        """Reopen papers that ended in a state: ``failed``, ``abstract``, ``record``, or an outcome.
 
         Or the version of a text (``preprint``, ``accepted``), where another one may be had by now.
 
@@ -480,7 +484,7 @@ class Ledger:
         update = f"""{_REOPEN} (state IN ('failed', 'abstract', 'record')
             AND (state = ? OR reason = ? OR number IN ({tried})))
             OR (state = 'full_text' AND version = ?)"""
-        with self._writing() as db:
+        with self._open_writing() as db:
             found = db.execute(update, (which, which, which, which)).rowcount
             if found:
                 _write_facts(db, {"ended_at": "", "reopened": time.time()})
@@ -506,7 +510,7 @@ class Ledger:
         update = f"""UPDATE papers SET state = 'pending', {clear}
             WHERE state IN ('failed', 'abstract', 'record') AND NOT ended_at BETWEEN ? AND ?
             AND reason IN ('could_not_tell', 'unreachable')"""  # noqa: S608
-        with self._writing() as db:
+        with self._open_writing() as db:
             found = db.execute(update, (before, utc_now())).rowcount
             if found:
                 _write_facts(db, {"ended_at": ""})
@@ -516,7 +520,7 @@ class Ledger:
 
     def coverage(self) -> Coverage:
         """Return where the texts came from by now, and why other papers have none."""
-        with self._reading() as db:
+        with self._open_reading() as db:
             counted = [
                 dict(db.execute(f"{query} ORDER BY COUNT(*) DESC, 1").fetchall())
                 for query in (_BY_SOURCE, _BY_REASON)
@@ -526,7 +530,7 @@ class Ledger:
     def rows(
         self, which: PaperSelection = "all", *, start: int = 0, most: int = -1, reason: str = ""
     ) -> Iterator[Harvested]:
-        """The papers in the order of the list, read as they are taken.
+        """Yield the papers in the order of the list.
 
         Parameters
         ----------
@@ -566,12 +570,12 @@ class Ledger:
     # -- the database ------------------------------------------------------------------------
 
     @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
+    def _open_reading(self) -> Iterator[sqlite3.Connection]:
         with self._turn, self._translate_errors():
             yield self._db
 
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
+    def _open_writing(self) -> Iterator[sqlite3.Connection]:
         with self._turn, self._translate_errors(), sqlite.transaction(self._db) as db:
             yield db
 

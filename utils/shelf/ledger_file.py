@@ -74,7 +74,7 @@ _TO_2 = (
 
 
 def migrate(db: sqlite3.Connection) -> tuple[sqlite3.Connection, int]:
-    """Migrate a ledger of an earlier version; returns the connection to use, and the version.
+    """Migrate a ledger of an earlier version; return the connection, and the version.
 
     Where the shelf is read-only, a copy in memory is migrated.
 
@@ -104,7 +104,7 @@ def _migrate_to_2(db: sqlite3.Connection) -> None:
 
 
 def copy_to_memory(db: sqlite3.Connection) -> sqlite3.Connection:
-    """A copy of *db*, which is closed."""
+    """Return a copy of *db* in memory, and close *db*."""
     copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     with closing(db):
         db.backup(copy)
@@ -141,7 +141,7 @@ _NAMED = 5  # harvests that a hint names, the newest
 def connect(path: Path) -> sqlite3.Connection:
     """Open a ledger's file; on a full disk, a copy of it to read from."""
     try:
-        return _open(path)
+        return _open_database(path)
     except sqlite3.OperationalError as error:
         if not sqlite.is_disk_full(error):
             raise
@@ -151,17 +151,17 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def _open_copy(path: Path) -> sqlite3.Connection:
-    """A copy to read from: beside the file itself a full disk has no room for what SQLite needs."""
+    """Open a copy for reading: on a full disk SQLite has no room for its own files."""
     with tempfile.TemporaryDirectory(prefix="papershelf-") as folder:
         for part in (path, path.with_name(f"{path.name}-wal")):
             if part.exists():
                 shutil.copy(part, folder)
-        db = copy_to_memory(_open(Path(folder, path.name)))
+        db = copy_to_memory(_open_database(Path(folder, path.name)))
     db.execute("PRAGMA query_only = ON")
     return db
 
 
-def _open(path: Path) -> sqlite3.Connection:
+def _open_database(path: Path) -> sqlite3.Connection:
     db = sqlite.open_database(path, _PATIENCE_S)
     sqlite.enable_wal(db, path, "NORMAL")
     return db
@@ -305,7 +305,9 @@ class PapersByName:
     """
 
     def __init__(self, db: sqlite3.Connection, papers: Mapping[int, Paper]) -> None:
-        names = json.dumps([name for paper in papers.values() for name in names_of(paper.ids)])
+        names = json.dumps(
+            [name for paper in papers.values() for name in get_storable_names(paper.ids)]
+        )
         owned = "SELECT name, number FROM names WHERE name IN (SELECT value FROM json_each(?))"
         self._owners: dict[str, int] = dict(db.execute(owned, (names,)))
         told = """SELECT number, ids, asked FROM papers
@@ -316,7 +318,7 @@ class PapersByName:
 
     def enter(self, number: int, paper: Paper) -> int:
         """Take a paper in; 0, or the number of the one before it that is the same."""
-        names = names_of(paper.ids)
+        names = get_storable_names(paper.ids)
         for first in sorted({self._owners[name] for name in names if name in self._owners}):
             as_asked = {asks_for_preprint(self._asked[one]) for one in (first, number)}
             if first != number and len(as_asked) == 1 and not paper.ids.clash(self._ids[first]):
@@ -326,8 +328,8 @@ class PapersByName:
         return 0
 
 
-def names_of(ids: Ids) -> list[str]:
-    """The names of a paper, but for those that no database can hold."""
+def get_storable_names(ids: Ids) -> list[str]:
+    """Return the identifiers of a paper that a database can store."""
     return [name for name in ids.names() if name == replace_surrogates(name)]
 
 

@@ -1,6 +1,6 @@
 """The shelf as a table: filters of a listing, and ``index.csv`` for pandas, R, Excel and people.
 
-A listing is one question to the catalogue (`ListingFilter.as_sql`). In ``index.csv`` a new paper is
+A listing is one question to the catalogue (`ListingFilter.to_sql`). In ``index.csv`` a new paper is
 a line appended. A changed line has the file written again beside the old one, and renamed; a change
 that no line shows writes nothing. The catalogue holds the rows and remembers length, time and
 number of the file, so that a file torn by a crash or edited by hand is noticed and written again.
@@ -66,8 +66,8 @@ class ListingFilter:
             if not re.fullmatch(r"[0-9]{4}", year):
                 raise BadRequest(f"{year!r} is not a valid year.", "Give four digits.")
 
-    def as_sql(self, fts: bool) -> tuple[str, list[str], list[object], str]:
-        """Tables, conditions, their values, and the order; words by index where there is one."""
+    def to_sql(self, fts: bool) -> tuple[str, list[str], list[object], str]:
+        """Return tables, conditions, values and order; words use an index where there is one."""
         tables, order = "papers", _NEWEST
         where: list[str] = []
         values: list[object] = []
@@ -152,7 +152,7 @@ def to_line(record: Record) -> str:
 
 
 class IndexTable:
-    """``index.csv`` of one folder. Callers hold the catalogue's write lock."""
+    """The ``index.csv`` of one folder; callers hold the catalogue's write lock."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "index.csv"

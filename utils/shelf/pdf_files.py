@@ -118,7 +118,7 @@ class PdfFiles:
             utc_now(),
         )
         there = self.find(stored)
-        if there and _checksum(there.path) not in ("", there.sha256):
+        if there and _compute_checksum(there.path) not in ("", there.sha256):
             return there  # a person put it there, or changed it
         if there and there.sha256 == made.sha256:
             return there
@@ -167,7 +167,7 @@ def get_pdf_path(stored: StoredPaper) -> Path:
     return Path(stored.path).with_suffix(".pdf")
 
 
-def _checksum(path: Path) -> str:
+def _compute_checksum(path: Path) -> str:
     with safe_files.disk_errors(path, "read"):
         return hashlib.sha256(path.read_bytes()).hexdigest()
 

@@ -22,13 +22,13 @@ MOST = 500
 MOST_BYTES = 500_000_000
 
 
-def put(
+def quarantine_content(
     folder: Path, bodies: BodyStore, ids: Ids, fetched: Fetched, verdict: str, reason: str
 ) -> Path:
-    """Keep rejected content, with the reason beside it; return its file."""
+    """Keep rejected content, with the reason next to it; return its file."""
     safe_files.make_folder(folder, 0o700)
     mark = sha256(fetched.body)[:8]
-    name = f"{paper_file.stem(ids)}-{paper_file.safe(verdict)}-{mark}"
+    name = f"{paper_file.stem(ids)}-{paper_file.to_safe_name(verdict)}-{mark}"
     path = folder / f"{name}.{fetched.media}.gz"
     why = {
         "ids": ids.names(),
@@ -47,7 +47,7 @@ def put(
         finally:
             part.unlink(missing_ok=True)
     safe_files.write_file(folder / f"{name}.json", (json.dumps(why, indent=1) + "\n").encode())
-    _prune(folder)
+    _prune_folder(folder)
     return path
 
 
@@ -56,7 +56,7 @@ def count(folder: Path) -> int:
     return len(list(folder.glob("*.gz"))) if folder.is_dir() else 0
 
 
-def _prune(folder: Path) -> None:
+def _prune_folder(folder: Path) -> None:
     with contextlib.suppress(OSError):  # another process may prune at the same time
         kept = [(path.stat(), path) for path in folder.glob("*.gz")]
         kept.sort(key=lambda found: (found[0].st_mtime_ns, found[1].name), reverse=True)

@@ -110,7 +110,7 @@ class Reconciler:
             if task != "register":
                 with self.catalogue.writing():
                     if self.catalogue.by_file(file) is None:
-                        self._remove(file, text=task == "remove")
+                        self._remove_files(file, text=task == "remove")
                     self.catalogue.done(file, task)
 
     def finish(self, file: str) -> None:
@@ -127,10 +127,10 @@ class Reconciler:
                 log.info("Finished filing %s, left half done by its writer.", file)
                 self.writer.register(found)
             elif not digest and not known:
-                self._remove(file, text=False)
+                self._remove_files(file, text=False)
             self.catalogue.done(file, "register")
 
-    def _remove(self, file: str, *, text: bool) -> None:
+    def _remove_files(self, file: str, *, text: bool) -> None:
         if text:
             safe_files.delete_file(self.folder / file)
         if self._hand_on_objects(file):
@@ -185,7 +185,7 @@ class Reconciler:
                 else:
                     log.info("%s is gone or not a paper any more.", entry.file)
                     self.catalogue.drop(entry.id)
-                    self._remove(entry.file, text=False)
+                    self._remove_files(entry.file, text=False)
                     self.writer.note_change(None)
         except StoreFailed as error:
             log.warning("The catalogue is behind the files: %s", error)
@@ -225,14 +225,14 @@ class Reconciler:
 
     def uncatalogued_files(self, ids: Ids) -> Iterator[Path]:
         """Yield the files under a paper's names that have no entry."""
-        names = paper_file.candidates(ids)
+        names = paper_file.list_candidate_names(ids)
         if ids.doi and (
-            spelled := self._traditional_name(f"{paper_file.traditional(ids.doi)}.txt")
+            spelled := self._traditional_name(f"{paper_file.to_traditional_name(ids.doi)}.txt")
         ):
             names.insert(1, spelled)
         for name in names:
             path = self.folder / name
-            if not paper_file.plain(name) or not path.is_file():
+            if not paper_file.is_usable_name(name) or not path.is_file():
                 continue
             if self.catalogue.exists() and self.catalogue.by_file(name) is not None:
                 continue  # another paper's
@@ -300,7 +300,7 @@ class Reconciler:
     def _drop_records_without_file(self) -> None:
         for path in sorted(self.writer.records.glob("*.json")):
             if not (self.folder / f"{path.stem}.txt").exists():
-                self._remove(f"{path.stem}.txt", text=False)
+                self._remove_files(f"{path.stem}.txt", text=False)
 
     def _judge_foreign_files(self) -> Judged:
         """Judge foreign files before the catalogue is locked, because it may take long.
@@ -308,7 +308,7 @@ class Reconciler:
         Many are read in processes, on every core, that survive whatever they read.
         """
         judged: Judged = {}
-        there = [path for path in self.texts() if paper_file.plain(path.name)]
+        there = [path for path in self.texts() if paper_file.is_usable_name(path.name)]
         foreign = [path for path in there if not self.writer.record_path(path.name).exists()]
         read = read_in_child if len(foreign) > _MANY else formats.read
 
@@ -322,7 +322,7 @@ class Reconciler:
         return judged
 
     def _split_files(self) -> tuple[list[Record], list[Path]]:
-        """The files with a record, the oldest first, and those without."""
+        """Return the files with a record, the oldest first, and those without."""
         known: list[Record] = []
         foreign: list[Path] = []
         for path in self.texts():
@@ -337,7 +337,9 @@ class Reconciler:
 
     def _take_in(self, path: Path, judged: Judged) -> str:
         """Enter a file that has no record; return the reason where that is not done."""
-        if not paper_file.plain(path.name):  # bytes of an old encoding: no catalogue can hold them
+        if not paper_file.is_usable_name(
+            path.name
+        ):  # bytes of an old encoding: no catalogue can hold them
             return "its name is not UTF-8"
         stamp, found = judged.get(path.name, (None, None))
         if stamp != safe_files.read_stamp(path):
@@ -396,7 +398,7 @@ def compare(record: Record, path: Path, writer: ShelfWriter) -> Record | None:
             return record
         stored = replace(record.stored, sections=sections_of(text, record.stored))
         return replace(record, stored=stored)
-    ours = paper_file.parse(text)
+    ours = paper_file.parse_file(text)
     if ours is not None and ours.ids.clash(record.ids):
         return None
     if ours is not None and _has_body_we_wrote(record, ours.body):
@@ -424,7 +426,7 @@ def restore(record: Record, writer: ShelfWriter) -> Record | None:
 
 def _has_body_we_wrote(record: Record, body: str) -> bool:
     """Return whether only the header of a file differs from what we wrote."""
-    whole = paper_file.with_header(record.stored, body).encode("utf-8", "replace")
+    whole = paper_file.add_header(record.stored, body).encode("utf-8", "replace")
     return sha256(whole) == record.written
 
 
@@ -432,19 +434,21 @@ def _restore_or_judge(
     record: Record, data: bytes, ours: paper_file.PaperFile | None, writer: ShelfWriter
 ) -> Record | None:
     if record.stored.kind in WITHOUT_TEXT:
-        if record.stored.via != ADOPTED and _is_cut(data, paper_file.abstract_only(record.stored)):
-            _report(record, "was cut on the disk; it was written again")
+        if record.stored.via != ADOPTED and _is_cut(
+            data, paper_file.to_abstract_file(record.stored)
+        ):
+            _report_change(record, "was cut on the disk; it was written again")
             return _write_abstract(record)
         return _judge(_read_edited(record, data, ours), data)
     document = _read_kept_bytes(record, writer)
     if document is None:
         return _judge(_read_edited(record, data, ours), data)
-    whole = paper_file.full_text_body(document.markdown)
+    whole = paper_file.to_full_text_body(document.markdown)
     body = ours.body if ours else data.decode("utf-8", "replace")
-    if _is_cut(data, paper_file.full_text(record.stored, document.markdown)) or (
+    if _is_cut(data, paper_file.to_full_text(record.stored, document.markdown)) or (
         ours and _is_cut(body.encode("utf-8", "replace"), whole)
     ):
-        _report(
+        _report_change(
             record, f"was cut on the disk ({len(data):,} bytes); made again from the kept bytes"
         )
         return _write_text(record, document)
@@ -456,7 +460,7 @@ def _restore_or_judge(
         return judged
     if judged:
         _quarantine(judged, data, writer)
-    _report(record, "held something else than its paper; made again from the kept bytes")
+    _report_change(record, "held something else than its paper; made again from the kept bytes")
     return _write_text(record, document)
 
 
@@ -522,11 +526,11 @@ def _judge(edited: Record | None, data: bytes) -> Record | None:
 
 def _write_text(record: Record, document: Document) -> Record:
     better = renewed_record(record, document)
-    return _write(better, paper_file.full_text(better.stored, document.markdown))
+    return _write(better, paper_file.to_full_text(better.stored, document.markdown))
 
 
 def _write_abstract(record: Record) -> Record:
-    return _write(record, paper_file.abstract_only(record.stored))
+    return _write(record, paper_file.to_abstract_file(record.stored))
 
 
 def _write(record: Record, text: str) -> Record:
@@ -541,8 +545,8 @@ def _quarantine(judged: Record, data: bytes, writer: ShelfWriter) -> None:
     found = Fetched(data, "markdown", "", "the shelf", "shelf")
     reason = f"lay in {judged.file}: {stored.evidence}"
     folder = writer.private / "quarantine"
-    quarantine.put(folder, writer.bodies, judged.ids, found, stored.verdict, reason)
+    quarantine.quarantine_content(folder, writer.bodies, judged.ids, found, stored.verdict, reason)
 
 
-def _report(record: Record, what: str) -> None:
+def _report_change(record: Record, what: str) -> None:
     log.warning("%s %s.", record.file, what)

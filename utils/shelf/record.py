@@ -105,17 +105,17 @@ class Record:
         return bool(short) or get_shelf_version(self.stored) == get_shelf_version(other.stored)
 
     def with_paper(self, paper: Paper) -> Record:
-        """The same record with other metadata."""
+        """Return the same record with other metadata."""
         return replace(self, stored=replace(self.stored, paper=paper))
 
     def to_json(self) -> str:
-        """The record as one line of JSON, without the folder (which may move)."""
+        """Return the record as one line of JSON, without the folder (which may move)."""
         row = to_row(replace(self, stored=replace(self.stored, sections=())))
         row["stored"]["path"] = self.file
         if not self.stored.confidence:
             del row["stored"]["confidence"]
         # Lists, without what they end in when that is empty: they are half of a record.
-        row["stored"]["sections"] = [_listed(section) for section in self.stored.sections]
+        row["stored"]["sections"] = [_to_list(section) for section in self.stored.sections]
         return json.dumps(row, ensure_ascii=True, separators=(",", ":"))
 
     @classmethod
@@ -139,7 +139,7 @@ class Record:
         stored = row["stored"]
         stored["paper"] = paper_from_row(stored["paper"])
         stored["attempts"] = tuple(Attempt(**attempt) for attempt in stored["attempts"])
-        stored["sections"] = tuple(_section(*parts) for parts in stored.get("sections", ()))
+        stored["sections"] = tuple(_to_section(*parts) for parts in stored.get("sections", ()))
         stored["confidence"] = tuple(map(float, stored.get("confidence", ())))
         # Only the last part: a record is a file too, and must not point out of the shelf.
         stored["path"] = str(folder / Path(stored["path"]).name)
@@ -261,7 +261,7 @@ def full_text_record(
     )
     record = Record(
         stored,
-        words=_words(document),
+        words=_count_words(document),
         media=fetched.media,
         url=fetched.url,
         extractor=document.extractor,
@@ -289,7 +289,7 @@ def renewed_record(record: Record, document: Document) -> Record:
         said = one_line(document.evidence)
         renewed = replace(renewed, verdict=document.verdict, evidence=said, judges=JUDGE_VERSION)
     return writable(
-        replace(record, stored=renewed, words=_words(document), extractor=document.extractor)
+        replace(record, stored=renewed, words=_count_words(document), extractor=document.extractor)
     )
 
 
@@ -305,14 +305,14 @@ def _declared(document: Document) -> tuple[Section, ...]:
     return tuple(Section(title, 0, 0, 0, declared=word[:_LONGEST_WORD]) for title, word in some)
 
 
-def _listed(section: Section) -> list[Any]:
+def _to_list(section: Section) -> list[Any]:
     parts = [getattr(section, name) for name in get_field_names(section)]
     while parts and not parts[-1]:
         parts.pop()
     return parts
 
 
-def _section(  # the places, then the fields that `_listed` leaves out where they are empty
+def _to_section(  # the places, then the fields that `_to_list` leaves out where they are empty
     title: str,
     level: int,
     start: int,
@@ -324,7 +324,7 @@ def _section(  # the places, then the fields that `_listed` leaves out where the
     return Section(title, level, start, end, tuple(roles), tuple(floats), declared)
 
 
-def _words(document: Document) -> int:
+def _count_words(document: Document) -> int:
     return document.body_words or len(document.markdown.split())
 
 

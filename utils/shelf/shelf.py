@@ -92,7 +92,7 @@ class Shelf:
 
     @healing
     def find(self, ids: Ids, wants: Version = "") -> StoredPaper | None:
-        """The paper that goes by any of *ids*, if its file is there. No network.
+        """Return the paper with any of *ids*, if its file is there; sends no request.
 
         Of several texts, the version that is wanted, or the one nearest to it; *wants* is what
         *ids* mean unless said otherwise. A file that lies under the paper's name without being
@@ -111,9 +111,9 @@ class Shelf:
 
     @healing
     def full_texts(self, ids: Ids) -> list[StoredPaper]:
-        """Return the full texts of a paper; where there is none, no record is read to see it."""
+        """Return the full texts of a paper."""
         entries = self._catalogue.by_names(ids.names()) if ids and self._ready() else []
-        if entries and all(e.kind != "full_text" and self._untouched(e) for e in entries):
+        if entries and all(e.kind != "full_text" and self._is_unchanged(e) for e in entries):
             return []
         return [stored for stored in self.find_texts(ids) if stored.kind == "full_text"]
 
@@ -145,9 +145,9 @@ class Shelf:
 
     @healing
     def find_by_file(self, name: str) -> StoredPaper | None:
-        """The paper whose file has this name, with or without ``.txt``."""
+        """Return the paper whose file has this name, with or without ``.txt``."""
         file = name if name.lower().endswith(".txt") else f"{name}.txt"
-        if not paper_file.plain(file):
+        if not paper_file.is_usable_name(file):
             return None
         # A name with accents may have been typed composed and stored decomposed, as on a Mac.
         forms = dict.fromkeys((file, normalize("NFC", file), normalize("NFD", file)))
@@ -171,20 +171,20 @@ class Shelf:
         return []
 
     def _current_record(self, entry: Entry) -> Record | None:
-        """The record of an entry, read again if its file changed; None if it is gone."""
-        if self._untouched(entry):
+        """Return the record of an entry, read again if its file changed; None if it is gone."""
+        if self._is_unchanged(entry):
             return Record.from_json(entry.record, self.folder)
         return self._stock.reread(entry)
 
-    def _untouched(self, entry: Entry) -> bool:
+    def _is_unchanged(self, entry: Entry) -> bool:
         return safe_files.read_stamp(self.folder / entry.file) == (entry.size, entry.mtime_ns)
 
     def _take_in(self, ids: Ids) -> StoredPaper | None:
-        """A file under one of the paper's names that the catalogue does not know."""
+        """Return a file under one of the paper's names that is not in the catalogue."""
         return self._enter(found) if (found := self._stock.uncatalogued(ids)) else None
 
     def _enter(self, found: Record) -> StoredPaper:
-        """Catalogue a file that is there. A shelf that cannot be written is still read."""
+        """Catalogue an existing file; a read-only shelf is still read."""
         try:
             self._ready(create=True)
             entered = self._writer.register(found, fresh=False)
@@ -221,8 +221,8 @@ class Shelf:
         part = safe_files.build_part_path(self._writer.raw / "new")
         try:
             self._writer.bodies.link_or_write(fetched.body, part)
-            stored = self._file(
-                new, lambda record: paper_file.full_text(record.stored, document.markdown), part
+            stored = self._file_paper(
+                new, lambda record: paper_file.to_full_text(record.stored, document.markdown), part
             )
         finally:
             safe_files.delete_file(part)
@@ -234,7 +234,7 @@ class Shelf:
     def save_abstract(
         self, paper: Paper, attempts: Sequence[Attempt], *, via: str = "pubmed"
     ) -> StoredPaper:
-        """Keep the abstract of a paper whose full text nobody offers; a full text stays.
+        """Keep the abstract of a paper without an available full text; a full text stays.
 
         Raises
         ------
@@ -242,9 +242,9 @@ class Shelf:
             The disk refused; nothing has changed.
         """
         self._ready(create=True)
-        return self._file(
+        return self._file_paper(
             abstract_record(paper, attempts, via),
-            lambda made: paper_file.abstract_only(made.stored),
+            lambda made: paper_file.to_abstract_file(made.stored),
         )
 
     @healing
@@ -254,11 +254,13 @@ class Shelf:
         new = [abstract_record(paper, (), paper.recorded_by) for paper in papers]
         for record in new:
             self._take_in_first(record.ids)
-        filed = file_together(self._writer, new, lambda made: paper_file.abstract_only(made.stored))
+        filed = file_together(
+            self._writer, new, lambda made: paper_file.to_abstract_file(made.stored)
+        )
         self._stock.clear_away()
         return [record.stored for record in filed]
 
-    def _file(
+    def _file_paper(
         self, new: Record, render: Callable[[Record], str], raw: Path | None = None
     ) -> StoredPaper:
         self._take_in_first(new.ids)
@@ -272,7 +274,7 @@ class Shelf:
         return record.stored
 
     def _take_in_first(self, ids: Ids) -> None:
-        """Catalogue a file of the older program under one of these names, if there is one."""
+        """Catalogue a file of the older program under one of these names."""
         if not self._catalogue.by_names(ids.names()):
             self._take_in(ids)
 
@@ -327,10 +329,12 @@ class Shelf:
         """
         self._writer.prepare()
         folder = self._private / "quarantine"
-        return quarantine.put(folder, self._writer.bodies, ids, fetched, verdict, reason)
+        return quarantine.quarantine_content(
+            folder, self._writer.bodies, ids, fetched, verdict, reason
+        )
 
     def read_text(self, stored: StoredPaper) -> str:
-        """The whole file, header included (`paper_file.body_of` takes it off).
+        """Return the whole file, header included (`paper_file.body_of` removes it).
 
         Raises
         ------
@@ -372,7 +376,9 @@ class Shelf:
     def renew(self, stored: StoredPaper, document: Document) -> StoredPaper:
         """Replace a stored text by a better reading of the same bytes; its story stays."""
         better = renewed_record(self._record_for(stored), document)
-        return self._file(better, lambda made: paper_file.full_text(made.stored, document.markdown))
+        return self._file_paper(
+            better, lambda made: paper_file.to_full_text(made.stored, document.markdown)
+        )
 
     @healing
     def copy_to(self, stored: StoredPaper, output_path: str) -> Path:
@@ -437,7 +443,11 @@ class Shelf:
     def lost(self, name: str) -> StoredPaper | None:
         """Return the paper whose file of this name is gone, None where the file is there."""
         file = name if name.lower().endswith(".txt") else f"{name}.txt"
-        entry = self._catalogue.by_file(file) if paper_file.plain(file) and self._ready() else None
+        entry = (
+            self._catalogue.by_file(file)
+            if paper_file.is_usable_name(file) and self._ready()
+            else None
+        )
         if entry is None or (self.folder / entry.file).is_file():
             return None
         return Record.from_json(entry.record, self.folder).stored
@@ -456,7 +466,7 @@ class Shelf:
 
     @healing
     def lacking(self) -> Iterator[tuple[Ids, str]]:
-        """Identifiers and title of every paper of which there is no full text."""
+        """Return identifiers and title of every paper without a full text."""
         rows = self._catalogue.lacking() if self._survey() else []
         return ((Ids(**json.loads(ids)), title) for ids, title in rows)
 
@@ -478,7 +488,7 @@ class Shelf:
         return self._stock.rebuild()
 
     def _survey(self) -> bool:
-        """Have the catalogue know every file, the older program's too; False if there is none."""
+        """Catalogue every file, the older program's too; return False without files."""
         if not self._ready():
             if not self._stock.texts():
                 return False
@@ -491,7 +501,7 @@ class Shelf:
         return True
 
     def _ready(self, create: bool = False) -> bool:
-        """Open the catalogue if there is one, or make one; False when there is none."""
+        """Open the catalogue, or create it; return False if it is missing and not created."""
         if self._opened and self._catalogue.exists():
             return True
         self._require_access()
@@ -507,7 +517,7 @@ class Shelf:
         return True
 
     def _require_access(self) -> None:
-        """Share the shelf if that is requested; raise where another person's rights bar us."""
+        """Share the shelf if requested; raise where another user's permissions prevent access."""
         if access_error := safe_files.find_access_error(self._private, "look into", reading=True):
             raise access_error
         safe_files.share_if_requested(self.folder)

@@ -91,7 +91,7 @@ class ShelfWriter:
                 return self.keep_text(plan)
             self._keep_raw(plan.record, raw)
             data = render(plan.record).encode("utf-8", "replace")
-            return self._write(replace(plan.record, written=sha256(data)), data, plan.same)
+            return self._write_paper(replace(plan.record, written=sha256(data)), data, plan.same)
 
         return self.change_announced(lambda: self.plan(new), carry_out)
 
@@ -118,20 +118,20 @@ class ShelfWriter:
     def restate(self, plan: Plan) -> Record:
         """Enter a text that stays, and write its header again if the file is ours."""
         record = plan.record
-        before = self.bytes_of(record)
+        before = self.read_bytes(record)
         after = _with_new_header(record, before)
         if after == before:
             return self._enter_record(plan)
         # The checksum as written vouches for a file that nobody has edited since.
         written = sha256(after) if sha256(before) == record.written else record.written
-        return self._write(replace(record, written=written), after, plan.same)
+        return self._write_paper(replace(record, written=written), after, plan.same)
 
     def _enter_record(self, plan: Plan) -> Record:
         self.write_record(plan.record)
         self.enter(plan.record, plan.same)
         return plan.record
 
-    def _write(self, record: Record, data: bytes, same: Entries) -> Record:
+    def _write_paper(self, record: Record, data: bytes, same: Entries) -> Record:
         record = with_checksum(record, data)
         self.write_record(record)
         safe_files.write_file(Path(record.stored.path), data)
@@ -182,10 +182,10 @@ class ShelfWriter:
         )
 
     def amend(self, entry: Entry, record: Record) -> Record:
-        """Change an entry's record, but not its file nor its names."""
+        """Change an entry's record, but neither its file nor its names."""
         with self.catalogue.writing():
             self.write_record(record)
-            row = self._row(record)
+            row = self._to_row(record)
             self.catalogue.put(row, (), entry.id)
             if not _same_line(Record.from_json(entry.record, self.folder), row):
                 self.note_change(None)
@@ -243,7 +243,7 @@ class ShelfWriter:
         return tuple(found)
 
     def rivals(self, one: Record) -> Entries:
-        """Return the entries of its paper beside which *one* cannot lie.
+        """Return the entries of a paper that *one* replaces or gives way to.
 
         These are the entries of its own version and abstracts. An abstract has no place beside a
         text of any version: the best text stands for it.
@@ -269,10 +269,10 @@ class ShelfWriter:
         version = "" if is_only_preprint(stored.paper) else stored.version
         stem = paper_file.stem(ids, stored.kind, version)
         for mark in ("", ids.key, " ".join(ids.names())):
-            name = f"{paper_file.apart(stem, mark) if mark else stem}.txt"
+            name = f"{paper_file.add_hash(stem, mark) if mark else stem}.txt"
             if name in ours or not self._is_taken(name, ids):
                 return name
-        return f"{paper_file.apart(stem, str(self._next_order()))}.txt"
+        return f"{paper_file.add_hash(stem, str(self._next_order()))}.txt"
 
     def _is_taken(self, name: str, ids: Ids) -> bool:
         """Return whether another paper, or a file that is not a paper, has this name."""
@@ -301,7 +301,7 @@ class ShelfWriter:
         numbers = sorted(entries)
         for number in numbers[1:]:
             self.catalogue.drop(number)
-        row = self._row(record)
+        row = self._to_row(record)
         beside = [entry.id for entry, _ in self.same_paper(record.ids) if entry.id not in entries]
         self.catalogue.put(row, record.ids.names(), numbers[0] if numbers else None, beside)
         for _, old in same:
@@ -311,7 +311,7 @@ class ShelfWriter:
         if not (before and _same_line(before[0], row)):
             self.note_change(None if numbers else row.line)
 
-    def _row(self, record: Record) -> NewEntry:
+    def _to_row(self, record: Record) -> NewEntry:
         stored = record.stored
         path = Path(stored.path)
         with safe_files.disk_errors(path, "read"):
@@ -365,7 +365,7 @@ class ShelfWriter:
 
     @contextlib.contextmanager
     def defer_index(self) -> Iterator[None]:
-        """Leave ``index.csv`` alone while the catalogue is filled, under the write lock."""
+        """Leave ``index.csv`` unchanged while the catalogue is filled."""
         self._index_waits = True
         try:
             yield
@@ -375,11 +375,11 @@ class ShelfWriter:
     # -- files -------------------------------------------------------------------------------
 
     def read(self, record: Record) -> str:
-        """The text of a stored paper."""
-        return self.bytes_of(record).decode("utf-8", "replace")
+        """Return the text of a stored paper."""
+        return self.read_bytes(record).decode("utf-8", "replace")
 
-    def bytes_of(self, record: Record) -> bytes:
-        """The file of a stored paper."""
+    def read_bytes(self, record: Record) -> bytes:
+        """Return the bytes of a stored paper's file."""
         path = Path(record.stored.path)
         with safe_files.disk_errors(path, "read"):
             return path.read_bytes()
@@ -393,7 +393,7 @@ class ShelfWriter:
         """Return what the site sent, and whether the file is made of it; None if not kept."""
         if (fetched := self.fetched_of(record)) is None:
             return None
-        ours = sha256(self.bytes_of(record)) == record.written
+        ours = sha256(self.read_bytes(record)) == record.written
         return RawAnswer(fetched, record.extractor, ours)
 
     def fetched_of(self, record: Record) -> Fetched | None:
@@ -453,10 +453,10 @@ class ShelfWriter:
 
 def _with_new_header(record: Record, data: bytes) -> bytes:
     """Return a file of ours with the header of its record; a foreign file as it is."""
-    found = paper_file.parse(data.decode("utf-8", "replace"))
+    found = paper_file.parse_file(data.decode("utf-8", "replace"))
     if found is None or record.stored.via == ADOPTED:
         return data
-    return paper_file.with_header(record.stored, found.body).encode("utf-8", "replace")
+    return paper_file.add_header(record.stored, found.body).encode("utf-8", "replace")
 
 
 def _with_new_attempts(there: Record, new: Record) -> Record:

@@ -92,11 +92,11 @@ class Verdicts:
         StoreFailed
             The disk refused; nothing has changed.
         """
-        return self._restate(changed).stored
+        return self._restate_text(changed).stored
 
     @healing
     def state_all(self, many: Iterable[StoredPaper]) -> None:
-        """The same for texts whose header stays as it is: in one change for a hundred of them.
+        """State verdicts of texts whose header stays, in one change for a hundred of them.
 
         Those that are gone or were changed meanwhile are passed over.
         """
@@ -106,14 +106,14 @@ class Verdicts:
 
     @healing
     def reject_by_hand(self, changed: StoredPaper) -> StoredPaper:
-        """As `state`, and the same text is not taken again from whoever offers it."""
-        digest = _digest(self._writer.read(Record(changed)))
-        return self._restate(changed, refusing=(digest, changed.evidence)).stored
+        """State a rejection, and refuse the same text from now on."""
+        digest = _compute_digest(self._writer.read(Record(changed)))
+        return self._restate_text(changed, refusing=(digest, changed.evidence)).stored
 
     @healing
     def forget_rejections(self, changed: StoredPaper) -> StoredPaper:
-        """As `state`, and no text of the paper is refused any more."""
-        done = self._restate(changed, forgiving=True)
+        """State a verdict, and refuse no text of the paper any more."""
+        done = self._restate_text(changed, forgiving=True)
         with self._catalogue.writing():
             for entry, record in self._writer.same_paper(done.ids):
                 if record.refused:  # the entry of another version remembers, too
@@ -122,15 +122,15 @@ class Verdicts:
 
     @healing
     def rejection_reason(self, ids: Ids, document: Document) -> str:
-        """The reason why somebody rejected this very text of a paper; else empty."""
+        """Return why a person rejected this very text of a paper; else empty."""
         if not self._catalogue.exists():
             return ""
         known = dict(one for _, record in self._writer.same_paper(ids) for one in record.refused)
-        return known.get(_digest(clean_text(document.markdown)), "") if known else ""
+        return known.get(_compute_digest(clean_text(document.markdown)), "") if known else ""
 
     @healing
     def has_rejections(self, stored: StoredPaper) -> bool:
-        """Return whether somebody rejected a text of this paper."""
+        """Return whether a person rejected a text of this paper."""
         return any(record.refused for _, record in self._writer.same_paper(stored.paper.ids))
 
     @healing
@@ -141,11 +141,11 @@ class Verdicts:
         return [record.stored for _, record in self._writer.same_paper(ids)]
 
     def decided_by_hand(self, stored: StoredPaper) -> StoredPaper | None:
-        """The text of this paper about which somebody decided: itself, else another version."""
+        """Return the paper's text that a person decided about, else another version's."""
         by_hand = [one for one in self.versions(stored.paper.ids) if one.by_hand]
         return next((one for one in by_hand if one.path == stored.path), (*by_hand, None)[0])
 
-    def _restate(
+    def _restate_text(
         self,
         changed: StoredPaper,
         *,
@@ -204,6 +204,6 @@ def _with_verdict(known: Record, changed: StoredPaper) -> Record:
     return replace(known, stored=stored)
 
 
-def _digest(text: str) -> str:
-    """The checksum of a text without its header, whoever wrote the file."""
+def _compute_digest(text: str) -> str:
+    """Return the checksum of a text without its header."""
     return sha256(paper_file.body_of(text).strip("\n").encode("utf-8", "replace"))

@@ -390,7 +390,7 @@ def _is_tar(body: bytes) -> bool:
 
 
 def _find_license(page: bytes) -> str:
-    """Return the license that a page states; "" if there is none."""
+    """Return the license that a page states; else ""."""
     match = _LICENSE_LINE.search(page)
     return match[1].decode("utf-8", "replace") if match else ""
 

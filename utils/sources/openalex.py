@@ -410,7 +410,7 @@ def _describe_cost(answer: Answer) -> str:
 
 
 def _read_lowest(answer: Answer, *names: str) -> float | None:
-    """Return the smallest number in these headers; None if there is none."""
+    """Return the smallest number in these headers; else None."""
     found = []
     for name in names:
         try:

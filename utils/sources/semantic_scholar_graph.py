@@ -219,7 +219,7 @@ def fetch_batch(ids: list[str], fields: str, web: Web) -> list[Any]:
 
 
 def recall_reply(path: str, params: Mapping[str, Any], web: Web) -> Any:
-    """Return the answer to the same request within a day; None if there is none."""
+    """Return the answer to the same request within a day; else None."""
     return web.cache.get("semantic_scholar", _build_cache_name(path, params))
 
 

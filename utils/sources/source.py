@@ -198,7 +198,7 @@ def ask_in_halves(
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One site. Missing abilities are None or empty.
+    """A site and its abilities; a missing ability is None or empty.
 
     ``label`` is the word of the download contract (``PMC``, ``DOI``, ``arXiv``); `Site` says what
     ``addresses``, ``keys`` and the last four fields are.

@@ -61,8 +61,8 @@ class Cluster:
             if not self.address:
                 self._own = stack.enter_context(self._start_own())
                 self.address = self._own.scheduler_address
-            stack.callback(self._disconnect)
-            self._connect(_FIRST_S)
+            stack.callback(self._close_client)
+            self._connect_to_scheduler(_FIRST_S)
             self._ended = stack.pop_all()
         return self
 
@@ -174,12 +174,12 @@ class Cluster:
             f"The Dask scheduler at {self.address} does not answer any more: waiting for it, for "
             f"{_PATIENCE_S / 60:.0f} minutes at the most. It is given {jobs} jobs once more."
         )
-        self._connect(_PATIENCE_S)
+        self._connect_to_scheduler(_PATIENCE_S)
 
-    def _connect(self, patience: float) -> None:
+    def _connect_to_scheduler(self, patience: float) -> None:
         until = time.monotonic() + patience
         while True:
-            self._disconnect()
+            self._close_client()
             try:
                 left = max(1.0, min(_SILENCE_S, until - time.monotonic()))
                 self._client = self._dask.Client(
@@ -196,7 +196,7 @@ class Cluster:
                 raise BadRequest(msg, hint, f"One at tls:// needs certificates: {_TLS}.") from error
             time.sleep(1)
 
-    def _disconnect(self) -> None:
+    def _close_client(self) -> None:
         client, self._client, self._done = self._client, None, SimpleQueue()
         if client:
             with suppress(OSError, self._dask.client.ClosedClientError):

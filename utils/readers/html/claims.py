@@ -112,7 +112,7 @@ def _to_text(value: object) -> str:
 
 
 def _get_first(meta: dict[str, list[str]], names: tuple[str, ...]) -> str:
-    """Return the first claimed value under one of *names*; empty if there is none."""
+    """Return the first claimed value under one of *names*; else empty."""
     return next((meta[name][0] for name in names if meta.get(name)), "")
 
 

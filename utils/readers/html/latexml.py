@@ -151,7 +151,7 @@ def convert_latexml(soup: BeautifulSoup) -> None:
 
 
 def _find_first(root: Tag, *names: str) -> Tag | None:
-    """Return the first element with one of these classes; None if there is none."""
+    """Return the first element with one of these classes; else None."""
     return next(iter(find_classed(root, *names)), None)
 
 

@@ -99,7 +99,7 @@ def _find_captioned_box(link: Tag) -> tuple[Tag | None, str]:
 
 
 def _find_label(text: str) -> str:
-    """Return the label of a table with which *text* begins; empty if there is none."""
+    """Return the label of a table with which *text* begins; else empty."""
     found = _TABLE.match(" ".join(text[:200].split()))
     return found[0].strip() if found else ""
 

@@ -292,7 +292,7 @@ def _insert_heading(listed: Tag, headings: list[Tag]) -> None:
 
 
 def _find_copies(elements: list[Tag], lists: list[Tag], weights: Weights) -> Iterator[Tag]:
-    """Yield boxes beside citations that repeat a whole entry."""
+    """Yield boxes next to citations that repeat a whole entry."""
     keys = {key for listed in lists for item in listed.find_all("li") if (key := _to_key(item))}
     own = {id(tag) for listed in lists for tag in (*list_elements(listed), *listed.parents)}
     taken: set[int] = set()

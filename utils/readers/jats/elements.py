@@ -108,7 +108,7 @@ def _write_list(el: Element, walk: Walk) -> None:
             lead = f"{walk.escape(prefix)} {lead}" if prefix else lead
             items.append(_format_item(marker, lead, walk, child))
         elif child.tag not in _TITLE:
-            items.extend(_indent("-", [block]) for block in walk.collect(child, itself=True))
+            items.extend(_indent_blocks("-", [block]) for block in walk.collect(child, itself=True))
     _put_list(items, walk)
 
 
@@ -132,10 +132,10 @@ def _get_marker(item: Element, walk: Walk, kind: str, number: int) -> tuple[str,
 def _format_item(marker: str, lead: str, walk: Walk, el: Element) -> list[str]:
     """Return the blocks of a list item, the marker before the first, the others indented."""
     blocks = walk.collect(el, skip={"label"}) or [""]
-    return _indent(marker, [(lead + blocks[0]).rstrip(), *blocks[1:]])
+    return _indent_blocks(marker, [(lead + blocks[0]).rstrip(), *blocks[1:]])
 
 
-def _indent(marker: str, blocks: list[str]) -> list[str]:
+def _indent_blocks(marker: str, blocks: list[str]) -> list[str]:
     blank = " " * (len(marker) + 1)
     inner = [block.replace("\n", f"\n{blank}") for block in blocks]
     return [f"{marker} {inner[0]}".strip(), *(blank + block for block in inner[1:])]
@@ -157,7 +157,7 @@ def _write_definitions(el: Element, walk: Walk) -> None:
         if child.tag == "def-item":
             items.append(_format_definition(child, walk))
         elif child.tag not in {"title", "label", "term-head", "def-head"}:
-            items.extend(_indent("-", [block]) for block in walk.collect(child, itself=True))
+            items.extend(_indent_blocks("-", [block]) for block in walk.collect(child, itself=True))
     _put_list(items, walk)
 
 
@@ -170,7 +170,7 @@ def _format_definition(el: Element, walk: Walk) -> list[str]:
             blocks += walk.collect(child, itself=child.tag != "def")
     lead = f"{_to_bold(terms)}: " if terms else ""
     opening = f"{lead}{blocks[0]}" if blocks else lead.rstrip(": ")
-    return _indent("-", [opening, *blocks[1:]])
+    return _indent_blocks("-", [opening, *blocks[1:]])
 
 
 def _to_bold(text: str) -> str:

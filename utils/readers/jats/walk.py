@@ -284,7 +284,7 @@ class Walk:
     # --- writing ------------------------------------------------------------------------------
 
     def write_paragraph(self, text: str) -> None:
-        """Write running text as a paragraph; nothing when there is none."""
+        """Write running text as a paragraph; nothing for an empty text."""
         text = to_print_line(text)
         if not text:
             return

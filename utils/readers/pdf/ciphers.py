@@ -37,10 +37,10 @@ class Ciphers:
         """Return the characters of an open page, with its ciphered fonts decoded."""
         page = Characters(text_page)
         if _MAY_BE.search(page.text):
-            page.text = self._decipher(page)
+            page.text = self._decipher_page(page)
         return page
 
-    def _decipher(self, page: Characters) -> str:
+    def _decipher_page(self, page: Characters) -> str:
         places: defaultdict[str, list[int]] = defaultdict(list)
         inked = [at for at, char in enumerate(page.text) if char not in " \r\n\xa0"]
         for at, face in zip(inked, page.get_faces(inked), strict=True):

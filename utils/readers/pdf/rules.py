@@ -114,11 +114,11 @@ def _multiply(inner: Matrix, outer: Matrix) -> Matrix:
     g, h, i, j, *_ = outer
     return (
         *(a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j),
-        *_transform((e, f), outer),
+        *_transform_point((e, f), outer),
     )
 
 
-def _transform(point: tuple[float, float], matrix: Matrix) -> tuple[float, float]:
+def _transform_point(point: tuple[float, float], matrix: Matrix) -> tuple[float, float]:
     (x, y), (a, b, c, d, e, f) = point, matrix
     return a * x + c * y + e, b * x + d * y + f
 
@@ -130,7 +130,9 @@ def _get_bounds(thing: int, placing: Matrix) -> Box:
     left, bottom, right, top = edges
     if placing is _AS_IT_IS:
         return left, bottom, right, top
-    return _to_box(_transform((left, bottom), placing), _transform((right, top), placing))
+    return _to_box(
+        _transform_point((left, bottom), placing), _transform_point((right, top), placing)
+    )
 
 
 def _find_sides(path: int, placing: Matrix) -> Iterator[Box]:
@@ -146,7 +148,7 @@ def _find_sides(path: int, placing: Matrix) -> Iterator[Box]:
     for at in range(count):
         segment = ask["Path_GetPathSegment"](path, at)
         ask["PathSegment_GetPoint"](segment, at_x, at_x + 4)
-        point = _transform((place[0], place[1]), matrix)
+        point = _transform_point((place[0], place[1]), matrix)
         kind = ask["PathSegment_GetType"](segment)
         if kind == _MOVE:
             first = point

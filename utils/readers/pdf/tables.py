@@ -211,7 +211,7 @@ def _find_area(sheet: Sheet, caption: Caption, captions: list[Caption]) -> Area 
 
 
 def _find_top_rules(sheet: Sheet, caption: Caption, flat: list[Rule]) -> list[Rule]:
-    """Return rules that a table may begin with: below its caption, else beside it."""
+    """Return rules that a table may begin with: below its caption, else next to it."""
     first, right = caption.word, find_line_end(sheet, caption)
     wide = [rule for rule in flat if rule.right - rule.left > 5 * first.size]
     below = [

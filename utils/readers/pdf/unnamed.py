@@ -71,7 +71,7 @@ def _is_of_cells(row: Row) -> bool:
 
 
 def has_text(area: Area) -> bool:
-    """Return whether running text is beside or among lines in columns."""
+    """Return whether running text is next to or among lines in columns."""
     rows = group_rows(area.words)
     long = sum(len(piece) >= _WORDS for row in rows for piece in row.pieces)
     return long > _TEXT * len(rows)

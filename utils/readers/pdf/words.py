@@ -26,7 +26,7 @@ _UNBROKEN = re.compile(r"\S+")
 
 
 class _Written(dict[int, str]):
-    """One character for a code: a blank where there is none."""
+    """A map from codes to one character each; blank for a missing one."""
 
     def __missing__(self, code: int) -> str:
         # Half of a letter of a mathematical alphabet is no white space, nor is an unknown glyph.
