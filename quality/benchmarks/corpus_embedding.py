@@ -37,7 +37,7 @@ def passages(folder: Path, count: int) -> list[str]:
         found += cut_passages(
             text, paper=path.parent.name, title=title, kind="full_text", file="paper.md"
         )
-    return [one.embedded for one in found][:: max(1, len(found) // count)][:count]
+    return [one.embedding_text for one in found][:: max(1, len(found) // count)][:count]
 
 
 def report(model: LocalModel, texts: list[str]) -> None:

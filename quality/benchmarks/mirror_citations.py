@@ -80,7 +80,7 @@ def main() -> None:
         citations = Citations(folder)
         began = time.process_time()
         for pmid in range(1, 21):
-            citations.find_citing([pmid])
+            citations.citing([pmid])
         asked = (time.process_time() - began) / 20
         size = sum(path.stat().st_size for path in get_files(folder, citations.table)) / edges
         print(f"read          {options.edges / read:>12,.0f} edges/s")

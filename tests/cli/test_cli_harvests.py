@@ -156,7 +156,7 @@ def test_a_question_among_identifiers_is_not_guessed_at(shell, world, words):
         (b"", "No identifier"),
         (b"%PDF-1.4", "is a PDF"),
         (b"PK\x03\x04", "Excel or ZIP"),
-        (bytes(range(256)) * 40_000, "no text"),
+        (bytes(range(256)) * 40_000, "not a text file"),
         (b"lorem ipsum", "'lorem ipsum'"),
     ],
 )

@@ -209,7 +209,7 @@ def test_a_count_that_does_not_come_is_said_and_no_difference(database, synced, 
     monkeypatch.setattr(module, "fetch_first_hits", refuse)
     done = synced()
     assert (done.members, done.members_at_pubmed) == (30, None)
-    assert "did not say" in done.warnings[-1]
+    assert "did not return" in done.warnings[-1]
     with database.reading() as connection:  # and nobody who is out is asked everything once more
         assert len(connection.execute(select(jobs.c.job_id)).all()) == 2
 

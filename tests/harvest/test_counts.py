@@ -58,7 +58,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     count(Shelf, "find_texts", "look-ups")
     count(record.Record, "from_row", "records read")
     count(ledger_file, "paper_from_row", "papers read")
-    count(listing, "cell", "cells")
+    count(listing, "to_cell", "cells")
     for remembered in (record._record_from, ledger_file.read_paper, listing._to_csv):
         remembered.cache_clear()
     return counts

@@ -268,7 +268,7 @@ harvest = library.harvest(Ids(pmid=str(n)) for n in range(1, 20_001))
 run = _Run(harvest.ledger, library.ladder)
 run.lanes.start = lambda: None
 run.start()
-assert run.status.now().job.counts.pending == 20_000
+assert run.status.update_progress().job.counts.pending == 20_000
 assert sum(1 for _ in harvest.ledger.rows()) == 20_000
 print(peak() - before)
 """

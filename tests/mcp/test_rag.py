@@ -420,7 +420,7 @@ async def test_waiting_for_pubmed_and_for_the_index_is_said(library, world, monk
     records = [one for one in world.papers if one.pmid][:4]
     term = " OR ".join(f"{record.pmid}[uid]" for record in records)
     monkeypatch.setattr("utils.corpus.sync.MAX_IDS_PER_REQUEST", 2)
-    for name in ("rag._SYNC_S", "rag._CALL_S", "tool.LONGEST_ANSWER_S"):
+    for name in ("rag._SYNC_S", "rag._CALL_S", "tool.MAX_ANSWER_S"):
         monkeypatch.setattr(f"utils.mcp.{name}", 200.0)
     told = {"records have come": threading.Event(), "Indexing": threading.Event()}
     heard = []

@@ -97,7 +97,7 @@ def _has_no_package() -> None:
 def _has_another_version() -> None:
     from utils.mirror.engines import cluster
 
-    vars(cluster)["version"] = lambda: "0.0.1"
+    vars(cluster)["get_version"] = lambda: "0.0.1"
 
 
 AMISS = {"no_package": _has_no_package, "another_version": _has_another_version}

@@ -96,7 +96,7 @@ def test_quotations_are_held_against_the_records(mirrored):
 
 
 def test_a_search_keeps_to_the_generation_it_began_with(mirror, mirrored, world, monkeypatch):
-    ([before], _), finish = mirrored._snapshots(), mirrored._snapshots
+    ([before], _), finish = mirrored._take_snapshots(), mirrored._take_snapshots
     world.bulk.updates[name_of(26, 4)] = packed([article(5, "Corals recover"), article(9)], ["6"])
     updated(mirror)
     behind = mirrored.find("catenin bleach")  # the index does not know it yet
@@ -110,7 +110,7 @@ def test_a_search_keeps_to_the_generation_it_began_with(mirror, mirrored, world,
             asked.append(indexed(mirror))
         return snapshots
 
-    monkeypatch.setattr(mirrored, "_snapshots", switched)
+    monkeypatch.setattr(mirrored, "_take_snapshots", switched)
     during = mirrored.find("corals", top_k=50)
     assert asked[0].added == 2
     assert {hit.passage.paper for hit in during.hits} == {

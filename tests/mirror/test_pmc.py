@@ -184,7 +184,7 @@ def test_the_same_bytes_in_whatever_order_batches_come_back(world, tmp_path, mon
         """An engine whose last batch is read, and comes back, first."""
         return iter([function(job) for job in reversed(list(jobs))])
 
-    monkeypatch.setattr(shuffled, "_run", lambda *_: backwards)
+    monkeypatch.setattr(shuffled, "_make_run", lambda *_: backwards)
     first = updated(shuffled)
     assert first.files > 2
     assert bytes_of(shuffled) == bytes_of(plain)
@@ -338,7 +338,7 @@ def test_no_generation_is_without_the_names_of_its_texts(mirror, world, monkeypa
         patched.setattr(generations, "write_text_names", dies)
         with pytest.raises(KeyboardInterrupt):
             updated(mirror)
-    assert mirror.pmc_generations.all() == []
+    assert mirror.pmc_generations.list_generations() == []
     made = updated(mirror).generation
     names = mirror.pmc_generations.folder / made.name / "names.parquet"
     whole = names.read_bytes()

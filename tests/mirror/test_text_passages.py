@@ -119,7 +119,7 @@ def test_rows_of_tables_are_found(mirrored, world):
 
 def test_a_search_keeps_to_the_texts_it_began_with(both, mirrored, world, monkeypatch):
     record = next(one for one in in_both(world) if one.mesh)
-    finish, asked = mirrored._snapshots, []
+    finish, asked = mirrored._take_snapshots, []
 
     def switched():
         snapshots = finish()
@@ -129,7 +129,7 @@ def test_a_search_keeps_to_the_texts_it_began_with(both, mirrored, world, monkey
             asked.append(indexed(both))
         return snapshots
 
-    monkeypatch.setattr(mirrored, "_snapshots", switched)
+    monkeypatch.setattr(mirrored, "_take_snapshots", switched)
     during = found(mirrored, record.plain_title)
     assert during[0].passage.file.startswith(record.pmcid)
     assert asked[0].dropped == 1

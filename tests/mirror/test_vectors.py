@@ -63,7 +63,7 @@ def test_passages_are_found_by_meaning_as_by_comparing_all(mirror, mirrored, emb
     answer = mirrored.find(question, by="meaning", quality_bias=False, top_k=12)
     texts = embedder.texts[:12]
     exact = LetterEmbedder().embed(texts) @ embedder.embed_question(question)
-    best = [hit.passage.embedded for hit in answer.hits]
+    best = [hit.passage.embedding_text for hit in answer.hits]
     retracted = next(text for text in texts if "We saw" in text)
     order = [texts[at] for at in np.argsort(-exact) if texts[at] != retracted]
     assert len(best) == 11
@@ -117,7 +117,7 @@ def test_published_vectors_are_taken_where_the_text_is_the_same(mirror, embedder
     assert not any("Corals bleach" in text for text in embedder.texts)
     store = mirror.vectors(embedder.model)
     direction = rows[0] / np.linalg.norm(rows[0])
-    assert store.nearest(direction, 1)[0][1] == pytest.approx(1, abs=0.01)
+    assert store.find_nearest(direction, 1)[0][1] == pytest.approx(1, abs=0.01)
     assert embedded(mirror, published=tmp_path / "published").taken == 0
 
 
@@ -157,7 +157,7 @@ def test_who_is_killed_loses_and_doubles_nothing(mirror, embedder, monkeypatch, 
         return called
 
     with monkeypatch.context() as patched:
-        for name in ("write", "_write_state", "_build", "forget_absorbed"):
+        for name in ("write", "_write_state", "_build_segment", "forget_absorbed"):
             patched.setattr(VectorStore, name, dying(getattr(VectorStore, name)))
         with pytest.raises(Killed):
             embedded(mirror)

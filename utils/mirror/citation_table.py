@@ -155,7 +155,7 @@ class Citations:
         self.table: CitationTable = current
         self.label, self.indexes = current.label, current.indexes
 
-    def find_cited(self, pmids: Iterable[int]) -> dict[int, list[Edge]]:
+    def cited(self, pmids: Iterable[int]) -> dict[int, list[Edge]]:
         """Return the papers that each paper cites, the newest first; empty where unknown.
 
         Raises
@@ -165,7 +165,7 @@ class Citations:
         """
         return self._query_table(pmids, "citing", "cited")
 
-    def find_citing(self, pmids: Iterable[int]) -> dict[int, list[Edge]]:
+    def citing(self, pmids: Iterable[int]) -> dict[int, list[Edge]]:
         """Return the papers that cite each paper, the newest first; see `cited`."""
         return self._query_table(pmids, "cited", "citing")
 
