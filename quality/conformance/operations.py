@@ -202,7 +202,7 @@ OPERATIONS = {
     "download_many": Operation(
         "download_papers",
         lambda a: ["download", *a["papers"]],
-        lambda library, a: {"papers": [done.to_row() if hasattr(done, "to_row") else plain(done) for _, done in library.download_many(a["papers"])]},
+        lambda library, a: {"papers": [done.row() if hasattr(done, "row") else plain(done) for _, done in library.download_many(a["papers"])]},
     ),
     "read": Operation(
         "read_paper",

@@ -555,7 +555,7 @@ def test_a_record_without_an_abstract_is_counted_apart(library, world):
     bare, closed = world.paper("no_abstract"), world.paper("paywall")
     done = library.download(bare.pmid)
     assert done.stored.kind == "record"
-    assert done.to_row()["kind"] == "record"
+    assert done.row()["kind"] == "record"
     assert "without an abstract" in done.message
     assert Path(done.file_path).name == f"pmid_{bare.pmid}_record.txt"
     library.download(closed.pmid)

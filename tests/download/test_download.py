@@ -224,10 +224,10 @@ def test_output_path_gets_a_copy(library, world):
 
 def test_retracted_papers_say_so_in_the_first_line(library, world):
     done = library.download(world.paper("retracted").pmid)
-    assert done.to_row()["retracted"] is True
+    assert done.row()["retracted"] is True
     assert "RETRACTED" in Path(done.file_path).read_text(encoding="utf-8").splitlines()[0]
     notice = library.download(world.paper("retraction_notice").pmid)
-    assert notice.to_row()["retracted"] is False
+    assert notice.row()["retracted"] is False
 
 
 def test_two_dois_with_the_same_file_name_do_not_share_a_file(library, world):
@@ -350,7 +350,7 @@ def test_a_preprints_text_is_called_one(library, world):
 
 def test_a_withdrawn_preprint_says_so_wherever_a_retraction_does(library):
     done = library.download("arXiv:2604.00005")
-    assert done.to_row()["retracted"]
+    assert done.row()["retracted"]
     assert Path(done.file_path).read_text(encoding="utf-8").startswith("RETRACTED:")
     [made] = library.references.citations([done.stored.paper], ["bibtex"])
     assert "etracted" in made["bibtex"]

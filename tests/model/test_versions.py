@@ -70,7 +70,7 @@ def test_after_its_preprint_a_paper_is_looked_for_by_its_doi(library, world):
 
     article = library.download(DOI)
     assert asked_of(world, "publisher") > before  # the rungs of the published version, at once
-    assert (article.to_row()["version"], article.cached) == ("preprint", True)
+    assert (article.row()["version"], article.cached) == ("preprint", True)
     assert "the preprint of" in article.message
     assert "The published version was not found, so this is used instead" in article.message
     assert story(article.stored)["arxiv"] == "other_version"
@@ -448,7 +448,7 @@ def test_a_lock_of_an_earlier_program_is_read(tmp_path):
 
 def test_a_text_says_its_version_wherever_it_is_shown(library):
     one = library.download(f"arXiv:{PREPRINT}")
-    assert (one.to_row()["version"], one.to_row()["preprint_version"]) == ("preprint", "2")
+    assert (one.row()["version"], one.row()["preprint_version"]) == ("preprint", "2")
     assert library.read(PREPRINT).version == "preprint"
     _, [listed] = library.list_papers()
     assert listed.text_row()["version"] == "preprint"

@@ -201,7 +201,7 @@ def _to_hit_row(found: ScoredPassage) -> dict[str, Any]:
         "score": found.score,
         "sim": found.sim,
         "bm25": found.bm25,
-        "quality": found.quality.to_row(),
+        "quality": found.quality.row(),
         "version": found.version,
     }
 

@@ -113,7 +113,7 @@ def show_objects(outcomes: Iterable[Outcome], as_json: bool, *, fetched: bool = 
             continue
         statuses.append(NO_FULL_TEXT if fetched and not all(o.file for o in found.objects) else 0)
         for one in found.objects:
-            say({"paper": paper, **one.to_row()} if as_json else _format_object(one), as_json)
+            say({"paper": paper, **one.row()} if as_json else _format_object(one), as_json)
         note(_summarize_objects(paper, found.objects, str(found.folder) if fetched else ""))
     return combine_statuses(statuses) if statuses else 0
 

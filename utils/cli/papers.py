@@ -125,7 +125,7 @@ def _download_papers(args: argparse.Namespace, library: Library) -> int:
             )
         else:
             statuses.append(0 if outcome.stored.kind == "full_text" else NO_FULL_TEXT)
-            row = {"paper": str(ids), **outcome.to_row()}
+            row = {"paper": str(ids), **outcome.row()}
             say(row if args.json else _format_download(ids, outcome), args.json)
         if args.pdf and not isinstance(outcome, PaperError):
             show_pdfs(library.texts.fetch_pdfs([outcome.stored]), args.json)

@@ -71,9 +71,7 @@ def _resolve_list(args: argparse.Namespace, library: Library) -> int:
     for one in library.references.resolve(entries, anew=args.anew):
         found.append(one)
         say(
-            {"row": len(found), **one.to_row()}
-            if args.json
-            else _format_resolution(len(found), one),
+            {"row": len(found), **one.row()} if args.json else _format_resolution(len(found), one),
             args.json,
         )
         show_count(len(found), len(entries))

@@ -111,7 +111,7 @@ def _search_papers(args: argparse.Namespace, library: Library) -> int:
     else:
         for number, found in enumerate(gathered.papers, 1):
             shown = _format_merged(number, found, args.abstracts)
-            say(found.to_row() if args.json else shown, args.json)
+            say(found.row() if args.json else shown, args.json)
     _note_sources(gathered)
     if any(one.outcome == "slow" for one in gathered.asked) and args.wait < _LONG_WAIT_S:
         note(

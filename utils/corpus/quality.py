@@ -70,7 +70,7 @@ class Quality:
     human: int | None
     total: int
 
-    def to_row(self) -> dict[str, int | None]:
+    def row(self) -> dict[str, int | None]:
         """Return the scores as JSON, in the form that shell, Python and MCP show."""
         return asdict(self)
 

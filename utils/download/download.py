@@ -103,7 +103,7 @@ class Download(Tabular):
             "for again when PAPERS_RETRY_ABSTRACT_DAYS have passed, or at once with force."
         )
 
-    def to_row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, Any]:
         """Return the fields of the ``download_paper`` contract."""
         stored = self.stored
         return {

@@ -63,12 +63,12 @@ def open_lock_job(lock: Lock, ladder: Ladder) -> Ledger:
     BadRequest
         The lock lists no papers.
     """
-    entries = [Entry(_get_asked_identifier(paper), paper.ids) for paper in lock.papers]
+    entries = [Entry(_get_requested_identifier(paper), paper.ids) for paper in lock.papers]
     about = one_line(lock.query)[:_MAX_TITLE_CHARS] or f"{len(entries):,} papers"
     return open_list_job(entries, f"{about} as of {one_line(lock.made_at)[:10]}", ladder)
 
 
-def _get_asked_identifier(paper: LockedPaper) -> str:
+def _get_requested_identifier(paper: LockedPaper) -> str:
     """Return the identifier to request a paper by: a preprint's own, if the lock has one."""
     as_preprint = paper.version == "preprint" and paper.ids.arxiv
     return str(Ids(arxiv=paper.ids.arxiv) if as_preprint else paper.ids)

@@ -496,8 +496,8 @@ def _classify_without_capitals(plain: str, length: int) -> Kind:
     return "prose" if length >= _SENTENCE and _STOP.search(plain) else "label"
 
 
-class Cited(NamedTuple):
-    """Cited numbers, and whether they are in brackets or marked up (a PDF only raises them).
+class CitedNumbers(NamedTuple):
+    """Numbers that a text cites, and whether the numbers are in brackets or raised.
 
     What is printed in any other way may number citations, too, or equations and compounds.
 
@@ -512,7 +512,7 @@ class Cited(NamedTuple):
     otherwise: set[int]
 
 
-def find_cited_numbers(text: str, *, listed: bool) -> Cited:
+def find_cited_numbers(text: str, *, listed: bool) -> CitedNumbers:
     """Return the numbers cited in the text's main style; *listed*: the text has a list."""
     ways: tuple[set[int], ...] = tuple(set() for _ in range(_WAYS))
     for mark in _MARKS.finditer(_EQUATION.sub("", text)):
@@ -526,7 +526,7 @@ def find_cited_numbers(text: str, *, listed: bool) -> Cited:
             ways[number].clear()
     cited = [_drop_outliers(numbers) for numbers in ways]
     most = max(range(_WAYS), key=lambda number: len(cited[number]))
-    return Cited(cited[most], most < _BARE_WAYS, set().union(*ways) - cited[most])
+    return CitedNumbers(cited[most], most < _BARE_WAYS, set().union(*ways) - cited[most])
 
 
 def find_bracketed_numbers(text: str) -> Iterator[int]:

@@ -421,7 +421,7 @@ class Library:
         lists: Sequence[str | Path] = (),
         fetch: bool = False,
     ) -> Check:
-        """Hold a manuscript's references, quotations and numbers against the papers it cites.
+        """Check a manuscript's references, quotations and numbers against the papers it cites.
 
         See `..manuscript.checking.check_manuscript`.
 

@@ -204,7 +204,7 @@ def _download_tool(library: Library) -> Tool:
         )
         if download is None:
             return _still_downloading(ids)
-        row = cast("Downloaded", download.to_row())
+        row = cast("Downloaded", download.row())
         return with_blocks(row, [shelf_link(download.stored)])
 
     return tool(download_paper, ADDS_FILES)

@@ -148,11 +148,9 @@ def _search_papers_tool(library: Library, waiting: LongCalls) -> Tool:
         )
         structure = Gathered(
             query=gathered.query,
-            sources=[one.to_row() for one in gathered.asked],
+            sources=[one.row() for one in gathered.asked],
             warnings=[*gathered.warnings],
-            papers=[
-                limit_authors(one.to_row(abstract=abstracts)) for one in gathered.papers[start:]
-            ],
+            papers=[limit_authors(one.row(abstract=abstracts)) for one in gathered.papers[start:]],
         )
         return in_room(structure, "papers", start)
 

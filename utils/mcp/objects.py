@@ -143,7 +143,7 @@ def _list_objects(found: Sequence[StoredObject], start: int) -> Objects:
 def _object_row(one: StoredObject, most: int) -> dict[str, Any]:
     """Return an object as a row, with at most *most* characters of its caption."""
     caption = {"caption": shorten(one.caption, most)} if one.caption else {}
-    return one.to_row() | {"label": shorten(one.label, _LABEL)} | caption
+    return one.row() | {"label": shorten(one.label, _LABEL)} | caption
 
 
 def _table(one: StoredObject, grid: Grid, start: int) -> Objects:

@@ -332,7 +332,7 @@ def _with_quality(record: CorpusRecord) -> Document:
         edat=to_timestamp(record.edat),
         lr=to_timestamp(record.lr),
         pmcid=paper.ids.pmcid or None,
-        quality=score_quality(paper, get_today()).to_row(),
+        quality=score_quality(paper, get_today()).row(),
         version=record.version,
     )
 

@@ -177,7 +177,7 @@ def tool(
         description=description or None,
         annotations=hints,
     )
-    update = {"parameters": _opened(made.parameters), "untrusted": untrusted}
+    update = {"parameters": _allow_extra_members(made.parameters), "untrusted": untrusted}
     return made.model_copy(update=update)  # type: ignore[return-value]
 
 
@@ -203,19 +203,19 @@ def _shortened(schema: Any) -> Any:
     }
 
 
-def _opened(schema: Any) -> Any:
-    """Return an input schema that does not say that it is closed; validation still refuses more.
+def _allow_extra_members(schema: Any) -> Any:
+    """Return a schema that allows members beyond those it names.
 
     Google's SDK fails at ``additionalProperties: false`` of anybody's tool (google-genai 3.4 takes
     the value for a schema), and every host reads it once a tool.
     """
     if isinstance(schema, list):
-        return [_opened(one) for one in schema]
+        return [_allow_extra_members(one) for one in schema]
     if not isinstance(schema, dict):
         return schema
     closed = schema.get("additionalProperties") is False
     return {
-        name: _opened(one)
+        name: _allow_extra_members(one)
         for name, one in schema.items()
         if not (closed and name == "additionalProperties")
     }

@@ -74,7 +74,7 @@ class StoredObject:
     reason: str = ""
     grid: Grid | None = field(default=None, compare=False, repr=False)
 
-    def to_row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, Any]:
         """Return the known fields for the shell and programs, without a table's cells."""
         always = {"kind": self.kind, "label": self.label}
         named = asdict(replace(self, grid=None))

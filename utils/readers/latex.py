@@ -145,7 +145,7 @@ class _Source:
     def __post_init__(self) -> None:
         main = self.submission.main
         self.lost = "the source ends in the middle" if self.submission.cut_off else ""
-        text = self._join_file(main, 0)
+        text = self._inline_inputs(main, 0)
         if len(text) > _MOST_BYTES:
             text, self.lost = text[:_MOST_BYTES], "its files call each other without end"
         self.text = _LIST.sub(self._number_references, _RULES.sub("", text))
@@ -154,8 +154,8 @@ class _Source:
             text = "\n".join(self.submission.files[bib] for bib in bibs if bib)
             self.bibtex = text if len(text) <= _MOST_BIB_BYTES else ""
 
-    def _join_file(self, name: str, depth: int) -> str:
-        """Return a file with all that it reads in."""
+    def _inline_inputs(self, name: str, depth: int) -> str:
+        """Return a file with the files that it includes."""
         self._files_read += 1
         text = self.submission.files[name]
         folder = name.rpartition("/")[0]
@@ -183,7 +183,7 @@ class _Source:
         name = found["braced"] or found["bare"]
         file = self.submission.find(name, folder)
         if file and depth < 20 and self._files_read < _MOST_FILES:
-            return f"{self._join_file(file, depth + 1)}\n"
+            return f"{self._inline_inputs(file, depth + 1)}\n"
         if file:
             self.lost = "its files call each other without end"
         elif in_body and _TEXT_FILE.fullmatch(name.strip()):

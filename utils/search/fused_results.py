@@ -81,7 +81,7 @@ class FoundPaper:
     same: tuple[MergedRecord, ...] = ()
     linked: tuple[LinkedPaper, ...] = ()
 
-    def to_row(self, *, abstract: bool = True) -> dict[str, Any]:
+    def row(self, *, abstract: bool = True) -> dict[str, Any]:
         """Return the paper, its identifiers and sources, and why its records were merged."""
         paper = self.paper
         row = paper.row() | {"arxiv_id": paper.ids.arxiv, "s2_id": paper.ids.s2}

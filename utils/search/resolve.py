@@ -83,7 +83,7 @@ class Candidate:
     reason: str
     named_by: str
 
-    def to_row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, Any]:
         """Return the fields as a JSON-serialisable dict."""
         names = ("relation", "confidence", "reason", "named_by")
         said = {name: getattr(self, name) for name in names}
@@ -133,7 +133,7 @@ class Resolution:
         said = f"{self.confidence:.2f}: {self.reason}"
         return f"{', '.join(self.ids.names())} ({said}; {self.named_by})" if self.named_by else ""
 
-    def to_row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, Any]:
         """Return the fields as a JSON-serialisable dict."""
         names = {"pmid": self.ids.pmid, "pmcid": self.ids.pmcid, "doi": self.ids.doi}
         return {
@@ -144,7 +144,7 @@ class Resolution:
             "confidence": self.confidence,
             "reason": self.reason,
             "named_by": self.named_by,
-            "candidates": [one.to_row() for one in self.candidates],
+            "candidates": [one.row() for one in self.candidates],
             "message": self.message,
         }
 

@@ -111,7 +111,7 @@ class SourceAnswer:
     message: str = ""
     warnings: tuple[str, ...] = ()
 
-    def to_row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, Any]:
         """Return the fields as a JSON-serialisable dict."""
         return asdict(self) | {"warnings": list(self.warnings)}
 
@@ -128,7 +128,7 @@ class Gathered(Tabular):
     def to_table(self) -> Table:
         """Return a row for each paper, with the sources that found it."""
         columns = (*PAPER_COLUMNS, "arxiv_id", "version", "sources")
-        return Table.of(columns, (found.to_row() for found in self.papers))
+        return Table.of(columns, (found.row() for found in self.papers))
 
 
 # Work that was too slow for one call goes on, and the same call joins it.

@@ -419,7 +419,7 @@ class ShelfWriter:
         return self.records / f"{file.removesuffix('.txt')}.json"
 
     def write_record(self, record: Record) -> None:
-        """Have the record on the disk; a rebuild meets thousands that are there already."""
+        """Write the record, unless the same bytes are on the disk."""
         path, data = self.record_path(record.file), record.to_json().encode()
         with contextlib.suppress(OSError):
             if path.read_bytes() == data:

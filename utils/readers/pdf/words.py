@@ -79,7 +79,7 @@ def to_sheets(page: Any, characters: Characters) -> list[Sheet]:
     spans = list(_split_words(written, boxes))
     faces = characters.get_faces([start for start, _ in spans])
     for (start, end), face in zip(spans, faces, strict=True):
-        turn = _get_turn(characters, boxes, start, end)
+        turn = _get_rotation(characters, boxes, start, end)
         placed = [_turn_box(box, turn) for box in boxes[start:end]] if turn else boxes[start:end]
         if face.is_tall:
             placed = list(map(face.normalize_box, placed))
@@ -124,7 +124,7 @@ def _is_apart(before: Box, here: Box) -> bool:
     return beside > _WORD_GAP * height or above > _WORD_GAP * height
 
 
-def _get_turn(characters: Characters, boxes: Sequence[Box], start: int, end: int) -> int:
+def _get_rotation(characters: Characters, boxes: Sequence[Box], start: int, end: int) -> int:
     """Return 0 for upright words, 1 for upward ones, -1 for downward ones."""
     if end - start > 1 and boxes[start][1] == boxes[end - 1][1]:
         return 0  # as nearly always
