@@ -115,6 +115,7 @@ def _download_papers(args: argparse.Namespace, library: Library) -> int:
     statuses = [
         print_unread_identifier(entry.asked, args.json) for entry in entries if not entry.ids
     ]
+    texts: list[StoredPaper] = []
     show_count(0, len(wanted))
     for number, (ids, outcome) in enumerate(outcomes, 1):
         if isinstance(outcome, PaperError):
@@ -125,11 +126,12 @@ def _download_papers(args: argparse.Namespace, library: Library) -> int:
             )
         else:
             statuses.append(0 if outcome.stored.kind == "full_text" else NO_FULL_TEXT)
+            texts.append(outcome.stored)
             row = {"paper": str(ids), **outcome.row()}
             say(row if args.json else _format_download(ids, outcome), args.json)
-        if args.pdf and not isinstance(outcome, PaperError):
-            show_pdfs(library.texts.fetch_pdfs([outcome.stored]), args.json)
         show_count(number, len(wanted))
+    if args.pdf and texts:
+        show_pdfs(library.texts.fetch_pdfs(texts), args.json)
     return combine_statuses(statuses)
 
 
