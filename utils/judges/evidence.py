@@ -502,7 +502,7 @@ class CitedNumbers(NamedTuple):
     What is printed in any other way may number citations, too, or equations and compounds.
 
     >>> find_cited_numbers("As seen [1, 3-5] and again [2], where (7) holds.", listed=True)
-    Cited(numbers={1, 2, 3, 4, 5}, by_marks=True, otherwise={7})
+    CitedNumbers(numbers={1, 2, 3, 4, 5}, by_marks=True, otherwise={7})
     >>> find_cited_numbers("As seen (1, 2) and elsewhere (see refs. 3-5).", listed=True).numbers
     {1, 2, 3, 4, 5}
     """
