@@ -108,6 +108,20 @@ def parse_natural(text: str) -> int:
     return int(text)
 
 
+def parse_days(text: str) -> float:
+    """Parse a number of days.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        The text is not a number.
+    """
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of days") from None
+
+
 def parse_date(text: str) -> str:
     """Parse a year, month or day, and return the ISO form.
 

@@ -39,6 +39,7 @@ from .pdfs import show_pdfs
 from .progress import show_count
 from .upkeep import describe_text, remind_of_audit
 
+_LIST_SUFFIXES = {".txt", ".csv", ".tsv", ".ris", ".bib", ".nbib", ".xml", ".json"}
 _PATH_MAX_CHARS = 4096  # characters
 _MARKS: dict[Kind, str] = {"full_text": "●", "abstract": "○", "record": "·", "rejected": "✗"}
 
@@ -216,6 +217,9 @@ def describe_place(anchor: Anchor) -> str:
 def _list_papers(args: argparse.Namespace, library: Library) -> int:
     filters = {name: getattr(args, name) for name in ("text", "kind", "journal", "job_id")}
     filters |= {"year_from": args.since[:4], "year_to": args.until[:4]}
+    if args.until and args.since[:4] > args.until[:4]:
+        msg = f"--since {args.since[:4]} is later than --until {args.until[:4]}."
+        raise BadRequest(msg, "Swap them.")
     total, page = library.list_papers(**filters, start=args.start, max_results=args.limit)
     for stored in page:
         say(_to_paper_row(stored) if args.json else _format_paper(stored), args.json)
@@ -246,14 +250,18 @@ def read_entries(arguments: Sequence[str]) -> list[Entry]:
     Raises
     ------
     BadRequest
-        There is no identifier at all, or what is piped in is no list of them.
+        A file is missing, or there is no identifier in what is named or piped in.
     """
     from ..lists.pasted import parse_entries, parse_lines, read_identifier_lines
+    from ..model.identifiers import Ids
 
     entries: list[Entry] = []
     for word in arguments or ["-"]:
         if word != "-":
             is_file = len(word) < _PATH_MAX_CHARS and Path(word).is_file()
+            looks_like_file = Path(word).suffix.lower() in _LIST_SUFFIXES and not Ids.maybe(word)
+            if looks_like_file and not is_file:
+                raise BadRequest(f"There is no file {word}.", "Check its name and folder.")
             entries += read_arguments([word]).entries if is_file else parse_lines([word])
         elif sys.stdin is not None and not sys.stdin.isatty():
             entries += parse_entries(read_identifier_lines(sys.stdin.buffer.read()))

@@ -7,7 +7,7 @@ import argparse
 from ..errors import BadRequest
 from ..plugins import import_part
 from .commands import Commands, command
-from .options import parse_natural
+from .options import parse_days, parse_natural
 from .output import say
 
 _TOKEN_MAX_DAYS = 366
@@ -29,7 +29,9 @@ def add(commands: Commands) -> None:
     token = command(commands, "setup token", _create_token)
     token.add_argument("name", help="who will use it; appears in the logs")
     token.add_argument("--scopes", default="read,download", help="read, or read,download (both)")
-    token.add_argument("--days", type=float, default=30, metavar="N", help="until it ends (30)")
+    token.add_argument(
+        "--days", type=parse_days, default=30, metavar="N", help="until it ends (30)"
+    )
     for parser in (serve, token):
         parser.set_defaults(needs_library=False)
 
