@@ -353,7 +353,7 @@ def resolve_on_shelf(folder: Path, wanted: str) -> Path:
     try:
         target = (home / given).resolve()
         circular = any(part.is_symlink() for part in (target, *target.parents))  # from 3.13 on
-    except (OSError, RuntimeError) as error:  # RuntimeError: so until 3.12
+    except (OSError, RuntimeError, UnicodeEncodeError) as error:  # RuntimeError: so until 3.12
         raise BadRequest(f"{wanted!r} cannot be resolved: {error}.", hint) from None
     if circular:
         raise BadRequest(f"{wanted!r} holds a link that leads in circles.", hint)
