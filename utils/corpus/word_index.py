@@ -1,5 +1,10 @@
 """Shared by all tantivy word indexes: the field of terms, the query and the filters.
 
+An inverted index maps each term to the texts that contain it, with counts. A query reads only the
+lists of its own terms and adds up BM25: rare terms count more, repetition counts less and less, and
+long texts are discounted (Robertson and Zaragoza, 2009). Terms are folded and stemmed before they
+are indexed (`..outline.terms`), so that *tumour* finds *tumours*.
+
 A text is indexed as one field of terms, in which title terms occur three times and terms of the
 section (or keywords) twice. BM25 then weighs the text as a whole. A sum over three separate fields
 weighs each field by its own length, and finds less (nDCG@10 0.77 instead of 0.90).

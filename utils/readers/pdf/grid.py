@@ -1,8 +1,20 @@
 """From the words in a table's area to its rows and columns: geometry only, no PDF.
 
-Columns are parted by ruling lines and by white that runs through the lines of several cells; rows
-by ruling lines, by the distance of lines, and by what a line leaves empty. What several columns
-share in the head is said in each of them (``Dose / 5 mg``), as for tables from XML.
+A PDF has words at positions, and no cells. `build_grid` rebuilds the cells in these steps:
+
+1. Words at one height form a printed row; wide gaps, and the joints of ruled cells, split the row
+   into pieces.
+2. The rows above the first ruling line across the table are its head; without such a line, the
+   first rows without numbers are.
+3. A column ends where white runs through the rows of the body. Among several such positions, the
+   one that cuts the fewest titles of the head is taken.
+4. Words are placed in columns. If too many pieces cross the end of a column, there is no table.
+5. Printed rows become table rows: between ruling lines, by their distance, and by the columns that
+   a row leaves empty. For example, a second line with only the name column filled continues the
+   name above.
+6. A title over several columns is repeated in each of them (``Dose / 5 mg``), as for XML tables.
+
+The result is dropped unless it looks like a table (`.trust`); the words then stay text.
 """
 
 from __future__ import annotations

@@ -1,7 +1,22 @@
 """From the lines of a PDF's pages to markdown: order, running heads, hyphens, headings.
 
-A PDF knows no paragraph, heading or column; all of it is guessed from place, size and repetition,
-in pure Python, so that it can be tested without a PDF. `.headings` says what is a heading.
+A PDF has no paragraphs, headings or columns. `to_blocks` infers them from position, size and
+repetition, in pure Python, so that each step can be tested without a PDF:
+
+1. Attach accents to letters, and put the lines of each page in reading order: a vertical gap that
+   hardly any line crosses separates columns; lines across the page divide the columns.
+2. Drop line numbers, and lines that are repeated in the margins of most pages (running heads).
+3. Measure the typography (`.headings.Look`): the body is the largest size that many characters
+   have; rare styles of short lines above running text are those of headings.
+4. Split titles from the text on the same line, and mark where entries of the references begin.
+5. Gather lines into blocks. A block ends at a wider distance, an indent after a short line, or a
+   change of style. Words broken at a line's end are joined unless the paper spells the hyphen.
+6. Rejoin paragraphs that a footnote, table or page break interrupts.
+7. Demote headings that are banners, column heads, labels of figures or advertisements, and promote
+   numbered ones (2.1 after 2).
+
+For example, *Methods* in bold above running text is a heading; the same word at the top of five
+pages is a running head and is dropped.
 """
 
 from __future__ import annotations
