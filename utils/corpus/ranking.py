@@ -8,8 +8,9 @@ Every candidate of one search is scored by the other, too.
 
 For example, the best passage by words has three of a question's four terms: *share* is 0.75, and it
 gets 1.2 * 0.5625 = 0.675 for its words. The passage that is nearest in meaning, with a cosine of
-0.8 and none of the terms, gets 0.8 * 0.8 = 0.64, and comes second. `quality/benchmarks/corpus_retrieval.py` compares this
-sum with the fusion of ranks (Cormack, Clarke and Büttcher, SIGIR 2009) and with other scales.
+0.8 and none of the terms, gets 0.8 * 0.8 = 0.64, and comes second.
+`quality/benchmarks/corpus_retrieval.py` compares this sum with the fusion of ranks (Cormack, Clarke
+and Büttcher, SIGIR 2009) and with other scales.
 """
 
 from __future__ import annotations
