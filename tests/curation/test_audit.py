@@ -592,7 +592,7 @@ def test_an_old_shelfs_abstract_without_one_is_a_record_on_next_contact(library,
     (shelf.folder / ".papershelf/records" / f"{Path(stored.path).stem}.json").write_text(
         json.dumps(as_it_was), encoding="utf-8"
     )
-    with harvest.ledger._writing() as db:
+    with harvest.ledger._open_writing() as db:
         db.execute("UPDATE papers SET state = 'abstract'")
     harvest.ledger._db.execute("ALTER TABLE papers DROP COLUMN version")
     harvest.ledger._db.execute("PRAGMA user_version = 1")
