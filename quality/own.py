@@ -18,7 +18,7 @@ from tests.world.publishers import partial_page
 from utils.demo import pages
 from utils.demo.jats import document
 from utils.demo.prose import abstract
-from utils.demo.records import Record, plain
+from utils.demo.records import Record, strip_markup
 
 CASES = Path(__file__).with_name("cases")
 FAMILIES = ("meadow", "harbour", "summit")
@@ -85,7 +85,7 @@ def _invented(root: Path, record: Record) -> dict[str, object]:
         "pmid": record.pmid,
         "pmcid": record.pmcid,
         "title": record.plain_title,
-        "abstract": " ".join(plain(text) for _, text in abstract(record)),
+        "abstract": " ".join(strip_markup(text) for _, text in abstract(record)),
         "authors": [family for family, _ in record.authors],
         "pages": record.pages,
         "verdict": "full_text",

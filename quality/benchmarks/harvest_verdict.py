@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from utils.demo.prose import body
-from utils.demo.records import Record, plain
+from utils.demo.records import Record, strip_markup
 
 # Of a paper's sentences a PDF loses a few (Greek letters); another paper shares hardly one.
 WHOLE = 0.8
@@ -61,7 +61,7 @@ def _sentences(record: Record) -> list[str]:
         sentence
         for _, paragraphs in body(record)
         for paragraph in paragraphs
-        for sentence in re.split(r"(?<=[.?])\s", plain(paragraph))
+        for sentence in re.split(r"(?<=[.?])\s", strip_markup(paragraph))
     ]
 
 

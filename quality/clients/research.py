@@ -18,7 +18,7 @@ from typing import Any
 
 from tests.world import Record, World, kinship
 from utils.demo.prose import abstract, body
-from utils.demo.records import plain
+from utils.demo.records import strip_markup
 
 TOPIC = "field[ti] AND (coral[mh] OR moss[mh])"
 _MANY = "read_papers", "verify_quotes", "cite_papers", "download_papers"
@@ -385,7 +385,7 @@ def _known(world: World, pmid: str) -> Record:
 
 
 def _paragraphs(record: Record, title: str) -> list[str]:
-    return [even(plain(one)) for name, told in body(record) if name == title for one in told]
+    return [even(strip_markup(one)) for name, told in body(record) if name == title for one in told]
 
 
 def _section(record: Record, title: str) -> str:
@@ -393,11 +393,11 @@ def _section(record: Record, title: str) -> str:
 
 
 def _abstract(record: Record) -> str:
-    return even(" ".join(plain(text) for _, text in abstract(record)))
+    return even(" ".join(strip_markup(text) for _, text in abstract(record)))
 
 
 def _prose(record: Record) -> str:
-    told = " ".join(plain(one) for _, paragraphs in body(record) for one in paragraphs)
+    told = " ".join(strip_markup(one) for _, paragraphs in body(record) for one in paragraphs)
     return even(f"{_abstract(record)} {told}")
 
 

@@ -2,6 +2,7 @@
 
 import gzip
 import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -153,3 +154,17 @@ def test_attempts_are_kept_with_their_moment(library, world):
     attempt = Attempt("unpaywall", "not_available", "nothing there")
     library.shelf.pdfs.record_attempts(stored, [attempt])
     assert library.shelf.pdfs.attempts(stored) == (attempt,)
+
+
+def test_each_route_that_was_asked_is_recorded(library, world):
+    stored = download(library, world, "pmc_manuscript")
+    [outcome] = library.texts.fetch_pdfs([stored])
+    assert "publisher" in {attempt.source for attempt in outcome.attempts}
+
+
+def test_two_callers_at_once_ask_once(library, world):
+    stored = download(library, world, "pmc_cloud")
+    with ThreadPoolExecutor(4) as pool:
+        outcomes = [*pool.map(lambda _: next(library.texts.fetch_pdfs([stored])), range(4))]
+    assert [outcome.is_new for outcome in outcomes].count(True) == 1
+    assert sum(request.path.endswith(".pdf") for request in world.requests) == 1

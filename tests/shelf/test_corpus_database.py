@@ -291,8 +291,8 @@ def test_the_first_schema_gets_the_table_of_names(database):
         connection.execute(text("DROP TABLE corpus_names"))
         connection.execute(text("UPDATE corpus_version SET version = 1"))
     database.close()
-    database.count_names({Name("journal", "reef stud", "Reef Studies"): 2})
-    database.count_names({Name("journal", "reef stud", "Reef Studies"): 1})
+    database.add_counts({Name("journal", "reef stud", "Reef Studies"): 2})
+    database.add_counts({Name("journal", "reef stud", "Reef Studies"): 1})
     assert database.journals("Reef Stud.") == ("Reef Studies",)
     assert database.record("101").paper == PAPER
 

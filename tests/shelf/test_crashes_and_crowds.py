@@ -207,11 +207,11 @@ def test_what_was_overtaken_leaves_the_deletion_that_overtook_it(
     """An abstract is announced; the full text comes first, and its deletion must not be lost."""
     about = paper(pmid="7")
     shelf.save_abstract(about, ())
-    begin, writing = Catalogue.begin, Catalogue.writing
+    begin, writing = Catalogue.announce_change, Catalogue.writing
 
     def announced(catalogue: Catalogue, file: str, task: str, since: float) -> None:
         begin(catalogue, file, task, since)
-        monkeypatch.setattr(Catalogue, "begin", begin)
+        monkeypatch.setattr(Catalogue, "announce_change", begin)
         monkeypatch.setattr(Catalogue, "writing", overtaken)
 
     def overtaken(catalogue: Catalogue) -> contextlib.AbstractContextManager[sqlite3.Connection]:
@@ -222,7 +222,7 @@ def test_what_was_overtaken_leaves_the_deletion_that_overtook_it(
     with Shelf(shelf.folder) as other:
         assert other.find(about.ids)
         monkeypatch.setattr(other._stock, "clear_away", lambda: None)  # the deletion waits
-        monkeypatch.setattr(Catalogue, "begin", announced)
+        monkeypatch.setattr(Catalogue, "announce_change", announced)
         shelf.save_abstract(about, ())
     assert shelf.counts()["papers"] == 1
     assert_consistent(shelf)
@@ -274,7 +274,7 @@ def test_an_unfinished_change_of_a_dead_process_is_finished(shelf: Shelf) -> Non
     save(shelf, paper(pmid="1"))
     ended = Process([sys.executable, "-c", ""])
     ended.wait()
-    shelf._catalogue.begin("10.1000_x.txt", "register", 0.0)
+    shelf._catalogue.announce_change("10.1000_x.txt", "register", 0.0)
     for part in ("10.1000_x.txt", ".papershelf/records/10.1000_x.json"):
         write_file(shelf.folder / part, (other.folder / part).read_bytes())
     shelf.close()

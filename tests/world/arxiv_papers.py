@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from utils.demo.papers import ARXIV
 from utils.demo.prose import abstract
-from utils.demo.records import Record, plain
+from utils.demo.records import Record, strip_markup
 from utils.demo.topics import TOPICS
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Preprint:
     @property
     def summary(self) -> str:
         """The abstract as arXiv shows it."""
-        return " ".join(plain(body) for _, body in abstract(self.record))
+        return " ".join(strip_markup(body) for _, body in abstract(self.record))
 
 
 def find(name: str, world: World) -> Preprint | None:

@@ -7,7 +7,7 @@ from html import escape
 
 from tests.world.arxiv_papers import CC_BY, Preprint
 from utils.demo.prose import body, references
-from utils.demo.records import plain
+from utils.demo.records import strip_markup
 
 _FORMULA = r"v=\frac{V_{\max}S}{K_{m}+S}"
 _MATH = (
@@ -115,7 +115,7 @@ def _parts(paper: Preprint) -> list[tuple[str, tuple[str, ...]]]:
 def _tex(part: tuple[str, tuple[str, ...]]) -> str:
     title, paragraphs = part
     formula = "\\begin{equation}\n" + _FORMULA + "\n\\label{eq:rate}\\end{equation}\n"
-    texts = "\n\n".join(plain(text).translate(_TEX_SIGNS) for text in paragraphs)
+    texts = "\n\n".join(strip_markup(text).translate(_TEX_SIGNS) for text in paragraphs)
     cited = r" as shown before~\cite{ref1}, with $K_{m}$ fixed."
     return f"\\section{{{title}}}\n{texts}{cited}\n{formula if title == 'Results' else ''}"
 

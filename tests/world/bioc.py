@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.world.limits import refusal
 from utils.demo.prose import abstract, body, references
-from utils.demo.records import Record, plain
+from utils.demo.records import Record, strip_markup
 from utils.demo.wire import HTML, Call, Reply, as_json, text
 
 if TYPE_CHECKING:
@@ -69,15 +69,15 @@ def _passages(record: Record) -> Iterator[tuple[str, str, str, dict[str, str]]]:
     for label, words in abstract(record):
         if label:
             yield "ABSTRACT", "abstract_title_1", label.capitalize(), {}
-        yield "ABSTRACT", "abstract", plain(words), {}
+        yield "ABSTRACT", "abstract", strip_markup(words), {}
     for title, paragraphs in body(record):
         section = _SECTIONS.get(title, "INTRO" if not title else "OTHER")
         if title:
-            yield section, "title_1", plain(title), {}
+            yield section, "title_1", strip_markup(title), {}
         for words in paragraphs:
-            yield section, "paragraph", plain(words), {}
+            yield section, "paragraph", strip_markup(words), {}
     if "figure" in record.features:
         yield "FIG", "fig_caption", "Lines join the means of each group.", {"id": "f1"}
     for authors, title, journal, year, _ in references(record):
         more = {"name_0": f"surname:{authors}", "source": journal, "year": year}
-        yield "REF", "ref", plain(title), more
+        yield "REF", "ref", strip_markup(title), more

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from tests.world import walls
 from tests.world.pdf import pdf_of
 from utils.demo.prose import abstract, body, references
-from utils.demo.records import Record, plain
+from utils.demo.records import Record, strip_markup
 from utils.demo.wire import HTML, PDF, Call, Reply, as_json, redirect, text
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _work(record: Record, world: World, *, public: bool) -> dict[str, Any]:
         "citationCount": 0, "contributors": [],
         "outputs": [f"https://api.core.ac.uk/v3/outputs/{number}"],
         "createdDate": f"{record.entered}T08:21:07",
-        "abstract": " ".join(plain(part) for _, part in abstract(record)),
+        "abstract": " ".join(strip_markup(part) for _, part in abstract(record)),
         "documentType": "research", "doi": record.doi, "downloadUrl": own,
         "fullText": _WITHHELD if public else words, "id": number,
         "identifiers": [{"identifier": record.doi, "type": "DOI"}], "title": record.plain_title,
@@ -109,11 +109,11 @@ def _words(record: Record) -> str:
     """What a program took out of a PDF: no markup, and of a stub the first page only."""
     people = ", ".join(f"{given} {family}" for family, given in record.authors)
     parts = [record.plain_title, people, f"https://doi.org/{record.doi}", "Abstract"]
-    parts += [plain(part) for _, part in abstract(record)]
+    parts += [strip_markup(part) for _, part in abstract(record)]
     if record.core == "stub":
         return "\n\n".join(parts)
     for title, paragraphs in body(record):
-        parts += [title, *map(plain, paragraphs)]
+        parts += [title, *map(strip_markup, paragraphs)]
     rows = enumerate(references(record), start=1)
     cited = [f"{at}. {who}. {title}. {where} {year}." for at, (who, title, where, year, _) in rows]
     return "\n\n".join([*parts, "References", *cited])

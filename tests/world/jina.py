@@ -53,7 +53,7 @@ def reader(call: Call, world: World) -> Reply:
         return failure(451, "SecurityCompromiseError", 45102, message)
     if call.method == "POST":
         call = replace(call, raw=f"/jina_reader/{target}")
-    return jina.reader(call, world)
+    return jina.answer_reader(call, world)
 
 
 def _refused(target: str, call: Call, world: World) -> Reply | None:

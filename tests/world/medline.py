@@ -11,7 +11,7 @@ from utils.demo.pubmed_xml import (
     list_types,
     ymd,
 )
-from utils.demo.records import Record, plain
+from utils.demo.records import Record, strip_markup
 
 
 def medline(record: Record) -> str:
@@ -22,7 +22,8 @@ def medline(record: Record) -> str:
     rows += [("TI", dotted(record.plain_title)), ("PG", record.pages)]
     rows += [("LID", f"{record.doi} [doi]")] if record.doi else []
     text = " ".join(
-        f"{label}: {plain(body)}" if label else plain(body) for label, body in abstract(record)
+        f"{label}: {strip_markup(body)}" if label else strip_markup(body)
+        for label, body in abstract(record)
     )
     rows += [("AB", text)] if text else []
     for family, given in record.authors:

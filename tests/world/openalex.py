@@ -17,7 +17,7 @@ from tests.world import kinship
 from tests.world.pdf import pdf_of
 from tests.world.unpaywall import locations
 from utils.demo.prose import abstract
-from utils.demo.records import Record, plain
+from utils.demo.records import Record, strip_markup
 from utils.demo.wire import HTML, PDF, Call, Reply, as_json, text
 
 if TYPE_CHECKING:
@@ -228,7 +228,9 @@ def _work(record: Record, world: World) -> dict[str, Any]:
         },
         "is_retracted": record.retracted, "cited_by_count": 0, "referenced_works": [],
         "referenced_works_count": 0,
-        "abstract_inverted_index": _inverted(" ".join(plain(body) for _, body in abstract(record))),
+        "abstract_inverted_index": _inverted(
+            " ".join(strip_markup(body) for _, body in abstract(record))
+        ),
     }  # fmt: skip
 
 

@@ -5,7 +5,7 @@ import zlib
 from functools import lru_cache
 
 from utils.demo.prose import abstract, body, references
-from utils.demo.records import Record, plain
+from utils.demo.records import Record, strip_markup
 
 _LINES = 56
 
@@ -37,7 +37,7 @@ def _lines(record: Record) -> list[str]:
     for title, paragraphs in parts:
         lines += [title, ""] if title and paragraphs else []
         for text in paragraphs:
-            lines += [*textwrap.wrap(plain(text), 92), ""]
+            lines += [*textwrap.wrap(strip_markup(text), 92), ""]
     return lines
 
 

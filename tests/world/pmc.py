@@ -29,7 +29,7 @@ from tests.world.limits import refusal
 from tests.world.pdf import pdf_of
 from utils.demo import jats
 from utils.demo.prose import abstract, body
-from utils.demo.records import Record, plain
+from utils.demo.records import Record, strip_markup
 from utils.demo.wire import XML, Call, Reply, as_json, text
 
 if TYPE_CHECKING:
@@ -162,9 +162,9 @@ def _content(record: Record, version: int, kind: str) -> bytes | None:
         )
     if kind == "txt":
         if "jats" in record.files:
-            return plain(jats.document(record).decode()).encode()
-        parts = [record.plain_title, *(plain(text) for _, text in abstract(record))]
-        parts += [plain(text) for _, paragraphs in body(record) for text in paragraphs]
+            return strip_markup(jats.document(record).decode()).encode()
+        parts = [record.plain_title, *(strip_markup(text) for _, text in abstract(record))]
+        parts += [strip_markup(text) for _, paragraphs in body(record) for text in paragraphs]
         return "\n\n".join(parts).encode()
     return pdf_of(record) if kind == "pdf" and not record.manuscript else None
 

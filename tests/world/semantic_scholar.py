@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from tests.world.kinship import cited, citing
 from utils.demo.prose import abstract
-from utils.demo.records import Record, plain
+from utils.demo.records import Record, strip_markup
 from utils.demo.wire import Call, Reply, as_json
 
 if TYPE_CHECKING:
@@ -264,7 +264,7 @@ def _open_copy(record: Record, world: World) -> str:
 
 
 def _row(record: Record, fields: Sequence[str], world: World) -> dict[str, Any]:
-    told = " ".join(plain(body) for _, body in abstract(record))
+    told = " ".join(strip_markup(body) for _, body in abstract(record))
     open_copy = _open_copy(record, world)
     journal = {"name": record.journal.title, "volume": record.volume, "pages": record.pages}
     makers: dict[str, Callable[[], Any]] = {

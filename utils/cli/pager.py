@@ -35,7 +35,7 @@ def paged(name: str) -> Iterator[None]:
             yield
     finally:
         LINE.clear()
-        _show(printed.getvalue().decode(encoding), command)
+        _show_text(printed.getvalue().decode(encoding), command)
 
 
 def is_terminal() -> bool:
@@ -52,7 +52,8 @@ def _find_pager() -> list[str]:
     return command if command and command != ["cat"] and shutil.which(command[0]) else []
 
 
-def _show(text: str, command: list[str]) -> None:
+def _show_text(text: str, command: list[str]) -> None:
+    """Write a short text at once; give a long one to the pager."""
     size = shutil.get_terminal_size()
     rows = sum(1 + max(0, len(line) - 1) // max(1, size.columns) for line in text.splitlines())
     if rows < size.lines:
@@ -60,7 +61,10 @@ def _show(text: str, command: list[str]) -> None:
         sys.stdout.flush()
         return
     unsent: bytes | None = text.encode(sys.stdout.encoding, "replace")
-    with suppress(BrokenPipeError), _start(command) as process:  # it may be left before its end
+    with (
+        suppress(BrokenPipeError),
+        _start_pager(command) as process,
+    ):  # it may be left before its end
         while process.poll() is None:
             try:
                 process.communicate(unsent)
@@ -68,5 +72,5 @@ def _show(text: str, command: list[str]) -> None:
                 unsent = None
 
 
-def _start(command: list[str]) -> subprocess.Popen[bytes]:
+def _start_pager(command: list[str]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdin=subprocess.PIPE)  # noqa: S603 - the user's own choice

@@ -245,7 +245,7 @@ def _is_text(value: object) -> bool:
 
 
 def _replace_unstorable(text: str) -> str:
-    """Replace characters that cannot be stored; return the same object if there are none."""
+    """Replace characters that cannot be stored; return the same object if all can."""
     clean = replace_surrogates(text).replace("\0", "\ufffd")
     return text if clean == text else clean
 

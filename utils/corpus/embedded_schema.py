@@ -281,7 +281,7 @@ class Entry(NamedTuple):
 
 
 def read_entries(db: sqlite3.Connection) -> Iterable[Entry]:
-    """Return all entries, to fill an index again."""
+    """Yield all entries, to fill an index again."""
     found = db.execute(
         "SELECT passages.id, words, year, journal, types, kind, retracted FROM passages "
         "JOIN texts USING (id) JOIN abouts ON abouts.id = passages.about"

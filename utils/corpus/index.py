@@ -227,7 +227,7 @@ class _IndexRun:
         """Write the batch if it is full (or *everything*); return whether it was written."""
         if not self.batch or (self.gathered < _BATCH and not everything):
             return False
-        self.database.count_names(self.names)
+        self.database.add_counts(self.names)
         self.names.clear()
         self._remove_passages([uuid for text in self.batch for uuid in text.gone])
         self.database.replace_together(

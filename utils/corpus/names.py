@@ -106,9 +106,9 @@ def fold_journal_name(name: str) -> str:
 
 
 class NameTables(Connections):
-    """The names of a corpus, in SQL."""
+    """Tables of other names (synonyms, abbreviations) for journals and terms."""
 
-    def count_names(self, found: Mapping[Name, int]) -> None:
+    def add_counts(self, found: Mapping[Name, int]) -> None:
         """Add these counts of texts to the counts of the names."""
         if not found:
             return
@@ -123,7 +123,7 @@ class NameTables(Connections):
         """
         total = 0
         for some in _split_into_pages(filter(None, map(_to_name, called))):
-            self.count_names(dict.fromkeys(some, 0))
+            self.add_counts(dict.fromkeys(some, 0))
             total += len(some)
         return total
 

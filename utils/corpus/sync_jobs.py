@@ -217,7 +217,7 @@ class SyncJob:
             connection.execute(these.values(**values))
 
     def get_next_pmids(self, limit: int) -> dict[str, str]:
-        """Return PMIDs whose record must be fetched, each with its reason (see `_WHY`)."""
+        """Return PMIDs whose record must be fetched, each with its reason (see `_REASONS`)."""
         query = select(_staged.c.pmid, _staged.c.why).where(
             _staged.c.job_id == self.job_id, _staged.c.state == ""
         )

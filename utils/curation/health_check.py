@@ -285,7 +285,7 @@ def _check_proxies(web: Web, urls: Sequence[str]) -> Check:
             advice = "The services are asked by https: export HTTPS_PROXY=http://HOST:PORT"
             return Check("proxy", "warning", "HTTP_PROXY is for http only; none is used", advice)
         return Check("proxy", "ok", "none; every service is asked directly")
-    phrases = (f"{proxy} for {_hosts_phrase(hosts, len(urls))}" for proxy, hosts in proxies.items())
+    phrases = (f"{proxy} for {_format_hosts(hosts, len(urls))}" for proxy, hosts in proxies.items())
     return Check("proxy", "ok", "; ".join(phrases))
 
 
@@ -319,7 +319,7 @@ def _issuer(one: ServiceCheck, web: Web) -> str:
 
 def _combined_check(cause: str, services: Sequence[ServiceCheck], of: int, nobody: bool) -> Check:
     """One check for all services with the same *cause*."""
-    everybody = _hosts_phrase([one.host for one in services], of)
+    everybody = _format_hosts([one.host for one in services], of)
     hints = services[0].error.hints if services[0].error else ()
     advice = " ".join(hint for hint in hints if "doctor" not in hint)  # here it is
     if cause == "offline":
@@ -367,10 +367,10 @@ def _registered_domain(netloc: str) -> str:
     return ".".join(labels[-3:] if is_second_level else labels[-2:])
 
 
-def _hosts_phrase(hosts: Sequence[str], of: int) -> str:
-    """Hosts in a sentence.
+def _format_hosts(hosts: Sequence[str], of: int) -> str:
+    """Return the hosts as part of a sentence.
 
-    >>> _hosts_phrase(["a.org", "b.org"], 5), _hosts_phrase(["a.org"] * 5, 5)
+    >>> _format_hosts(["a.org", "b.org"], 5), _format_hosts(["a.org"] * 5, 5)
     ('a.org and b.org', 'all 5 services')
     """
     if len(hosts) == of > 1:

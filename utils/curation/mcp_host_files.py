@@ -64,7 +64,7 @@ def find_host_files(
     Parameters
     ----------
     folders : mapping, optional
-        Where the patterns of `HOSTS` start; by default `program_folders` of this process.
+        Where the patterns of `HOSTS` start; by default `find_program_folders` of this process.
     platform : str
         The system, as ``sys.platform`` spells it.
     """

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from . import jats
 from .pubmed_xml import DOCTYPE, pubmed_article
-from .records import Corpus, Record, plain
+from .records import Corpus, Record, strip_markup
 from .wire import XML, Call, Reply, as_json, text
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def _search(term: str, corpus: Corpus) -> Reply:
 
 
 def _split_words(record: Record) -> set[str]:
-    return set(re.findall(r"\w+", plain(pubmed_article(record)).lower()))
+    return set(re.findall(r"\w+", strip_markup(pubmed_article(record)).lower()))
 
 
 def fetch_error(message: str, status: int) -> Reply:

@@ -13,7 +13,7 @@ from typing import Self
 from ..model import sites
 from .doi import doi
 from .eutils import eutils
-from .jina import reader
+from .jina import answer_reader
 from .papers import PAPERS
 from .publishers import site
 from .records import Corpus
@@ -33,7 +33,7 @@ def cloud(call: Call, internet: Internet) -> Reply:
 
 
 SERVICES: Mapping[str, Service] = {
-    "eutils": eutils, "pmc_cloud": cloud, "doi": doi, "jina_reader": reader,
+    "eutils": eutils, "pmc_cloud": cloud, "doi": doi, "jina_reader": answer_reader,
 }  # fmt: skip
 HOSTS: Mapping[str, Service] = {
     name: partial(site, name) for name in ("meadow", "harbour", "summit")

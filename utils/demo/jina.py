@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from .prose import abstract, body, references
-from .records import Record, plain
+from .records import Record, strip_markup
 from .wire import TEXT, Call, Reply, as_json, text
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def see(record: Record) -> Seen:
 
 def _write_abstract(record: Record) -> str:
     parts = [f"# {record.plain_title}", "## Abstract"]
-    return "\n\n".join([*parts, *(plain(body) for _, body in abstract(record))])
+    return "\n\n".join([*parts, *(strip_markup(body) for _, body in abstract(record))])
 
 
 def markdown_of(record: Record) -> str:
@@ -66,7 +66,7 @@ def markdown_of(record: Record) -> str:
     parts.append(f"[https://doi.org/{record.doi}](https://doi.org/{record.doi})")
     for title, paragraphs in body(record):
         parts += [f"## {title}"] if title else []
-        parts += [plain(paragraph) for paragraph in paragraphs]
+        parts += [strip_markup(paragraph) for paragraph in paragraphs]
     rows = enumerate(references(record), start=1)
     cited = [
         f"{at}. {who}. {title}. {journal} {year}." for at, (who, title, journal, year, _) in rows
@@ -94,7 +94,7 @@ def formatted(
     return text("\n\n".join(part for part in parts if part), TEXT, 200, X_Usage_Tokens=str(tokens))
 
 
-def reader(call: Call, internet: Internet) -> Reply:
+def answer_reader(call: Call, internet: Internet) -> Reply:
     """Return the page whose address follows the slash."""
     target = call.raw.removeprefix("/jina_reader/")
     record = record_at(target, internet)

@@ -117,7 +117,7 @@ class Record:
     @property
     def plain_title(self) -> str:
         """The title as text."""
-        return plain(self.title)
+        return strip_markup(self.title)
 
     @property
     def last_revised(self) -> str:
@@ -168,6 +168,6 @@ class Corpus:
         self.by_doi = {record.doi.lower(): record for record in own if record.doi}
 
 
-def plain(fragment: str) -> str:
+def strip_markup(fragment: str) -> str:
     """Text of an XML fragment."""
     return html.unescape(re.sub(r"<[^>]+>", "", fragment))

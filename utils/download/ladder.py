@@ -56,7 +56,7 @@ class Step:
 
     @property
     def served(self) -> bool:
-        """Return whether a text was found, and in the version asked for."""
+        """True if a text was found, and in the version asked for."""
         found = self.document
         return found is not None and is_accepted_version(self.wants, found.version, self.paper)
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ..errors import SourceMiss
+from ..errors import SourceMiss, Unreachable
 from ..http import Web
 from ..judges.comparison import describe_copy
 from ..model.paper import (
@@ -31,7 +31,7 @@ from ..shelf import body_of
 from ..shelf.pdf_files import PdfFile
 from ..sources import Route
 from .climb import Rung
-from .ladder import Ladder, Step
+from .ladder import Ladder, Step, get_lease_name
 
 _DAY_S = 86400.0
 _Candidates = Iterator[tuple[Paper, Fetched | SourceMiss]]
@@ -64,41 +64,58 @@ def fetch_pdfs(papers: Iterable[StoredPaper], ladder: Ladder) -> Iterator[PdfOut
     for stored in papers:
         if stored.kind != "full_text":
             continue
-        if pdf := ladder.shelf.pdfs.find(stored) or ladder.shelf.keep_pdf(stored):
+        if pdf := _find_kept(stored, ladder):
             yield PdfOutcome(stored, pdf)
         elif ladder.web.settings.papers_offline:
             yield PdfOutcome(stored, None, ladder.shelf.pdfs.attempts(stored))
         else:
-            yield _fetch_pdf(stored, ladder)
+            yield _fetch_under_lease(stored, ladder)
+
+
+def _find_kept(stored: StoredPaper, ladder: Ladder) -> PdfFile | None:
+    return ladder.shelf.pdfs.find(stored) or ladder.shelf.keep_pdf(stored)
+
+
+def _fetch_under_lease(stored: StoredPaper, ladder: Ladder) -> PdfOutcome:
+    """Fetch a PDF, unless another thread or process fetched it while this one waited."""
+    ids = stored.paper.ids
+    try:
+        with ladder.web.leases.hold(get_lease_name(stored.paper), str(ids)):
+            if pdf := _find_kept(stored, ladder):
+                return PdfOutcome(stored, pdf)
+            return _fetch_pdf(stored, ladder)
+    except Unreachable as busy:
+        return PdfOutcome(stored, None, (Attempt("lease", busy.outcome, busy.message),))
 
 
 def _fetch_pdf(stored: StoredPaper, ladder: Ladder) -> PdfOutcome:
     settings, pdfs = ladder.web.settings, ladder.shelf.pdfs
-    still_valid = _keep_recent_answers(
+    attempts = _keep_recent_answers(
         pdfs.attempts(stored), settings.papers_retry_abstract_days * _DAY_S
     )
+    answered = {attempt.source for attempt in attempts}
     text = describe_copy(body_of(ladder.shelf.read_text(stored)), stored.via, stored.version)
-    step = Step(stored.paper, stored.version or "published", [text], list(still_valid))
-    spare: Fetched | None = None
+    other_version: Fetched | None = None
     for rung in _find_rungs(stored, ladder):
-        if rung.via in {attempt.source for attempt in still_valid}:
+        if rung.via in answered:
             continue
-        step.document = step.fetched = None
-        ladder.ask(rung, [step])
+        [step] = ladder.ask(rung, [Step(stored.paper, stored.version or "published", [text])])
+        attempts += step.attempts
         if step.fetched and step.document:
             found = replace(step.fetched, version=step.document.version)
             if step.served:
-                spare = found
-                break
-            spare = spare or found
-    if spare is None:
-        pdfs.record_attempts(stored, step.attempts)
-        return PdfOutcome(stored, None, step.attempts)
-    pdf = pdfs.keep(stored, spare, attempts=step.attempts)
-    return PdfOutcome(stored, pdf, step.attempts, is_new=True)
+                kept = pdfs.keep(stored, found, attempts=attempts)
+                return PdfOutcome(stored, kept, attempts, is_new=True)
+            other_version = other_version or found
+    if other_version:
+        kept = pdfs.keep(stored, other_version, attempts=attempts)
+        return PdfOutcome(stored, kept, attempts, is_new=True)
+    pdfs.record_attempts(stored, attempts)
+    return PdfOutcome(stored, None, attempts)
 
 
 def _keep_recent_answers(attempts: Sequence[Attempt], valid_s: float) -> list[Attempt]:
+    """Return the definite answers of routes that need not be asked again yet."""
     answered = find_answered_routes(attempts, INCONCLUSIVE | {"saved", "skipped"})
     return [
         one for one in attempts if one.source in answered and is_within_seconds(valid_s, one.at)
@@ -120,9 +137,9 @@ def _find_rungs(stored: StoredPaper, ladder: Ladder) -> Iterator[Rung]:
 def _drop_pages(route: Route) -> Callable[[Sequence[Paper], Web], _Candidates]:
     """Return the ``fetch`` of a route without the pages that lead to its PDF files."""
 
-    def fetch(papers: Sequence[Paper], web: Web) -> _Candidates:
+    def fetch_pdf_candidates(papers: Sequence[Paper], web: Web) -> _Candidates:
         for paper, candidate in route.fetch(papers, web):
             if isinstance(candidate, SourceMiss) or candidate.media == "pdf":
                 yield paper, candidate
 
-    return fetch
+    return fetch_pdf_candidates

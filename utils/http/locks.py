@@ -82,7 +82,7 @@ class Leases:
         return mine
 
     def release(self, names: Collection[str]) -> None:
-        """Return leases, and wake the threads that wait for them."""
+        """Release leases, and wake the threads that wait for them."""
         if not names:
             return
         try:
@@ -322,7 +322,7 @@ class Slots:
         return None
 
     def _free_slot(self, name: str, slot: int) -> None:
-        """Return a slot, and wake waiting threads."""
+        """Free a slot, and wake waiting threads."""
         with self._changed:
             self._ours[name].discard(slot)
             if not self._ours[name]:

@@ -43,15 +43,15 @@ def find_other_body(markdown: str, abstract: str, title: str) -> Sign | None:
         text = f"the body has {of_title:.0%} of the title's words"
     else:
         share = len(wanted & body.pairs) / len(wanted)
-        weight = _weigh_shares(share, _share_of_long_words(told, body.words), of_title)
+        weight = _weigh_topic_shares(share, _share_of_long_words(told, body.words), of_title)
         text = f"the body has {share:.0%} of the abstract's pairs of words"
     if not weight or not is_same_language(told or titled, body.words):
         return None
     return Sign("other body", weight, text, "wrong_paper")
 
 
-def _weigh_shares(pairs: float, long_words: float, of_title: float) -> int:
-    """Return how much the shares of an abstract and title that a body has speak against it."""
+def _weigh_topic_shares(pairs: float, long_words: float, of_title: float) -> int:
+    """Return the weight against a text whose body has few words of abstract and title."""
     never, seldom, some, few = limits.BODY_PAIRS_SHARES
     strange, odd = (of_title < share for share in limits.BODY_TITLE_WORDS_SHARES[1:])
     if (

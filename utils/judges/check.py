@@ -70,7 +70,7 @@ def judge(
     """Return *document* as full text of *paper*, ``full_text`` or ``doubtful``, with the evidence.
 
     *comparison* holds other copies and other papers of the journal, where there is a shelf; *same*
-    is the answer of `identify`, where it was asked before.
+    is the answer of `judge_identity`, where it was asked before.
 
     Raises
     ------

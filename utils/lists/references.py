@@ -361,7 +361,7 @@ def read_table_entries(
 
 
 class Columns:
-    """The columns of a table by meaning, as `header_of` returns it."""
+    """The columns of a table by meaning, as `parse_header` returns them."""
 
     def __init__(self, fields: Sequence[str]) -> None:
         self._places: dict[str, list[int]] = {}

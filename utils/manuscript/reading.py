@@ -294,14 +294,14 @@ def read_accepted(manuscript: Path) -> dict[str, str]:
     try:
         if file.stat().st_size > _MAX_ACCEPTED_BYTES:
             raise BadRequest(f"{file.name} is too long.", "It has a line for each finding.")
-        return dict(_parse_accepted(decode_lines(file.read_bytes()), file.name))
+        return dict(_parse_accepted_findings(decode_lines(file.read_bytes()), file.name))
     except OSError as error:
         msg = f"{file.name} cannot be read: {error.strerror}."
         raise BadRequest(msg, "Look at the file.") from None
 
 
-def _parse_accepted(lines: Iterable[str], name: str) -> Iterable[tuple[str, str]]:
-    """Yield fingerprint and reason of each line."""
+def _parse_accepted_findings(lines: Iterable[str], name: str) -> Iterable[tuple[str, str]]:
+    """Yield fingerprint and reason of each finding that the user accepts."""
     for at, line in enumerate(lines, 1):
         found, _, reason = line.strip().partition(" ")
         if found and found[0] != "#":

@@ -94,10 +94,10 @@ def serve(**options: Any) -> int:
         return error.exit_code
     import anyio
 
-    from .stdio import speak
+    from .stdio import serve_stdio
 
     try:
-        anyio.run(speak, build(Library(settings)))
+        anyio.run(serve_stdio, build(Library(settings)))
     except* BrokenPipeError:
         log.info("The host hung up before it read an answer.")
     # The host hung up: work still under way would be for nothing. No file of ours is ever half

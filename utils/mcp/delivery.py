@@ -73,7 +73,7 @@ class Host:
 
     @property
     def takes_links(self) -> bool:
-        """Return whether the host accepts resource links as content; Anthropic's helpers raise."""
+        """True if the host accepts resource links as content."""
         return self.protocol >= _STRUCTURED_SINCE and self._known_form is not None
 
     @property

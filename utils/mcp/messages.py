@@ -33,10 +33,10 @@ def fault_in(sent: str | bytes) -> Fault | None:
         message = jsonrpc_message_adapter.validate_json(sent, by_name=False)
     except ValidationError as error:
         return describe(error)
-    return fault_of(message)
+    return find_id_error(message)
 
 
-def fault_of(message: JSONRPCMessage) -> Fault | None:
+def find_id_error(message: JSONRPCMessage) -> Fault | None:
     """Return the fault of a request whose id is missing, null, a fraction or no id at all.
 
     The SDK takes such a request for a notification, and never answers it. The protocol's own

@@ -25,7 +25,7 @@ _MOST_PAPERS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Blank:
-    """A blank to fill in: required unless it has a *usual* value."""
+    """An argument of a prompt, with its default."""
 
     title: str
     description: str

@@ -11,14 +11,14 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from .messages import describe, fault_of
+from .messages import describe, find_id_error
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
     from mcp.shared.message import SessionMessage
 
 
-async def speak(server: FastMCP[Any]) -> None:
+async def serve_stdio(server: FastMCP[Any]) -> None:
     """Serve one host until it hangs up."""
     from fastmcp.server.context import reset_transport, set_transport
     from mcp.server.stdio import stdio_server
@@ -93,7 +93,7 @@ async def _valid_messages(incoming: Any, outgoing: Any) -> AsyncIterator[Session
 
     async for item in incoming:
         is_message = isinstance(item, SessionMessage)
-        fault = fault_of(item.message) if is_message else describe(item)
+        fault = find_id_error(item.message) if is_message else describe(item)
         if is_message and not fault:
             yield item
         elif fault:

@@ -111,7 +111,7 @@ def _find_pictures(fetched: Fetched) -> dict[str, tuple[str, ...]]:
 
 
 def find_mentions(stored: StoredPaper, shelf: Shelf) -> dict[str, Mention]:
-    """Return each object's first mention, by label as `floats_of` spells it."""
+    """Return each object's first mention, by label as `find_floats` spells it."""
     text = shelf.read_text(stored)
     sections = build_outline(text, collect_section_words(stored.sections))
     found = {}

@@ -10,7 +10,7 @@ packed as `shown` has it, for `search`, and `embedding` makes their `vectors`.
 
 `pmc` brings PMC's open articles up to date: `objects` is the table of what is known of each,
 `bundles` are what was fetched, `texts` make parts of them, `articles` hands them to whoever would
-ask PMC; `pmc_plan` says what it takes.
+ask PMC; `plan_pmc` says what it takes.
 """
 
 from __future__ import annotations

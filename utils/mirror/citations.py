@@ -176,7 +176,7 @@ class _Update:
         yield self._advance_progress(step="done", table=tables.get_published())
 
     def _find_collection(self) -> Steps[Collection | None]:
-        """Return NIH's newest collection, read; else the one on this disk."""
+        """Find NIH's newest collection, and read it; else the one on this disk."""
         known = known_collections(self.folder)
         try:
             snapshot = find_newest_snapshot(self.web)

@@ -89,7 +89,7 @@ def make_local_routes(settings: Settings) -> dict[str, Route]:
 
 
 def fetch(papers: Sequence[Paper], web: Web) -> Iterator[tuple[Paper, Fetched | SourceMiss]]:
-    """Return the JATS of papers as the Cloud Service sent it; by PMCID, else by PMID or DOI."""
+    """Yield the JATS of papers as the Cloud Service sent it; by PMCID, else by PMID or DOI."""
     found = find_articles([paper.ids for paper in papers], web.settings)
     for paper in papers:
         if fetched := found.get(paper.ids):

@@ -122,7 +122,7 @@ class Objects:
         """Put objects into new batches, numbered on, all or none."""
         with self._open_database() as db, transaction(db):
             first = int(db.execute("SELECT coalesce(max(batch), 0) FROM objects").fetchone()[0])
-            first = max(first, int(self._read_fact(db, "last_batch") or 0)) + 1
+            first = max(first, int(self._read_stored_value(db, "last_batch") or 0)) + 1
             for number, (state, some) in enumerate(batches, first):
                 db.executemany(_PLAN, [(*one, number, state) for one in some])
             last = str(first + len(batches) - 1)
@@ -171,14 +171,15 @@ class Objects:
         if not self._path.exists():
             return ""
         with self._open_database() as db:
-            return self._read_fact(db, name)
+            return self._read_stored_value(db, name)
 
     def remember(self, name: str, value: str) -> None:
         """Write down a fact."""
         with self._open_database() as db, transaction(db):
             db.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))
 
-    def _read_fact(self, db: sqlite3.Connection, name: str) -> str:
+    def _read_stored_value(self, db: sqlite3.Connection, name: str) -> str:
+        """Return a stored value by name; empty if unknown."""
         row = db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         return str(row[0]) if row else ""
 

@@ -170,10 +170,10 @@ class Snapshot:
 
     def get_keys(self, addresses: Sequence[At]) -> list[int]:
         """Return the keys of the texts of documents."""
-        return self.get_numbers("key", addresses)
+        return self.get_field_values("key", addresses)
 
-    def get_numbers(self, name: str, addresses: Sequence[At]) -> list[int]:
-        """Return the numbers that documents have in a field."""
+    def get_field_values(self, name: str, addresses: Sequence[At]) -> list[int]:
+        """Return the values that documents have in a numeric field."""
         documents = [_to_address(at) for at in addresses]
         values = self.searcher.fast_field_values(name, documents) if documents else []
         return [int(value or 0) for value in values]

@@ -85,7 +85,7 @@ def read_rows_at(
 def read_passages_at(
     part: Path, positions: Sequence[int], columns: Sequence[str] = ()
 ) -> Iterator[dict[str, Any]]:
-    """Yield the passages of the records at some positions, in order; see `rows_at`."""
+    """Yield the passages of the records at some positions, in order; see `read_rows_at`."""
     from pyarrow import compute, parquet
 
     with explain_unreadable(), parquet.ParquetFile(part) as file:

@@ -56,7 +56,7 @@ class TextPassageIndex(PassageIndex):
 
     @cached_property
     def _records_of(self) -> Generation | None:
-        """Return the generation of PubMed that the index is made with; None without one."""
+        """The generation of PubMed that the index is made with; None without one."""
         return self._pubmed.get_published()
 
     @property
@@ -181,5 +181,5 @@ def find_full_texts(snapshot: Snapshot, pmids: Iterable[str]) -> set[str]:
         return set()
     query = build_numbers_query(snapshot.words.index.schema, "pmid", wanted)
     found = snapshot.search(query, len(wanted) + 100)
-    values = snapshot.get_numbers("pmid", [at for _, at in found])
+    values = snapshot.get_field_values("pmid", [at for _, at in found])
     return {str(pmid) for pmid in values if pmid}

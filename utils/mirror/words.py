@@ -151,7 +151,7 @@ class WordIndex:
         """Have at hand what the documents of some files need besides their rows."""
 
     def facts(self) -> dict[str, str]:
-        """Return further facts that are stored with the generation of the index."""
+        """Return metadata that is stored with the index, and makes it outdated when it changes."""
         return {}
 
     def _find_differences(self, new: Path) -> tuple[dict[int, Any], list[int]]:

@@ -208,7 +208,7 @@ NO_HITS = "No hits: ask with fewer or other words, or leave a filter out."
 
 @dataclass(frozen=True, slots=True)
 class SearchResult(Tabular):
-    """One page of search results; ``next_start`` is None on the last page."""
+    """One page of search results; ``next_start`` is empty on the last page."""
 
     query: str
     effective_query: str

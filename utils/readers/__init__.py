@@ -157,7 +157,7 @@ def get_reader(media: Media) -> ModuleType:
 
 
 def add_provenance(document: Document, fetched: Fetched, paper: Paper) -> Document:
-    """Return the document with its reader, licence and version, from itself, its site or record."""
+    """Return the document with its reader, and with the licence and version that are known."""
     return replace(
         document,
         license=choose_license(document.license, fetched.license, paper.license),

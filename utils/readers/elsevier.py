@@ -297,9 +297,9 @@ class _Article:
             else:
                 self._write_element(el, back)
         if self.notes:
-            back.insert(0, self._note_group())
+            back.insert(0, self._record_group())
 
-    def _note_group(self) -> Element:
+    def _record_group(self) -> Element:
         group = self.article.makeelement("fn-group")
         for name, el in self.notes.items():
             note = self._add_element(group, "fn")

@@ -97,7 +97,7 @@ def read(fetched: Fetched) -> Document:
 
 
 def find_pictures(fetched: Fetched) -> dict[str, tuple[str, ...]]:
-    """Return by label ("Figure 2") what a source calls the files of a figure's pictures.
+    """Return the picture files of each figure, by label ("Figure 2").
 
     Raises
     ------

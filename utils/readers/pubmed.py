@@ -324,7 +324,8 @@ def _make_list_reader(
     return reader
 
 
-def _is_inside(readers: Readers) -> Reader:
+def _make_nested_reader(readers: Readers) -> Reader:
+    """Return a reader of the children of an element."""
     return lambda element, found: _visit_element(element, readers, found)
 
 
@@ -532,7 +533,7 @@ def _pub_model(element: _Element, found: Found) -> None:
     _visit_element(element, _ARTICLE, found)
 
 
-_ID_LIST = _is_inside({"ArticleId": _article_id})
+_ID_LIST = _make_nested_reader({"ArticleId": _article_id})
 _KEYWORDS = _make_list_reader("keywords", "Keyword")
 _SHARED: Readers = {
     "PMID": _make_single_reader("pmid", get_pmid),
@@ -546,10 +547,10 @@ _SHARED: Readers = {
     "KeywordList": _KEYWORDS,
 }
 _ARTICLE: Readers = _SHARED | {
-    "Journal": _is_inside(
+    "Journal": _make_nested_reader(
         {
             "ISSN": _make_single_reader("issn"),
-            "JournalIssue": _is_inside(
+            "JournalIssue": _make_nested_reader(
                 {
                     "Volume": _make_single_reader("volume"),
                     "Issue": _make_single_reader("issue"),
@@ -566,7 +567,7 @@ _ARTICLE: Readers = _SHARED | {
 }
 _CITATION: Readers = _SHARED | {
     "Article": _pub_model,
-    "MedlineJournalInfo": _is_inside(
+    "MedlineJournalInfo": _make_nested_reader(
         {
             "MedlineTA": _make_single_reader("nlm abbreviation"),
             "ISSNLinking": _make_single_reader("linking issn"),
@@ -584,18 +585,18 @@ _BOOK: Readers = {
     "ELocationID": _location_id,
 }
 _RECORD: Readers = {
-    "MedlineCitation": _is_inside(_CITATION),
-    "BookDocument": _is_inside(
+    "MedlineCitation": _make_nested_reader(_CITATION),
+    "BookDocument": _make_nested_reader(
         _SHARED
         | {
             "ArticleIdList": _ID_LIST,
-            "Book": _is_inside(_BOOK),
+            "Book": _make_nested_reader(_BOOK),
             "PublicationType": _many("publication types"),
             "ContributionDate": _make_single_reader("contributed", _date),
         }
     ),
-    "PubmedData": _is_inside(
+    "PubmedData": _make_nested_reader(
         {"History": _read_history, "ArticleIdList": _ID_LIST, "ReferenceList": _reference_list}
     ),
-    "PubmedBookData": _is_inside({"History": _read_history, "ArticleIdList": _ID_LIST}),
+    "PubmedBookData": _make_nested_reader({"History": _read_history, "ArticleIdList": _ID_LIST}),
 }

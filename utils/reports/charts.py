@@ -196,7 +196,7 @@ class TimeLabel:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """Papers ended over time; ``areas`` are stacked SVG paths."""
+    """The papers that ended, over time."""
 
     areas: tuple[tuple[PaperState, str], ...]
     ticks: tuple[Tick, ...]

@@ -133,7 +133,7 @@ def count_review(
     text_of: Callable[[Record], PaperState | None],
     protocol: Protocol,
 ) -> Numbers:
-    """Return the numbers of PRISMA's boxes.
+    """Return the counts for PRISMA's boxes.
 
     Parameters
     ----------

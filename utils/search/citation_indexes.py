@@ -34,7 +34,7 @@ Lists = Callable[[Ids, Kind, int, Web], tuple[int, list[LinkedPaper], str]]
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """An index: its name for people, the names of papers that it takes, its key if it wants one.
+    """An index of citations: the identifiers that it takes, and the key that it needs.
 
     ``lists`` says how many papers a list has, and which the first of them are.
     """

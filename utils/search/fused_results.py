@@ -89,12 +89,14 @@ class FoundPaper:
             "abstract": paper.abstract if abstract else "",
             "version": "preprint" if is_preprint(paper) else "",
             "sources": list(self.sources),
-            "same": [{"source": one.source, **_link_to_row(one)} for one in self.same],
-            "linked": [{"relation": one.relation, **_link_to_row(one)} for one in self.linked],
+            "same": [{"source": one.source, **_linked_paper_to_row(one)} for one in self.same],
+            "linked": [
+                {"relation": one.relation, **_linked_paper_to_row(one)} for one in self.linked
+            ],
         }
 
 
-def _link_to_row(other: MergedRecord | LinkedPaper) -> dict[str, Any]:
+def _linked_paper_to_row(other: MergedRecord | LinkedPaper) -> dict[str, Any]:
     return {
         "ids": other.ids.names(),
         "title": other.title,

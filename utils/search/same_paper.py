@@ -262,7 +262,7 @@ def compare_authors(ours: ComparedRecord, theirs: ComparedRecord) -> Likeness:
 
 
 def compare_abstracts(ours: ComparedRecord, theirs: ComparedRecord) -> Likeness:
-    """Return whether two abstracts share most of their wording, or almost none."""
+    """Compare two abstracts: most of the wording shared, almost none, or neither."""
     short, long = sorted((ours.abstract_runs, theirs.abstract_runs), key=len)
     if not short:
         return "unknown"
@@ -273,7 +273,7 @@ def compare_abstracts(ours: ComparedRecord, theirs: ComparedRecord) -> Likeness:
 
 
 def compare_journals(ours: ComparedRecord, theirs: ComparedRecord) -> Likeness:
-    """Return whether two records name the same journal, abbreviated or not."""
+    """Compare the journals of two records, abbreviated or not."""
     if ours.paper.issn and ours.paper.issn == theirs.paper.issn:
         return "same"
     if not ours.journals or not theirs.journals:
@@ -283,14 +283,14 @@ def compare_journals(ours: ComparedRecord, theirs: ComparedRecord) -> Likeness:
 
 
 def compare_volumes(ours: ComparedRecord, theirs: ComparedRecord) -> Likeness:
-    """Return whether two records name the same volume."""
+    """Compare the volumes of two records."""
     if not ours.volume or not theirs.volume:
         return "unknown"
     return "same" if ours.volume == theirs.volume else "differ"
 
 
 def compare_pages(ours: ComparedRecord, theirs: ComparedRecord) -> Likeness:
-    """Return whether two papers begin on the same page, or have the same article number."""
+    """Compare the first pages, or the article numbers, of two records."""
     (kind, page, last), (other_kind, other_page, other_last) = ours.page, theirs.page
     if not page or not other_page:
         return "unknown"

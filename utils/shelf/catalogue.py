@@ -430,7 +430,7 @@ class Catalogue:
 
     @property
     def fts(self) -> bool:
-        """Return whether there is a full-text index; else every paper is searched."""
+        """True if there is a full-text index; else every paper is searched."""
         if self._fts is None:
             with self.using():
                 pass
@@ -575,7 +575,7 @@ class Catalogue:
         with self.writing() as connection:
             connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
 
-    def begin(self, file: str, task: str, since: float) -> None:
+    def announce_change(self, file: str, task: str, since: float) -> None:
         """Announce that *file* is about to be written (``register``) or deleted (``remove``).
 
         A deletion that is announced stays so until the file is deleted or written: who meant to

@@ -211,7 +211,7 @@ class Shelf:
         Raises
         ------
         StoreFailed
-            The disk refused; nothing has changed.
+            The disk refused. Nothing has changed, or the text is there without its PDF.
         """
         if document.verdict not in _KEPT or not document.markdown.strip():
             msg = f"{document.verdict} is not a text to be kept; it belongs in the quarantine"
@@ -289,7 +289,7 @@ class Shelf:
         BadRequest
             *known* contradicts what the shelf knows of the stored one.
         """
-        record = self._record_for(stored)
+        record = self._get_record(stored)
         paper = writable(known if isinstance(known, Paper) else Paper(known))
         if clash := record.ids.clash(paper.ids):
             raise BadRequest(f"{record.file} is another paper: {clash}.")
@@ -311,7 +311,7 @@ class Shelf:
         record = self._writer.record_attempts(Path(stored.path).name, attempts)
         return record.stored if record else stored
 
-    def _record_for(self, stored: StoredPaper) -> Record:
+    def _get_record(self, stored: StoredPaper) -> Record:
         file = Path(stored.path).name
         self._ready(create=True)
         if entry := self._catalogue.by_file(file):
@@ -346,7 +346,7 @@ class Shelf:
     @healing
     def raw(self, stored: StoredPaper) -> RawAnswer | None:
         """Return the untouched bytes that the site sent; None if they were not kept."""
-        return self._writer.raw_of(self._record_for(stored))
+        return self._writer.raw_of(self._get_record(stored))
 
     def confined(self, output_path: str) -> Path:
         """Return the place of *output_path*, if a copy may be written there.
@@ -367,7 +367,7 @@ class Shelf:
         StoreFailed
             The disk refused.
         """
-        record = self._record_for(stored)
+        record = self._get_record(stored)
         if record.media != "pdf" or (fetched := self._writer.fetched_of(record)) is None:
             return None
         return self.pdfs.keep(stored, fetched, same_bytes=self._writer.find_raw(record))
@@ -375,7 +375,7 @@ class Shelf:
     @healing
     def renew(self, stored: StoredPaper, document: Document) -> StoredPaper:
         """Replace a stored text by a better reading of the same bytes; its story stays."""
-        better = renewed_record(self._record_for(stored), document)
+        better = renewed_record(self._get_record(stored), document)
         return self._file_paper(
             better, lambda made: paper_file.to_full_text(made.stored, document.markdown)
         )

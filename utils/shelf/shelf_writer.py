@@ -102,7 +102,7 @@ class ShelfWriter:
         while True:
             with self.catalogue.writing():
                 planned = plan().record.file
-                self.catalogue.begin(planned, "register", time.time())
+                self.catalogue.announce_change(planned, "register", time.time())
             with self.catalogue.writing():
                 current = plan()
                 if current.record.file == planned:
@@ -448,7 +448,7 @@ class ShelfWriter:
         A foreign or a rejected file stays on the disk, without an entry.
         """
         keep = old.stored.kind == "rejected" or self._is_foreign(old)
-        self.catalogue.begin(old.file, "forget" if keep else "remove", time.time())
+        self.catalogue.announce_change(old.file, "forget" if keep else "remove", time.time())
 
 
 def _with_new_header(record: Record, data: bytes) -> bytes:
@@ -501,7 +501,7 @@ def file_together(writer: ShelfWriter, new: Sequence[Record], render: Render) ->
     with catalogue.writing():
         planned = _unhindered(writer, new)
         for file in planned:
-            catalogue.begin(file, "register", time.time())
+            catalogue.announce_change(file, "register", time.time())
     filed: dict[int, Record] = {}
     with catalogue.writing():
         current = _unhindered(writer, new)

@@ -181,7 +181,7 @@ class Verdicts:
         writer, catalogue = self._writer, self._catalogue
         with catalogue.writing():
             for changed in batch:
-                catalogue.begin(Path(changed.path).name, "register", time.time())
+                catalogue.announce_change(Path(changed.path).name, "register", time.time())
         with catalogue.writing():
             plans = [plan for changed in batch if (plan := self._plan(changed))]
             records = [plan.record for plan in plans]

@@ -293,9 +293,7 @@ def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
     Unreachable
         arXiv is down, or wants to be left alone.
     """
-    if WITHDRAWN in paper.publication_types:
-        msg = f"arXiv:{paper.ids.arxiv} was withdrawn; what it said is not offered."
-        raise NotAvailable(msg, "Earlier versions may still be read at arxiv.org.")
+    _require_not_withdrawn(paper)
     license_ = None
     for kind in _list_forms(paper):
         url = f"{web.settings.address('arxiv')}/{kind}/{paper.ids.arxiv}"
@@ -322,6 +320,12 @@ def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
             return  # there is no other
 
 
+def _require_not_withdrawn(paper: Paper) -> None:
+    if WITHDRAWN in paper.publication_types:
+        msg = f"arXiv:{paper.ids.arxiv} was withdrawn, and its text is not offered."
+        raise NotAvailable(msg, "Earlier versions may still be read at arxiv.org.")
+
+
 def fetch_pdf(paper: Paper, web: Web) -> Iterator[Fetched]:
     """Fetch the PDF of the requested version, else of the newest.
 
@@ -332,9 +336,7 @@ def fetch_pdf(paper: Paper, web: Web) -> Iterator[Fetched]:
     Unreachable
         arXiv is down, or wants to be left alone.
     """
-    if WITHDRAWN in paper.publication_types:
-        msg = f"arXiv:{paper.ids.arxiv} was withdrawn, and its PDF is not offered."
-        raise NotAvailable(msg)
+    _require_not_withdrawn(paper)
     url = f"{web.settings.address('arxiv')}/pdf/{paper.ids.arxiv}"
     body = ask(url, web, kept=True).body
     yield Fetched(

@@ -87,7 +87,7 @@ def _build_auth_header(web: Web) -> dict[str, str]:
 
 
 def _describe_account(web: Web) -> str:
-    """Return whether a key is in use, as the cache name of a refusal."""
+    """Return the cache name of a refusal: with a key or without."""
     return "with a key" if _build_auth_header(web) else "without a key"
 
 

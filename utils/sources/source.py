@@ -227,7 +227,7 @@ class Source:
 
     @property
     def title(self) -> str:
-        """The site's name for a person."""
+        """The display name of the site."""
         return self.about.split(":")[0].removeprefix("NCBI ")
 
     @property

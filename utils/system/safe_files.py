@@ -319,8 +319,8 @@ def is_device_name(name: str) -> bool:
     return _DEVICE.fullmatch(name) is not None
 
 
-def _is_unfit_somewhere(part: str) -> bool:
-    """Return whether some system refuses a part of a path, or opens something else by it."""
+def _is_unportable_part(part: str) -> bool:
+    """Return whether some system refuses a part of a path, or reads it as a device."""
     if part in {".", ".."}:
         return False
     return is_device_name(part) or part[-1] in ". " or bool(_UNFIT_EVERYWHERE.search(part))
@@ -345,7 +345,7 @@ def resolve_on_shelf(folder: Path, wanted: str) -> Path:
     if os.name != "nt" and "\\" in wanted:
         raise BadRequest(f"{wanted!r} contains a backslash.", hint)
     given = Path(wanted)
-    if part := next(filter(_is_unfit_somewhere, given.relative_to(given.anchor).parts), ""):
+    if part := next(filter(_is_unportable_part, given.relative_to(given.anchor).parts), ""):
         raise BadRequest(f"{part!r} is not a file name that every system takes.", hint)
     if ".." in given.parts:
         raise BadRequest(f"{wanted!r} contains '..'.", hint)

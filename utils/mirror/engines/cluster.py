@@ -88,7 +88,7 @@ class Cluster:
     # -- the work ----------------------------------------------------------------------------
 
     def count_free_slots(self) -> int:
-        """Return how many jobs can run at once; wait for a worker if there is none.
+        """Return how many jobs can run at once; wait if there is no worker.
 
         Raises
         ------
@@ -129,7 +129,7 @@ class Cluster:
                 self.count_free_slots()
 
     def get_result(self, future: Any) -> Any:
-        """Return the result of a job, or its error, to be `checked`.
+        """Return the result of a job, or its error, for `raise_if_error`.
 
         Raises
         ------

@@ -125,7 +125,7 @@ def _not_article_error(reason: str) -> BadContent:
 
 
 def read(fetched: Fetched) -> Document:
-    """Return the article as markdown, with its claims about itself.
+    """Return the article as markdown, with its metadata.
 
     An article without ``body`` is returned too (``body_words`` is 0); one whose XML ends in the
     middle has the verdict ``partial``. Of a set of articles the one

@@ -198,7 +198,7 @@ def _may_be_heading(run: list[Line], text: Line) -> bool:
         and len(text.text.split()) >= _TEXT_WORDS
         and first.size > _HEADING_LEAST * text.size
         and not first.holes
-        and begins_with_capital(first.text)
+        and begins_like_title(first.text)
         and not run[-1].text.endswith((".", ",", ";"))
     )
 
@@ -227,10 +227,8 @@ def guess_level(line: Line, look: Look) -> int:
         return 2
     if is_large and len(text) > 3:
         return 2 if line.size >= 1.25 * look.body else 3
-    short = (
-        len(words) <= 12 and not text.endswith((".", ",", ";", ":")) and begins_with_capital(text)
-    )
-    numbered = _PREFIX.match(text) and begins_with_capital(text) and not text.endswith(".")
+    short = len(words) <= 12 and not text.endswith((".", ",", ";", ":")) and begins_like_title(text)
+    numbered = _PREFIX.match(text) and begins_like_title(text) and not text.endswith(".")
     is_title = is_display and (short or numbered) and not LABEL.match(text)
     return BY_FONT if is_title else 0
 
@@ -249,8 +247,8 @@ def _is_no_title(text: str) -> bool:
     )
 
 
-def begins_with_capital(text: str) -> bool:
-    """Return whether a text begins like a title, apart from a number."""
+def begins_like_title(text: str) -> bool:
+    """Return whether a text begins with a capital or a digit, apart from a number before it."""
     number = _PREFIX.match(text)
     first = text[number.end() if number else 0]
     return first.isupper() or first.isdigit()
@@ -404,7 +402,7 @@ def is_next_title(previous: Line, line: Line) -> bool:
         return True
     if is_part_title(line.text, "abstract", "references"):
         return True
-    if not begins_with_capital(line.text):
+    if not begins_like_title(line.text):
         return False
     is_capital = len(previous.text) > 3 and previous.text.isupper() and not line.text.isupper()
     is_other = "" != previous.font != line.font != "" and previous.bold != line.bold
@@ -413,7 +411,7 @@ def is_next_title(previous: Line, line: Line) -> bool:
 
 def is_broken_off(previous: Line, line: Line) -> bool:
     """Return whether a line ends although the next word would have had room."""
-    if not begins_with_capital(line.text) or abs(previous.left - line.left) > line.size / 2:
+    if not begins_like_title(line.text) or abs(previous.left - line.left) > line.size / 2:
         return False
     width = (line.right - line.left) / max(1, len(line.text))
     return previous.right + width * (len(line.text.split()[0]) + 2) < line.right

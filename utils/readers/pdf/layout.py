@@ -44,7 +44,7 @@ from .headings import (
     LONGEST,
     Block,
     Look,
-    begins_with_capital,
+    begins_like_title,
     continues_heading,
     continues_sentence,
     demote_advertisements,
@@ -446,7 +446,7 @@ def _guess_level_below(previous: Line, level: int, line: Line, this: int, leadin
     """Return the level of a line that looks like *this*, below a line of *level*."""
     if line.kind == "title":
         return this
-    if (this == BY_FONT or (level and not begins_with_capital(line.text))) and continues_heading(
+    if (this == BY_FONT or (level and not begins_like_title(line.text))) and continues_heading(
         previous, line
     ):
         return level

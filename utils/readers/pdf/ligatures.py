@@ -32,12 +32,12 @@ def restore_ligatures(pages: list[Page]) -> list[Page]:
         return pages
     clipped = re.compile(rf"(?<![^\W_]){re.escape(sign)}(?=[a-z])")
     return [
-        replace(page, lines=tuple(_spell_line(line, clipped) for line in page.lines))
+        replace(page, lines=tuple(_expand_ligatures(line, clipped) for line in page.lines))
         for page in pages
     ]
 
 
-def _spell_line(line: Line, clipped: re.Pattern[str]) -> Line:
+def _expand_ligatures(line: Line, clipped: re.Pattern[str]) -> Line:
     rows = tuple(tuple(clipped.sub("Th", cell) for cell in row) for row in line.rows)
     return replace(
         line, text=clipped.sub("Th", line.text), lead=clipped.sub("Th", line.lead), rows=rows

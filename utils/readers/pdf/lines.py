@@ -316,7 +316,7 @@ def _compute_text(page: Characters, start: int, end: int, faces: Iterable[Face])
             text = text.translate(_SHOWN)
     is_plain = len(text) == end - start and not _has_signs(page, text, start, faces)
     if not is_plain or (_MAY_BE_POWER.search(text) and _has_power(page, text, start)):
-        text = "".join(_to_printed(page, start, end, faces))
+        text = "".join(_to_printed_characters(page, start, end, faces))
     return " ".join(text.split())
 
 
@@ -332,7 +332,9 @@ def _has_power(page: Characters, text: str, start: int) -> bool:
     return any(_is_raised(page, start + found.start("power")) for found in _POWER.finditer(text))
 
 
-def _to_printed(page: Characters, start: int, end: int, faces: Iterable[Face]) -> list[str]:
+def _to_printed_characters(
+    page: Characters, start: int, end: int, faces: Iterable[Face]
+) -> list[str]:
     """Return the characters as printed, some as several or none."""
     written = page.text[start:end]
     chars = list(map(_SHOWN.__getitem__, map(ord, written)))

@@ -28,19 +28,20 @@ _TWICE_WORDS = 3  # of a line that is a running head if it stands on two pages o
 def drop_line_numbers(page: Page) -> Page:
     """Drop the line numbers that manuscripts print in the margin."""
     alone = [line for line in page.lines if re.fullmatch(r"\d{1,4}", line.text)]
-    if _is_counting([int(line.text) for line in alone]):
+    if _are_line_numbers([int(line.text) for line in alone]):
         named = {id(line) for line in alone}
         page = replace(page, lines=tuple(line for line in page.lines if id(line) not in named))
     leading = [re.match(r"(\d{1,4})\s+(?=\S)", line.text) for line in page.lines]
     numbers = [int(match[1]) for match in leading if match]
-    if len(numbers) > 0.7 * len(page.lines) and _is_counting(numbers):
+    if len(numbers) > 0.7 * len(page.lines) and _are_line_numbers(numbers):
         lines = zip(page.lines, leading, strict=True)
         cut = (replace(line, text=line.text[m.end() :]) if m else line for line, m in lines)
         page = replace(page, lines=tuple(cut))
     return page
 
 
-def _is_counting(numbers: list[int]) -> bool:
+def _are_line_numbers(numbers: list[int]) -> bool:
+    """Return whether numbers count up by one, or by five."""
     steps = Counter(b - a for a, b in pairwise(numbers))
     return len(numbers) >= _NUMBERED and max(steps[1], steps[5]) > 0.8 * (len(numbers) - 1)
 

@@ -21,7 +21,7 @@ from .headings import (
     SIDEBAR,
     Block,
     Look,
-    begins_with_capital,
+    begins_like_title,
     guess_level,
     is_canonical,
 )
@@ -83,14 +83,14 @@ def split_run_ins(lines: list[Line], look: Look) -> Iterator[Line]:
 
 def _find_body_lines(lines: list[Line]) -> Iterator[int]:
     """Yield the positions of the lines between abstract and small print."""
-    canonical = [at for at, line in enumerate(lines) if _is_heading_of_body(line)]
+    canonical = [at for at, line in enumerate(lines) if _is_body_heading(line)]
     # Papers without an introduction begin with their text, right behind the abstract.
     is_plain = not canonical or 3 * canonical[0] > len(lines)
     is_body = is_plain
     for at, line in enumerate(lines):
         if line.kind != "text" or line.holes or not line.upright:
             continue
-        if _is_heading_of_body(line):
+        if _is_body_heading(line):
             is_body = True
         elif (
             len(line.text.split()) <= _FEW_WORDS and (part := classify_heading(line.text)) != "body"
@@ -100,7 +100,7 @@ def _find_body_lines(lines: list[Line]) -> Iterator[int]:
             yield at
 
 
-def _is_heading_of_body(line: Line) -> bool:
+def _is_body_heading(line: Line) -> bool:
     return line.kind == "text" and not line.holes and is_canonical(line.text)
 
 
@@ -174,7 +174,7 @@ def _run_in(lines: list[Line], at: int) -> _RunIn:
     said = " ".join(one.text for one in lines[first:at]) + " " + (line.lead or line.text)
     is_numbered = bool(NUMBERED_TITLE.match(said.strip()))
     most = _LONG_TITLE if is_numbered else HEADING_WORDS
-    fits = begins_with_capital(said.strip()) and len(said.split()) <= most and not LABEL.match(said)
+    fits = begins_like_title(said.strip()) and len(said.split()) <= most and not LABEL.match(said)
     return _RunIn(first, at, _get_font(lines[first]) if fits else "", is_numbered)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from .headings import HEADING_WORDS, LABEL, Look, begins_with_capital, guess_level
+from .headings import HEADING_WORDS, LABEL, Look, begins_like_title, guess_level
 from .lines import Line, is_below, is_bold_font
 
 _APART = 1.2  # of the distance of lines: more above it sets a title apart
@@ -43,5 +43,5 @@ def _is_alone(lines: list[Line], at: int, look: Look, leading: float) -> bool:
         and is_title
         and is_below(line, below)
         and not ends
-        and begins_with_capital(line.text)
+        and begins_like_title(line.text)
     )
