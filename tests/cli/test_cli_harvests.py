@@ -353,6 +353,7 @@ def test_a_harvest_of_another_process_is_seen_running(shell, world, library, int
 
 def test_a_report_is_opened_in_the_browser(shell, world, monkeypatch):
     opened = []
+    monkeypatch.setenv("DISPLAY", ":0")
     monkeypatch.setattr("webbrowser.open", opened.append)
     shell("harvest", world.paper("pmc_cloud").pmid)
     [job] = [json.loads(line)["job_id"] for line in shell("status", "--json")[1]]

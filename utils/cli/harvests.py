@@ -18,6 +18,7 @@ from .commands import Commands, command
 from .harvest_plans import describe_media_space, describe_plan
 from .harvest_progress import describe_outcomes, watch_harvest
 from .objects import iterate_job_objects, parse_kinds, show_objects
+from .opening import show
 from .options import (
     add_date_options,
     add_limit_option,
@@ -335,7 +336,7 @@ def _run_demo(args: argparse.Namespace, library: Library) -> int:
     harvest_plan = command_line("harvest 'CXCL12 AND CXCR4' --plan")
     note(f"With real papers: set PUBMED_EMAIL, then: {harvest_plan}")
     if args.open:
-        show_page(page)
+        show(str(page))
     return 0
 
 
@@ -402,16 +403,8 @@ def _write_report(args: argparse.Namespace, library: Library) -> int:
     row |= {kind: str(page.with_name(f"prisma.{kind}")) for kind in drawings}
     say(row if args.json else str(page), args.json)
     if args.open:
-        show_page(page)
+        show(str(page))
     return 0
-
-
-def show_page(page: Path) -> None:
-    """Show a page in the browser."""
-    import webbrowser
-
-    if not webbrowser.open(page.as_uri()):
-        note(f"No browser could be opened here. The page is {page}")
 
 
 def _to_job_row(job: Job, harvest: Harvest | None = None) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from ..model.passage import Anchor
 from ..model.versions import UNPUBLISHED_VERSIONS, satisfies_request
 from ..system.plain_text import one_line
 from .commands import Commands, command
+from .opening import show
 from .options import (
     add_date_options,
     add_limit_option,
@@ -61,6 +62,7 @@ def add(commands: Commands) -> None:
     add_date_options(listing)
     listing.add_argument("--journal", default="", help="part of name or abbreviation, or ISSN")
     listing.add_argument("--job", dest="job_id", default="", help="of this harvest only")
+    listing.add_argument("--has-pdf", action="store_true", help="only papers with a PDF")
     add_limit_option(listing, "papers", 20, former=["--max-results"])
     listing.add_argument(
         "--start", type=parse_natural, default=0, metavar="N", help="skip N papers"
@@ -92,6 +94,15 @@ def _add_read(commands: Commands) -> None:
         "by characters of the file (1200:1350)",
     )
     read.add_argument("--outline", action="store_true", help="only the headings and their roles")
+    read.add_argument(
+        *("--open",),
+        nargs="?",
+        const="",
+        choices=("", "pdf", "text", "page"),
+        metavar="WHAT",
+        help="show pdf, text or page (on the web) in your own programs; else the PDF if there is "
+        "one, or the text",
+    )
     read.add_argument("--no-references", dest="references", action="store_false")
     read.add_argument(
         "--start", type=parse_natural, default=0, metavar="N", help="skip N characters"
@@ -137,8 +148,12 @@ def _download_papers(args: argparse.Namespace, library: Library) -> int:
 
 
 def _read_paper(args: argparse.Namespace, library: Library) -> int:
-    if args.source:
-        return _read_original(args, library)
+    if args.open is not None:
+        return _open_paper(args, library)
+    return _read_original(args, library) if args.source else _print_text(args, library)
+
+
+def _print_text(args: argparse.Namespace, library: Library) -> int:
     names = ("section", "start", "max_chars", "references")
     reading = library.read(args.paper, **{name: getattr(args, name) for name in names})
     if args.json:
@@ -162,6 +177,13 @@ def _read_paper(args: argparse.Namespace, library: Library) -> int:
         note(describe_text(reading.stored))
     if reading.doubts:
         note(f"{reading.doubts} Compare: {command_line(f'read {quote(args.paper)} --source')}")
+    return 0
+
+
+def _open_paper(args: argparse.Namespace, library: Library) -> int:
+    target = library.texts.locate(args.paper, args.open)
+    opened = show(target)
+    say({"target": target, "opened": opened} if args.json else target, args.json)
     return 0
 
 
@@ -215,14 +237,17 @@ def describe_place(anchor: Anchor) -> str:
 
 
 def _list_papers(args: argparse.Namespace, library: Library) -> int:
-    filters = {name: getattr(args, name) for name in ("text", "kind", "journal", "job_id")}
+    names = ("text", "kind", "journal", "job_id", "has_pdf")
+    filters = {name: getattr(args, name) for name in names}
     filters |= {"year_from": args.since[:4], "year_to": args.until[:4]}
     if args.until and args.since[:4] > args.until[:4]:
         msg = f"--since {args.since[:4]} is later than --until {args.until[:4]}."
         raise BadRequest(msg, "Swap them.")
     total, page = library.list_papers(**filters, start=args.start, max_results=args.limit)
     for stored in page:
-        say(_to_paper_row(stored) if args.json else _format_paper(stored), args.json)
+        pdf = library.shelf.pdfs.find(stored)
+        path = str(pdf.path) if pdf else ""
+        say(_to_paper_row(stored, path) if args.json else _format_paper(stored, path), args.json)
     note(f"{len(page)} of {total:,} papers")
     if not total and not any(library.shelf.counts().values()):
         note(f"The shelf is empty. To fill it: {command_line('download ID')}")
@@ -232,16 +257,17 @@ def _list_papers(args: argparse.Namespace, library: Library) -> int:
     return 0
 
 
-def _to_paper_row(stored: StoredPaper) -> dict[str, Any]:
-    judgement = {"verdict": stored.verdict, "evidence": stored.evidence}
+def _to_paper_row(stored: StoredPaper, pdf: str) -> dict[str, Any]:
+    judgement = {"verdict": stored.verdict, "evidence": stored.evidence, "pdf": pdf}
     return {**stored.paper.short_row(), **stored.text_row(), **judgement}
 
 
-def _format_paper(stored: StoredPaper) -> str:
+def _format_paper(stored: StoredPaper, pdf: str) -> str:
     description = f"\n  {describe_text(stored)}" if stored.shows_evidence else ""
     version = f" ({stored.version})" if stored.version in UNPUBLISHED_VERSIONS else ""
     head = f"{_MARKS[stored.kind]} {stored.paper.ids}{version}  {one_line(stored.paper.title)}"
-    return f"{head}{description}\n  {stored.path}"
+    paths = "\n  ".join(filter(None, (stored.path, pdf)))
+    return f"{head}{description}\n  {paths}"
 
 
 def read_entries(arguments: Sequence[str]) -> list[Entry]:

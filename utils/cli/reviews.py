@@ -15,7 +15,8 @@ from ..lists.decisions import STAGES, GivenFacts
 from ..lists.references import MAX_LIST_BYTES
 from ..system.plain_text import one_line
 from .commands import CommandParser, Commands, Verb, command
-from .harvests import finish_harvest, show_page
+from .harvests import finish_harvest
+from .opening import show
 from .output import NO_FULL_TEXT, note, parse_drawing_kinds, pluralize, print_error_text, say
 
 if TYPE_CHECKING:
@@ -229,7 +230,7 @@ def _write_report(args: argparse.Namespace, library: Library) -> int:
     for path in files:
         say({"file": str(path)} if args.json else str(path), args.json)
     if args.open:
-        show_page(files[0])
+        show(str(files[0]))
     return 0
 
 

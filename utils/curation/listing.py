@@ -18,10 +18,14 @@ class ListFilters(TypedDict, total=False):
     year_from: str
     year_to: str
     journal: str
+    has_pdf: bool
 
 
 def explain_empty(
-    shelf: Shelf, filters: Mapping[str, str], among: frozenset[str] | None = None, job_id: str = ""
+    shelf: Shelf,
+    filters: Mapping[str, str | bool],
+    among: frozenset[str] | None = None,
+    job_id: str = "",
 ) -> list[str]:
     """Return a sentence for each filter that leaves nothing, with the count without that filter.
 
@@ -35,11 +39,11 @@ def explain_empty(
     """
     chosen = {name: value for name, value in filters.items() if value}
 
-    def count(names: frozenset[str] | None, left: Mapping[str, str]) -> int:
+    def count(names: frozenset[str] | None, left: Mapping[str, str | bool]) -> int:
         return shelf.list(**left, among=names, max_results=0)[0]  # type: ignore[arg-type]
 
     said = [
-        f"{_CALLED.get(name, name.capitalize())} “{value}” leaves nothing. Without it: {found:,}."
+        f"{_describe_filter(name, value)} leaves nothing. Without it: {found:,}."
         for name, value in chosen.items()
         if (found := count(among, {one: chosen[one] for one in chosen if one != name}))
     ]
@@ -48,3 +52,9 @@ def explain_empty(
     if not said and (chosen or among is not None) and (found := count(None, {})):
         said.append(f"Together these filters leave nothing. Without them: {found:,}.")
     return said
+
+
+def _describe_filter(name: str, value: str | bool) -> str:
+    if name == "has_pdf":
+        return "The filter for papers with a PDF"
+    return f"{_CALLED.get(name, name.capitalize())} “{value}”"

@@ -370,7 +370,7 @@ class Library:
 
         return find_or_take_from_mirror(self, paper, find)
 
-    def list_papers(
+    def list_papers(  # noqa: PLR0913  # its filters
         self,
         *,
         text: str = "",
@@ -379,12 +379,13 @@ class Library:
         year_to: str = "",
         journal: str = "",
         job_id: str = "",
+        has_pdf: bool = False,
         start: int = 0,
         max_results: int = 20,
     ) -> tuple[int, ResultList[StoredPaper]]:
         """Return how many papers fit, and a page of them; see `..shelf.Shelf.list`.
 
-        ``job_id`` names a harvest: only its papers.
+        ``job_id`` names a harvest: only its papers. ``has_pdf`` leaves out papers without a PDF.
         """
         total, papers = self.shelf.list(
             among=collect_names(self, job_id) if job_id else None,
@@ -393,6 +394,7 @@ class Library:
             year_from=year_from,
             year_to=year_to,
             journal=journal,
+            has_pdf=has_pdf,
             start=start,
             max_results=max_results,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Literal, Unpack
 
 from ..model.paper import OBJECT_KINDS, ObjectKind
 from .finding import collect_names, find_or_take_from_mirror, yield_full_texts
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from ..curation.excerpts import Excerpt
     from ..curation.listing import ListFilters
+    from ..curation.opening import Openable
     from ..curation.places import Places
     from ..download.pdfs import PdfOutcome
     from ..errors import PaperError
@@ -61,6 +62,12 @@ class Texts(Namespace):
         """Put the PDF that a text was read from next to it; None if it was read from a page."""
         pdf = self._library.shelf.keep_pdf(self._library.find(paper))
         return pdf.path if pdf else None
+
+    def locate(self, paper: str, what: Openable | Literal[""] = "") -> str:
+        """Return the place of a paper's PDF, text or page; see `..curation.opening.locate`."""
+        from ..curation.opening import locate
+
+        return locate(paper, self._library.shelf, what)
 
     def fetch_pdfs(
         self, papers: Iterable[str | StoredPaper] = (), *, job_id: str = ""
@@ -130,5 +137,8 @@ class Texts(Namespace):
         from ..curation.listing import explain_empty
 
         among = collect_names(self._library, job_id) if job_id else None
-        chosen = {name: str(value) for name, value in filters.items()}
+        chosen = {
+            name: value if isinstance(value, bool) else str(value)
+            for name, value in filters.items()
+        }
         return explain_empty(self._library.shelf, chosen, among, job_id)

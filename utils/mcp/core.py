@@ -281,9 +281,9 @@ def _list_tool(library: Library) -> Tool:
         start: Start = 0,
         max_results: Count = 20,
     ) -> Listed:
-        """List the papers on the shelf."""
+        """List the papers on the shelf, with the paths of their texts and PDFs."""
         years = [year_of(min_date, "min_date"), year_of(max_date, "max_date")]
-        filters = {
+        filters: dict[str, Any] = {
             "text": text, "kind": kind, "year_from": years[0], "year_to": years[1],
             "journal": journal, "job_id": job_id,
         }  # fmt: skip
@@ -293,7 +293,7 @@ def _list_tool(library: Library) -> Tool:
         warnings += warn_of_whole_years(min_date, max_date)
         structure = Listed(
             total=total,
-            papers=[_to_shelf_row(stored) for stored in page],
+            papers=[_to_shelf_row(stored, library) for stored in page],
             next_start=end if end < total else None,
         )
         if warnings:
@@ -337,9 +337,11 @@ def _warn_beyond_end(start: int, total: int) -> list[str]:
     return []
 
 
-def _to_shelf_row(stored: StoredPaper) -> dict[str, Any]:
+def _to_shelf_row(stored: StoredPaper, library: Library) -> dict[str, Any]:
     """Return a stored paper as a row of the list."""
     row = {**stored.paper.short_row(), **stored.text_row()}
+    if pdf := library.shelf.pdfs.find(stored):
+        row["pdf"] = str(pdf.path)
     if stored.shows_evidence:  # rarely: every row costs tokens
         row |= {"verdict": stored.verdict, "evidence": stored.evidence}
     return row

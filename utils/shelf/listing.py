@@ -31,6 +31,8 @@ _LOOKED_THROUGH = "papers JOIN texts ON texts.id = papers.id"
 _NEWEST = "papers.filed DESC"
 _AMONG = """papers.id IN (SELECT names.paper FROM names
     WHERE names.name IN (SELECT value FROM json_each(?)))"""
+# The letters of the endings .txt and .md are cut off, up to the full stop before them.
+_WITH_STEM = "rtrim(papers.file, 'txmd') IN (SELECT value || '.' FROM json_each(?))"
 # As a whole name, as NLM abbreviates it (without points), or by its ISSN.
 _OF_JOURNAL = """(papers.journal LIKE ? ESCAPE '\\'
     OR json_extract(papers.record, '$.stored.paper.journal_abbreviation') LIKE ? ESCAPE '\\'
@@ -42,8 +44,8 @@ class ListingFilter:
     """The filters of a listing; empty means any.
 
     Every word of ``text`` must be in title or abstract; ``journal`` is part of a journal's name
-    or of NLM's abbreviation of it, or its ISSN; a paper goes by one of the names in ``among``,
-    where that is not None.
+    or of NLM's abbreviation of it, or its ISSN; a paper goes by one of the names in ``among``, and
+    its file's stem is one of ``stems``, where these are not None.
 
     Raises
     ------
@@ -57,6 +59,7 @@ class ListingFilter:
     year_to: str = ""
     journal: str = ""
     among: frozenset[str] | None = None
+    stems: frozenset[str] | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in {"", *get_args(Kind)}:
@@ -99,6 +102,9 @@ class ListingFilter:
         if self.among is not None:
             where.append(_AMONG)
             values.append(json.dumps(sorted(self.among)))
+        if self.stems is not None:
+            where.append(_WITH_STEM)
+            values.append(json.dumps(sorted(self.stems)))
         return tables, where, values, order
 
 

@@ -77,6 +77,13 @@ class PdfFiles:
             return PdfFile(path, **facts)
         return PdfFile(path)
 
+    def list_stems(self) -> frozenset[str]:
+        """Return the names of all PDF files of the shelf, without their endings."""
+        if not self.folder.is_dir():
+            return frozenset()
+        with safe_files.disk_errors(self.folder, "read"), os.scandir(self.folder) as found:
+            return frozenset(one.name[:-4] for one in found if one.name.endswith(".pdf"))
+
     def attempts(self, stored: StoredPaper) -> tuple[Attempt, ...]:
         """Return the last attempts to fetch the PDF of a text."""
         with contextlib.suppress(TypeError):

@@ -403,7 +403,7 @@ class Shelf:
         return target
 
     @healing
-    def list(
+    def list(  # noqa: PLR0913  # its filters
         self,
         *,
         text: str = "",
@@ -412,20 +412,25 @@ class Shelf:
         year_to: str = "",
         journal: str = "",
         among: frozenset[str] | None = None,
+        has_pdf: bool = False,
         start: int = 0,
         max_results: int = 20,
     ) -> tuple[int, list[StoredPaper]]:
         """Return the number of matches and a page of them: best first for words, else newest.
 
         Every word of *text* must be in title or abstract; *journal* is part of its name; *among*
-        are names of papers (as `Ids.names` has them), of which one must be the paper's.
+        are names of papers (as `Ids.names` has them), of which one must be the paper's; *has_pdf*
+        leaves out texts without a PDF next to them.
 
         Raises
         ------
         BadRequest
             A filter has a value that cannot be.
         """
-        wanted = ListingFilter(text, kind, str(year_from), str(year_to), journal.strip(), among)
+        stems = self.pdfs.list_stems() if has_pdf else None
+        wanted = ListingFilter(
+            *(text, kind, str(year_from), str(year_to), journal.strip(), among, stems)
+        )
         if start < 0 or max_results < 0:
             raise BadRequest("start and max_results cannot be negative.")
         if not self._survey():
