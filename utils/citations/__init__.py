@@ -19,7 +19,7 @@ from typing import Any
 from ..errors import BadRequest
 from ..model.paper import Paper
 from ..system.plain_text import one_line
-from .items import build_citation_key, to_csl_item
+from .items import build_citation_key, invert_name, join_given_names, to_csl_item
 from .latex import escape_literal, protect_capitals, to_latex
 from .nbib import iterate_nbib, to_nbib
 from .styles import STYLES as PRINTED
@@ -151,7 +151,7 @@ def to_ris(paper: Paper, file: str = "") -> str:
     """Return one RIS record with its final blank line; *file* is a link to the text (``L1``)."""
     item = to_csl_item(paper)
     lines = [("TY", _RIS_TYPES.get(item["type"], "GEN"))]
-    lines += [("AU", _to_ris_name(name)) for name in item.get("author", ())]
+    lines += [("AU", invert_name(name)) for name in item.get("author", ())]
     year, *rest = item["issued"]["date-parts"][0] if "issued" in item else [""]
     pages = item.get("page", "")
     first, _, last = pages.partition("-") if _PAGE_RANGE.fullmatch(pages) else (pages, "", "")
@@ -267,30 +267,17 @@ def _build_bibtex_fields(item: CslItem, kind: str, file: str, category: str) -> 
     return fields
 
 
-def _to_ris_name(name: dict[str, str]) -> str:
-    """Return ``van der Berg, Jan, Jr``; a comma separates parts, so no part may contain one."""
-    if "literal" in name:
-        return name["literal"].replace(",", "")
-    family = " ".join(filter(None, (name.get("non-dropping-particle"), name.get("family"))))
-    parts = [family, _join_given_names(name), name.get("suffix", "")]
-    return ", ".join(part.replace(",", "") for part in parts).rstrip(", ")
-
-
 def _to_bibtex_name(name: dict[str, str]) -> str:
     """Return ``van der Berg, Jr, Jan``; parts that BibTeX would split are in braces."""
     if "literal" in name:
         return f"{{{to_latex(name['literal'])}}}"
-    parts = name.get("family", ""), _join_given_names(name), name.get("suffix", "")
+    parts = name.get("family", ""), join_given_names(name), name.get("suffix", "")
     family, given, suffix = map(_protect_name_part, parts)
     if not given and " " in family and not family.startswith("{"):
         family = f"{{{family}}}"
     particle = _protect_name_part(name.get("non-dropping-particle", ""))
     full_family = " ".join(filter(None, (particle, family)))
     return ", ".join(filter(None, (full_family, suffix, given)))
-
-
-def _join_given_names(name: dict[str, str]) -> str:
-    return " ".join(filter(None, (name.get("given"), name.get("dropping-particle"))))
 
 
 def _protect_name_part(part: str) -> str:

@@ -169,6 +169,20 @@ def build_citation_key(paper: Paper) -> str:
     return f"{family[:30]}{_keep_ascii_letters(paper.year)}{significant[:30]}"
 
 
+def invert_name(name: dict[str, str]) -> str:
+    """Return ``van der Berg, Jan, Jr``; a comma separates parts, so no part may contain one."""
+    if "literal" in name:
+        return name["literal"].replace(",", "")
+    family = " ".join(filter(None, (name.get("non-dropping-particle"), name.get("family"))))
+    parts = [family, join_given_names(name), name.get("suffix", "")]
+    return ", ".join(part.replace(",", "") for part in parts).rstrip(", ")
+
+
+def join_given_names(name: dict[str, str]) -> str:
+    """Return the given names with a particle that is dropped in sorting: ``Ludwig van``."""
+    return " ".join(filter(None, (name.get("given"), name.get("dropping-particle"))))
+
+
 def strip_markup(text: str) -> str:
     """Return one line without markup: ``<i>`` and ``&amp;`` are removed, ``p < 0.05`` stays.
 

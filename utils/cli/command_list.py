@@ -28,6 +28,8 @@ _CORE = {
         ("31452104 --style apa", "included.ris --style bibtex")),
     "export": Command(".cli.upkeep", "write references for Zotero, EndNote, LaTeX",
         ("", "--tables tables.parquet")),
+    "export pack": Command(".cli.packs", "pack references with their PDFs for another program",
+        ("JOB --for zotero", "included.ris --for covidence --zip")),
     "harvest": Command(".cli.harvests", "get every text of a query or a list",
         ("'CXCL12 AND CXCR4' --plan", "included.ris --source pubmed,europepmc --query 'moss[ti]'")),
     "harvest status": Command(".cli.harvests", "list the harvests, or look at one", ("", "JOB")),
@@ -91,7 +93,7 @@ _HEADINGS = {
     "Installation": ("setup",),
 }
 # The commands of these groups can be typed without the group: `audit` is `shelf audit`.
-_OPTIONAL_GROUPS = ("harvest", "shelf", "corpus", "data", "setup")
+_OPTIONAL_GROUPS = ("harvest", "export", "shelf", "corpus", "data", "setup")
 _FORMER_NAMES = {"snowball": "review snowball", "related": "review related"}
 EXIT_STATUSES = {
     0: "done",

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from ..errors import NotFound, PaperError
+from ..command_line import command_line
+from ..errors import BadRequest, NotFound, PaperError
 from ..model.identifiers import Ids
+from ..model.job import Harvested
+from ..model.paper import Paper
 
 if TYPE_CHECKING:
+    from ..harvest.jobs import RequestedPapers
+    from ..lists.pasted import Entry
     from ..model.paper import StoredPaper
+    from ..shelf import Shelf
+    from ..shelf.ledger import Ledger
     from . import Library
 
 Result = TypeVar("Result")
@@ -63,3 +70,78 @@ def yield_full_texts(library: Library, job_id: str) -> Iterator[StoredPaper]:
     )
     found = (library.shelf.find_by_file(file) for file in files if file)
     return (stored for stored in found if stored and stored.kind == "full_text")
+
+
+class HarvestedList(NamedTuple):
+    """The papers of a harvest, review or list, with a name for files and a title for people."""
+
+    rows: list[Harvested]
+    name: str
+    title: str
+
+
+def find_harvested(
+    library: Library, papers: str | RequestedPapers, title: str = ""
+) -> HarvestedList:
+    """Return the papers of a harvest, of a review or of a list, without any request.
+
+    Parameters
+    ----------
+    papers : str or iterable
+        The name of a harvest or review, or a list.
+    title : str, optional
+        The name of the list, by which its harvest is found.
+
+    Raises
+    ------
+    BadRequest
+        There is no such harvest or review, or the list is empty.
+    """
+    from ..harvest.jobs import get_list_path, to_entry
+    from ..lists.pasted import merge_entries
+    from ..shelf.ledger import Ledger
+
+    if isinstance(papers, str):
+        return _read_ledger(_open_named_job(library, papers))
+    entries = merge_entries([to_entry(paper) for paper in papers]).papers
+    if not entries:
+        raise BadRequest("The list has no papers.", "Give a harvest, a review or a list.")
+    path = get_list_path(entries, title, library.ladder)
+    if path.exists():
+        return _read_ledger(Ledger(path))
+    return HarvestedList(list(_find_listed(entries, library.shelf)), path.stem, title)
+
+
+def _open_named_job(library: Library, name: str) -> Ledger:
+    """Return the ledger of a harvest or of a review's harvest."""
+    with suppress(PaperError):
+        return library.harvest(job_id=name).ledger
+    try:
+        job_id = library.reviews.open(name).job_id
+    except PaperError:
+        msg = f"There is no harvest or review {name!r}."
+        harvests, reviews = command_line("harvest status"), command_line("review status")
+        raise BadRequest(msg, f"To list them: {harvests}, {reviews}") from None
+    try:
+        return library.harvest(job_id=job_id).ledger
+    except NotFound:
+        msg = f"The full texts of the review {name} were not harvested yet."
+        raise BadRequest(msg, f"Get them: {command_line(f'review harvest {name}')}") from None
+
+
+def _read_ledger(ledger: Ledger) -> HarvestedList:
+    with closing(ledger):
+        return HarvestedList(list(ledger.rows()), ledger.path.stem, ledger.job().title)
+
+
+def _find_listed(entries: Iterable[Entry], shelf: Shelf) -> Iterator[Harvested]:
+    """Yield the papers of a list that was not harvested, each once, as the shelf has them."""
+    seen: set[str] = set()
+    for number, entry in enumerate(entries, 1):
+        stored = shelf.find(entry.ids)
+        paper = stored.paper if stored else entry.paper or Paper(entry.ids)
+        names = paper.ids.names()
+        if seen.isdisjoint(names):
+            file = stored.path.replace("\\", "/").rpartition("/")[2] if stored else ""
+            yield Harvested(number, entry.asked, "pending", paper, file)
+        seen.update(names)

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 from .namespace import Namespace
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..errors import PaperError
     from ..harvest.jobs import RequestedPapers
     from ..model.identifiers import Ids
     from ..model.paper import Paper
+    from ..packs import Pack
     from ..search.resolve import Resolution
 
 
@@ -71,3 +74,64 @@ class References(Namespace):
         from ..sources import SOURCES
 
         return resolve_entries(map(to_entry, papers), self._library.web, SOURCES, anew=anew)
+
+    def pack(
+        self,
+        papers: str | RequestedPapers,
+        program: str = "folder",
+        *,
+        path: str | Path = "",
+        zipped: bool = False,
+        title: str = "",
+        names: str = "",
+        own_use: bool = False,
+        dry_run: bool = False,
+    ) -> Pack:
+        """Pack references with their PDF files for a program; see `..packs.pack_references`.
+
+        Parameters
+        ----------
+        papers : str or iterable
+            The name of a harvest or review; or a list, as `Library.harvest` takes it. A list that
+            was harvested brings the reasons why papers are missing.
+        program : str, optional
+            ``covidence``, ``endnote``, ``folder``, ``rayyan`` or ``zotero``.
+        path : path, optional
+            The folder; or the ZIP, if the name ends with ``.zip``. Else a folder in ``packs/`` of
+            the shelf.
+        zipped : bool, optional
+            Write a ZIP, and append ``.zip`` to a name without it.
+        title : str, optional
+            The name of a list, as in its harvest.
+        names : str, optional
+            The pattern of the file names; see `..packs.names`.
+        own_use : bool, optional
+            Include files that the terms of a publisher's key reserve for the reader.
+        dry_run : bool, optional
+            Write nothing.
+
+        Raises
+        ------
+        BadRequest
+            There is no such harvest, review or program.
+        """
+        from pathlib import Path
+
+        from ..packs import DEFAULT_PATTERN, pack_references
+        from ..reports.library_links import ReadersLibrary
+        from .finding import find_harvested
+
+        found = find_harvested(self._library, papers, title)
+        folder = self._library.settings.papers_dir / "packs"
+        target = Path(path) if path else folder / f"{found.name}-{program}"
+        if zipped and target.suffix.lower() != ".zip":
+            target = target.with_name(f"{target.name}.zip")
+        return pack_references(
+            *(found.rows, program, target),
+            self._library.shelf,
+            title=found.title,
+            names=names or DEFAULT_PATTERN,
+            own_use=own_use,
+            library=ReadersLibrary.from_settings(self._library.settings),
+            dry_run=dry_run,
+        )

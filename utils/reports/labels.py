@@ -91,6 +91,21 @@ _REASONS: dict[str, Reason] = {
         "The text lies in PMC, and its publisher has it released at a later date.",
         "Try again after that date; until then, your library may have the paper.",
     ),
+    "not_tried": Reason(
+        "Not fetched yet",
+        "This shelf has no text of the paper, and no harvest has looked for one.",
+        f"Get it: {command_line('harvest LIST --pdf')}",
+    ),
+    "no_pdf": Reason(
+        "Text without a PDF",
+        "The full text came as XML or as a page, and no PDF of it is on the shelf.",
+        f"Look for one: {command_line('shelf pdf --job JOB')}; or print the text with --render.",
+    ),
+    "key_terms": Reason(
+        "Not to be passed on",
+        "The file came with a publisher’s key, whose terms do not allow passing it on.",
+        "For yourself alone, pack again with --own-use.",
+    ),
     "failed": Reason(
         "Could not be worked with",
         "A site was asked, and Papershelf failed on what it sent: a mistake of ours.",

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import contextlib
 import csv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TextIO
 
 from ..citations import to_ris
 from ..model.job import Harvested, Job
@@ -76,23 +77,25 @@ def write_missing_table(folder: Path, library: ReadersLibrary) -> Iterator[AddPa
     with _open_table(folder / NOT_RETRIEVED_FILE, MISSING_COLUMNS) as write:
 
         def add(row: Harvested) -> None:
-            if row.state not in ("abstract", "record", "failed"):
-                return
-            at = {link.site: link.url for link in build_links(row.paper.ids)}
-            write(
-                {
-                    **_to_common_cells(row),
-                    "reason": row.reason,
-                    "sentence": row.detail or get_reason(row.reason).meaning,
-                    "link": get_best_link(row),
-                    "doi_link": at.get("DOI", ""),
-                    "pubmed_link": at.get("PubMed", ""),
-                    "pmc_link": at.get("PMC", ""),
-                    "library_link": library.build_link(row.paper),
-                }
-            )
+            if row.state in ("abstract", "record", "failed"):
+                write(to_missing_cells(row, library))
 
         yield add
+
+
+def to_missing_cells(row: Harvested, library: ReadersLibrary) -> dict[str, object]:
+    """Return a paper's row of a table of missing papers, by `MISSING_COLUMNS`."""
+    at = {link.site: link.url for link in build_links(row.paper.ids)}
+    return {
+        **_to_common_cells(row),
+        "reason": row.reason,
+        "sentence": row.detail or get_reason(row.reason).meaning,
+        "link": get_best_link(row),
+        "doi_link": at.get("DOI", ""),
+        "pubmed_link": at.get("PubMed", ""),
+        "pmc_link": at.get("PMC", ""),
+        "library_link": library.build_link(row.paper),
+    }
 
 
 def write_searches_table(folder: Path, job: Job) -> None:
@@ -125,9 +128,14 @@ def _open_table(
     path: Path, columns: tuple[str, ...]
 ) -> Iterator[Callable[[dict[str, object]], None]]:
     with replace_text_file(path) as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        yield lambda row: writer.writerow([to_cell(row[column]) for column in columns])
+        yield begin_table(file, columns)
+
+
+def begin_table(file: TextIO, columns: Sequence[str]) -> Callable[[dict[str, object]], None]:
+    """Write the header of a table, and return a function that writes a row."""
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(columns)
+    return lambda row: writer.writerow([to_cell(row[column]) for column in columns])
 
 
 @contextlib.contextmanager

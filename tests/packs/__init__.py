@@ -1,0 +1,1 @@
+"""Packs: references with their PDF files, for other programs."""

@@ -1,0 +1,140 @@
+"""Choose the PDF of each reference of a pack, or state why the reference has none.
+
+The PDF is the file next to the text, or the bytes that the text was read from. It belongs to the
+text that the harvest named for this reference, and is left out if the record of that text names
+another paper. A file that came with a publisher's key is left out if the key's terms forbid passing
+it on, unless the pack is for the reader's own use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from ..model.job import Harvested, find_most_informative
+from ..model.paper import Paper, StoredPaper, Version
+from ..model.sites import get_keeping_terms
+from ..reports.labels import get_route_label
+from ..shelf import Shelf
+
+
+class HeldPdf(NamedTuple):
+    """A PDF that the shelf holds: its size in bytes, how to read it, and where it came from."""
+
+    size: int
+    read: Callable[[], bytes]
+    via: str = ""
+    version: Version = ""
+    license: str = ""
+    is_rendering: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One reference of a pack.
+
+    Parameters
+    ----------
+    row : Harvested
+        The paper; ``reason`` and ``detail`` say why it has no PDF, and are empty if it has one.
+    stored : StoredPaper or None
+        Its full text on the shelf.
+    pdf : HeldPdf or None
+        Its PDF.
+    file : str
+        The path of the PDF in the pack; empty without a PDF.
+    """
+
+    row: Harvested
+    stored: StoredPaper | None = None
+    pdf: HeldPdf | None = None
+    file: str = ""
+
+    @property
+    def paper(self) -> Paper:
+        """The record of the paper."""
+        return self.row.paper
+
+    def to_row(self) -> dict[str, str]:
+        """Return the reference as a row of a table."""
+        pdf, paper = self.pdf, self.paper
+        facts = (pdf.via, pdf.version, pdf.license) if pdf else ("", "", "")
+        return {
+            **{name: str(value) for name, value in paper.short_row().items()},
+            **dict(zip(("via", "version", "license"), facts, strict=True)),
+            "rendering": "yes" if pdf and pdf.is_rendering else "",
+            "file": self.file,
+            "reason": self.row.reason,
+        }
+
+
+def select_references(
+    rows: Iterable[Harvested], shelf: Shelf, *, own_use: bool = False
+) -> Iterator[Reference]:
+    """Yield the reference of each paper, in their order.
+
+    Parameters
+    ----------
+    own_use : bool, optional
+        Include files that the terms of a key reserve for the reader's own use.
+    """
+    for row in rows:
+        stored = _find_text(row, shelf)
+        if stored is None:
+            reason = "not_tried" if row.state == "pending" else row.reason
+            yield Reference(replace(row, reason=reason))
+        elif clash := stored.paper.ids.clash(row.paper.ids):
+            yield _leave_out(
+                row, None, "wrong_paper", f"The text on the shelf is another: {clash}."
+            )
+        else:
+            yield _attach_pdf(row, stored, shelf, own_use)
+
+
+def _find_text(row: Harvested, shelf: Shelf) -> StoredPaper | None:
+    """Return the text of a harvested paper, also one that arrived after the harvest."""
+    stored = shelf.find_by_file(row.file) if row.file else None
+    if stored is None or stored.kind != "full_text":
+        stored = shelf.find(row.paper.ids)
+    return stored if stored and stored.kind == "full_text" else None
+
+
+def _attach_pdf(row: Harvested, stored: StoredPaper, shelf: Shelf, own_use: bool) -> Reference:
+    pdf = find_pdf(stored, shelf)
+    if pdf is None:
+        return _leave_out(row, stored, "no_pdf", _explain_missing_pdf(stored, shelf))
+    if not own_use and (terms := get_keeping_terms(pdf.via, pdf.license)):
+        return _leave_out(row, stored, "key_terms", f"{get_route_label(pdf.via)}: {terms}")
+    return Reference(replace(row, state="full_text", reason="", detail=""), stored, pdf)
+
+
+def _leave_out(row: Harvested, stored: StoredPaper | None, reason: str, detail: str) -> Reference:
+    state = "full_text" if stored else row.state
+    return Reference(replace(row, state=state, reason=reason, detail=detail), stored)
+
+
+def find_pdf(stored: StoredPaper, shelf: Shelf) -> HeldPdf | None:
+    """Return the PDF of a text: the file next to it, else the bytes it was read from."""
+    if found := shelf.pdfs.find(stored):
+        source = (found.via, found.version or stored.version, found.license)
+        return HeldPdf(found.path.stat().st_size, found.path.read_bytes, *source)
+    raw = shelf.raw(stored)
+    if raw is None or raw.fetched.media != "pdf":
+        return None
+    source = (stored.via, stored.version, stored.license)
+    return HeldPdf(len(raw.fetched.body), lambda: _read_original(stored, shelf), *source)
+
+
+def _read_original(stored: StoredPaper, shelf: Shelf) -> bytes:
+    raw = shelf.raw(stored)
+    return raw.fetched.body if raw else b""
+
+
+def _explain_missing_pdf(stored: StoredPaper, shelf: Shelf) -> str:
+    """Return what the routes to a PDF answered; "" if none was asked."""
+    attempt = find_most_informative(shelf.pdfs.attempts(stored))
+    if attempt is None:
+        return ""
+    said = f": {attempt.detail}" if attempt.detail else ""
+    return f"{get_route_label(attempt.source)} answered {attempt.outcome}{said}"

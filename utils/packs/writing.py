@@ -1,0 +1,242 @@
+"""Write the files of a pack as a folder or a ZIP, whole or not at all.
+
+The files are written beside the target, as ``.NAME.part``, and renamed when all of them are on the
+disk. A reader meets the old pack or the new one. After a kill the same command continues: files
+that are in the unfinished folder already are not written again. Between the two renames of a folder
+the old pack is ``.NAME.old``; the next run puts it back.
+
+``pack.json`` lists the checksum of each file. Only a pack that still is as it was written is
+replaced: annotations and files of other programs are not lost.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from ..errors import BadRequest, StoreFailed
+from ..system.safe_files import (
+    delete_file,
+    disk_errors,
+    exclusive_lock,
+    flush_file,
+    make_folder,
+    replace_file,
+    sync_folder,
+    write_file,
+)
+
+MANIFEST = "pack.json"
+_EARLIEST = (1980, 1, 1, 0, 0, 0)  # the same content makes the same ZIP
+_SYSTEM_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
+Digests = Mapping[str, str]
+
+
+class PackFile(NamedTuple):
+    """One file of a pack: its path, its size in bytes, and a function that reads its content."""
+
+    path: str
+    size: int
+    read: Callable[[], bytes]
+
+
+def write_pack(target: Path, files: Sequence[PackFile], lock: Path) -> bool:
+    """Write a pack; a name that ends with ``.zip`` means a ZIP, any other name a folder.
+
+    Parameters
+    ----------
+    lock : Path
+        The file that keeps two processes from writing the same pack.
+
+    Returns
+    -------
+    bool
+        False if the pack was there already, with the same content.
+
+    Raises
+    ------
+    BadRequest
+        Something else is at *target*, or the pack there was changed by another program.
+    StoreFailed
+        The disk refuses. The old pack, if any, is as it was.
+    """
+    target = target.absolute()
+    make_folder(target.parent)
+    with exclusive_lock(lock), disk_errors(target):
+        _restore_old(target)
+        digests = {file.path: _compute_digest(_read_content(file)) for file in files}
+        if is_zip_name(target):
+            return _write_zip(target, files, digests)
+        return _write_folder(target, files, digests)
+
+
+def is_zip_name(target: Path) -> bool:
+    """Return whether a name means a ZIP."""
+    return target.suffix.lower() == ".zip"
+
+
+def _write_folder(target: Path, files: Sequence[PackFile], digests: Digests) -> bool:
+    if _check_old_folder(target) == digests:
+        return False
+    part, old = _name_sibling(target, "part"), _name_sibling(target, "old")
+    _delete_foreign(part, digests)
+    _require_space(target, [file for file in files if not (part / file.path).exists()])
+    try:
+        for file in files:
+            _write_member(part / file.path, file, digests[file.path])
+        write_file(part / MANIFEST, _format_manifest(digests))
+    except StoreFailed:
+        shutil.rmtree(part, ignore_errors=True)  # a full disk needs the space
+        raise
+    if target.exists():
+        target.rename(old)
+    part.rename(target)
+    sync_folder(target.parent)
+    shutil.rmtree(old, ignore_errors=True)
+    return True
+
+
+def _write_member(path: Path, file: PackFile, digest: str) -> None:
+    """Write one file of a folder, unless an interrupted run wrote it."""
+    with suppress(OSError):
+        if path.stat().st_size == file.size and _compute_digest(path.read_bytes()) == digest:
+            return
+    make_folder(path.parent)
+    write_file(path, _read_unchanged(file, digest))
+
+
+def _write_zip(target: Path, files: Sequence[PackFile], digests: Digests) -> bool:
+    if _check_old_zip(target) == digests:
+        return False
+    part = _name_sibling(target, "part")
+    delete_file(part)
+    _require_space(target, files)
+    try:
+        with zipfile.ZipFile(part, "w") as archive:
+            archive.writestr(zipfile.ZipInfo(MANIFEST, _EARLIEST), _format_manifest(digests))
+            for file in files:
+                member = zipfile.ZipInfo(file.path, _EARLIEST)
+                member.external_attr = 0o644 << 16
+                archive.writestr(member, _read_unchanged(file, digests[file.path]))
+        flush_file(part)
+        replace_file(part, target)
+    except (OSError, StoreFailed):
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise
+    sync_folder(target.parent)
+    return True
+
+
+def _name_sibling(target: Path, ending: str) -> Path:
+    return target.with_name(f".{target.name}.{ending}")
+
+
+def _restore_old(target: Path) -> None:
+    """Finish or take back the replacement that a killed run was in the middle of."""
+    old = _name_sibling(target, "old")
+    if not old.exists():
+        return
+    if target.exists():
+        shutil.rmtree(old)
+    else:
+        old.rename(target)
+
+
+def _delete_foreign(part: Path, digests: Digests) -> None:
+    """Delete the files in an unfinished folder that do not belong to this pack."""
+    for path in _walk_files(part):
+        if path.relative_to(part).as_posix() not in digests:
+            path.unlink()
+
+
+def _require_space(target: Path, files: Sequence[PackFile]) -> None:
+    needed = sum(file.size for file in files)
+    free = shutil.disk_usage(target.parent).free
+    if free < needed:
+        msg = f"The pack takes {needed / 1e6:,.0f} MB, and the disk has {free / 1e6:,.0f} MB free."
+        raise StoreFailed(msg, "Free some space, or write the pack to another disk: --output PATH.")
+
+
+def _read_content(file: PackFile) -> bytes:
+    with disk_errors(Path(file.path), "read"):
+        return file.read()
+
+
+def _read_unchanged(file: PackFile, digest: str) -> bytes:
+    """Return the content of a file, which must not have changed since its checksum was taken."""
+    data = _read_content(file)
+    if _compute_digest(data) != digest:
+        msg = f"{file.path} changed on the shelf while the pack was written."
+        raise StoreFailed(msg, "Run the command again.")
+    return data
+
+
+def _compute_digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _format_manifest(digests: Digests) -> bytes:
+    return json.dumps({"made_by": "Papershelf", "files": digests}, indent=1).encode()
+
+
+def _read_manifest(data: bytes) -> dict[str, str] | None:
+    """Return the checksums that a manifest lists; None if it is not a manifest."""
+    with suppress(ValueError):
+        manifest = json.loads(data)
+        if isinstance(manifest, dict) and isinstance(files := manifest.get("files"), dict):
+            return files
+    return None
+
+
+def _check_old_folder(target: Path) -> dict[str, str] | None:
+    """Return the checksums of the pack at *target*; None without a folder, or for an empty one.
+
+    Raises
+    ------
+    BadRequest
+        Something else is there, or the pack was changed after it was written.
+    """
+    if not target.exists():
+        return None
+    there = [path for path in _walk_files(target) if path.name not in _SYSTEM_FILES]
+    if target.is_dir() and not there:
+        return None
+    manifest = target / MANIFEST
+    digests = _read_manifest(manifest.read_bytes()) if manifest.is_file() else None
+    if digests is None:
+        raise _build_refusal(target)
+    for path in there:
+        name = path.relative_to(target).as_posix()
+        if name != MANIFEST and digests.get(name) != _compute_digest(path.read_bytes()):
+            msg = f"{path} was added or changed after the pack was written."
+            raise BadRequest(msg, "Move it elsewhere, or write another pack with --output PATH.")
+    is_whole = len(there) == len(digests) + 1
+    return digests if is_whole else {}
+
+
+def _check_old_zip(target: Path) -> dict[str, str] | None:
+    """Return the checksums of the ZIP at *target*; None if nothing is there."""
+    if not target.exists():
+        return None
+    with suppress(OSError, KeyError, zipfile.BadZipFile), zipfile.ZipFile(target) as archive:
+        if (digests := _read_manifest(archive.read(MANIFEST))) is not None:
+            return digests
+    raise _build_refusal(target)
+
+
+def _build_refusal(target: Path) -> BadRequest:
+    msg = f"{target} is there already, and is not a pack."
+    return BadRequest(msg, "Write the pack elsewhere: --output PATH.")
+
+
+def _walk_files(folder: Path) -> Iterator[Path]:
+    for place, _, names in os.walk(folder):
+        yield from (Path(place) / name for name in names)
