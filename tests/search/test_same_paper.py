@@ -249,7 +249,7 @@ def test_a_preprint_is_linked_to_what_became_of_it_and_never_merged(years):
     "changes",
     [
         {"published": "2022"},
-        {"published": "2027"},
+        {"published": "2032"},
         {"authors": (Author("Nowak", "Ada"),)},
         {"title": f"Correction to: {REEF.title}"},
         {"title": f"{REEF.title}. Part II"},
@@ -326,6 +326,70 @@ def test_a_title_in_two_languages_is_either(title):
     assert judge_pair(one, replace(REEF, title=title, pages="240-9")).relation != "same"
     noticed = title.replace("[Coral", "[Erratum: Coral").replace("= Coral", "= Erratum: Coral")
     assert judge_pair(one, replace(REEF, title=noticed)).relation != "same"
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("Tumour & haemoglobin in paediatric wards", "Tumor and hemoglobin in pediatric wards"),
+        ("Coral reefs after heat waves [Abstract]", "Coral reefs after heat waves"),
+        ("[Coral reefs after heat waves] LA: Chi", "Coral reefs after heat waves"),
+        (
+            "Coral reefs after heat waves. [Erratum appears in J Reefs. 2025;8:4]",
+            "Coral reefs after heat waves",
+        ),
+        (
+            "[Coral reefs after heat waves] TO: Korallenriffe nach Hitzewellen und Erholung",
+            "Korallenriffe nach Hitzewellen und Erholung",
+        ),
+    ],
+)
+def test_spellings_and_what_databases_add_to_a_title_do_not_count(ours, theirs):
+    one = replace(REEF, title=ours, pages="")
+    assert judge_pair(one, replace(REEF, title=theirs, pages="")).relation == "same"
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("PLoS ONE [Electronic Resource]", "PLoS ONE"),
+        (
+            "Gan to Kagaku Ryoho [Japanese Journal of Cancer & Chemotherapy]",
+            "Jpn J Cancer Chemother",
+        ),
+        ("Praxis Suisse = Revue suisse de médecine", "Revue suisse de medecine"),
+        ("Reef Insights: Heart, Lung and Blood", "Reef Insights Heart Lung Blood"),
+    ],
+)
+def test_a_journal_is_known_by_each_of_its_names(ours, theirs):
+    one = replace(REEF, journal=ours, volume="", pages="")
+    assert judge_pair(one, replace(one, journal=theirs)).relation == "same"
+
+
+def test_two_wordings_of_a_title_on_the_same_pages_are_one_paper():
+    one = replace(REEF, title="[Comparison of dry and wet reefs in the recovery after heat waves]")
+    other = replace(one, title="Recovery of reefs after heat waves. A study of dry against wet")
+    assert judge_pair(one, other).relation == "same"
+    assert judge_pair(one, replace(other, pages="111")).relation != "same"
+    assert judge_pair(one, replace(other, pages="111-9 Suppl")).relation != "same"
+    assert judge_pair(one, replace(other, title=f"Reply to: {other.title}")).relation != "same"
+    assert judge_pair(one, replace(other, authors=PEOPLE[1:])).relation != "same"
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [("men", "women"), ("mice", "rats"), ("BRCA1", "BRCA2"), ("adults", "children")],
+)
+def test_papers_of_one_series_are_not_versions_of_each_other(ours, theirs):
+    def made_of(word, record):
+        text = f"We fed {word} with tocopherol for ten weeks. {ABSTRACT}"
+        return replace(record, title=f"Coral tocopherol and the recovery of {word}", abstract=text)
+
+    preprint, sibling = made_of(ours, PREPRINT), made_of(theirs, REEF)
+    assert judge_pair(preprint, sibling).relation == "different"
+    assert judge_pair(preprint, made_of(ours, REEF)).relation == "preprint_of"
+    retouched = replace(made_of(ours, REEF), title=sibling.title)
+    assert judge_pair(preprint, retouched).relation == "preprint_of"
 
 
 def test_most_preprints_that_changed_are_linked_and_none_is_merged():

@@ -374,7 +374,8 @@ def _evidence_factor(paper: Paper) -> float:
 
 def _limit_preprints(papers: Sequence[ScoredPassage]) -> Iterator[tuple[str, float]]:
     """Yield preprints whose published version was found, too, each with its maximum score."""
-    from ..search.same_paper import is_preprint, judge_pair
+    from ..search.compared_records import is_preprint
+    from ..search.same_paper import judge_pair
 
     records = [(one.passage.paper, one.score, one.paper) for one in papers if one.paper]
     preprints = [one for one in records if is_preprint(one[2])]

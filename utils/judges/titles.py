@@ -148,6 +148,24 @@ def compare(ours: str, theirs: str) -> TitleDifference:
     return TitleDifference("", "", tuple(only_a or only_b))
 
 
+def find_replaced_words(ours: str, theirs: str) -> tuple[list[str], list[str]]:
+    """Return the words that only *ours* has and those that only *theirs* has, in one spelling.
+
+    >>> find_replaced_words("Colour vision in men", "Color vision in women")
+    (['men'], ['women'])
+    """
+    return _find_unshared_words(_tokens(ours), _tokens(theirs))
+
+
+def spell_words(text: str) -> list[str]:
+    """Return the words of a text in the one spelling in which titles are compared.
+
+    >>> spell_words("Two tumours")
+    ['2', 'tumor']
+    """
+    return [_spell_numbers(word) for word in fold_words(text)]
+
+
 def _find_unshared_words(a: list[str], b: list[str]) -> tuple[list[str], list[str]]:
     """Return the words that only one title has, without small words and spelling variants."""
     only_a: list[str] = []

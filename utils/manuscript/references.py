@@ -22,6 +22,13 @@ from ..model.identifiers import Ids
 from ..model.paper import Author, Notice, Paper
 from ..model.versions import is_only_preprint
 from ..outline.words import fold_words
+from ..search.compared_records import (
+    ComparedRecord,
+    compare_journals,
+    compare_pages,
+    compare_titles,
+    compare_volumes,
+)
 from ..search.reference_search import (
     WantedReference,
     find_at_crossref,
@@ -29,14 +36,7 @@ from ..search.reference_search import (
     yield_candidates,
 )
 from ..search.resolve import Resolution, resolve_entries
-from ..search.same_paper import (
-    ComparedRecord,
-    compare_journals,
-    compare_pages,
-    compare_titles,
-    compare_volumes,
-    judge_pair,
-)
+from ..search.same_paper import judge_pair
 from .parts import Reference
 from .reading import fingerprint
 

@@ -26,7 +26,8 @@ from typing import Any
 from ..model.identifiers import ID_NAMES, Ids
 from ..model.paper import Notice, Paper
 from ..model.sites import SOURCES_BY_TRUST
-from .same_paper import ComparedRecord, Judgement, Relation, is_preprint, judge_compared
+from .compared_records import ComparedRecord, is_preprint
+from .same_paper import Judgement, Relation, judge_compared
 
 _FUSION_RANK_OFFSET = 60
 # Gaps that another record of the same paper may fill.

@@ -26,8 +26,8 @@ from ..sources import Query, Source
 from ..sources.crossref import find_works
 from ..sources.pubmed import fetch_papers
 from ..sources.pubmed import search as search_pubmed
+from .compared_records import is_preprint
 from .pubmed.citation_matching import match_citations
-from .same_paper import is_preprint
 from .search import search_papers
 
 ECITMATCH = "ECitMatch"

@@ -35,19 +35,16 @@ from ..model.identifiers import Ids
 from ..model.paper import Paper, paper_from_row, to_row
 from ..sources import Source
 from ..system.plain_text import one_line
-from .reference_search import ECITMATCH, STEPS, WantedReference, yield_candidates
-from .same_paper import (
+from .compared_records import (
     ComparedRecord,
-    Judgement,
-    Relation,
     compare_authors,
     compare_journals,
     compare_pages,
     compare_volumes,
     count_years_between,
-    judge_compared,
-    judge_pair,
 )
+from .reference_search import ECITMATCH, STEPS, WantedReference, yield_candidates
+from .same_paper import Judgement, Relation, judge_compared, judge_pair
 
 MIN_CONFIDENCE = 0.9
 """The least confidence with which a candidate is taken (see `.same_paper`)."""

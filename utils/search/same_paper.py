@@ -9,386 +9,44 @@ its published version are two papers, linked, unless one record carries the iden
 
 The confidences rank the rules by the evidence they ask for; 1 is kept for what a record itself
 says. On the labelled set of ``quality/duplicates`` none of them joins two papers.
-
-Records of one paper differ in everything a person would overlook: markup, LaTeX, Greek, case,
-diacritics, initials, an abbreviated journal, a subtitle left out. They agree in what tells papers
-apart: numbers in a title, a volume, a first page. So a comparison here says *same*, *differ* or
-*unknown*, never a number: what nobody wrote down speaks neither for nor against.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
-from functools import cached_property, lru_cache
 from typing import Literal
 
-from ..judges.titles import (
-    compare,
-    is_notice,
-    telling_words,
-    title_likeness,
-    title_marks,
-    title_words,
-)
+from ..judges.titles import compare, find_replaced_words, spell_words, title_likeness
 from ..model.identifiers import Ids
-from ..model.paper import Author, Paper
-from ..model.versions import PREPRINT_DOI
-from ..outline.words import fold_words
-
-Likeness = Literal["same", "differ", "unknown"]
-TitleLikeness = Literal["exact", "shortened", "near", "differ", "unknown"]
-_LATEX = re.compile(r"\\(?:text|math|emph|rm|it|bf|em|sc|mbox|ensuremath|operatorname)\w*\b|[${}]")
-_SUBTITLE = re.compile(r"\s*(?::|[.?!](?=\s+[^a-z])|\s[-\u2013\u2014](?=\s)|\u2014|;)\s*")
-_CUT_SHORT = re.compile(r"(?:\u2026|\.\.\.)\W*$")
-_SERVER_NAMES = re.compile(
-    r"arxiv|[a-z]*rxiv|.*\bpreprints?\b.*|research square|ssrn.*|authorea.*|corr|openrxiv", re.I
+from ..model.paper import Paper
+from .compared_records import (
+    MIN_DISTINCTIVE_WORDS,
+    ComparedRecord,
+    compare_abstracts,
+    compare_authors,
+    compare_journals,
+    compare_pages,
+    compare_titles,
+    compare_volumes,
+    count_years_between,
+    is_same_person,
 )
-_PAGE = re.compile(r"([a-z]*)\s*0*(\d+)(?:\s*[-\u2013]\s*(\d+))?", re.I)
-_SIGNS = re.compile(r"[^a-z0-9]+")
-_MAX_COMPARED_AUTHORS = 11  # authors that are compared; papers have up to thousands
-_SUPPLEMENT = re.compile(r"\bs\d|suppl", re.I)
-_JOURNAL_STOP = re.compile("the|of|and|in|for|on|to|an?|de|la|le|et|und|de[rs]|die|fur|d[ao]|e")
+
+_ARTICLE_NUMBER_DIGITS = 5  # and more: an article's own number, not a page
 _NOTICE_TYPES = (
     *("erratum", "retraction of", "retraction notice", "expression of concern"),
     "meeting abstract",
 )
-_OPINION_TYPES = frozenset(("comment", "letter", "editorial", "reply"))
-_UNDISTINCTIVE_TYPES = frozenset(("journal-article", "article"))  # of letters, too
 Relation = Literal["same", "preprint_of", "has_preprint", "version_of", "may_be", "different"]
 _INVERSE: dict[Relation, Relation] = {"preprint_of": "has_preprint", "has_preprint": "preprint_of"}
-_DISTINCTIVE_WORDS = 4  # words; a title of fewer is shared by many papers
 _PREPRINT_TITLE_RATIO = 0.75  # titles of a preprint and of what came of it
-_REWORDED_TITLE_RATIO = (
-    0.6  # those titles, where all authors are the same and no abstract says otherwise
-)
+_REWORDED_TITLE_RATIO = 0.6  # the same, with all authors the same and no abstract against it
+_WORDING_RATIO = 0.5  # titles at one place in a journal that differ more are two papers' titles
+_SERIES_MAX_WORDS = 2  # by which the titles of one series differ
 _REVIEW_MAX_YEARS = 3  # years from a preprint to its publication
 _PUBLICATION_MAX_YEARS = 8  # of one that stayed as it was
-_BILINGUAL_TITLE = re.compile(r"(?P<one>.+?)\s*(?:\[(?P<other>[^\[\]]+)\]|\s=\s(?P<same>.+))\W*")
-_TRANSLATED = re.compile(r"\s*\(author'?s transl(?:ation)?\.?\)", re.I)
-_RUN, _TOLD = 3, 40  # words of an abstract in a row that are compared; an abstract has so many
-_SAME_ABSTRACT, _OTHER_ABSTRACT = 0.4, 0.1  # of the runs of the shorter that the longer has
 _VERSION_SUFFIX = re.compile(r"[./_-]?v?\d{1,2}$")
-
-
-class ComparedRecord:
-    """A record's values for comparison, each computed on first use.
-
-    Most records are never compared with any other.
-    """
-
-    def __init__(self, paper: Paper) -> None:
-        self.paper = paper
-
-    @cached_property
-    def titles(self) -> tuple[tuple[str, ...], ...]:
-        """The title's words, and those of the title in the original language."""
-        spelled = (*_split_languages(self.paper.title), self.paper.vernacular_title)
-        return tuple(tuple(words) for one in spelled if (words := title_words(strip_latex(one))))
-
-    @cached_property
-    def title(self) -> str:
-        """The title without anything but letters and digits."""
-        return "".join(self.titles[0]) if self.titles else ""
-
-    @cached_property
-    def distinctive_words(self) -> int:
-        """The number of title words that could distinguish the paper from another."""
-        return telling_words(" ".join(self.titles[0])) if self.titles else 0
-
-    @cached_property
-    def is_notice(self) -> bool:
-        """True if the title says that the record is a notice about another paper."""
-        return is_notice(self.paper.title)
-
-    @cached_property
-    def types(self) -> frozenset[str]:
-        """The publication types in lower case."""
-        return frozenset(kind.casefold() for kind in self.paper.publication_types)
-
-    @cached_property
-    def opinions(self) -> frozenset[str]:
-        """The publication types of opinions, which may have the title of the paper they discuss."""
-        return self.types & _OPINION_TYPES
-
-    @cached_property
-    def has_distinctive_type(self) -> bool:
-        """True if the publication types distinguish a letter from a paper."""
-        return bool(self.types - _UNDISTINCTIVE_TYPES)
-
-    @cached_property
-    def abstract_runs(self) -> frozenset[tuple[str, ...]]:
-        """All runs of three words in the abstract; empty if the abstract is short."""
-        words = fold_words(self.paper.abstract)
-        if len(words) < _TOLD:
-            return frozenset()
-        return frozenset(zip(*(words[at:] for at in range(_RUN)), strict=False))
-
-    @cached_property
-    def distinctive_marks(self) -> frozenset[str]:
-        """Numbers and words of the title that differ in other papers of the same authors."""
-        return title_marks(self.paper.title)
-
-    @cached_property
-    def is_truncated(self) -> bool:
-        """True if the title ends in an ellipsis."""
-        return _CUT_SHORT.search(self.paper.title) is not None
-
-    @cached_property
-    def first_and_last_authors(self) -> tuple[tuple[str, str], ...]:
-        """Family names and initials of the first authors, and of the last."""
-        people = [author for author in self.paper.authors if author.family]
-        return tuple(
-            map(
-                _fold_author,
-                [*people[:_MAX_COMPARED_AUTHORS], *people[_MAX_COMPARED_AUTHORS:][-1:]],
-            )
-        )
-
-    @cached_property
-    def groups(self) -> frozenset[str]:
-        """The groups among the authors."""
-        return frozenset(_fold_name(one.collective) for one in self.paper.authors if one.collective)
-
-    @cached_property
-    def year(self) -> int:
-        """The year, or 0 if unknown."""
-        year = self.paper.year
-        return int(year) if re.fullmatch(r"\d{4}", year, re.A) else 0
-
-    @cached_property
-    def journals(self) -> tuple[tuple[str, ...], ...]:
-        """The words of the journal's name and of its abbreviation."""
-        names = (self.paper.journal, self.paper.journal_abbreviation)
-        return tuple({_fold_journal(name): None for name in names if name})
-
-    @cached_property
-    def volume(self) -> str:
-        """The volume without blanks, signs and leading zeros."""
-        return _fold_name(self.paper.volume).lstrip("0")
-
-    @cached_property
-    def page(self) -> tuple[str, str, str]:
-        """The letters and digits of the first page, the digits of the last."""
-        page = _PAGE.match(self.paper.pages.strip())
-        return (page[1].lower(), page[2], page[3] or "") if page else ("", "", "")
-
-    @cached_property
-    def is_in_supplement(self) -> bool:
-        """True if the paper is in a supplement of its journal."""
-        paper = self.paper
-        return bool(_SUPPLEMENT.search(f"{paper.pages} {paper.issue} {paper.volume}"))
-
-    @cached_property
-    def is_preprint_record(self) -> bool:
-        """True if the record is that of a preprint."""
-        return is_preprint(self.paper)
-
-
-def is_preprint(paper: Paper) -> bool:
-    """Return whether a record is a preprint's, and names no journal.
-
-    >>> from utils.model.identifiers import Ids
-    >>> is_preprint(Paper(Ids(arxiv="2601.00001"), journal="arXiv"))
-    True
-    >>> is_preprint(Paper(Ids(doi="10.1101/gad.1234", arxiv="2601.00001"), journal="Genes Dev"))
-    False
-    """
-    if any(kind.casefold() == "preprint" for kind in paper.publication_types):
-        return not (paper.volume and paper.ids.arxiv and paper.ids.doi)
-    if PREPRINT_DOI.match(paper.ids.doi) or _SERVER_NAMES.fullmatch(paper.journal.strip()):
-        return True
-    return bool(paper.ids.arxiv) and not (paper.ids.doi or paper.ids.pmid or paper.journal)
-
-
-def strip_latex(title: str) -> str:
-    r"""Return a title without LaTeX.
-
-    >>> strip_latex(r"Decay of \textit{$\alpha$}-Fe$_{2}$O$_{3}$")
-    'Decay of \\alpha-Fe_2O_3'
-    """
-    return _LATEX.sub("", title) if "\\" in title or "$" in title else title
-
-
-def _split_languages(title: str) -> tuple[str, ...]:
-    """Return a title and, of a bilingual title, both parts: *Titel [Title]*, *Titel = Title*.
-
-    >>> _split_languages("Wirkung von Licht auf Bienen [Effect of light on bees].")[1:]
-    ('Wirkung von Licht auf Bienen', 'Effect of light on bees')
-    """
-    if "transl" in title:
-        return (title, _TRANSLATED.sub("", title))
-    if not (("[" in title or " = " in title) and (parts := _BILINGUAL_TITLE.fullmatch(title))):
-        return (title,)
-    both = parts["one"], parts["other"] or parts["same"]
-    told = all(telling_words(one) >= _DISTINCTIVE_WORDS - 1 and not is_notice(one) for one in both)
-    return (title, *both) if told else (title,)
-
-
-def compare_titles(ours: ComparedRecord, theirs: ComparedRecord) -> TitleLikeness:
-    """Compare two records' titles, in the language in which they agree best.
-
-    ``shortened`` is a title without its subtitle or cut short; ``near`` differs in spelling only.
-    """
-    if not ours.titles or not theirs.titles:
-        return "unknown"
-    if {"".join(words) for words in ours.titles} & {"".join(words) for words in theirs.titles}:
-        return "exact"
-    if ours.is_notice != theirs.is_notice:
-        return "differ"
-    short, long = sorted((ours, theirs), key=lambda one: len(one.title))
-    if _is_shortened(short, long):
-        return "shortened"
-    return "near" if _is_near(ours.titles[0], theirs.titles[0]) else "differ"
-
-
-def compare_authors(ours: ComparedRecord, theirs: ComparedRecord) -> Likeness:
-    """Compare the authors of two records, as far as both name authors."""
-    if not ours.first_and_last_authors or not theirs.first_and_last_authors:
-        if ours.groups and theirs.groups:
-            return "same" if ours.groups & theirs.groups else "unknown"
-        return "unknown"
-    short, long = sorted((ours.first_and_last_authors, theirs.first_and_last_authors), key=len)
-    shared = sum(any(_is_same_person(one, other) for other in long) for one in short[:10])
-    share = shared / min(len(short), 10)
-    if share >= 0.6 and _is_same_person(short[0], long[0]):
-        return "same"
-    # Nine authors of ten in another order are the same authors.
-    if share >= 0.9 and len(short) >= 3 and len(long) - len(short) <= 2:
-        return "same"
-    return "differ" if share <= 0.34 else "unknown"
-
-
-def compare_abstracts(ours: ComparedRecord, theirs: ComparedRecord) -> Likeness:
-    """Compare two abstracts: most of the wording shared, almost none, or neither."""
-    short, long = sorted((ours.abstract_runs, theirs.abstract_runs), key=len)
-    if not short:
-        return "unknown"
-    share = len(short & long) / len(short)
-    if share >= _SAME_ABSTRACT:
-        return "same"
-    return "differ" if share < _OTHER_ABSTRACT else "unknown"
-
-
-def compare_journals(ours: ComparedRecord, theirs: ComparedRecord) -> Likeness:
-    """Compare the journals of two records, abbreviated or not."""
-    if ours.paper.issn and ours.paper.issn == theirs.paper.issn:
-        return "same"
-    if not ours.journals or not theirs.journals:
-        return "unknown"
-    alike = any(_is_same_journal(one, other) for one in ours.journals for other in theirs.journals)
-    return "same" if alike else "differ"
-
-
-def compare_volumes(ours: ComparedRecord, theirs: ComparedRecord) -> Likeness:
-    """Compare the volumes of two records."""
-    if not ours.volume or not theirs.volume:
-        return "unknown"
-    return "same" if ours.volume == theirs.volume else "differ"
-
-
-def compare_pages(ours: ComparedRecord, theirs: ComparedRecord) -> Likeness:
-    """Compare the first pages, or the article numbers, of two records."""
-    (kind, page, last), (other_kind, other_page, other_last) = ours.page, theirs.page
-    if not page or not other_page:
-        return "unknown"
-    if page == other_page and (page != "1" or last == other_last != ""):
-        return "same"
-    if kind != other_kind and (
-        "s" in (kind, other_kind) or ours.is_in_supplement != theirs.is_in_supplement
-    ):
-        return "differ"  # a supplement counts its own pages
-    # Page 1 of an article that has its own pages, beside its number in the volume, says nothing.
-    return "unknown" if kind != other_kind or "1" in (page, other_page) else "differ"
-
-
-def count_years_between(ours: ComparedRecord, theirs: ComparedRecord) -> int | None:
-    """Return how many years *theirs* is later; None if a year is unknown."""
-    return theirs.year - ours.year if ours.year and theirs.year else None
-
-
-def _is_shortened(short: ComparedRecord, long: ComparedRecord) -> bool:
-    brief, whole = short.titles[0], long.titles[0]
-    if short.is_truncated:
-        # The last word may be cut too.
-        return len(brief) >= 5 and "".join(whole).startswith("".join(brief))
-    if len(brief) < 3 or whole[: len(brief)] != brief:
-        return False
-    title = strip_latex(long.paper.title)
-    return any(tuple(title_words(title[: at.start()])) == brief for at in _SUBTITLE.finditer(title))
-
-
-def _is_near(ours: Sequence[str], theirs: Sequence[str]) -> bool:
-    """Return whether two titles have the same words, apart from a few spellings."""
-    if abs(len(ours) - len(theirs)) > 2:
-        return False
-    if compare(" ".join(ours), " ".join(theirs)).marks:
-        return False
-    changes = [
-        ("".join(ours[a:b]), "".join(theirs[c:d]))
-        for kind, a, b, c, d in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes()
-        if kind != "equal"
-    ]
-    if len(changes) > max(1, len(ours) // 6):
-        return False
-    return all(
-        len(one) >= 4
-        and len(other) >= 4
-        and SequenceMatcher(None, one, other, autojunk=False).ratio() >= 0.8
-        for one, other in changes
-    )
-
-
-def _fold_author(author: Author) -> tuple[str, str]:
-    """Return family name and initial without accents; *Müller*, *Mueller*, *Muller* are equal."""
-    family = re.sub(r"([aou])e", r"\1", _fold_name(author.family))
-    return family, _fold_name((author.given or author.initials)[:3])[:1]
-
-
-def _fold_name(text: str) -> str:
-    """Return the letters and digits of a name, without accents."""
-    return _SIGNS.sub("", text.lower()) if text.isascii() else "".join(fold_words(text))
-
-
-def _is_same_person(one: tuple[str, str], other: tuple[str, str]) -> bool:
-    (ours, our_initial), (theirs, their_initial) = one, other
-    short, long = sorted((ours, theirs), key=len)
-    # A double name, or one with "van der", is often cut to its last or first part.
-    alike = short == long or (len(short) >= 4 and (long.endswith(short) or long.startswith(short)))
-    return alike and (not our_initial or not their_initial or our_initial == their_initial)
-
-
-@lru_cache(2048)
-def _fold_journal(name: str) -> tuple[str, ...]:
-    """Return the words of a journal's name without place, subtitle and small words."""
-    bare = re.split(r"\s:\s|\s=\s|: ", re.sub(r"\([^()]*\)", "", name))[0]
-    words = tuple(word for word in fold_words(bare) if not _JOURNAL_STOP.fullmatch(word))
-    return words or tuple(fold_words(name))
-
-
-@lru_cache(4096)
-def _is_same_journal(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    if "".join(one) == "".join(other):
-        return True
-    short, long = sorted((one, other), key=lambda words: len("".join(words)))
-    if len(short) == len(long):
-        return all(_is_abbreviation(part, word) for part, word in zip(short, long, strict=True))
-    if len(short) == 1:
-        return len(short[0]) >= 3 and short[0] == "".join(word[0] for word in long)
-    # "… of the United States of America" is left out as often as not; "Nature" is not a part.
-    return len(short) >= 4 and all(
-        _is_abbreviation(part, word) for part, word in zip(short, long, strict=False)
-    )
-
-
-def _is_abbreviation(part: str, word: str) -> bool:
-    """Return whether *part* abbreviates *word*: ``natl`` for ``national``."""
-    if word.startswith(part) or part.startswith(word):
-        return True
-    letters = iter(word)
-    return part[0] == word[0] and len(part) >= 3 and all(letter in letters for letter in part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -482,6 +140,8 @@ def _judge_published_version(preprint: ComparedRecord, published: ComparedRecord
     authors = compare_authors(preprint, published)
     if preprint.distinctive_marks != published.distinctive_marks or authors == "differ":
         return _UNRELATED
+    if _are_siblings(preprint, published):
+        return _UNRELATED
     exact = compare_titles(preprint, published) == "exact"
     if authors == "same" and apart <= _REVIEW_MAX_YEARS:
         if exact:
@@ -503,7 +163,7 @@ def _judge_retitled_preprint(
     authors = compare_authors(preprint, published)
     if abstracts == "differ":
         return _UNRELATED
-    if authors == "same" and exact and preprint.distinctive_words >= _DISTINCTIVE_WORDS:
+    if authors == "same" and exact and preprint.distinctive_words >= MIN_DISTINCTIVE_WORDS:
         return Judgement("preprint_of", f"same title and authors, {_describe_years(apart)}", 0.8)
     if authors == "same" and abstracts == "same":
         return Judgement(
@@ -518,7 +178,7 @@ def _judge_retitled_preprint(
         )
     if apart > _REVIEW_MAX_YEARS:
         return _UNRELATED
-    if nameless and exact and preprint.distinctive_words > _DISTINCTIVE_WORDS:
+    if nameless and exact and preprint.distinctive_words > MIN_DISTINCTIVE_WORDS:
         return Judgement(
             "preprint_of", f"same title, authors not named, {_describe_years(apart)}", 0.75
         )
@@ -529,6 +189,29 @@ def _judge_retitled_preprint(
     return _UNRELATED
 
 
+def _are_siblings(ours: ComparedRecord, theirs: ComparedRecord) -> bool:
+    """Return whether two papers are of one series: *… in men*, *… in women*.
+
+    Authors write such papers with the same words. So the few words that one title has in place of
+    the other's decide: they tell two papers apart unless an abstract uses both, or one of the
+    abstracts is unknown and nothing but a title was retouched.
+    """
+    if not ours.titles or not theirs.titles:
+        return False
+    replaced = find_replaced_words(*(" ".join(one.titles[0]) for one in (ours, theirs)))
+    if not all(0 < len(words) <= _SERIES_MAX_WORDS for words in replaced):
+        return False
+    told = [set(spell_words(one.paper.abstract)) for one in (ours, theirs)]
+    if not all(told):
+        return False
+    (own, other), (our_words, their_words) = replaced, told
+    return (
+        bool(our_words.intersection(own) and their_words.intersection(other))
+        and our_words.isdisjoint(other)
+        and their_words.isdisjoint(own)
+    )
+
+
 def _is_reworded(preprint: ComparedRecord, published: ComparedRecord) -> bool:
     """Return whether two titles share most words, and all authors are the same."""
     if len(preprint.first_and_last_authors) < 3 or len(preprint.first_and_last_authors) != len(
@@ -536,14 +219,14 @@ def _is_reworded(preprint: ComparedRecord, published: ComparedRecord) -> bool:
     ):
         return False
     if not all(
-        map(_is_same_person, preprint.first_and_last_authors, published.first_and_last_authors)
+        map(is_same_person, preprint.first_and_last_authors, published.first_and_last_authors)
     ):
         return False
     ours, theirs = (
         {word for word in one.titles[0] if len(word) > 3} for one in (preprint, published)
     )
     return len(ours & theirs) >= max(
-        _DISTINCTIVE_WORDS - 1, _REWORDED_TITLE_RATIO * min(len(ours), len(theirs))
+        MIN_DISTINCTIVE_WORDS - 1, _REWORDED_TITLE_RATIO * min(len(ours), len(theirs))
     )
 
 
@@ -560,7 +243,7 @@ def _judge_versions(ours: ComparedRecord, theirs: ComparedRecord, clash: str) ->
     dois = {record.paper.ids.doi for record in (ours, theirs)}
     if len(dois) == 2 and all(dois) and len({_VERSION_SUFFIX.sub("", doi) for doi in dois}) == 1:
         return Judgement("version_of", "same title and authors, DOIs that count versions", 0.9)
-    if ours.distinctive_words >= _DISTINCTIVE_WORDS and not _find_conflict(ours, theirs):
+    if ours.distinctive_words >= MIN_DISTINCTIVE_WORDS and not _find_conflict(ours, theirs):
         return Judgement("may_be", f"same title, authors and year, but {clash}", 0.5)
     return Judgement("different", clash, 1.0)
 
@@ -568,16 +251,53 @@ def _judge_versions(ours: ComparedRecord, theirs: ComparedRecord, clash: str) ->
 def _judge_by_title(ours: ComparedRecord, theirs: ComparedRecord) -> Judgement:
     """Judge by title, authors, year and citation, where no identifier decides."""
     titles = compare_titles(ours, theirs)
-    if titles in ("differ", "unknown"):
+    if titles in ("differ", "unknown") and not _are_on_same_pages(ours, theirs):
         return _UNRELATED
     if against := _find_conflict(ours, theirs):
-        return Judgement("different", against, 1.0)
+        return Judgement("different", against, 1.0) if titles != "differ" else _UNRELATED
     if opinion := _find_comment_type(ours, theirs):
         said = f"{titles} title, but only one is of type {opinion}"
         if compare_pages(ours, theirs) != "same":
             return Judgement("different", said, 1.0)
         return Judgement("may_be", f"{said}, on the same page", 0.5)
+    if titles != "exact" and _are_on_same_pages(ours, theirs):
+        return Judgement("same", f"title {titles}, but the same authors, year and pages", 0.94)
     return _judge_by_citation(ours, theirs, titles)
+
+
+def _are_on_same_pages(ours: ComparedRecord, theirs: ComparedRecord) -> bool:
+    """Return whether two records of the same authors fill the same pages of the same volume.
+
+    Two papers may begin on one page, as abstracts of a meeting do, but they never share both ends
+    of several pages, nor the number of an article: there, the titles are two wordings or
+    translations of one. A journal's names may be too unlike to be known as one; then two authors
+    must agree.
+    """
+    if count_years_between(ours, theirs) != 0 or compare_authors(ours, theirs) != "same":
+        return False
+    if ours.page != theirs.page or ours.is_in_supplement or theirs.is_in_supplement:
+        return False
+    if not _may_be_wordings(ours, theirs):
+        return False
+    kind, first, last = ours.page
+    in_journal = compare_journals(ours, theirs) == "same"
+    if not last:
+        numbered = len(first) >= _ARTICLE_NUMBER_DIGITS or len(kind) > 1 < len(first)
+        return in_journal and numbered
+    several = min(len(ours.first_and_last_authors), len(theirs.first_and_last_authors)) > 1
+    in_volume = compare_volumes(ours, theirs) == "same"
+    return first != last and in_volume and (in_journal or several)
+
+
+def _may_be_wordings(ours: ComparedRecord, theirs: ComparedRecord) -> bool:
+    """Return whether two titles may be wordings of one: half of it is shared, or one translated."""
+    if ours.is_notice or theirs.is_notice or not ours.titles or not theirs.titles:
+        return False
+    titles = ours.plain_title, theirs.plain_title
+    if compare(*titles).marks:
+        return False
+    is_translated = any(title.startswith("[") for title in titles)
+    return is_translated or title_likeness(*titles) >= _WORDING_RATIO
 
 
 def _judge_by_citation(ours: ComparedRecord, theirs: ComparedRecord, titles: str) -> Judgement:
@@ -594,7 +314,7 @@ def _judge_by_citation(ours: ComparedRecord, theirs: ComparedRecord, titles: str
         return Judgement("same", f"{titles} title, same place in the journal", sure)
     is_telling = (
         titles == "exact"
-        and min(ours.distinctive_words, theirs.distinctive_words) >= _DISTINCTIVE_WORDS
+        and min(ours.distinctive_words, theirs.distinctive_words) >= MIN_DISTINCTIVE_WORDS
     )
     if titles != "exact" and authors == "same" and same_year and in_journal:
         return Judgement("may_be", f"{titles} title, same authors, year and journal", 0.5)
