@@ -14,8 +14,8 @@ from tests.curation.test_inbox import drop, harvested, inbox, listed
 from tests.processes import Process, eventually
 from tests.world.pdf import pdf_of
 from utils import Library
+from utils.curation import file_matching, inbox_watch
 from utils.curation import inbox as inbox_module
-from utils.curation import inbox_watch
 from utils.curation.inbox_watch import watch
 from utils.demo import pages
 from utils.errors import BadRequest, StoreFailed
@@ -69,13 +69,13 @@ def watched(library, monkeypatch, clock):
 def reads(monkeypatch):
     """The names of the files that are read, as they are."""
     names = []
-    read = inbox_module.read
+    read = file_matching.read
 
     def counted(path):
         names.append(path.name)
         return read(path)
 
-    monkeypatch.setattr(inbox_module, "read", counted)
+    monkeypatch.setattr(file_matching, "read", counted)
     return names
 
 

@@ -22,7 +22,8 @@ from ..model.identifiers import Ids
 from ..model.paper import Paper
 from ..system import safe_files
 from ..system.plain_text import one_line, replace_surrogates
-from .inbox import FOLDER, Inbox, InboxResult, Match, take_in
+from .file_matching import Match
+from .inbox import FOLDER, Inbox, InboxResult, take_in
 from .inbox_files import SeenFiles, fingerprint, fingerprint_files, list_files, may_be_paper, status
 
 EVERY_S = 2.0
@@ -157,7 +158,7 @@ class ForeignFolder:
     def _take(self, inbox: Inbox, path: Path, mark: str) -> InboxResult | None:
         """File one file, if it is a paper asked for; noted only when that is done."""
         try:
-            told, _ = inbox.read_match(path)
+            told = inbox.matcher.read_match(path)
         except FileNotFoundError:
             return None
         except BadContent:  # no text in it, and nobody asked
@@ -166,7 +167,7 @@ class ForeignFolder:
         match = self.wanted.restrict(told)
         done = None
         if match:
-            inbox.look_up([match])
+            inbox.matcher.look_up([match])
             done = inbox.take(match)
         names = {
             *_fingerprint_names(told.claimed_ids, told.titles),

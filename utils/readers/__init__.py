@@ -99,11 +99,13 @@ def read(
     *,
     identified: bool = False,
     comparison: Comparison = NO_COMPARISON,
+    unjudged: Document | None = None,
 ) -> Document:
     """Convert a fetched response and verify that the text is this paper, in full.
 
     A file that its name *identified* already, without a record for comparison, is only checked for
-    being the whole of a paper. *comparison* is what `judges.comparison` compares with.
+    being the whole of a paper. *comparison* is what `judges.comparison` compares with. *unjudged*
+    is what the reader made of the same bytes, where they were read before.
 
     Raises
     ------
@@ -116,7 +118,7 @@ def read(
 
     document = None
     try:
-        document = extract(fetched, paper)
+        document = extract(fetched, paper, unjudged)
         by_name = identified and not document.ids.shares(paper.ids)
         named = replace(document, ids=paper.ids) if by_name else document
         document = judge(named, paper, comparison)
@@ -135,15 +137,17 @@ def read(
     return document
 
 
-def extract(fetched: Fetched, paper: Paper) -> Document:
+def extract(fetched: Fetched, paper: Paper, unjudged: Document | None = None) -> Document:
     """Convert a fetched response to a document without judging the document.
+
+    *unjudged* as in `read`.
 
     Raises
     ------
     BadContent
         The response holds no readable text.
     """
-    document = get_reader(fetched.media).read(fetched)
+    document = unjudged or get_reader(fetched.media).read(fetched)
     if document.doubts is not None:
         from .pdf.glyphs import correct_letters
 
