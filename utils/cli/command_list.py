@@ -42,6 +42,8 @@ _CORE = {
     "review related": Command(".cli.searching",
         "list papers around a paper: similar, citing or cited",
         ("31452104", "31452104 --kind cited-by --limit 50")),
+    "shelf adopt": Command(".cli.adopting", "take a folder of PDF files onto the shelf",
+        ("~/Zotero/storage --dry-run", "scan0001.pdf --as 10.1371/journal.pone.0111303")),
     "shelf audit": Command(".cli.upkeep", "judge every text on the shelf again",
         ("", "31452104 --fix")),
     "shelf keep": Command(".cli.upkeep", "overrule the judges about one text",

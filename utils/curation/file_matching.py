@@ -43,8 +43,8 @@ class Match:
     path: Path
     claimed_ids: Ids
     name_ids: Ids
-    same_name: tuple[Paper, ...]
-    same_title: tuple[Paper, ...]
+    same_name: tuple[Paper, ...] = ()
+    same_title: tuple[Paper, ...] = ()
     titles: tuple[str, ...] = ()
     foreign: bool = False
     more_ids: tuple[Ids, ...] = ()
@@ -108,27 +108,19 @@ class FileMatcher:
         FileNotFoundError
             It is gone.
         """
-        return self.find_candidates(path, *read_whole(path))
-
-    def find_candidates(self, path: Path, found: InboxFile, document: Document) -> Match:
-        """Return the papers that a file may be, after its text was read."""
-        shelf, stem = self.ladder.shelf, path.stem
-        names = (f"{stem}{ending}" for ending in ("", *ENDINGS.values()))
-        same_name = next(filter(None, map(shelf.find_by_file, names)), None)
-        same_title: dict[str, Paper] = {}
-        titles = find_titles(document, path)
-        for title in titles:
-            same_title |= {paper.ids.key: paper for paper in self._papers_with_title(title)}
-        return Match(
-            path,
-            found.named or document.ids,
-            Ids.maybe(stem) or ids_from(stem),
-            (same_name.paper,) if same_name else (),
-            tuple(same_title.values()),
-            tuple(titles),
-            document=document,
-            sha256=hashlib.sha256(found.fetched.body).hexdigest(),
+        match = match_file(path, read(path))
+        names = (f"{path.stem}{ending}" for ending in ("", *ENDINGS.values()))
+        same_name = next(filter(None, map(self.ladder.shelf.find_by_file, names)), None)
+        return replace(
+            match,
+            same_name=(same_name.paper,) if same_name else (),
+            same_title=self.find_by_title(match.titles),
         )
+
+    def find_by_title(self, titles: Sequence[str]) -> tuple[Paper, ...]:
+        """Return the papers of the shelf that have one of these titles."""
+        papers = (paper for title in titles for paper in self._papers_with_title(title))
+        return tuple({paper.ids.key: paper for paper in papers}.values())
 
     def _papers_with_title(self, title: str) -> list[Paper]:
         """Return papers of the shelf with this title; those of harvests lie there as abstracts."""
@@ -204,18 +196,23 @@ class FileMatcher:
             seen |= set(papers)
 
 
-def read_whole(path: Path) -> tuple[InboxFile, Document]:
-    """Return a file and its text, before it is judged.
+def match_file(path: Path, found: InboxFile) -> Match:
+    """Read the text of a file, and return the identifiers and titles in the file.
 
     Raises
     ------
     BadContent
         No text can be read in it.
-    FileNotFoundError
-        It is gone.
     """
-    found = read(path)
-    return found, read_document(found)
+    document = read_document(found)
+    return Match(
+        path,
+        found.named or document.ids,
+        Ids.maybe(path.stem) or ids_from(path.stem),
+        titles=tuple(find_titles(document, path)),
+        document=document,
+        sha256=hashlib.sha256(found.fetched.body).hexdigest(),
+    )
 
 
 def _judge_for_paper(found: InboxFile, paper: Paper, match: Match, *, strict: bool) -> Document:
@@ -226,14 +223,19 @@ def _judge_for_paper(found: InboxFile, paper: Paper, match: Match, *, strict: bo
     """
     from ..judges.identity import judge_identity
 
-    fetched = replace(found.fetched, ids=paper.ids)
-    document = formats.read(fetched, paper, unjudged=match.get_document(found))
-    is_supported = not strict and match.is_supported_for(paper)
-    if found.fetched.media in _PRINTED and not is_supported:
+    fetched, unjudged = replace(found.fetched, ids=paper.ids), match.get_document(found)
+
+    def check_identity(document: Document) -> None:
         judged = judge_identity(replace(document, ids=Ids()), paper)
         if judged.answer != "same":
             msg = f"It names {paper.ids}, but seems to be another paper: {judged.evidence}."
             raise BadContent(msg, f"If it is that one: {BY_NAME}", verdict="wrong_paper")
+
+    if strict:  # what lacks a part may be a part of another paper
+        check_identity(formats.extract(fetched, paper, unjudged))
+    document = formats.read(fetched, paper, unjudged=unjudged)
+    if found.fetched.media in _PRINTED and not (strict or match.is_supported_for(paper)):
+        check_identity(document)
     return document
 
 

@@ -118,8 +118,8 @@ def status(path: Path) -> tuple[int, int]:
     return found.st_size, found.st_mtime_ns
 
 
-def read(path: Path) -> InboxFile:
-    """Read a file, and find out what kind of content it is.
+def read(path: Path, place: str = "the inbox") -> InboxFile:
+    """Read a file in a *place*, and find out what kind of content it is.
 
     Raises
     ------
@@ -140,8 +140,8 @@ def read(path: Path) -> InboxFile:
     if media == "markdown" and (header := paper_file.parse_file(body.decode("utf-8", "replace"))):
         # A text of another shelf: its header names the paper, and is not part of the text.
         body, named = header.body.encode("utf-8", "replace"), header.ids
-        return InboxFile(Fetched(body, media, "", "the inbox", VIA, version=header.version), named)
-    return InboxFile(Fetched(body, media, "", "the inbox", VIA), named)
+        return InboxFile(Fetched(body, media, "", place, VIA, version=header.version), named)
+    return InboxFile(Fetched(body, media, "", place, VIA), named)
 
 
 def _read_bytes(path: Path) -> bytes:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..curation.audit import Audit, Decision, Renewal
+    from ..curation.folder_adoption import FolderAdoption
     from ..curation.inbox import InboxResult
     from ..curation.recheck import Change
     from ..model.identifiers import Ids
@@ -40,6 +41,34 @@ class Upkeep(Namespace):
         from ..curation.inbox_watch import watch
 
         return watch(self._library.ladder, accept=accept, folder=folder)
+
+    def adopt(
+        self,
+        folder: str | Path,
+        *,
+        paper: str | int | Ids = "",
+        asks_sources: bool = True,
+        dry_run: bool = False,
+        again: bool = False,
+    ) -> FolderAdoption:
+        """Take the PDF files of a folder onto the shelf; iterating over the result does the work.
+
+        With *paper*, *folder* is one file, which is that paper. See
+        `..curation.folder_adoption.FolderAdoption`.
+        """
+        from pathlib import Path
+
+        from ..curation.folder_adoption import FolderAdoption
+        from ..model.identifiers import Ids
+
+        return FolderAdoption(
+            self._library.ladder,
+            Path(folder),
+            asks_sources=asks_sources,
+            dry_run=dry_run,
+            decided=Ids.parse(paper) if paper else Ids(),
+            again=again,
+        )
 
     def audit(self, papers: Iterable[str | int | Ids] = (), *, fix: bool = False) -> Audit:
         """Judge the shelf again; iterating over it does the work. See `..curation.audit`."""

@@ -1,0 +1,411 @@
+"""Take a person's library of PDF files onto the shelf.
+
+The library is a folder with subfolders: of Zotero, Mendeley, Papers, JabRef or EndNote, or made by
+hand. Each PDF file is read once, in a child process, because a PDF may be made to break readers.
+Files are then worked on in groups:
+
+1. The identifiers that a reference file, the metadata of the PDF, its first pages or its name
+   give are looked up in one batch. The text must agree with the record that is found: a first page
+   also cites, and a correction or a supplement prints the identifier of another paper.
+2. What is not settled is compared with the papers on the shelf by its title, and then searched for
+   by title, ten titles in one request.
+3. A file that fits exactly one paper is filed, judged like a download. Any other is reported with
+   the reason, the papers that it may be, and what to type to decide.
+
+Nothing in the folder is changed, moved or deleted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from ..download.ladder import Ladder
+from ..errors import BadContent, BadRequest, NotFound, PaperError
+from ..harvest.jobs import Ledgers
+from ..http import MAX_BODY_BYTES
+from ..model.identifiers import Ids
+from ..model.paper import Document, Paper, StoredPaper
+from ..search.reference_search import STEPS, WantedReference, yield_candidates
+from ..system.plain_text import one_line
+from .adoption_journal import (
+    AdoptedFile,
+    AdoptionJournal,
+    State,
+    build_command,
+    display_path,
+    list_pdfs,
+    make_mark,
+)
+from .file_matching import FileMatcher, JudgedMatch, Match, match_file
+from .inbox import file_text, find_same_version
+from .inbox_files import InboxFile, fingerprint, read
+
+_AT_ONCE = 50  # files whose texts are in memory
+_READERS = 2  # child processes that read PDF files
+_MAX_CANDIDATES = 5
+_TITLE_MIN_WORDS = 4  # words of a title that is searched for
+
+
+class _ReadFile(NamedTuple):
+    """One file as it was read: the papers it may be, or else why it cannot be matched."""
+
+    path: Path
+    mark: str
+    sha256: str = ""
+    match: Match | None = None
+    state: State = "unreadable"
+    detail: str = ""
+
+
+@dataclass(slots=True)
+class _Group:
+    """Some files that are worked on together: those not settled yet, and what is known of each."""
+
+    matches: dict[Path, Match]
+    judged: dict[Path, JudgedMatch] = field(default_factory=dict)
+    silent: dict[Path, str] = field(default_factory=dict)
+
+
+class FolderAdoption:
+    """A folder of PDF files that is taken onto the shelf; iterating over it does the work.
+
+    Parameters
+    ----------
+    ladder : Ladder
+        The shelf, and the sources of records.
+    folder : Path
+        The folder, or one file in it.
+    asks_sources : bool, optional
+        Whether records are looked up and titles searched for at sites.
+    dry_run : bool, optional
+        Whether nothing is written.
+    decided : Ids, optional
+        The paper that the one file is, as a person says.
+    again : bool, optional
+        Whether files that are not on the shelf are read again although they did not change.
+
+    Raises
+    ------
+    BadRequest
+        The folder does not exist, cannot be read, or belongs to the shelf.
+    """
+
+    def __init__(
+        self,
+        ladder: Ladder,
+        folder: Path,
+        *,
+        asks_sources: bool = True,
+        dry_run: bool = False,
+        decided: Ids | None = None,
+        again: bool = False,
+    ) -> None:
+        self.ladder, self.dry_run = ladder, dry_run
+        self._decided = decided or Ids()
+        path = folder.expanduser().absolute()
+        self.folder = path.parent if path.is_file() else path
+        _check_folder(path, ladder.shelf.folder, self._decided)
+        self.files, self._unread = (
+            ([path], []) if path.is_file() else list_pdfs(path, ladder.shelf.folder.absolute())
+        )
+        if asks_sources:
+            ladder.web.settings.require_email("NCBI")
+        self._matcher = FileMatcher(ladder, asks_sources)
+        basis = fingerprint(asks_sources, again and id(self), self._decided)
+        self._journal = AdoptionJournal.open(ladder.shelf.folder, self.folder, basis)
+        self._first_files: dict[str, str] = {}  # by the checksum of the bytes, and by the paper
+        self._ledgers = Ledgers(ladder)
+
+    def __iter__(self) -> Iterator[AdoptedFile]:
+        """Yield what became of each file, files that an earlier run settled first."""
+        yield from self._unread
+        left = []
+        for path in self.files:
+            known = self._recall(path)
+            if known:
+                yield known
+            else:
+                left.append(path)
+        with closing(self._ledgers), ThreadPoolExecutor(_READERS) as readers:
+            for group in _read_ahead(left, self._read, readers):
+                yield from self._settle_group(group)
+
+    def _recall(self, path: Path) -> AdoptedFile | None:
+        """Return the result of an earlier run, unless its paper has left the shelf."""
+        known = self._journal.find(path)
+        if known is None or self._decided:
+            return None
+        if known.file_path:
+            if self.ladder.shelf.find(Ids.maybe(known.paper)) is None:
+                return None
+            self._first_files.setdefault(known.file_path, known.file)
+        self._first_files.setdefault(self._journal.sha256[make_mark(path)], known.file)
+        return known
+
+    # -- reading -----------------------------------------------------------------------------
+
+    def _read(self, path: Path) -> _ReadFile:
+        """Read one file; runs in a thread."""
+        unread = _ReadFile(path, make_mark(path))
+        try:
+            found = path.lstat()
+            if not (stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode)):
+                return unread._replace(detail="It is not a file.")
+            if found.st_size > MAX_BODY_BYTES:
+                detail = f"It is larger than {MAX_BODY_BYTES >> 20} MB."
+                return unread._replace(state="too_large", detail=detail)
+            content = read(path, _PLACE)
+        except OSError as error:
+            return unread._replace(detail=f"It could not be opened: {error.strerror}.")
+        except BadContent as bad:
+            is_open = os.access(path, os.R_OK) and not path.is_symlink()
+            state: State = "not_pdf" if is_open else "unreadable"
+            return unread._replace(state=state, detail=bad.message)
+        return self._read_content(content, unread)
+
+    def _read_content(self, content: InboxFile, unread: _ReadFile) -> _ReadFile:
+        """Read the text of a PDF file, unless another file has the same bytes."""
+        if content.fetched.media != "pdf":
+            detail = "Its content is not a PDF, whatever its name says."
+            return unread._replace(state="not_pdf", detail=detail)
+        unread = unread._replace(sha256=hashlib.sha256(content.fetched.body).hexdigest())
+        shown = display_path(unread.path, self.folder)
+        if (first := self._first_files.setdefault(unread.sha256, shown)) != shown:
+            detail = f"It has the same bytes as {first}."
+            return unread._replace(state="duplicate", detail=detail)
+        try:
+            match = match_file(unread.path, content)
+        except BadContent as bad:
+            state = _UNREADABLE.get(bad.outcome, "damaged")
+            return unread._replace(state=state, detail=bad.message)
+        if self._decided:
+            match = replace(match, claimed_ids=Ids(), name_ids=self._decided, titles=())
+        elif match.document:
+            match = replace(match, more_ids=(match.document.ids,))
+        return unread._replace(match=match)
+
+    # -- settling ----------------------------------------------------------------------------
+
+    def _settle_group(self, group: Sequence[_ReadFile]) -> Iterator[AdoptedFile]:
+        """Yield the result of each file of a group, and write it to the journal."""
+        read_files = {one.path: one for one in group}
+        for path, result in self._match_group(group):
+            if not self.dry_run:
+                one = read_files[path]
+                self._journal.add(one.mark, one.sha256, result)
+            yield result
+
+    def _match_group(self, read_files: Sequence[_ReadFile]) -> Iterator[tuple[Path, AdoptedFile]]:
+        for one in read_files:
+            if one.match is None:
+                yield one.path, self._to_result(one.path, one.state, one.detail)
+        group = _Group({one.path: one.match for one in read_files if one.match is not None})
+        self._matcher.look_up(list(group.matches.values()))
+        yield from self._file_fitting(group)
+        for path, match in group.matches.items():
+            same_title = self._matcher.find_by_title(match.titles)
+            group.matches[path] = replace(match, same_title=same_title)
+        yield from self._file_fitting(group)
+        if self._matcher.asks_sources:
+            yield from self._search_titles(group)
+        for path, match in group.matches.items():
+            yield path, self._explain(match, group.judged.get(path), group.silent.get(path, ""))
+
+    def _file_fitting(self, group: _Group) -> Iterator[tuple[Path, AdoptedFile]]:
+        """File what fits exactly one of the papers found so far, and remove it from the group."""
+        for path, match in list(group.matches.items()):
+            result = self._judge_and_file(match, group)
+            if result:
+                del group.matches[path]
+                yield path, result
+
+    def _judge_and_file(self, match: Match, group: _Group) -> AdoptedFile | None:
+        try:
+            content = read(match.path, _PLACE)
+        except (OSError, BadContent):
+            return self._to_result(match.path, "postponed", _CHANGED)
+        if match.get_document(content) is None:
+            return self._to_result(match.path, "postponed", _CHANGED)
+        judged = self._matcher.judge(match, content, strict=not self._decided)
+        group.judged[match.path] = judged
+        if len(judged.fitting) != 1:
+            return None
+        return self._file(match.path, content, *judged.fitting[0])
+
+    def _search_titles(self, group: _Group) -> Iterator[tuple[Path, AdoptedFile]]:
+        """Search for the titles of files, site by site, each only for what is not settled."""
+        wanted = {
+            path: WantedReference(Paper(Ids(), title=title))
+            for path, match in group.matches.items()
+            if (title := _choose_title(match))
+        }
+        ladder = self.ladder
+        for step in STEPS:
+            left = [one for path, one in wanted.items() if path in group.matches]
+            step(left, ladder.web, ladder.sources)
+            for path in list(group.matches):
+                if path in wanted:
+                    match = group.matches[path]
+                    alike = (paper for paper, _ in yield_candidates(wanted[path]))
+                    found = tuple(paper for paper in alike if _is_alike(paper, match))
+                    group.matches[path] = replace(match, found_by_title=found)
+                    group.silent[path] = " ".join(wanted[path].silent.values())
+            yield from self._file_fitting(group)
+
+    # -- filing ------------------------------------------------------------------------------
+
+    def _file(
+        self, path: Path, content: InboxFile, paper: Paper, document: Document
+    ) -> AdoptedFile:
+        """File a text that the judges accept for a paper, unless the shelf has the paper."""
+        shelf = self.ladder.shelf
+        present = find_same_version(shelf, paper, document)
+        shown = display_path(path, self.folder)
+        key = present.path if present else f"{paper.ids.key} {document.version}"
+        first = self._first_files.setdefault(key, shown)
+        if present and not (present.is_doubtful and first == shown):
+            return self._keep_present(path, content, present, first)
+        if first != shown:  # in a dry run
+            return self._to_result(path, "duplicate", f"{_SAME_PAPER} {first}.", paper)
+        if self.dry_run:
+            return self._to_result(path, "ready", document.evidence, paper)
+        stored, detail = file_text(shelf, path, content, paper, document)
+        self._first_files[stored.path] = shown
+        self._ledgers.record_arrival(stored)
+        return self._to_result(path, "filed", detail, stored.paper, stored)
+
+    def _keep_present(
+        self, path: Path, content: InboxFile, present: StoredPaper, first: str
+    ) -> AdoptedFile:
+        """Return the result of a file whose paper is on the shelf; give the text its PDF."""
+        shelf, paper = self.ladder.shelf, present.paper
+        raw = shelf.raw(present)
+        if raw and raw.fetched.body == content.fetched.body:  # a killed run filed it
+            return self._to_result(path, "filed", present.evidence, paper, present)
+        if first != display_path(path, self.folder):
+            return self._to_result(path, "duplicate", f"{_SAME_PAPER} {first}.", paper, present)
+        if shelf.keep_pdfs and not (self.dry_run or shelf.pdfs.find(present)):
+            shelf.pdfs.keep(present, replace(content.fetched, ids=paper.ids))
+        detail = f"The shelf has its full text, by {present.via}; it stays."
+        return self._to_result(path, "on_shelf", detail, paper, present)
+
+    # -- reporting ---------------------------------------------------------------------------
+
+    def _explain(self, match: Match, judged: JudgedMatch | None, silent: str) -> AdoptedFile:
+        """Return the result of a file that is not filed."""
+        path = match.path
+        if match.document and match.document.verdict == "scanned":
+            return self._to_result(path, "scanned", _SCANNED)
+        troubles = [one for ids in match.names for one in self._matcher.records_of(ids)]
+        for trouble in troubles:
+            if isinstance(trouble, PaperError) and not isinstance(trouble, NotFound | BadRequest):
+                return self._to_result(path, "postponed", trouble.message)
+        if silent:
+            return self._to_result(path, "postponed", silent)
+        judged = judged or JudgedMatch((), ())
+        for paper, bad in judged.refused:
+            if bad.outcome != "wrong_paper":
+                state: State = "not_paper" if bad.outcome == "not_a_paper" else "rejected"
+                return self._to_result(path, state, bad.message, paper)
+        fitting = [paper for paper, _ in judged.fitting]
+        refused = [(paper, bad) for paper, bad in judged.refused if _is_alike(paper, match)]
+        if fitting or refused:
+            papers = [*fitting, *(paper for paper, _ in refused)][:_MAX_CANDIDATES]
+            detail = "It fits several papers." if fitting else refused[0][1].message
+            candidates = tuple(f"{one.ids} {one_line(one.title)}".strip() for one in papers)
+            result = self._to_result(path, "unsure", detail)
+            command = build_command(path, papers[0].ids.key.partition(":")[2])
+            return replace(result, candidates=candidates, command=command)
+        return self._explain_unknown(match)
+
+    def _explain_unknown(self, match: Match) -> AdoptedFile:
+        from ..judges.check import judge_completeness
+
+        assert match.document
+        judged = judge_completeness(match.document, Paper(Ids()))
+        if judged.verdict in ("scanned", "empty"):
+            return self._to_result(match.path, "scanned", _SCANNED)
+        if judged.refuses:
+            return self._to_result(match.path, "not_paper", f"{judged.evidence}.")
+        title = one_line(_choose_title(match))
+        named = " or ".join(str(ids) for ids in match.names)
+        says = ", ".join(filter(None, (f"title: {title}" if title else "", named)))
+        detail = f"No paper was found that it is ({says or 'it gives no title'})."
+        if not self._matcher.asks_sources:
+            detail += " No site was asked: leave --no-lookup out."
+        result = self._to_result(match.path, "unknown", detail)
+        return replace(result, command=build_command(match.path))
+
+    def _to_result(
+        self,
+        path: Path,
+        state: State,
+        detail: str,
+        paper: Paper | None = None,
+        stored: StoredPaper | None = None,
+    ) -> AdoptedFile:
+        shown = display_path(path, self.folder)
+        name, title = (str(paper.ids), one_line(paper.title)) if paper else ("", "")
+        return AdoptedFile(
+            shown, state, one_line(detail), name, title, stored.path if stored else ""
+        )
+
+
+_UNREADABLE: dict[str, State] = {"login": "encrypted", "scanned": "scanned"}
+_PLACE = "your folder"
+_SAME_PAPER = "It is the same paper as"
+_CHANGED = "It changed while it was read. Run this again."
+_SCANNED = "Its pages are pictures. The extra ocr reads their text: uv sync --extra ocr"
+
+
+def _check_folder(path: Path, shelf: Path, decided: Ids) -> None:
+    if not path.exists():
+        raise BadRequest(f"{path} does not exist.", "Give the folder that has your PDF files.")
+    if path.resolve().is_relative_to(shelf.resolve()):
+        raise BadRequest(f"{path} belongs to the shelf.", "Give a folder of another program.")
+    if decided and path.is_dir():
+        msg = "--as says which paper one file is, and a folder was given."
+        raise BadRequest(msg, "Give the file.")
+
+
+def _read_ahead(
+    paths: Sequence[Path], read_one: Callable[[Path], _ReadFile], readers: ThreadPoolExecutor
+) -> Iterator[list[_ReadFile]]:
+    """Yield the files in groups; the next group is read while one is worked on."""
+    waiting = iter(paths)
+    before: list[Future[_ReadFile]] = []
+    while True:
+        group = [readers.submit(read_one, path) for path in islice(waiting, _AT_ONCE)]
+        if before:
+            yield [future.result() for future in before]
+        if not group:
+            return
+        before = group
+
+
+def _choose_title(match: Match) -> str:
+    """Return the text of a file that is most likely its title."""
+    from ..judges.titles import telling_words
+
+    fit = (title for title in match.titles if telling_words(title) >= _TITLE_MIN_WORDS)
+    return next(fit, "")
+
+
+def _is_alike(paper: Paper, match: Match) -> bool:
+    """Return whether a file has the title of a paper, or nearly, or prints it at its beginning."""
+    from ..judges.thresholds import NEAR_TITLE_LIKENESS, OPENING_CHARS
+    from ..judges.titles import prints_title, title_likeness
+
+    if any(title_likeness(paper.title, title) >= NEAR_TITLE_LIKENESS for title in match.titles):
+        return True
+    opening = match.document.markdown[:OPENING_CHARS] if match.document else ""
+    return prints_title(opening, paper.title)
