@@ -77,7 +77,7 @@ def test_without_a_terminal_nothing_is_written_before_a_yes(home, capsys):
     assert "--yes" in capsys.readouterr().err
     assert _settings(home) == ""
     assert main(["setup"]) == 2
-    assert "nobody to ask" in capsys.readouterr().err
+    assert "on a terminal only" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -111,8 +111,8 @@ def test_what_unpaywall_named_is_not_asked_for_again_where_it_is_asked(client, w
     [
         ({"json": work(place("https://www.ncbi.nlm.nih.gov/pmc/articles/PMC1"))}, "tried before"),
         ({"json": work(place("https://doi.org/10.1000/a"))}, "tried before"),
-        ({"json": work()}, "knows no open copy"),
-        ({"status": 404}, "knows no open copy"),
+        ({"json": work()}, "lists no open copy"),
+        ({"status": 404}, "lists no open copy"),
     ],
 )
 def test_no_copy_is_a_plain_no_and_remembered(web, mocked, answer, said):

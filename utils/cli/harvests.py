@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from ..command_line import command_line
 from ..errors import BadRequest, NotFound
 from ..model.versions import UNPUBLISHED_VERSIONS, VERSION_NAMES
+from ..reports.labels import get_reason
 from ..system.plain_text import one_line
 from ..system.process import INTERRUPTED_EXIT_STATUS
 from .commands import Commands, command
@@ -443,8 +444,10 @@ def _print_harvest(harvest: Harvest, as_json: bool, **more: Any) -> None:
     say(_format_job(job, row["state"]))
     if stand_ins := _describe_unpublished(job.row()):
         say(f"  {stand_ins}")
+    if reasons:
+        say("  papers without full text, by reason:")
     for reason, number in reasons.items():
-        say(f"  {number:>7,}  {one_line(reason).replace('_', ' ')}")
+        say(f"  {number:>7,}  {get_reason(reason).name}")
     for wait in job.waits if row["state"] == "running" else ():
         say(f"  {wait}")
     for sentence in (*job.notes, *more.get("differences", ())):

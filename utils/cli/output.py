@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
 from ..errors import BadRequest, NothingFound, PaperError
 from ..system.plain_text import clean_text, one_line, to_plain_json
 from .progress import LINE
+from .wrapping import fit_terminal
 
 if TYPE_CHECKING:
     from ..lists.pasted import Entry
@@ -65,11 +66,12 @@ def combine_statuses(statuses: Sequence[int]) -> int:
     return NO_FULL_TEXT if any(statuses) else 0
 
 
-def say(what: dict[str, Any] | str, as_json: bool = False) -> None:
-    """Write an answer to standard output."""
+def say(what: dict[str, Any] | str, as_json: bool = False, *, to_paste: bool = False) -> None:
+    """Write an answer to standard output; lines *to_paste* are not broken on a terminal."""
     # JSON is escaped where the console cannot show a letter: a program reads the same.
     ascii_only = not supports_unicode()
     text = to_plain_json(what, ascii_only) if as_json else clean_text(str(what))
+    text = text if as_json or to_paste else fit_terminal(text)
     LINE.clear()
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
@@ -89,7 +91,7 @@ def note(text: str) -> None:
 def print_error_text(text: str) -> None:
     """Write to standard error, even with ``--quiet``."""
     LINE.clear()
-    sys.stderr.write(f"{clean_text(text)}\n")
+    sys.stderr.write(f"{fit_terminal(clean_text(text), sys.stderr)}\n")
 
 
 def warn(warnings: Iterable[str]) -> None:

@@ -20,6 +20,13 @@ PAGED = frozenset({"search", "list", "cite", "review related", "setup settings",
 _USUAL = ("less", "-FRX")
 
 
+class _Collected(io.TextIOWrapper):
+    """Collected output, which a terminal will show."""
+
+    def isatty(self) -> bool:
+        return True
+
+
 @contextmanager
 def paged(name: str) -> Iterator[None]:
     """Collect what the command *name* prints, and show it page by page where it is long."""
@@ -29,7 +36,7 @@ def paged(name: str) -> Iterator[None]:
         return
     encoding = sys.stdout.encoding
     printed = io.BytesIO()
-    text = io.TextIOWrapper(printed, encoding, sys.stdout.errors, write_through=True)
+    text = _Collected(printed, encoding, sys.stdout.errors, write_through=True)
     try:
         with redirect_stdout(text):
             yield

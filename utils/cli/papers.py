@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from ..command_line import command_line
 from ..errors import BadRequest, PaperError
+from ..model.job import find_most_informative
 from ..model.paper import Kind, StoredPaper
 from ..model.passage import Anchor
-from ..model.versions import UNPUBLISHED_VERSIONS, satisfies_request
+from ..model.versions import UNPUBLISHED_VERSIONS, VERSION_NAMES, satisfies_request
+from ..reports.labels import get_reason, get_route_label
 from ..system.plain_text import one_line
 from .commands import Commands, command
 from .opening import show
@@ -132,10 +134,9 @@ def _download_papers(args: argparse.Namespace, library: Library) -> int:
     for number, (ids, outcome) in enumerate(outcomes, 1):
         if isinstance(outcome, PaperError):
             statuses.append(outcome.exit_code)
-            say(
-                {"paper": str(ids), **outcome.envelope()} if args.json else f"✗ {ids}: {outcome}",
-                args.json,
-            )
+            row = {"paper": str(ids), **outcome.envelope()}
+            shown = str(outcome).removeprefix(f"{ids} ")
+            say(row if args.json else f"✗ {ids}: {shown}", args.json)
         else:
             statuses.append(0 if outcome.stored.kind == "full_text" else NO_FULL_TEXT)
             texts.append(outcome.stored)
@@ -297,19 +298,22 @@ def read_entries(arguments: Sequence[str]) -> list[Entry]:
 
 
 def _format_download(ids: Ids, download: Download) -> str:
-    if download.stored.kind == "full_text":
-        license_ = f", {one_line(download.stored.license)}" if download.stored.license else ""
-        license_ += f", {describe_text(download.stored)}" if download.stored.shows_evidence else ""
-        stand_in = {"preprint": ", preprint", "accepted": ", accepted manuscript"}
-        version = stand_in.get(download.stored.version, "")
-        origin = "on the shelf already" if download.cached else f"{download.stored.via}{license_}"
-        origin += (
-            version
-            if satisfies_request(download.wants, download.stored)
-            else f"{version}, stands in"
-        )
-        return f"● {ids}: {download.file_path} ({origin})"
-    tried = [a for a in download.stored.attempts if a.outcome != "skipped"]
-    reasons = ", ".join(f"{a.source} {a.outcome}" for a in tried)
-    mark, kind = _MARKS[download.stored.kind], download.stored.kind
-    return f"{mark} {ids}: {kind} only: {download.file_path}\n    {reasons}"
+    stored, mark = download.stored, _MARKS[download.stored.kind]
+    if stored.kind == "full_text":
+        parts = [
+            "on the shelf already" if download.cached else get_route_label(stored.via),
+            "" if download.cached else one_line(stored.license),
+            describe_text(stored) if stored.shows_evidence and not download.cached else "",
+            VERSION_NAMES[stored.version] if stored.version in UNPUBLISHED_VERSIONS else "",
+            "" if satisfies_request(download.wants, stored) else "stands in",
+        ]
+        return f"{mark} {ids}: {', '.join(filter(None, parts))}\n  {download.file_path}"
+    lines = [f"{mark} {ids}: {stored.kind} only", download.file_path]
+    sources: dict[str, list[str]] = {}
+    for attempt in stored.attempts:
+        if attempt.outcome != "skipped":
+            sources.setdefault(attempt.outcome, []).append(attempt.source)
+    lines += [f"{get_reason(one).name}: {', '.join(names)}" for one, names in sources.items()]
+    if best := find_most_informative(stored.attempts):
+        lines.append(f"→ {get_reason(best.outcome).advice}")
+    return "\n  ".join(lines)

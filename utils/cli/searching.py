@@ -271,13 +271,13 @@ def print_references(papers: Sequence[Paper], style: str, library: Library) -> N
     if style == "csl-json":
         import json
 
-        say(json.dumps(references, ensure_ascii=False, indent=1))
+        say(json.dumps(references, ensure_ascii=False, indent=1), to_paste=True)
     elif style in FILE_STYLES:
         # Each record brings its own blank line.
-        say("".join(references).rstrip("\n"))
+        say("".join(references).rstrip("\n"), to_paste=True)
     else:
         for reference in references:
-            say(one_line(reference))
+            say(one_line(reference), to_paste=True)
 
 
 def _print_citations(args: argparse.Namespace, library: Library) -> int:

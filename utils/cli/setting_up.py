@@ -78,7 +78,7 @@ def _set_up(args: argparse.Namespace, _: object) -> int:
     if asks and not values and not args.host:
         values = _ask_values()
     elif not values and not args.host:
-        msg = "There is nobody to ask here, and no option says what to set up."
+        msg = "setup asks its questions on a terminal only, and no option says what to set up."
         example = command_line("setup --email you@your-university.edu --host all --yes")
         raise BadRequest(msg, f"For example: {example}")
     _write_settings(values, args, asks=asks)
@@ -131,7 +131,7 @@ def _check_values(values: Mapping[str, str]) -> None:
 def _ask_values() -> dict[str, str]:
     """Ask for the settings that nearly everyone needs, and return the answers."""
     now = load_settings()
-    say("Set up Papershelf. Enter keeps what stands in brackets, Ctrl-C leaves.\n")
+    say("Set up Papershelf. Press Enter to keep the value in brackets, Ctrl-C to stop.\n")
     values: dict[str, str] = {}
     values |= _ask_valid("Your e-mail address", "PUBMED_EMAIL", now.pubmed_email)
     values |= _ask_valid("The folder for papers", "PAPERS_DIR", str(now.papers_dir))
@@ -236,7 +236,10 @@ def _write_change(change: FileChange, shown: str, args: argparse.Namespace, *, a
         say(shown)
     writes = not args.dry_run and (args.yes or (asks and _ask_consent()))
     if not (writes or args.dry_run or asks):
-        raise BadRequest("Nothing was written: no terminal.", "Add --yes, or --dry-run.")
+        raise BadRequest(
+            "Nothing was written: there is no terminal to ask on.",
+            "Add --yes, or --dry-run.",
+        )
     if writes:
         write_changes([change], journal_file())
     if args.json:

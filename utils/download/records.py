@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
+from ..command_line import command_line
 from ..errors import BadRequest, NotConfigured, NotFound, PaperError, SourceMiss, Unreachable
 from ..http import Answer, Web, require_newer_than
 from ..model.identifiers import Ids
@@ -146,8 +147,10 @@ class _Inquiry:
             msg = f"Could not find out what {self.wanted} is. {self.trouble.message}"
             answers = {**self.trouble.details, "said": self.trouble.message}
             return Unreachable(msg, self.trouble.hint, **answers)
-        msg = f"No paper {self.wanted} is known to {' or '.join(self.asked) or 'anybody'}."
-        return NotFound(msg, "Check the identifier.")
+        msg = f"{self.wanted} does not exist in {' or '.join(self.asked) or 'any database'}."
+        return NotFound(
+            msg, f"Check the identifier, or search for the title: {command_line('search TITLE')}"
+        )
 
 
 def _ask_source(

@@ -137,7 +137,7 @@ def plan_query(query: Query, ladder: Ladder, *, most: int = 0) -> Plan:
     in_pmc, free, abstracts = (
         round(papers / total * counts[name]) for name in (_IN_PMC, _FREE, _ABSTRACT)
     )
-    notes = ["What is on the shelf already is not subtracted."]
+    notes = ["Papers that are on the shelf already are counted, too."]
     if papers < total:
         notes.append(f"{papers:,} of {total:,} hits, shares taken from all of them.")
     known = _PaperCounts(papers, in_pmc, max(free, in_pmc), abstracts, hits=total)

@@ -67,12 +67,12 @@ _REASONS: dict[str, Reason] = {
     ),
     "not_found": Reason(
         "Unknown identifier",
-        "Everybody who keeps records was asked, and nobody knows this identifier.",
+        "No database of records has this identifier.",
         "Look for a typing error in the list that was handed in.",
     ),
     "could_not_tell": Reason(
         "Could not be looked up",
-        "Whoever could know this paper did not answer, so nothing is known about it.",
+        "The databases that may have this paper did not answer, so nothing is known about it.",
         "Nothing is wrong with the identifier: try again later.",
     ),
     "no_identifier": Reason(
@@ -107,18 +107,18 @@ _REASONS: dict[str, Reason] = {
         "For yourself alone, pack again with --own-use.",
     ),
     "failed": Reason(
-        "Could not be worked with",
-        "A site was asked, and Papershelf failed on what it sent: a mistake of ours.",
+        "Answer could not be processed",
+        "A site answered, and Papershelf failed on the answer: a fault of Papershelf.",
         "Please report it. " + BY_HAND,
     ),
     "bug": Reason(
-        "A mistake of ours",
+        "A fault of Papershelf",
         "Papershelf failed on this paper.",
         "Please report it, and try again with the next version.",
     ),
     "": Reason(
         "No reason recorded",
-        "There is no full text, and why was not written down.",
+        "There is no full text, and no reason was recorded.",
         "Try again; if this stays, please report it.",
     ),
 }

@@ -178,7 +178,7 @@ SOURCE = Source(
         ),
         Key(
             "elsevier_insttoken",
-            "the same outside your institution's network: its token",
+            "the same articles from outside your institution's network",
             "https://dev.elsevier.com/support.html",
         ),
     ),

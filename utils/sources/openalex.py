@@ -74,10 +74,10 @@ def fetch_open_copies(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
     work = fetch_work(f"doi:{doi}", COPY_FIELDS, web, kept=True)
     known = _list_copies(work)
     if not known:
-        msg = f"OpenAlex knows no open copy of doi:{doi}."
+        msg = f"OpenAlex lists no open copy of doi:{doi}."
         raise NotAvailable(msg, "Ask the authors or your library.")
     if not (copies := _select_untried(known, paper, web)[:MAX_COPIES]):
-        msg = f"OpenAlex knows no open copy of doi:{doi} that was not tried before."
+        msg = f"OpenAlex lists no open copy of doi:{doi} that was not tried before."
         raise NotAvailable(msg, "Ask the authors or your library.")
     retracted = work.get("is_retracted") is True
     for found in fetch_copies(copies, web, source=SOURCE.name, via="openalex"):

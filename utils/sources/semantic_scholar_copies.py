@@ -46,7 +46,10 @@ def fetch_open_copies(
         if found is None:
             yield paper, NotAvailable("Semantic Scholar does not know it.")
         elif not (url := _select_copy_url(found.open_copy)):
-            yield paper, NotAvailable("Semantic Scholar knows no open copy beside its own page.")
+            yield (
+                paper,
+                NotAvailable("Semantic Scholar lists no open copy other than its own page."),
+            )
         else:
             version: Version = "published" if found.is_at_publisher else "accepted"
             copy = OpenCopy(url, found.paper.license, version)

@@ -99,7 +99,7 @@ SOURCE = Source(
         ),
         Key(
             "springer_tdm_key",
-            "what your agreement for text mining opens",
+            "the full texts that your text-mining agreement covers",
             "https://dev.springernature.com/",
         ),
     ),

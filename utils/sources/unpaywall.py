@@ -25,12 +25,12 @@ def fetch_open_copies(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
     Raises
     ------
     NotAvailable
-        Unpaywall does not know the DOI, or knows no open copy.
+        Unpaywall does not know the DOI, or lists no open copy.
     """
     doi = paper.ids.doi
     copies = _list_copies(_fetch_record(doi, web))
     if not copies:
-        msg = f"Unpaywall knows no open copy of doi:{doi}."
+        msg = f"Unpaywall lists no open copy of doi:{doi}."
         raise NotAvailable(msg, "Ask the authors or your library.")
     yield from fetch_copies(copies[:MAX_COPIES], web, source=SOURCE.name, via="unpaywall")
 
