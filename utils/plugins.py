@@ -50,7 +50,7 @@ class Command(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """A setting: its type, its default and its meaning."""
+    """A setting: its type (``"secret"`` for a key), its default and its meaning."""
 
     type: Any
     default: Any
@@ -79,6 +79,9 @@ class Plugin(NamedTuple):
     routes : str, optional
         ``module:function``: a function that takes the settings and returns routes to texts on this
         machine, by the name of the source before which each route is tried.
+    lists : dict, optional
+        Lists of papers that are not files, by the word before the colon: ``glade:NAME`` is read by
+        a function, ``module:function``, that takes the settings and the name and returns entries.
     version : str, optional
         The version of the package; filled in for entry points.
     """
@@ -90,6 +93,7 @@ class Plugin(NamedTuple):
     sources: Mapping[str, Site] = _EMPTY
     record_source: str = ""
     routes: str = ""
+    lists: Mapping[str, str] = _EMPTY
     version: str = ""
 
 
@@ -191,6 +195,25 @@ OWN_PLUGINS = (
         },
         record_source=".mirror.lookup",
         routes=".mirror.lookup:make_local_routes",
+    ),
+    Plugin(
+        "zotero",
+        commands={
+            "zotero pull": Command(".cli.zotero",
+                "read a Zotero library or collection as a list of papers",
+                ("--collection Moss --output moss.ris", "--database ~/Zotero/zotero.sqlite")),
+        },
+        settings={
+            "zotero_local_url": Setting(str, "http://localhost:23119/api",
+                "the interface of the Zotero program on this computer"),
+            "zotero_base_url": Setting(str, "https://api.zotero.org",
+                "zotero.org's interface, used with `ZOTERO_API_KEY`"),
+            "zotero_api_key": Setting("secret", None,
+                "your key of zotero.org, for a Zotero that does not run on this computer"),
+            "zotero_library": Setting(str, "",
+                "the library: empty for your own, `groups/ID` for a group's"),
+        },
+        lists={"zotero": ".zotero:read_list"},
     ),
 )  # fmt: skip
 """The optional packages that come with Papershelf."""

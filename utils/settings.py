@@ -520,7 +520,10 @@ def _build_site_fields() -> dict[str, Any]:
         for address in site.addresses
     }
     added = {
-        name: (setting.type, Field(setting.default, description=setting.about))
+        name: (
+            SecretStr | None if setting.type == "secret" else setting.type,
+            Field(setting.default, description=setting.about),
+        )
         for plugin in list_plugins()
         for name, setting in plugin.settings.items()
         if name not in _BaseSettings.model_fields

@@ -87,10 +87,11 @@ _GROUPS = {
     "corpus": "keep a field's records, find passages and quotations",
     "data": "make tables of any Entrez database, ask them in SQL",
     "mirror": "keep all of PubMed on your own disk (extra mirror)",
+    "zotero": "read papers from Zotero, and write into it",
 }
 _HEADINGS = {
     "Papers": ("search", "download", "read", "list", "cite", "export"),
-    "Lists and reviews": ("harvest", "review", "check"),
+    "Lists and reviews": ("harvest", "review", "check", "zotero"),
     "Collections": ("shelf", "corpus", "data", "mirror"),
     "Installation": ("setup",),
 }

@@ -11,7 +11,7 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -175,7 +175,9 @@ def read_arguments(words: Sequence[str], *, excluded_too: bool = True) -> QueryO
     lists: dict[str, list[Entry]] = {}
     others: list[str] = []
     for word in words or ("-",):
-        if word == "-" or (_path_exists(word) and not Path(word).is_dir()):
+        if reader := find_list_reader(word):
+            lists.setdefault(word, []).extend(reader())
+        elif word == "-" or (_path_exists(word) and not Path(word).is_dir()):
             name = "standard input" if word == "-" else Path(word).name
             lists.setdefault(name, []).extend(_read_entries(word, name, excluded_too))
         elif ids := Ids.maybe(word):
@@ -195,6 +197,18 @@ def read_arguments(words: Sequence[str], *, excluded_too: bool = True) -> QueryO
     if not (query or lists):
         raise BadRequest("The question is empty.", "Give a query, identifiers or a file of them.")
     return QueryOrLists(query, lists)
+
+
+def find_list_reader(word: str) -> Callable[[], Sequence[Entry]] | None:
+    """Return the reader of a plugin's list, such as ``zotero:COLLECTION``; None for other words."""
+    from ..plugins import import_part, list_plugins
+    from ..settings import load_settings
+
+    prefix, colon, name = word.partition(":")
+    for plugin in list_plugins():
+        if colon and prefix in plugin.lists and not _path_exists(word):
+            return lambda: import_part(plugin.lists[prefix])(load_settings(), name)
+    return None
 
 
 def _path_exists(word: str) -> bool:

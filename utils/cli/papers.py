@@ -32,6 +32,7 @@ from .options import (
 from .output import (
     NO_FULL_TEXT,
     combine_statuses,
+    find_list_reader,
     note,
     print_unread_identifier,
     read_arguments,
@@ -289,7 +290,8 @@ def read_entries(arguments: Sequence[str]) -> list[Entry]:
             looks_like_file = Path(word).suffix.lower() in _LIST_SUFFIXES and not Ids.maybe(word)
             if looks_like_file and not is_file:
                 raise BadRequest(f"There is no file {word}.", "Check its name and folder.")
-            entries += read_arguments([word]).entries if is_file else parse_lines([word])
+            is_list = is_file or find_list_reader(word)
+            entries += read_arguments([word]).entries if is_list else parse_lines([word])
         elif sys.stdin is not None and not sys.stdin.isatty():
             entries += parse_entries(read_identifier_lines(sys.stdin.buffer.read()))
     if not any(entry.ids for entry in entries):

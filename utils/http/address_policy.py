@@ -20,7 +20,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -152,10 +152,13 @@ class AddressPolicy:
     Parameters
     ----------
     settings : Settings
+    also_trusted : iterable of str, optional
+        Further addresses whose hosts may be private, for a client that asks only these.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, also_trusted: Iterable[str] = ()) -> None:
         self._settings = settings
+        self._also_trusted = frozenset(map(get_host_and_port, also_trusted))
         self._known: dict[str, float] = {}
         self._lock = threading.Lock()
 
@@ -164,7 +167,7 @@ class AddressPolicy:
         """The hosts and ports of the settings, which may have private addresses."""
         fields = type(self._settings).model_fields
         named = [getattr(self._settings, name) for name in fields if name.endswith("_base_url")]
-        return frozenset(map(get_host_and_port, named))
+        return self._also_trusted.union(map(get_host_and_port, named))
 
     def is_trusted(self, host: str, port: int) -> bool:
         """Return whether *host* may have any address."""

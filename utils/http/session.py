@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -80,6 +80,8 @@ class Web:
         The user agent, the addresses of sites, and the number of tries.
     rates : sequence of Rate
         The rate limits of the sites.
+    also_trusted : iterable of str, optional
+        Addresses besides those of the settings whose hosts may be private.
 
     Attributes
     ----------
@@ -92,13 +94,15 @@ class Web:
         The leases on papers and addresses of this shelf.
     """
 
-    def __init__(self, settings: Settings, rates: Sequence[Rate]) -> None:
+    def __init__(
+        self, settings: Settings, rates: Sequence[Rate], also_trusted: Iterable[str] = ()
+    ) -> None:
         self.settings = settings
         self.deadline = 120.0
         self.rates = rates
         self.on_redirect: Callable[[str, str], object] | None = None
         self.limiter = RateLimiter(settings.pace_folder, settings, rates)
-        self.address_policy = address_policy.AddressPolicy(settings)
+        self.address_policy = address_policy.AddressPolicy(settings, also_trusted)
         self._transports: dict[int, Transport] = {}
         self.leases = Leases(settings.papers_dir / ".papershelf" / "leases")
 

@@ -32,6 +32,7 @@ from .references import References
 from .reviews import Reviews
 from .services import ArXiv, PubMed, SemanticScholar
 from .texts import Texts
+from .zotero import Zotero
 
 if TYPE_CHECKING:
     from ..corpus import Corpus
@@ -121,6 +122,7 @@ class Library:
         self.pubmed = PubMed(self)
         self.arxiv = ArXiv(self)
         self.semantic_scholar = SemanticScholar(self)
+        self.zotero = Zotero(self)
 
     def __repr__(self) -> str:
         """Name the shelf."""
