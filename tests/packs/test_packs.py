@@ -11,8 +11,9 @@ import pytest
 import rispy
 from lxml import etree
 
+from tests.fixtures import fixture_text
 from tests.packs.shelves import about, file_pdf, file_xml, pdf_bytes
-from utils.citations.endnote import iterate_endnote
+from utils.citations.endnote import iterate_endnote, to_endnote
 from utils.lists.references import read_file_entries
 from utils.model.job import Harvested
 from utils.model.paper import Attempt
@@ -170,6 +171,23 @@ def test_a_table_has_a_row_for_each_reference(shelf, tmp_path):
         "",
         "not_tried",
     ]
+
+
+def test_our_xml_has_the_elements_of_endnotes_own_in_its_order():
+    real = etree.fromstring(fixture_text("lists/endnote_20_records.xml").encode())
+    follows = set()
+    known = set()
+    for record in real.iterfind(".//record"):
+        tags = [child.tag for child in record]
+        follows |= {(one, other) for at, one in enumerate(tags) for other in tags[at + 1 :]}
+        known |= {element.tag for element in record.iter()}
+    rich = replace(about(1), pages="3-9", volume="1", issue="2", issn="1234-5678", keywords=("a",))
+    ours = etree.fromstring(to_endnote(replace(rich, languages=("eng",)), 1, "PDF/1/a.pdf"))
+    assert {element.tag for element in ours.iter()} <= known
+    tags = [child.tag for child in ours]
+    pairs = {(one, other) for at, one in enumerate(tags) for other in tags[at + 1 :]}
+    assert not {(one, other) for one, other in pairs if (other, one) in follows}
+    assert real.find(".//pdf-urls/url").text.startswith("internal-pdf://")
 
 
 def test_our_own_xml_comes_back_record_by_record():

@@ -44,6 +44,7 @@ def to_endnote(paper: Paper, number: int, file: str = "") -> str:
     item = to_csl_item(paper)
     kind, code = _KINDS.get(item["type"], _OTHER_KIND)
     year, *rest = item["issued"]["date-parts"][0] if "issued" in item else [""]
+    day = "-".join(f"{part:02}" for part in (year, *rest)) if rest else ""
     journal, short = item.get("container-title", ""), item.get("container-title-short", "")
     words = item.get("keyword", "").split("; ")
     authors = [_wrap("author", _to_name(name)) for name in item.get("author", ())]
@@ -62,7 +63,7 @@ def to_endnote(paper: Paper, number: int, file: str = "") -> str:
         _nest("keywords", [_wrap("keyword", word) for word in words]),
         _nest("dates", [
             _wrap("year", f"{year:04}" if year else ""),
-            _nest("pub-dates", [_wrap("date", "-".join(f"{part:02}" for part in rest))]),
+            _nest("pub-dates", [_wrap("date", day)]),
         ]),
         _wrap("isbn", item.get("ISSN", "")),
         _wrap("accession-num", item.get("PMID", "")),
