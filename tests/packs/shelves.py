@@ -32,8 +32,10 @@ def file_pdf(shelf: Shelf, number: int, via: str = "unpaywall", **more: Any) -> 
     return Harvested(number, f"PMID {number}", "full_text", known, Path(stored.path).name)
 
 
-def file_xml(shelf: Shelf, number: int) -> Harvested:
+def file_xml(
+    shelf: Shelf, number: int, via: str = "pmc_cloud", license_: str = "CC BY"
+) -> Harvested:
     """File a paper whose text came as XML; return its row of a harvest."""
-    known = about(number)
-    stored = shelf.save(known, document(), fetched(), source="PMC", attempts=())
+    known, sent = about(number), fetched(via=via, license=license_)
+    stored = shelf.save(known, document(license=license_), sent, source="PMC", attempts=())
     return Harvested(number, f"PMID {number}", "full_text", known, Path(stored.path).name)

@@ -58,6 +58,11 @@ def add(commands: Commands) -> None:
         action="store_true",
         help="also files that a publisher's terms reserve for you: do not pass the pack on",
     )
+    pack.add_argument(
+        "--render",
+        action="store_true",
+        help="print the text of papers without a PDF, marked as such (extra render)",
+    )
     pack.add_argument("--dry-run", action="store_true", help="write nothing; say what it takes")
 
 
@@ -71,6 +76,7 @@ def _write_pack(args: argparse.Namespace, library: Library) -> int:
         title=title,
         names=args.names,
         own_use=args.own_use,
+        render=args.render,
         dry_run=args.dry_run,
     )
     if args.json:
@@ -98,6 +104,8 @@ def _read_papers(words: list[str]) -> tuple[str | list[Entry], str]:
 
 def _format_pack(pack: Pack, *, dry_run: bool) -> str:
     counts = f"{len(pack.attached):,} of {pluralize(len(pack.references), 'reference')} with a PDF"
+    if pack.rendered:
+        counts += f" ({len(pack.rendered):,} printed from the text)"
     if dry_run:
         return f"{counts}, {format_bytes(pack.size)}; nothing was written to {pack.path}"
     state = "" if pack.is_new else ", unchanged"
@@ -119,6 +127,7 @@ def _to_row(pack: Pack) -> dict[str, Any]:
         "program": pack.program,
         "references": len(pack.references),
         "attached": len(pack.attached),
+        "rendered": len(pack.rendered),
         "missing": pack.reasons,
         "bytes": pack.size,
         "new": pack.is_new,

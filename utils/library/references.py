@@ -75,7 +75,7 @@ class References(Namespace):
 
         return resolve_entries(map(to_entry, papers), self._library.web, SOURCES, anew=anew)
 
-    def pack(
+    def pack(  # noqa: PLR0913 - the options of a pack
         self,
         papers: str | RequestedPapers,
         program: str = "folder",
@@ -85,6 +85,7 @@ class References(Namespace):
         title: str = "",
         names: str = "",
         own_use: bool = False,
+        render: bool = False,
         dry_run: bool = False,
     ) -> Pack:
         """Pack references with their PDF files for a program; see `..packs.pack_references`.
@@ -107,6 +108,8 @@ class References(Namespace):
             The pattern of the file names; see `..packs.names`.
         own_use : bool, optional
             Include files that the terms of a publisher's key reserve for the reader.
+        render : bool, optional
+            Print the text of a paper that has no PDF (extra ``render``).
         dry_run : bool, optional
             Write nothing.
 
@@ -132,6 +135,7 @@ class References(Namespace):
             title=found.title,
             names=names or DEFAULT_PATTERN,
             own_use=own_use,
+            render=render,
             library=ReadersLibrary.from_settings(self._library.settings),
             dry_run=dry_run,
         )

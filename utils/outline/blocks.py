@@ -120,7 +120,7 @@ def split_sections(text: str, start: int = 0) -> list[Section]:
     above: list[tuple[int, str, Part]] = []
     pending: tuple[int, Block] | None = None  # the last heading, until something follows it
     left_out = 0  # the level of the reference list we are in
-    for depth, block in _split_blocks(text, start):
+    for depth, block in iterate_blocks(text, start):
         if not depth:
             pending = None
             if not left_out:
@@ -188,7 +188,7 @@ def _add_block(section: Section, block: Block, text: str) -> None:
     blocks.append(block)
 
 
-def _split_blocks(text: str, start: int) -> Iterator[tuple[int, Block]]:
+def iterate_blocks(text: str, start: int) -> Iterator[tuple[int, Block]]:
     """Yield headings (with their level) and blocks (level 0) in order."""
     closing = {match[1]: match.start() for match in _find_fences(text)}
     fence = ""

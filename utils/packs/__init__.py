@@ -2,7 +2,8 @@
 
 `pack_references` chooses the PDF of each reference (`.selection`), names it (`.names`), lays the
 files out as the program expects them (`.programs`) and writes them whole or not at all
-(`.writing`). ``pack.html`` says how to import the pack and what is missing.
+(`.writing`). A paper without a PDF gets one printed from its text on request (`.rendering`).
+``pack.html`` says how to import the pack and what is missing.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..model.job import Harvested
+from ..model.paper import StoredPaper
 from ..model.tabular import Table, Tabular
 from ..reports.labels import get_best_link, get_reason
 from ..reports.library_links import ReadersLibrary
@@ -25,7 +27,7 @@ from ..shelf import Shelf
 from ..system.safe_files import PRIVATE_FOLDER, make_folder
 from .names import DEFAULT_PATTERN, UniqueNames
 from .programs import LAYOUTS, Layout, Program, get_layout, place_pdf, write_references
-from .selection import Reference, select_references
+from .selection import HeldPdf, Reference, select_references
 from .writing import PackFile, write_pack
 
 __all__ = ["DEFAULT_PATTERN", "LAYOUTS", "Pack", "Program", "Reference", "pack_references"]
@@ -35,6 +37,7 @@ _CONTENTS_COLUMNS = (
     *("license", "rendering", "file", "reason"),
 )
 _LOCK_FILE = "packs.lock"
+_RENDERING_MARK = " (rendering)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,11 @@ class Pack(Tabular):
         return tuple(one for one in self.references if one.pdf)
 
     @property
+    def rendered(self) -> tuple[Reference, ...]:
+        """The references whose PDF was printed from their text."""
+        return tuple(one for one in self.attached if one.pdf and one.pdf.is_rendering)
+
+    @property
     def missing(self) -> tuple[Reference, ...]:
         """The references without a PDF; ``row.reason`` says why."""
         return tuple(one for one in self.references if not one.pdf)
@@ -89,6 +97,7 @@ def pack_references(  # noqa: PLR0913 - the options of a pack
     title: str = "",
     names: str = DEFAULT_PATTERN,
     own_use: bool = False,
+    render: bool = False,
     library: ReadersLibrary | None = None,
     dry_run: bool = False,
 ) -> Pack:
@@ -106,6 +115,8 @@ def pack_references(  # noqa: PLR0913 - the options of a pack
         The pattern of the names of PDF files; see `.names`.
     own_use : bool, optional
         Include files that the terms of a publisher's key reserve for the reader.
+    render : bool, optional
+        Print the text of a paper that has no PDF; see `.rendering`.
     library : ReadersLibrary, optional
         The reader's library, for links to missing papers.
     dry_run : bool, optional
@@ -115,16 +126,15 @@ def pack_references(  # noqa: PLR0913 - the options of a pack
     ------
     BadRequest
         The program or the pattern is unknown, or *path* is not a pack that may be replaced.
+    NotConfigured
+        *render* needs the packages of the extra ``render``.
     StoreFailed
         The disk refuses.
     """
     layout, assigned = get_layout(program), UniqueNames(names)
-    references = tuple(
-        replace(one, file=place_pdf(layout, assigned.assign(one.paper), one.paper))
-        if one.pdf
-        else one
-        for one in select_references(rows, shelf, own_use=own_use)
-    )
+    printer = partial(_print_text, shelf=shelf, dry_run=dry_run) if render else None
+    selected = select_references(rows, shelf, own_use=own_use, print_text=printer)
+    references = tuple(_name_pdf(one, layout, assigned) for one in selected)
     pack = Pack(path, program, references)
     files = list(_list_files(pack, layout, title, library or ReadersLibrary()))
     pack = replace(pack, size=sum(file.size for file in files))
@@ -133,6 +143,20 @@ def pack_references(  # noqa: PLR0913 - the options of a pack
     make_folder(shelf.folder / PRIVATE_FOLDER, 0o700)
     lock = shelf.folder / PRIVATE_FOLDER / _LOCK_FILE
     return replace(pack, is_new=write_pack(path, files, lock))
+
+
+def _print_text(stored: StoredPaper, shelf: Shelf, *, dry_run: bool) -> HeldPdf:
+    from .rendering import print_text
+
+    return print_text(stored, shelf, dry_run=dry_run)
+
+
+def _name_pdf(reference: Reference, layout: Layout, names: UniqueNames) -> Reference:
+    """Return a reference with the path of its PDF in the pack, if it has one."""
+    if reference.pdf is None:
+        return reference
+    name = names.assign(reference.paper, _RENDERING_MARK * reference.pdf.is_rendering)
+    return replace(reference, file=place_pdf(layout, name, reference.paper))
 
 
 def _list_files(

@@ -88,8 +88,8 @@ class UniqueNames:
         self._pattern = pattern
         self._taken: set[str] = set()
 
-    def assign(self, paper: Paper) -> str:
-        """Return a file name for the next paper that no earlier paper has.
+    def assign(self, paper: Paper, mark: str = "") -> str:
+        """Return a file name for the next paper that no earlier paper has; it ends with *mark*.
 
         >>> from ..model.identifiers import Ids
         >>> from ..model.paper import Author
@@ -100,10 +100,10 @@ class UniqueNames:
         """
         filled = _FIELD.sub(lambda field: strip_markup(_FIELDS[field[1]](paper)), self._pattern)
         stem = _to_safe_stem(filled) or _to_safe_stem(paper.ids.key) or "paper"
-        number, ending = 1, ""
+        number, ending = 1, mark
         while _fold_name(name := _shorten(stem, ending)) in self._taken:
             number += 1
-            ending = f" {number}"
+            ending = f"{mark} {number}"
         self._taken.add(_fold_name(name))
         return name
 

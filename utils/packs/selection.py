@@ -30,6 +30,9 @@ class HeldPdf(NamedTuple):
     is_rendering: bool = False
 
 
+PrintText = Callable[[StoredPaper], HeldPdf]
+
+
 @dataclass(frozen=True, slots=True)
 class Reference:
     """One reference of a pack.
@@ -70,7 +73,11 @@ class Reference:
 
 
 def select_references(
-    rows: Iterable[Harvested], shelf: Shelf, *, own_use: bool = False
+    rows: Iterable[Harvested],
+    shelf: Shelf,
+    *,
+    own_use: bool = False,
+    print_text: PrintText | None = None,
 ) -> Iterator[Reference]:
     """Yield the reference of each paper, in their order.
 
@@ -78,6 +85,8 @@ def select_references(
     ----------
     own_use : bool, optional
         Include files that the terms of a key reserve for the reader's own use.
+    print_text : callable, optional
+        Returns the rendering of a text that has no PDF.
     """
     for row in rows:
         stored = _find_text(row, shelf)
@@ -89,7 +98,8 @@ def select_references(
                 row, None, "wrong_paper", f"The text on the shelf is another: {clash}."
             )
         else:
-            yield _attach_pdf(row, stored, shelf, own_use)
+            pdf = find_pdf(stored, shelf) or (print_text and print_text(stored))
+            yield _attach_pdf(row, stored, shelf, pdf, own_use=own_use)
 
 
 def _find_text(row: Harvested, shelf: Shelf) -> StoredPaper | None:
@@ -100,8 +110,9 @@ def _find_text(row: Harvested, shelf: Shelf) -> StoredPaper | None:
     return stored if stored and stored.kind == "full_text" else None
 
 
-def _attach_pdf(row: Harvested, stored: StoredPaper, shelf: Shelf, own_use: bool) -> Reference:
-    pdf = find_pdf(stored, shelf)
+def _attach_pdf(
+    row: Harvested, stored: StoredPaper, shelf: Shelf, pdf: HeldPdf | None, *, own_use: bool
+) -> Reference:
     if pdf is None:
         return _leave_out(row, stored, "no_pdf", _explain_missing_pdf(stored, shelf))
     if not own_use and (terms := get_keeping_terms(pdf.via, pdf.license)):
