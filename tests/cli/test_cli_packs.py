@@ -76,8 +76,25 @@ def test_a_slip_says_what_to_type(shell, words, about):
     assert about in remarks
 
 
-def test_a_review_is_packed_by_its_name(shell, library, world, tmp_path):
+def test_an_empty_review_says_what_to_do(shell):
     shell("review", "new", "moss")
     status, _, remarks = shell("pack", "moss")
     assert status == BAD_REQUEST
-    assert "review harvest moss" in remarks
+    assert "review update moss" in remarks
+
+
+def test_two_lists_of_one_harvest_bring_its_reasons(shell, world, listed, tmp_path):
+    other = tmp_path / "other.txt"
+    other.write_text(world.paper("publisher_pdf").pmid, encoding="utf-8")
+    shell("harvest", listed, other)
+    _, said, _ = shell("pack", listed, other, "--json")
+    row = json.loads(said)
+    assert row["missing"]["paywall"] == 1
+    assert row["references"] == 4
+
+
+def test_typed_identifiers_find_their_harvest(shell, world):
+    pmids = [world.paper(branch).pmid for branch in ("unpaywall_pdf", "paywall")]
+    shell("harvest", *pmids)
+    _, said, _ = shell("pack", *pmids, "--json")
+    assert json.loads(said)["missing"] == {"paywall": 1}

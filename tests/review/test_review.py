@@ -248,6 +248,22 @@ def test_what_was_excluded_since_is_not_harvested_unless_asked_for(library: Libr
     assert review.harvest(excluded_too=True).job().counts.requested == FIELD
 
 
+def test_a_pack_has_the_reports_that_are_wanted_before_and_after_the_harvest(
+    library: Library, tmp_path: Path
+) -> None:
+    review = searching(library.reviews.create("moss"), "screeners: 1\n")
+    review.update()
+    plan = library.references.pack("moss", "covidence", dry_run=True)
+    assert plan.reasons == {"not_tried": FIELD}
+    done(review.harvest())
+    out = [(doi, "exclude", "Ama", "") for doi in dois(review)[:5]]
+    review.read_decisions(table(*out), "a.csv")
+    pack = library.references.pack("moss", "covidence", path=tmp_path / "pack")
+    assert len(pack.references) == FIELD - 5
+    assert not {one.paper.ids.doi for one in pack.references} & {doi for doi, *_ in out}
+    assert pack.attached
+
+
 def test_new_hits_are_told_and_decisions_stay(library: Library, field: World) -> None:
     review = library.reviews.create("moss")
     (review.folder / "protocol.yaml").write_text(

@@ -14,7 +14,6 @@ from .commands import Commands, command
 from .options import add_output_option
 from .output import (
     NO_FULL_TEXT,
-    TYPED_LIST,
     format_bytes,
     note,
     pluralize,
@@ -88,8 +87,8 @@ def _write_pack(args: argparse.Namespace, library: Library) -> int:
     return NO_FULL_TEXT if pack.missing else 0
 
 
-def _read_papers(words: list[str]) -> tuple[str | list[Entry], str]:
-    """Return the name of a harvest or review, or the papers of a list with the list's name."""
+def _read_papers(words: list[str]) -> tuple[str | dict[str, list[Entry]], str]:
+    """Return the name of a harvest or review, or lists by their names, and their title."""
     from ..model.identifiers import Ids
 
     [first, *rest] = words
@@ -99,7 +98,7 @@ def _read_papers(words: list[str]) -> tuple[str | list[Entry], str]:
     if asked.query:
         msg = f"{asked.query!r} is not a harvest, a review, a file or an identifier."
         raise BadRequest(msg, f"To list the harvests: {command_line('harvest status')}")
-    return asked.entries, asked.title or TYPED_LIST
+    return asked.lists, asked.title
 
 
 def _format_pack(pack: Pack, *, dry_run: bool) -> str:

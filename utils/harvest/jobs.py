@@ -13,7 +13,7 @@ import json
 import logging
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -270,8 +270,7 @@ def harvest(  # noqa: PLR0913 - the options of a harvest
         ledger = open_job(job_id, ladder)
     elif not wanted and len(lists) == 1:
         [entries] = lists.values()
-        name = next(iter(lists)) if isinstance(papers, Mapping) else ""
-        title = title or name or f"{len(entries):,} identifier{'s' * (len(entries) != 1)}"
+        title = title or _name_list(papers, entries)
         ledger = open_list_job(entries, title, ladder, most=max_papers)
     elif [one.source.name for one in wanted] == ["pubmed"] and not lists:
         ledger = open_query_job(wanted[0].query, ladder, most=max_papers)
@@ -298,6 +297,24 @@ def _to_entries(papers: RequestedPapers | Mapping[str, RequestedPapers]) -> dict
     if slips and not any(entry.ids or entry.paper for asked in lists.values() for entry in asked):
         raise build_unread_error(slips[0])
     return lists
+
+
+def _name_list(papers: RequestedPapers | Mapping[str, RequestedPapers], entries: Sized) -> str:
+    """Return the name of a list, or the number of its papers."""
+    name = next(iter(papers)) if isinstance(papers, Mapping) else ""
+    return name or f"{len(entries):,} identifier{'s' * (len(entries) != 1)}"
+
+
+def find_lists_path(
+    papers: RequestedPapers | Mapping[str, RequestedPapers], title: str, ladder: Ladder
+) -> Path:
+    """Return the path of the ledger that `harvest` uses for lists; it need not exist."""
+    lists = _to_entries(papers)
+    if len(lists) != 1:
+        return _job_path(ladder, title or ", ".join(lists), _searches_signature((), lists))
+    [entries] = lists.values()
+    title = title or _name_list(papers, entries)
+    return get_list_path(merge_entries(entries).papers, title, ladder)
 
 
 def to_entry(paper: str | int | Ids | Entry) -> Entry:

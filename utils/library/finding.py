@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ..command_line import command_line
@@ -81,52 +82,54 @@ class HarvestedList(NamedTuple):
 
 
 def find_harvested(
-    library: Library, papers: str | RequestedPapers, title: str = ""
+    library: Library, papers: str | RequestedPapers | Mapping[str, RequestedPapers], title: str = ""
 ) -> HarvestedList:
-    """Return the papers of a harvest, of a review or of a list, without any request.
+    """Return the papers of a harvest, of a review or of lists, without any request.
 
     Parameters
     ----------
-    papers : str or iterable
-        The name of a harvest or review, or a list.
+    papers : str, iterable, or mapping of str to iterable
+        The name of a harvest or review; a list; or several lists by their names.
     title : str, optional
-        The name of the list, by which its harvest is found.
+        The title that the harvest of the list was given.
 
     Raises
     ------
     BadRequest
         There is no such harvest or review, or the list is empty.
     """
-    from ..harvest.jobs import get_list_path, to_entry
+    from ..harvest.jobs import find_lists_path, to_entry
     from ..lists.pasted import merge_entries
     from ..shelf.ledger import Ledger
 
     if isinstance(papers, str):
-        return _read_ledger(_open_named_job(library, papers))
-    entries = merge_entries([to_entry(paper) for paper in papers]).papers
-    if not entries:
-        raise BadRequest("The list has no papers.", "Give a harvest, a review or a list.")
-    path = get_list_path(entries, title, library.ladder)
+        return _find_named(library, papers)
+    named = isinstance(papers, Mapping) and {name: list(some) for name, some in papers.items()}
+    every = list(chain(*named.values()) if named else papers)
+    path = find_lists_path(named or every, title, library.ladder)
     if path.exists():
         return _read_ledger(Ledger(path))
-    return HarvestedList(list(_find_listed(entries, library.shelf)), path.stem, title)
+    entries = merge_entries(map(to_entry, every)).papers
+    if not entries:
+        raise BadRequest("The list has no papers.", "Give a harvest, a review or a list.")
+    rows = list(_find_listed(entries, library.shelf))
+    return HarvestedList(rows, path.stem, title or ", ".join(named or ()))
 
 
-def _open_named_job(library: Library, name: str) -> Ledger:
-    """Return the ledger of a harvest or of a review's harvest."""
+def _find_named(library: Library, name: str) -> HarvestedList:
+    """Return the papers of a harvest, or those of a review whose texts are wanted."""
     with suppress(PaperError):
-        return library.harvest(job_id=name).ledger
+        return _read_ledger(library.harvest(job_id=name).ledger)
     try:
-        job_id = library.reviews.open(name).job_id
+        review = library.reviews.open(name)
     except PaperError:
         msg = f"There is no harvest or review {name!r}."
         harvests, reviews = command_line("harvest status"), command_line("review status")
         raise BadRequest(msg, f"To list them: {harvests}, {reviews}") from None
-    try:
-        return library.harvest(job_id=job_id).ledger
-    except NotFound:
-        msg = f"The full texts of the review {name} were not harvested yet."
-        raise BadRequest(msg, f"Get them: {command_line(f'review harvest {name}')}") from None
+    if not (rows := review.texts()):
+        msg = f"The review {name} has no records whose texts are wanted."
+        raise BadRequest(msg, f"Search for them: {command_line(f'review update {name}')}")
+    return HarvestedList(rows, review.job_id, review.protocol().title or name)
 
 
 def _read_ledger(ledger: Ledger) -> HarvestedList:

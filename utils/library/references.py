@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .namespace import Namespace
@@ -77,7 +77,7 @@ class References(Namespace):
 
     def pack(  # noqa: PLR0913 - the options of a pack
         self,
-        papers: str | RequestedPapers,
+        papers: str | RequestedPapers | Mapping[str, RequestedPapers],
         program: str = "folder",
         *,
         path: str | Path = "",
@@ -92,9 +92,9 @@ class References(Namespace):
 
         Parameters
         ----------
-        papers : str or iterable
-            The name of a harvest or review; or a list, as `Library.harvest` takes it. A list that
-            was harvested brings the reasons why papers are missing.
+        papers : str, iterable, or mapping of str to iterable
+            The name of a harvest or review; or lists, as `Library.harvest` takes them. Lists that
+            were harvested bring the reasons why papers are missing.
         program : str, optional
             ``covidence``, ``endnote``, ``folder``, ``rayyan`` or ``zotero``.
         path : path, optional
@@ -103,7 +103,7 @@ class References(Namespace):
         zipped : bool, optional
             Write a ZIP, and append ``.zip`` to a name without it.
         title : str, optional
-            The name of a list, as in its harvest.
+            The title that the harvest of the lists was given.
         names : str, optional
             The pattern of the file names; see `..packs.names`.
         own_use : bool, optional

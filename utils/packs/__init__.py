@@ -34,7 +34,7 @@ __all__ = ["DEFAULT_PATTERN", "LAYOUTS", "Pack", "Program", "Reference", "pack_r
 
 _CONTENTS_COLUMNS = (
     *("pmid", "title", "first_author", "year", "journal", "doi", "pmcid", "via", "version"),
-    *("license", "rendering", "file", "reason"),
+    *("license", "retracted", "rendering", "file", "reason"),
 )
 _LOCK_FILE = "packs.lock"
 _RENDERING_MARK = " (rendering)"
@@ -201,6 +201,7 @@ def _render_page(pack: Pack, layout: Layout, title: str, library: ReadersLibrary
     ]
     attached = [
         {"title": one.paper.title or one.row.asked, "file": one.file, "pdf": one.pdf}
+        | {"retracted": one.paper.retracted}
         for one in pack.attached
     ]
     filled = {"layout": layout, "missing": missing, "attached": attached}

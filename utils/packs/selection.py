@@ -66,6 +66,7 @@ class Reference:
         return {
             **{name: str(value) for name, value in paper.short_row().items()},
             **dict(zip(("via", "version", "license"), facts, strict=True)),
+            "retracted": "yes" if paper.retracted else "",
             "rendering": "yes" if pdf and pdf.is_rendering else "",
             "file": self.file,
             "reason": self.row.reason,

@@ -207,7 +207,7 @@ class Review:
             There is no record to harvest, or another process is running the harvest.
         """
         every = self.standings()
-        wanted = [s for s in every if excluded_too or s.first != "exclude" or s.assessed]
+        wanted = [s for s in every if excluded_too or s.is_wanted]
         if not wanted:
             msg = f"The review {self.name} has no records whose texts are wanted."
             search = command_line(f"review update {self.name}")
@@ -238,6 +238,17 @@ class Review:
             self.job_id, title, hits=size, begun_at=utc_now(), notes=(note,), searches=(origin,)
         )
         return Ledger.create(path, job, entries)
+
+    def texts(self) -> list[Harvested]:
+        """Return the outcome of each record whose text is wanted; pending before the harvest."""
+        found = self._find_texts()
+        rows = (
+            _find_text(one.record, found)
+            or Harvested(number, one.record.asked, "pending", one.record.paper)
+            for number, one in enumerate(self.standings(), 1)
+            if one.is_wanted
+        )
+        return list({row.asked: row for row in rows}.values())
 
     def _find_texts(self) -> dict[str, Harvested]:
         """Return the harvest's rows by every name of their papers."""

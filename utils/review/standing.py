@@ -62,6 +62,11 @@ class Standing:
         return bool(self.decisions)
 
     @property
+    def is_wanted(self) -> bool:
+        """True unless the record was excluded by title and abstract."""
+        return self.first != "exclude" or self.assessed
+
+    @property
     def sought(self) -> bool:
         """True if the report is to be retrieved."""
         return self.first == "include" or self.assessed
