@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from utils.cli.output import BAD_REQUEST, NO_FULL_TEXT
+from utils.packs import LAYOUTS
 
 
 @pytest.fixture
@@ -58,6 +59,13 @@ def test_a_dry_run_says_what_it_takes(shell, world, tmp_path):
     assert "1 of 1 reference with a PDF" in said
     assert "nothing was written" in said
     assert not Path("mine").exists()
+
+
+def test_each_layout_can_be_asked_for(shell):
+    for program in LAYOUTS:
+        status, said, _ = shell("pack", "31452104", "--for", program, "--dry-run", "--json")
+        assert status == NO_FULL_TEXT
+        assert json.loads(said)["program"] == program
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ The processes are real, their clock is played: what they wait for would take a m
 
 import itertools
 import os
-import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -15,25 +14,14 @@ import pytest
 from tests.clients.python_clients import PatientWorld
 from tests.harvests import assert_kept, done, ended, library_of, torn
 from tests.processes import run
+from tests.small_disks import disk
 from utils.system.safe_files import delete_stale_parts
 
+__all__ = ["disk"]
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVER = [sys.executable, "-m", "tests.clients.hasty_server"]
-
-
-@pytest.fixture
-def disk(tmp_path):
-    """A filesystem of its own, so small that a harvest fills it."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    done = run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(place)])
-    if done.returncode:
-        pytest.skip("only an administrator may mount a filesystem of three megabytes")
-    yield place
-    with suppress(OSError, subprocess.SubprocessError):
-        run(["umount", "--lazy", str(place)])
 
 
 @pytest.fixture(scope="module")

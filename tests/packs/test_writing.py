@@ -10,10 +10,13 @@ from pathlib import Path
 import pytest
 
 from tests.killed import Fate
+from tests.small_disks import disk
 from utils.errors import BadRequest, StoreFailed
 from utils.packs import writing
 from utils.packs.writing import MANIFEST, PackFile, write_pack
 from utils.system import safe_files
+
+__all__ = ["disk"]
 
 
 def made(mark: str, count: int = 3) -> list[PackFile]:
@@ -131,6 +134,23 @@ def test_a_full_disk_leaves_the_old_pack_and_takes_no_space(target, write, monke
     assert read(target) == contents(made("old"))
     assert siblings(target) == []
     assert write(made("new", 6))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["pack", "pack.zip"])
+def test_a_real_disk_that_fills_leaves_the_old_pack(disk, tmp_path, monkeypatch, name):
+    write = partial(write_pack, disk / name, lock=tmp_path / "lock")
+    write(made("old"))
+    big = [PackFile(f"PDF/{n}.pdf", 900_000, partial(bytes, 900_000)) for n in range(5)]
+    with pytest.raises(StoreFailed, match="MB free"):
+        write(big)
+    monkeypatch.setattr(writing, "_require_space", lambda *_: None)  # another program takes it
+    with pytest.raises(StoreFailed, match="space"):
+        write(big)
+    assert read(disk / name) == contents(made("old"))
+    assert siblings(disk / name) == []
+    assert write(big[:2])
+    assert read(disk / name) == contents(big[:2])
 
 
 def test_a_disk_without_room_is_told_before_anything_is_written(target, write, monkeypatch):
