@@ -51,6 +51,13 @@ def test_a_list_that_was_not_harvested_is_packed_as_the_shelf_has_it(
         assert sum(name.endswith(".pdf") for name in archive.namelist()) == 1
 
 
+def test_a_paper_that_was_downloaded_in_vain_says_why(shell, world):
+    pmid = world.paper("paywall").pmid
+    shell("download", pmid)
+    _, said, _ = shell("pack", pmid, "--json")
+    assert json.loads(said)["missing"] == {"paywall": 1}
+
+
 def test_a_dry_run_says_what_it_takes(shell, world, tmp_path):
     pmid = world.paper("unpaywall_pdf").pmid
     shell("download", pmid)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ..command_line import command_line
 from ..errors import BadRequest, NotFound, PaperError
 from ..model.identifiers import Ids
-from ..model.job import Harvested
+from ..model.job import Harvested, find_most_informative
 from ..model.paper import Paper
 
 if TYPE_CHECKING:
@@ -145,6 +146,16 @@ def _find_listed(entries: Iterable[Entry], shelf: Shelf) -> Iterator[Harvested]:
         paper = stored.paper if stored else entry.paper or Paper(entry.ids)
         names = paper.ids.names()
         if seen.isdisjoint(names):
-            file = stored.path.replace("\\", "/").rpartition("/")[2] if stored else ""
-            yield Harvested(number, entry.asked, "pending", paper, file)
+            row = Harvested(number, entry.asked, "pending", paper)
+            yield _describe_stored(row, stored) if stored else row
         seen.update(names)
+
+
+def _describe_stored(row: Harvested, stored: StoredPaper) -> Harvested:
+    """Return a row with the file of a paper, and why it is not a full text."""
+    file = stored.path.replace("\\", "/").rpartition("/")[2]
+    if stored.kind not in ("abstract", "record"):
+        return replace(row, file=file)
+    attempt = find_most_informative(stored.attempts)
+    reason, detail = (attempt.outcome, attempt.detail) if attempt else ("", "")
+    return replace(row, state=stored.kind, file=file, reason=reason, detail=detail)

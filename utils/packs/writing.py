@@ -27,6 +27,7 @@ from ..system.safe_files import (
     disk_errors,
     exclusive_lock,
     flush_file,
+    inherit_group,
     make_folder,
     replace_file,
     sync_folder,
@@ -120,6 +121,7 @@ def _write_zip(target: Path, files: Sequence[PackFile], digests: Digests) -> boo
     _require_space(target, files)
     try:
         with zipfile.ZipFile(part, "w") as archive:
+            inherit_group(part)
             archive.writestr(zipfile.ZipInfo(MANIFEST, _EARLIEST), _format_manifest(digests))
             for file in files:
                 member = zipfile.ZipInfo(file.path, _EARLIEST)
