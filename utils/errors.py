@@ -5,9 +5,11 @@
     PaperError
      ├── BadRequest       VALIDATION   the caller's identifier, query or option is wrong
      │    ├── RefusedRequest           so a site says, in its own words
-     │    └── UnknownOption            a method has no such keyword option (a TypeError, too)
+     │    ├── UnknownOption            a method has no such keyword option (a TypeError, too)
+     │    └── WrongType                a method got a value of the wrong type (a TypeError, too)
      ├── NotConfigured    VALIDATION   a key or e-mail address this call needs is missing
      ├── NotFound         NOT_FOUND    nobody knows this paper
+     │    ├── UnknownName              no harvest, review or generation has this name
      │    └── NothingFound             a search was made, and has no hit: no error at the doors
      ├── StoreFailed      STORE        disk, database, checksum
      │    ├── EmptyStore               nothing there yet to look into
@@ -111,6 +113,10 @@ class UnknownOption(BadRequest, TypeError):
     """A method of the library was called with a keyword option it does not have."""
 
 
+class WrongType(BadRequest, TypeError):
+    """A method of the library was called with a value of the wrong type."""
+
+
 class NotConfigured(PaperError):
     """A key or e-mail address this call needs is missing."""
 
@@ -124,6 +130,13 @@ class NotFound(PaperError):
 
     code = "NOT_FOUND"
     usual_hint = "Check the identifier."
+
+
+class UnknownName(NotFound):
+    """No harvest, review or generation of this shelf has the given name."""
+
+    exit_code = 2
+    usual_hint = "Check the name."
 
 
 class NothingFound(NotFound):

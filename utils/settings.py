@@ -31,12 +31,13 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
-from .command_line import IN_CHECKOUT, ROOT
+from .command_line import IN_CHECKOUT, ROOT, command_line
 from .errors import BadRequest, NotConfigured
 from .model.site import Key
 from .model.site_list import SiteKeys
 from .model.sites import KEYS, SITES, TEXT_SOURCES
 from .plugins import list_plugins
+from .system.nearest import suggest_nearest
 from .system.process import get_version
 
 ENV_FILE: Path | None = ROOT / ".env" if IN_CHECKOUT else Path(".env")
@@ -698,7 +699,8 @@ def load_settings(**overrides: Any) -> Settings:
     """
     if unknown := set(overrides) - set(Settings.model_fields):
         msg = f"There is no setting {', '.join(sorted(unknown))}."
-        raise BadRequest(msg, f"The settings are: {', '.join(Settings.model_fields)}.")
+        near = suggest_nearest(min(unknown), Settings.model_fields)
+        raise BadRequest(msg, near or f"To list all: {command_line('setup settings')}")
     try:
         return Settings(**overrides)
     except ValidationError as error:

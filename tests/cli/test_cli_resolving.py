@@ -61,7 +61,7 @@ def test_a_site_that_is_out_is_said_to_be_out(shell, world, export):
     ("words", "told"),
     [
         (["moss in peat"], "is not a file of references"),
-        (["--output", "x.docx", "31452104"], "Its name must end in"),
+        (["--output", "x.docx", "31452104"], "does not end in .csv"),
     ],
 )
 def test_what_is_no_list_is_refused(shell, world, words, told):

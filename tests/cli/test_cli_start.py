@@ -143,7 +143,7 @@ SLIPS = {
     "list --kind fulltext": "'fulltext' is not a value of --kind. Did you mean full_text?",
     "cite 1 --style": "--style needs a value", "corpus find": "QUERY is missing",
     "--json list": "Write it behind the command",
-    "list --since 2024 --until 2020": "--since 2024 is later than --until 2020. Swap them.",
+    "list --since 2024 --until 2020": "The first year, 2024, is later than the last, 2020. Swap them.",
     "download nowhere.txt": "There is no file nowhere.txt.",
     "setup token bob --days x": "'x' is not a number of days",
     "--verison": "Did you mean uv run server.py --version?",
@@ -154,7 +154,7 @@ SLIPS = {
     "harvest 1 --media figurs": "'figurs' is not a kind of media. Did you mean figures?",
     "status epilepticus": "write uv run server.py harvest 'status epilepticus'",
     "review export x --for excel": "Choose among rayyan, covidence, asreview, eppi, zotero",
-    "check a.md --output a.txt": "Write --output a.html",
+    "check a.md --output a.txt": "Name it a.html",
     "download 1 2 --output a.txt": "--output goes with exactly one paper. Leave it out.",
     "setup serve --port abc": "--port: 'abc' is not a whole number",
 }  # fmt: skip

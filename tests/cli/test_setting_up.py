@@ -88,7 +88,7 @@ def test_without_a_terminal_nothing_is_written_before_a_yes(home, capsys):
         (["--set", "NCBI_KEY=1"], "no setting NCBI_KEY"),
         (["--set", "MCP_TOOLSETS=magic"], "MCP_TOOLSETS"),
         (["--set", "NCBI_API_KEY"], "NAME=VALUE"),
-        (["--set", "NCBI_API_KEY=@missing"], "cannot be read"),
+        (["--set", "NCBI_API_KEY=@missing"], "There is no file missing"),
         (["--host", "Emacs"], "Found here: Cursor"),
     ],
 )

@@ -21,10 +21,10 @@ MISSING = "Found by words alone: No model is here. Run `uv sync --extra embed`."
         ("Fill it: uv run server.py corpus sync KEY TERM, then uv run server.py corpus index.",
          "Fill it: pubmed_sync_delta."),
         ("Download it first: uv run server.py download doi:10.1/a.b.",
-         "Download it first: download_papers(doi:10.1/a.b)."),
+         "Download it first: download_papers(papers=[\"doi:10.1/a.b\"])."),
         ("Sync records about it (uv run server.py corpus sync).",
          "Sync records about it (pubmed_sync_delta)."),
-        ("Run `uv run server.py read pmid:1`.", "Run read_paper(pmid:1)."),
+        ("Run `uv run server.py read pmid:1`.", "Run read_paper(paper=\"pmid:1\")."),
         ("Who issued it: uv run server.py setup doctor.",
          "For the user, in a shell: Who issued it: uv run server.py setup doctor."),
         ("See the names: uv run server.py read pmid:1 --source",
@@ -48,7 +48,7 @@ def test_what_only_a_person_can_do_comes_last():
 async def test_an_error_advises_tools_first(library):
     result = await call(library, "read_paper", {"paper": "41000001"})
     error = json.loads(result.content[0].text)["error"]
-    assert error["suggestions"] == ["Download it first: download_papers(pmid:41000001)."]
+    assert error["suggestions"] == ['Download it first: download_papers(papers=["pmid:41000001"]).']
     assert result.meta["error"]["suggestions"] == error["suggestions"]
 
 

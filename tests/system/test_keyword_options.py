@@ -30,7 +30,7 @@ def library(tmp_path):
     ],
 )
 def test_a_misspelt_option_names_the_one_that_was_meant(library, call, wrong, meant):
-    with pytest.raises(TypeError, match=f"no option {wrong!r}. Did you mean {meant!r}") as error:
+    with pytest.raises(TypeError, match=f"no option {wrong!r}. Did you mean {meant}") as error:
         call(library, **{wrong: 1})
     assert isinstance(error.value, BadRequest)
     assert meant in error.value.hint

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ..system.plain_text import one_line, shorten, to_plain_json
 from ..system.safe_files import write_file
 from .commands import Commands, command
-from .options import add_output_option, require_suffix
+from .options import add_output_option, require_output
 from .output import note, pluralize, say, warn
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def add(commands: Commands) -> None:
 
 def _check_manuscript(args: argparse.Namespace, library: Library) -> int:
     if args.output:
-        require_suffix(args.output, (".html", ".json"))
+        require_output(args.output, (".html", ".json"))
     checked = library.check(args.manuscript, lists=args.references, fetch=args.fetch)
     if args.output:
         _write_report(args.output, checked)

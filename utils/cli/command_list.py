@@ -6,13 +6,14 @@ The module of a command is imported when this command runs; nothing here imports
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from shutil import get_terminal_size
 
 from ..command_line import command_line
 from ..errors import BadRequest
 from ..plugins import OWN_PLUGINS, Command, list_plugins
+from ..system.nearest import find_nearest
 from ..system.process import get_version
 
 _CORE = {
@@ -173,17 +174,6 @@ def _build_unknown_error(word: str, group: str = "") -> BadRequest:
     hint = f"Did you mean {command_line(meant)}?" if meant else ""
     listed = f"To list all: {command_line(f'{group} --help'.strip())}"
     return BadRequest(f"There is no command {f'{group} {word}'.strip()}.", hint, listed)
-
-
-def find_nearest(word: str, words: Iterable[str]) -> str:
-    """Return the closest of *words*, or "" if none is close.
-
-    >>> find_nearest("downlod", ["search", "download"])
-    'download'
-    """
-    from difflib import get_close_matches
-
-    return next(iter(get_close_matches(word, list(words), 1, 0.6)), "")
 
 
 def describe_command(name: str) -> str:

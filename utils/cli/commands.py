@@ -13,16 +13,21 @@ from typing import Any, NoReturn
 from ..command_line import command_line
 from ..errors import BadRequest
 from ..plugins import import_part
-from .command_list import describe_command, find_nearest, format_examples, list_commands, split_name
+from ..system.nearest import suggest_nearest
+from .command_list import describe_command, format_examples, list_commands, split_name
 
 Verb = Callable[[argparse.Namespace, Any], int]
 Commands = dict[str, "CommandParser"]
 """The parsers of commands, by their full names."""
 _OPTIONS = " [options]"
+_COMMON_OPTIONS = ("--help", "--json", "--quiet", "--verbose", "--papers-dir")
 
 
 class CommandParser(argparse.ArgumentParser):
     """Parse the options of one command; raise `BadRequest` for wrong options."""
+
+    name = ""
+    """The command's full name."""
 
     def add_argument(
         self, *names: str, former: Sequence[str] = (), **options: Any
@@ -50,12 +55,14 @@ class CommandParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise argparse's message with a pointer to the help."""
         name, _, said = message.removeprefix("argument ").partition(": ")
+        hint = f"See {self.prog} --help"
         if name.startswith("the following arguments"):
             message = f"{said.upper()} is missing"
+            hint = f"For example: {self.prog} {list_commands()[self.name].examples[0]}"
         elif said:
             said = "needs a value" if said == "expected one argument" else f": {said}"
             message = f"{name.rpartition('/')[2]} {said}".replace(" : ", ": ")
-        raise BadRequest(f"{message[:1].upper()}{message[1:]}.", f"See {self.prog} --help")
+        raise BadRequest(f"{message[:1].upper()}{message[1:]}.", hint)
 
     def _reject_word(self, word: str) -> NoReturn:
         """Raise the error for an argument that the command does not accept."""
@@ -63,20 +70,20 @@ class CommandParser(argparse.ArgumentParser):
         if not name.startswith("-"):
             raise BadRequest(f"{word!r} is one argument too many.", f"See {self.prog} --help")
         visible = (action for action in self._actions if action.help != argparse.SUPPRESS)
-        near = find_nearest(
-            name, (option for action in visible for option in action.option_strings)
+        options = [one for action in visible for one in action.option_strings if len(one) > 2]
+        own = [one for one in options if one not in _COMMON_OPTIONS]
+        listed = f"It has {', '.join(own)}." if own else f"See {self.prog} --help"
+        raise BadRequest(
+            f"{self.prog} has no option {name}.", suggest_nearest(name, options) or listed
         )
-        hint = f"Did you mean {near}?" if near else f"See {self.prog} --help"
-        raise BadRequest(f"{self.prog} has no option {name}.", hint)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Raise an error if a value is not among the choices."""
         if action.choices is None or value in action.choices:
             return
         choices = [str(one) for one in action.choices if one != ""]
-        near = find_nearest(str(value), choices)
         name = action.option_strings[0] if action.option_strings else action.dest.upper()
-        hint = f"Did you mean {near}?" if near else ""
+        hint = suggest_nearest(str(value), choices)
         known = f"Choose among {', '.join(choices)}."
         raise BadRequest(f"{value!r} is not a value of {name}.", hint, known)
 
@@ -111,6 +118,7 @@ def command(commands: Commands, name: str, verb: Verb) -> CommandParser:
             prog, max_help_position=26
         ),
     )
+    parser.name = name
     common = parser.add_argument_group("options of every command")
     common.add_argument("--json", action="store_true", help="print one JSON object per line")
     common.add_argument("--quiet", action="store_true", help="print no remarks and no progress")

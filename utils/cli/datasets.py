@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..command_line import command_line
 from ..system.plain_text import clean_text, one_line
 from .commands import Commands, command
-from .options import add_limit_option, add_output_option, parse_natural
+from .options import add_limit_option, add_output_option, parse_natural, require_output
 from .output import note, pluralize, say, warn
 from .progress import LINE, show_count
 
@@ -81,6 +81,7 @@ def _show_schema(args: argparse.Namespace, library: Library) -> int:
 def _run_sql(args: argparse.Namespace, library: Library) -> int:
     statement = sys.stdin.read() if args.statement == "-" else args.statement
     if args.output:
+        require_output(args.output, (".csv", ".parquet"))
         export = library.datasets.export(args.dataset, statement, args.output)
         text = f"{pluralize(export.rows, 'row')} in {export.file}"
         say({**asdict(export), "file": str(export.file)} if args.json else text, args.json)

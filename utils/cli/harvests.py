@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from ..command_line import command_line
-from ..errors import BadRequest, NotFound
+from ..errors import BadRequest, UnknownName
 from ..model.versions import UNPUBLISHED_VERSIONS, VERSION_NAMES
 from ..reports.labels import get_reason
+from ..system.named_files import require_file
 from ..system.plain_text import one_line
 from ..system.process import INTERRUPTED_EXIT_STATUS
 from .commands import Commands, command
@@ -115,9 +116,8 @@ def _run_harvest(args: argparse.Namespace, library: Library) -> int:
     kinds = parse_kinds(args.media)
     if args.plan:
         return _show_plan(args, library)
-    library.settings.require_email("NCBI")  # before there is a job that cannot begin
     lock = _read_lock_file(args.lock) if args.lock else None
-    harvest = library.harvests.from_lock(lock) if lock else _open_harvest(args, library)
+    harvest = _open_harvest(args, library, lock)
     if args.retry:
         note(f"{pluralize(harvest.retry(args.retry), 'paper')} to be tried again.")
     elif again := harvest.go_on():
@@ -174,17 +174,27 @@ def _check_options(args: argparse.Namespace) -> None:
         parse_outcomes(args.retry)  # before PubMed is searched
 
 
-def _open_harvest(args: argparse.Namespace, library: Library) -> Harvest:
+def _open_harvest(args: argparse.Namespace, library: Library, lock: Lock | None) -> Harvest:
+    """Return the harvest that the options name; the e-mail address is checked last."""
+    from ..harvest.searches import plan_searches
+
     if args.job:
-        return _find_harvest(args.job, library, prefer_pmc=args.prefer_pmc)
-    asked = _parse_request(args)
+        harvest = library.harvest(job_id=args.job, prefer_pmc=args.prefer_pmc)
+        library.settings.require_email("NCBI")
+        return harvest
+    asked = _RequestedPapers([], {}, "") if lock else _parse_request(args)
+    sources = _parse_sources(args, library)
+    plan_searches(asked.queries, sources, library.ladder.sources)  # refuses an unknown source
+    library.settings.require_email("NCBI")  # before there is a job that cannot begin
+    if lock:
+        return library.harvests.from_lock(lock)
     if asked.queries:
         words = ", and ".join(one_line(query.text)[:200] for query in asked.queries)
         note(f"Searching for {words} …")
     harvest = library.harvest(
         asked.lists,
         query=asked.queries,
-        sources=_parse_sources(args, library),
+        sources=sources,
         title=asked.title,
         prefer_pmc=args.prefer_pmc,
         max_papers=args.limit,
@@ -239,17 +249,8 @@ def _parse_sources(args: argparse.Namespace, library: Library) -> tuple[str, ...
 def _read_lock_file(path: Path) -> Lock:
     from ..reports import read_lock
 
-    if not path.is_file():
-        raise BadRequest(f"There is no file {path}.", "A harvest's report has a papers.lock.json.")
+    require_file(path)
     return read_lock(path)
-
-
-def _find_harvest(job_id: str, library: Library, **options: Any) -> Harvest:
-    """Return the harvest with this name; an unknown name is a usage error."""
-    try:
-        return library.harvest(job_id=job_id, **options)
-    except NotFound as error:
-        raise BadRequest(error.message, error.hint) from None
 
 
 def _format_opening(job: Job) -> str:
@@ -349,7 +350,7 @@ def _show_plan(args: argparse.Namespace, library: Library) -> int:
         entries = [Entry(str(paper.ids), paper.ids) for paper in _read_lock_file(args.lock).papers]
         asked.lists[args.lock.name] = entries
     elif args.job:
-        rows = _find_harvest(args.job, library).ledger.rows()
+        rows = library.harvest(job_id=args.job).ledger.rows()
         entries = [Entry(row.asked, row.paper.ids) for row in rows if row.state == "pending"]
         asked.lists[args.job] = entries
     else:
@@ -375,10 +376,10 @@ def _show_plan(args: argparse.Namespace, library: Library) -> int:
 def _show_status(args: argparse.Namespace, library: Library) -> int:
     if args.job:
         try:
-            _print_harvest(_find_harvest(args.job, library), args.json)
-        except BadRequest as error:
+            _print_harvest(library.harvest(job_id=args.job), args.json)
+        except UnknownName as error:
             query = command_line(f"harvest 'status {args.job}'")
-            raise BadRequest(error.message, error.hint, f"For a query, write {query}") from None
+            raise UnknownName(error.message, error.hint, f"For a query, write {query}") from None
         return 0
     jobs = library.harvests.all()
     for job in jobs:
@@ -397,7 +398,7 @@ def _show_status(args: argparse.Namespace, library: Library) -> int:
 
 
 def _write_report(args: argparse.Namespace, library: Library) -> int:
-    harvest = _find_harvest(args.job, library)
+    harvest = library.harvest(job_id=args.job)
     drawings = parse_drawing_kinds(args.draw)
     page = harvest.report(drawings)
     row: dict[str, Any] = {"job_id": args.job, "report": str(page)}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..command_line import command_line
-from ..errors import BadRequest, NotFound
+from ..errors import BadRequest
 from ..mirror import require_packages
 from ..mirror.engines import ENGINES
 from . import mirror_pmc
@@ -254,10 +254,7 @@ def _compare_count(args: argparse.Namespace, mirror: Mirror) -> int:
 
 
 def _use_generation(args: argparse.Namespace, library: Library) -> int:
-    try:
-        generation = open_mirror(args, library).use(args.generation)
-    except NotFound as error:  # a wrong name is a wrong command
-        raise BadRequest(error.message, error.hint) from None
+    generation = open_mirror(args, library).use(args.generation)
     text = f"Published: {describe_generation(generation)}."
     say(asdict(generation) if args.json else text, args.json)
     note(f"To go on to the newest: {command_line('mirror pubmed')}")

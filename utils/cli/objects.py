@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from ..command_line import command_line
 from ..errors import BadRequest, PaperError
 from ..model.paper import OBJECT_KINDS, ObjectKind
+from ..system.nearest import suggest_nearest
 from ..system.plain_text import one_line
-from .command_list import find_nearest
 from .commands import Commands, command
 from .options import add_megabytes_option
 from .output import NO_FULL_TEXT, combine_statuses, note, say
@@ -51,10 +51,9 @@ def parse_kinds(words: str) -> tuple[ObjectKind, ...]:
     """
     named = [word.strip().lower() for word in words.split(",") if word.strip()]
     if strange := [word for word in named if word not in KIND_BY_PLURAL]:
-        near = find_nearest(strange[0], KIND_BY_PLURAL)
         msg = f"{strange[0]!r} is not a kind of media."
         known = f"Choose among {', '.join(KIND_BY_PLURAL)}."
-        raise BadRequest(msg, f"Did you mean {near}?" if near else "", known)
+        raise BadRequest(msg, suggest_nearest(strange[0], KIND_BY_PLURAL), known)
     return tuple(KIND_BY_PLURAL[word] for word in named)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BadRequest
+from ..system.named_files import require_output_file
 
 if TYPE_CHECKING:
     from .commands import CommandParser
@@ -152,15 +153,15 @@ def get_year(text: str) -> int:
     return int(text[:4] or 0)
 
 
-def require_suffix(path: Path, suffixes: Sequence[str]) -> None:
-    """Raise an error for a file name without one of *suffixes*.
+def require_output(path: Path, suffixes: Sequence[str]) -> None:
+    """Refuse a file to be written before the work for it begins.
 
     Raises
     ------
     BadRequest
-        It has none of these suffixes.
+        Its name has none of these *suffixes*, or it cannot be written there.
     """
     if path.suffix.lower() not in suffixes:
-        named = " or ".join(suffixes)
-        msg = f"The name of {path} does not end in {named}."
-        raise BadRequest(msg, f"Write --output {path.with_suffix(suffixes[0])}")
+        msg = f"The name of {path} does not end in {' or '.join(suffixes)}."
+        raise BadRequest(msg, f"Name it {path.with_suffix(suffixes[0])}.")
+    require_output_file(path)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from ..errors import BadRequest, NothingFound, PaperError
+from ..system.named_files import build_unreadable_error
 from ..system.plain_text import clean_text, one_line, to_plain_json
 from .progress import LINE
 from .wrapping import fit_terminal
@@ -29,7 +30,8 @@ _OPTIONS = {
     **dict.fromkeys(("max_date", "year_to", "end_year"), "--until"),
 }
 """Parameters that the library names in errors, by the options of the shell."""
-_PARAMETER = re.compile(rf"\b(?:{'|'.join(_OPTIONS)})\b")
+_PARAMETER = re.compile(rf"\b({'|'.join(_OPTIONS)})\b(?!=)")
+_ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)}|start|because|folder)=(?=\S)")
 TYPED_LIST = "typed"
 """The name of the list of identifiers that stand in the command itself."""
 NO_FULL_TEXT, BAD_REQUEST, UNREACHABLE, NOT_STORED = 1, 2, 3, 4
@@ -39,7 +41,7 @@ _FILE_PATTERN = re.compile(
     r"|html?|zip|gz|lst|list|ids|md|dat)",
     re.I | re.S,
 )
-_IDENTIFIER_PATTERN = re.compile(r"(?:https?://|doi:|pmid:|pmcid:|arxiv:|10\.\d+/)\S+", re.I)
+_IDENTIFIER_PATTERN = re.compile(r"(?:https?://|doi:|pmid:|pmcid:|arxiv:)\S+|10\.\d+/\S*", re.I)
 
 
 def exit_now(status: int) -> NoReturn:
@@ -126,9 +128,18 @@ def print_error(error: PaperError, as_json: bool) -> int:
         row = error.row() if isinstance(error, NothingFound) else error.envelope()
         say(row, as_json=True)
     else:
-        text = str(error) if error.hints else f"{error.message} {error.usual_hint}"
-        print_error_text(_PARAMETER.sub(lambda found: _OPTIONS[found[0]], text))
+        print_error_text(_spell_options(f"{error.message} {error.hint or error.usual_hint}"))
     return error.exit_code
+
+
+def _spell_options(text: str) -> str:
+    """Return a text of the library with the options of the shell in place of parameters.
+
+    >>> _spell_options('max_results is 0. For the next page: start=1000, because="it is short"')
+    '--limit is 0. For the next page: --start 1000, --because "it is short"'
+    """
+    text = _ARGUMENT.sub(lambda found: f"{_OPTIONS.get(found[1], f'--{found[1]}')} ", text)
+    return _PARAMETER.sub(lambda found: _OPTIONS[found[1]], text)
 
 
 def print_unread_identifier(text: str, as_json: bool) -> int:
@@ -185,7 +196,7 @@ def read_arguments(words: Sequence[str], *, excluded_too: bool = True) -> QueryO
         elif _IDENTIFIER_PATTERN.fullmatch(word):
             lists.setdefault(TYPED_LIST, []).append(Entry(word, ids))  # a slip, named with the rest
         elif _FILE_PATTERN.fullmatch(word):
-            raise _missing_file_error(word)
+            raise build_unreadable_error(Path(word))
         else:
             others.append(word)
     if others and lists:
@@ -228,7 +239,7 @@ def _read_entries(word: str, name: str, excluded_too: bool) -> list[Entry]:
         message = error.message if name in error.message else f"{name}: {error.message}"
         raise BadRequest(message, error.hint, **error.details) from None
     except OSError as error:
-        raise BadRequest(f"{name} cannot be read: {error.strerror}.") from None
+        raise build_unreadable_error(Path(word), error) from None
 
 
 def _parse_list(data: bytes, name: str, excluded_too: bool) -> list[Entry]:
@@ -249,13 +260,6 @@ def _read_bounded(file: IO[bytes]) -> bytes:
     from ..lists.references import MAX_LIST_BYTES
 
     return file.read(MAX_LIST_BYTES + 1)  # one more than is taken: a device has no end
-
-
-def _missing_file_error(word: str) -> BadRequest:
-    if _path_exists(word):
-        return BadRequest(f"{word} is a folder.", "Give the files in it.")
-    msg = f"There is no file {word}."
-    return BadRequest(msg, f"Look at its name; the current folder is {Path.cwd()}.")
 
 
 def format_bytes(number: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
@@ -18,6 +19,7 @@ from ..model.paper import Kind, StoredPaper
 from ..model.passage import Anchor
 from ..model.versions import UNPUBLISHED_VERSIONS, VERSION_NAMES, satisfies_request
 from ..reports.labels import get_reason, get_route_label
+from ..system.named_files import build_unreadable_error
 from ..system.plain_text import one_line
 from .commands import Commands, command
 from .opening import show
@@ -170,11 +172,7 @@ def _print_text(args: argparse.Namespace, library: Library) -> int:
             role = f"  ({part['roles']})" if "roles" in part else ""
             say(f"{part['chars']:>8,}  {one_line(part['heading'])}{role}")
     else:
-        say(reading.text)
-        for line in _describe_objects(args.paper, reading):
-            note(line)
-        if reading.next_start is not None:
-            note(f"more: --start {reading.next_start}")
+        _print_passage(args, reading)
     if reading.kind == "rejected" or reading.stored.by_hand:
         note(describe_text(reading.stored))
     if reading.doubts:
@@ -187,6 +185,17 @@ def _open_paper(args: argparse.Namespace, library: Library) -> int:
     opened = show(target)
     say({"target": target, "opened": opened} if args.json else target, args.json)
     return 0
+
+
+def _print_passage(args: argparse.Namespace, reading: Reading) -> None:
+    """Print the passage, what it shows, and where the text goes on."""
+    say(reading.text)
+    for line in _describe_objects(args.paper, reading):
+        note(line)
+    if reading.next_start is not None:
+        note(f"more: --start {reading.next_start}")
+    elif not reading.text:
+        note(f"--start {args.start} lies beyond the end.")
 
 
 def _describe_objects(paper: str, reading: Reading) -> Iterator[str]:
@@ -242,15 +251,14 @@ def _list_papers(args: argparse.Namespace, library: Library) -> int:
     names = ("text", "kind", "journal", "job_id", "has_pdf")
     filters = {name: getattr(args, name) for name in names}
     filters |= {"year_from": args.since[:4], "year_to": args.until[:4]}
-    if args.until and args.since[:4] > args.until[:4]:
-        msg = f"--since {args.since[:4]} is later than --until {args.until[:4]}."
-        raise BadRequest(msg, "Swap them.")
     total, page = library.list_papers(**filters, start=args.start, max_results=args.limit)
     for stored in page:
         pdf = library.shelf.pdfs.find(stored)
         path = str(pdf.path) if pdf else ""
         say(_to_paper_row(stored, path) if args.json else _format_paper(stored, path), args.json)
     note(f"{len(page)} of {total:,} papers")
+    if total <= args.start and total:
+        note(f"--start {args.start} lies beyond the end.")
     if not total and not any(library.shelf.counts().values()):
         note(f"The shelf is empty. To fill it: {command_line('download ID')}")
     elif not total:
@@ -288,8 +296,8 @@ def read_entries(arguments: Sequence[str]) -> list[Entry]:
         if word != "-":
             is_file = len(word) < _PATH_MAX_CHARS and Path(word).is_file()
             looks_like_file = Path(word).suffix.lower() in _LIST_SUFFIXES and not Ids.maybe(word)
-            if looks_like_file and not is_file:
-                raise BadRequest(f"There is no file {word}.", "Check its name and folder.")
+            if not is_file and (looks_like_file or word.endswith(("/", os.sep))):
+                raise build_unreadable_error(Path(word))
             is_list = is_file or find_list_reader(word)
             entries += read_arguments([word]).entries if is_list else parse_lines([word])
         elif sys.stdin is not None and not sys.stdin.isatty():

@@ -19,7 +19,7 @@ from ..model.paper import Paper
 from ..system.plain_text import one_line, to_cell
 from ..system.safe_files import replace_text_file
 from .commands import Commands, command
-from .options import add_output_option
+from .options import add_output_option, require_output
 from .output import NO_FULL_TEXT, UNREACHABLE, note, pluralize, read_arguments, say
 from .progress import show_count
 
@@ -54,13 +54,8 @@ def add(commands: Commands) -> None:
 
 
 def _resolve_list(args: argparse.Namespace, library: Library) -> int:
-    suffix = args.output.suffix.lower() if args.output else ""
-    if suffix not in {"", *_TABLES, *_REFERENCES}:
-        names = ", ".join([*_TABLES, *_REFERENCES])
-        raise BadRequest(
-            f"{args.output.name} is not a list that can be written.",
-            f"Its name must end in {names}.",
-        )
+    if args.output:
+        require_output(args.output, [*_TABLES, *_REFERENCES])
     request = read_arguments(args.what)
     if request.query:
         msg = f"{request.query!r} is not a file of references."

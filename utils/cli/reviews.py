@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..command_line import command_line
-from ..errors import BadRequest, NotFound
 from ..lists.decisions import STAGES, GivenFacts
 from ..lists.references import MAX_LIST_BYTES
+from ..system.named_files import build_unreadable_error
 from ..system.plain_text import one_line
 from .commands import CommandParser, Commands, Verb, command
 from .harvests import finish_harvest
@@ -106,14 +106,6 @@ def _add_report(commands: Commands) -> None:
     )
 
 
-def _open_review(args: argparse.Namespace, library: Library) -> Review:
-    """Return the review with this name; an unknown name is a usage error."""
-    try:
-        return library.reviews.open(args.name)
-    except NotFound as error:
-        raise BadRequest(error.message, error.hint) from None
-
-
 def _create_review(args: argparse.Namespace, library: Library) -> int:
     review = library.reviews.create(args.name)
     protocol = str(review.folder / "protocol.yaml")
@@ -123,7 +115,7 @@ def _create_review(args: argparse.Namespace, library: Library) -> int:
 
 
 def _update_review(args: argparse.Namespace, library: Library) -> int:
-    review = _open_review(args, library)
+    review = library.reviews.open(args.name)
     library.settings.require_email("NCBI")
     again = bool(review.status()["searched_at"])
     note(f"Searching as {review.folder / 'protocol.yaml'} says …")
@@ -181,7 +173,7 @@ def _describe_news(status: dict[str, Any]) -> str:
 
 
 def _import_decisions(args: argparse.Namespace, library: Library) -> int:
-    review = _open_review(args, library)
+    review = library.reviews.open(args.name)
     given = args.stage or args.choice or args.screener
     told = GivenFacts(args.choice or None, args.stage or None, args.screener) if given else None
     for path in args.files:
@@ -189,7 +181,7 @@ def _import_decisions(args: argparse.Namespace, library: Library) -> int:
             with path.open("rb") as file:
                 data = file.read(MAX_LIST_BYTES + 1)
         except OSError as error:
-            raise BadRequest(f"{path} cannot be read: {error.strerror}.") from None
+            raise build_unreadable_error(path, error) from None
         done = review.read_decisions(data, path.name, told)
         if args.json:
             say({"file": path.name, **asdict(done)}, as_json=True)
@@ -212,21 +204,21 @@ def _note_conflicts(review: Review) -> None:
 
 
 def _export_records(args: argparse.Namespace, library: Library) -> int:
-    files = _open_review(args, library).export(args.program, stage=args.stage)
+    files = library.reviews.open(args.name).export(args.program, stage=args.stage)
     for path in files:
         say({"file": str(path)} if args.json else str(path), args.json)
     return 0
 
 
 def _harvest_review(args: argparse.Namespace, library: Library) -> int:
-    review = _open_review(args, library)
+    review = library.reviews.open(args.name)
     library.settings.require_email("NCBI")
     return finish_harvest(review.harvest(excluded_too=args.with_excluded), args.json)
 
 
 def _write_report(args: argparse.Namespace, library: Library) -> int:
     drawings = parse_drawing_kinds(args.draw)
-    files = _open_review(args, library).report(drawings, published=args.published)
+    files = library.reviews.open(args.name).report(drawings, published=args.published)
     for path in files:
         say({"file": str(path)} if args.json else str(path), args.json)
     if args.open:
@@ -235,7 +227,7 @@ def _write_report(args: argparse.Namespace, library: Library) -> int:
 
 
 def _show_status(args: argparse.Namespace, library: Library) -> int:
-    reviews = [_open_review(args, library)] if args.name else library.reviews.all()
+    reviews = [library.reviews.open(args.name)] if args.name else library.reviews.all()
     for review in reviews:
         status = review.status()
         say(status if args.json else _format_status(status, whole=bool(args.name)), args.json)

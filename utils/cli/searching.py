@@ -12,8 +12,8 @@ from ..citations import STYLES, find_style
 from ..command_line import command_line
 from ..errors import BadRequest, PaperError
 from ..model.identifiers import Ids, find_arxiv_version
+from ..system.nearest import suggest_nearest
 from ..system.plain_text import one_line
-from .command_list import find_nearest
 from .commands import CommandParser, Commands, command
 from .options import add_date_options, add_limit_option, add_types_option, get_year, parse_natural
 from .output import (
@@ -90,10 +90,9 @@ def _search_papers(args: argparse.Namespace, library: Library) -> int:
     if sources == ["mirror"]:
         return _search_mirror(args, library)
     if strange := [name for name in sources if name not in _SOURCES]:
-        near = find_nearest(strange[0], _SOURCES)
-        hint = f"Did you mean {near}?" if near else ""
         msg = f"{strange[0]!r} cannot be searched."
-        raise BadRequest(msg, hint, f"Choose among {', '.join(_SOURCES)}.")
+        known = f"Choose among {', '.join(_SOURCES)}."
+        raise BadRequest(msg, suggest_nearest(strange[0], _SOURCES), known)
     _reject_pubmed_options(args)
     options: dict[str, Any] = {} if sources == ["all"] else {"among": tuple(sources)}
     gathered = library.search_papers(

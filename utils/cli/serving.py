@@ -6,11 +6,14 @@ import argparse
 
 from ..errors import BadRequest
 from ..plugins import import_part
+from ..system.nearest import suggest_nearest
 from .commands import Commands, command
 from .options import parse_days, parse_natural
 from .output import say
 
 _TOKEN_MAX_DAYS = 366
+_MAX_PORT = 65_535
+_SCOPES = ("read", "download")
 _SETTINGS = ("mcp_transport_type", "mcp_http_host", "mcp_http_port")
 
 
@@ -39,6 +42,9 @@ def add(commands: Commands) -> None:
 def _run_server(args: argparse.Namespace, _: object) -> int:
     options = {name: getattr(args, name) for name in _SETTINGS}
     given = {name: value for name, value in options.items() if value is not None}
+    if given.get("mcp_http_port", 0) > _MAX_PORT:
+        msg = f"--port is {args.mcp_http_port:,}; it must lie between 0 and {_MAX_PORT:,}."
+        raise BadRequest(msg, "Write --port 3010")
     return int(import_part(".mcp:serve")(**given))
 
 
@@ -46,8 +52,12 @@ def _create_token(args: argparse.Namespace, _: object) -> int:
     from ..settings import load_settings
 
     scopes = [scope.strip() for scope in args.scopes.split(",") if scope.strip()]
-    if not set(scopes) <= {"read", "download"} or "read" not in scopes:
-        raise BadRequest("A token needs the scope read, and may have download.", "--scopes read")
+    if strange := [scope for scope in scopes if scope not in _SCOPES]:
+        msg = f"{strange[0]!r} is not a scope."
+        near = suggest_nearest(strange[0], _SCOPES)
+        raise BadRequest(msg, near, "Write --scopes read, or --scopes read,download")
+    if "read" not in scopes:
+        raise BadRequest("A token needs the scope read.", "Write --scopes read,download")
     if not 0 < args.days <= _TOKEN_MAX_DAYS:
         msg = f"A token lasts more than 0 and at most {_TOKEN_MAX_DAYS} days."
         raise BadRequest(msg, "Choose another number of --days.")

@@ -26,6 +26,7 @@ from ..curation.mcp_hosts import McpHost, server_command, server_entry
 from ..errors import BadRequest, PaperError
 from ..model.sites import KEYS
 from ..settings import Settings, load_settings, map_variables_to_fields
+from ..system.named_files import build_unreadable_error
 from .commands import Commands, command
 from .output import note, say
 
@@ -106,8 +107,7 @@ def _parse_values(args: argparse.Namespace) -> dict[str, str]:
             try:
                 value = Path(value[1:]).read_text(encoding="utf-8-sig").strip()
             except (OSError, ValueError) as error:
-                msg = f"The file of {name} cannot be read: {error}."
-                raise BadRequest(msg, "Correct the path behind the @.") from None
+                raise build_unreadable_error(Path(value[1:]), error) from None
         values[name.strip().upper()] = value
     if args.email is not None:
         values["PUBMED_EMAIL"] = args.email

@@ -6,19 +6,23 @@ import argparse
 import csv
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from ..citations import to_ris
+from ..command_line import command_line
 from ..errors import BadRequest
 from ..model.paper import Paper
+from ..system.named_files import require_output_file
 from ..system.plain_text import one_line, to_cell
 from ..system.safe_files import replace_text_file
 from .commands import Commands, command
-from .options import add_output_option, parse_natural, require_suffix
+from .options import add_output_option, parse_natural, require_output
 from .output import NO_FULL_TEXT, note, pluralize, read_arguments, say
 
 if TYPE_CHECKING:
     from ..library import Library
+    from ..lists.pasted import Entry
     from ..review.snowball import Candidate, Snowball
     from ..search.citation_indexes import Direction
 
@@ -70,13 +74,15 @@ def _search_citations(args: argparse.Namespace, library: Library) -> int:
     if args.rounds > _MOST_ROUNDS:
         raise BadRequest(f"--rounds is {_MOST_ROUNDS} at most.", "Begin with one round.")
     if args.output:
-        require_suffix(args.output, (".ris", ".csv"))
+        require_output(args.output, (".ris", ".csv"))
+    if args.unmatched:
+        require_output_file(args.unmatched)
+    seeds = _read_entries(args.what, library)
+    known = _read_entries([str(args.known)], library) if args.known else []
     library.settings.require_email("NCBI")
-    seeds = _read_papers(args.what, library)
-    known = _read_papers([str(args.known)], library) if args.known else []
     found = library.reviews.snowball(
-        seeds,
-        known=known,
+        _fetch_papers(seeds, library),
+        known=_fetch_papers(known, library),
         directions=_parse_directions(args),
         rounds=args.rounds or 1,
         most=args.most or _PER_ROUND,
@@ -132,12 +138,19 @@ def _note_indexes(found: Snowball) -> None:
         note(f"  … and {rest:,} more; to write all: --unmatched FILE")
 
 
-def _read_papers(words: list[str], library: Library) -> list[Paper]:
-    """Return the papers of a list, with their records where known."""
+def _read_entries(words: Sequence[str], library: Library) -> list[Entry]:
+    """Return the entries of lists; a word that is not an identifier is an unknown review."""
     asked = read_arguments(words)
+    if asked.query and len(words) == 1:
+        library.reviews.open(words[0])  # which says that there is none
     if asked.query:
-        raise BadRequest("Citations are searched of a list, not of a query.", "Harvest it first.")
-    entries = asked.entries
+        msg = "Citations are searched of a review or a list, not of a query."
+        raise BadRequest(msg, f"Harvest it first: {command_line(f'harvest {quote(asked.query)}')}")
+    return asked.entries
+
+
+def _fetch_papers(entries: Sequence[Entry], library: Library) -> list[Paper]:
+    """Return the papers of a list, with their records where known."""
     known = dict(library.references.records(entry.ids for entry in entries if entry.ids))
     made = []
     for entry in entries:

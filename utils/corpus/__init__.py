@@ -18,6 +18,7 @@ from ..command_line import command_line
 from ..errors import BadRequest, EmbeddingsFailed
 from ..model.passage import Filters
 from ..system.keyword_options import explain_options
+from ..system.named_files import require_file
 from ..system.once import shared_property
 from .texts import Texts
 from .unanswered import SYNC_ADVICE
@@ -159,6 +160,7 @@ class Corpus:
         """
         from ..readers.nlm_lists import read_names
 
+        require_file(file)
         return self.database.learn(read_names(file))
 
     def find(

@@ -341,9 +341,9 @@ def keep(ladder: Ladder, paper: str | int | Ids, decided: Decision, because: str
     """
     because = one_line(because)
     if decided not in ("full_text", "rejected"):
-        raise BadRequest(f"{decided!r} is not a valid decision.", "Give full_text or rejected.")
+        raise BadRequest(f"{decided!r} is not a decision.", "Give full_text or rejected.")
     if not because:
-        raise BadRequest("A decision by hand needs a reason.", 'Say it: --because "…".')
+        raise BadRequest("A decision by hand needs a reason.", 'Give it: because="a short letter"')
     stored = find(str(paper), ladder.shelf)
     if stored.kind in ("abstract", "record") and not (
         decided == "full_text" and stored.via == ADOPTED

@@ -123,13 +123,13 @@ class ForeignFolder:
         self._list_files()
         if self.folder.is_relative_to(shelf.resolve()):
             msg = f"{self.folder} belongs to the shelf."
-            raise BadRequest(msg, f"Leave --folder out: {shelf / FOLDER} is looked at anyway.")
+            raise BadRequest(msg, f"Leave it out: {shelf / FOLDER} is looked at anyway.")
         self.wanted = WantedPapers(self.ladder)
         self.looked_at = SeenFiles.in_folder(self.folder, shelf)
 
     def _list_files(self) -> list[Path]:
         """Return the files in the folder that may be papers."""
-        hint = "Give the folder that your browser saves into: --folder ~/Downloads"
+        hint = "Give the folder that your browser saves into: folder=~/Downloads"
         if not self.folder.is_dir():
             raise BadRequest(f"{self.folder} is not a folder.", hint)
         try:

@@ -15,8 +15,8 @@ class ListFilters(TypedDict, total=False):
 
     text: str
     kind: str
-    year_from: str
-    year_to: str
+    year_from: str | int
+    year_to: str | int
     journal: str
     has_pdf: bool
 

@@ -61,7 +61,7 @@ class Places:
             return over[0]
         raise BadRequest(
             f"Nothing in {self.stored.paper.ids} is called {shorten(wanted, 60)!r}.",
-            f"See the names: {command_line(f'read {self.stored.paper.ids} --source')}",
+            f"See the names: {command_line(f'read {self.stored.paper.ids.key} --source')}",
         )
 
     def link(self, anchor: Anchor) -> str:

@@ -243,7 +243,9 @@ def _find_block_start(anchor: str, opened: OpenedText, stored: StoredPaper) -> i
         if block.name == anchor:
             return block.start
     msg = f"The text of {stored.paper.ids} has no block {anchor}; it may have been read anew since."
-    raise BadRequest(msg, f"Read it from its beginning: read_paper {stored.paper.ids}")
+    raise BadRequest(
+        msg, f"Read it from its beginning: {command_line(f'read {stored.paper.ids.key}')}"
+    )
 
 
 def find(paper: str, shelf: Shelf) -> StoredPaper:

@@ -29,6 +29,7 @@ from ..model.identifiers import Ids
 from ..model.paper import Document, Fetched, Paper, Verdict, paper_from_row, to_row
 from ..model.verdicts import Outcome, to_outcome
 from ..readers.child_processes import ChildFailed, ChildPool, serve_jobs
+from ..system.named_files import build_unreadable_error, require_file
 from ..system.plain_text import one_line
 from . import inbox_files
 
@@ -87,14 +88,10 @@ def verify(pair: Pair) -> Verification:
     StoreFailed
         The file cannot be read.
     """
-    if "\0" in pair.file:
-        msg = f"{one_line(pair.file)} is not a valid path."
-        raise BadRequest(msg, "Check the path.", file=one_line(pair.file))
     try:
         found = inbox_files.read(pair.path)
     except FileNotFoundError as error:
-        msg = f"{one_line(pair.file)} does not exist."
-        raise BadRequest(msg, "Check the path.", file=pair.file) from error
+        raise build_unreadable_error(pair.path, error) from error
     except BadContent as bad:
         return _to_refusal(pair.file, bad, "unknown")
     fetched = replace(found.fetched, url=pair.url)
@@ -176,7 +173,7 @@ def _read_json(path: Path) -> Any:
             raise BadRequest(f"{path} is larger than {_RECORD_MAX_BYTES >> 20} MB.", "Split it.")
         return json.loads(path.read_bytes())
     except OSError as error:
-        raise BadRequest(f"{path} cannot be read: {error.strerror}.", "Check the path.") from error
+        raise build_unreadable_error(path, error) from error
     except (ValueError, RecursionError) as error:
         msg = f"{path} is not valid JSON: {one_line(str(error))[:120]}."
         raise BadRequest(msg, "Write it as UTF-8 JSON.") from error
@@ -236,9 +233,13 @@ def _reading_children() -> ChildPool:
 
 
 def _verify_in_child(pair: Pair) -> Verification | PaperError:
+    try:
+        require_file(pair.path)
+    except BadRequest as error:
+        return error
     job = {
         "file": pair.file,
-        "path": str(pair.path),
+        "path": str(pair.path.absolute()),  # the child may have another current folder
         "paper": pair.paper and to_row(pair.paper),
         "url": pair.url,
     }

@@ -30,6 +30,7 @@ from ..sources.pubchem import (
     find_related,
     find_similar_names,
 )
+from ..sources.source import require_page
 from ..system.plain_text import prepare_query_text, shorten
 
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
@@ -124,7 +125,7 @@ class PubChem:
         Unreachable
             PubChem did not answer, or is still searching.
         """
-        _require_page(max_results, start, MAX_COMPOUNDS)
+        require_page(max_results, start, MAX_COMPOUNDS)
         wanted = parse_compound_query(query, kind)
         found = _find_cids(wanted, self._web)
         page = _fetch_page(wanted, found, max_results, start, self._web, _warn_if_truncated(found))
@@ -155,7 +156,7 @@ class PubChem:
         Unreachable
             PubChem did not answer, or is still searching; repeat the call to continue.
         """
-        _require_page(max_results, start, MAX_COMPOUNDS)
+        require_page(max_results, start, MAX_COMPOUNDS)
         chosen = next((one for one in RELATIONS if one == relation), None)
         if chosen is None:
             near = get_close_matches(relation.lower(), RELATIONS, n=1)
@@ -183,7 +184,7 @@ class PubChem:
 
         Arguments and errors as in `related`; *max_results* is 1 to 1,000.
         """
-        _require_page(max_results, start, MAX_LISTED)
+        require_page(max_results, start, MAX_LISTED)
         compound, warnings = _find_single_compound(parse_compound_query(query, kind), self._web)
         return _to_listed(
             compound, fetch_synonyms(compound.cid, self._web), max_results, start, warnings
@@ -196,18 +197,10 @@ class PubChem:
 
         Arguments and errors as in `related`; *max_results* is 1 to 1,000.
         """
-        _require_page(max_results, start, MAX_LISTED)
+        require_page(max_results, start, MAX_LISTED)
         compound, warnings = _find_single_compound(parse_compound_query(query, kind), self._web)
         pmids = fetch_pmids(compound.cid, self._web)
         return _to_listed(compound, pmids, max_results, start, warnings)
-
-
-def _require_page(max_results: int, start: int, most: int) -> None:
-    if not 1 <= max_results <= most:
-        msg = f"max_results is {max_results}; it must lie between 1 and {most:,}."
-        raise BadRequest(msg, "Page through more with start.")
-    if start < 0:
-        raise BadRequest(f"start is {start}; it counts from 0.", "Use next_start.")
 
 
 def _find_cids(query: CompoundQuery, web: Web) -> tuple[str, ...]:

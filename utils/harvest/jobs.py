@@ -36,6 +36,7 @@ from ..shelf.ledger import Ledger
 from ..shelf.ledger_file import ledgers_folder
 from ..sources import Query
 from ..system.keyword_options import explain_options
+from ..system.nearest import suggest_nearest
 from ..system.progress_display import ProgressDisplay
 from ..system.safe_files import disk_errors, make_folder, replace_text_file
 from .bulk import run_harvest
@@ -265,7 +266,7 @@ def harvest(  # noqa: PLR0913 - the options of a harvest
             msg = "A harvest that is resumed by its job takes no queries or identifiers."
             raise BadRequest(msg, "Leave the job out to start a new harvest.")
         msg = "A harvest needs queries, identifiers or both, or else the name of a job."
-        raise BadRequest(msg, 'For example query="CXCL12 AND CXCR4", or ids=["31452104"].')
+        raise BadRequest(msg, 'For example query="CXCL12 AND CXCR4", or papers=["31452104"].')
     if job_id:
         ledger = open_job(job_id, ladder)
     elif not wanted and len(lists) == 1:
@@ -339,7 +340,8 @@ def parse_outcomes(which: str) -> list[str]:
     choices = OUTCOMES.union(UNPUBLISHED_VERSIONS)
     if unknown := set(words) - choices:
         msg = f"No paper ends as {', '.join(sorted(unknown))!r}."
-        raise BadRequest(msg, f"Choose among {', '.join(sorted(choices))}.")
+        known = f"Choose among {', '.join(sorted(choices))}."
+        raise BadRequest(msg, suggest_nearest(min(unknown), choices), known)
     return words
 
 

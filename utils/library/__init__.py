@@ -11,7 +11,6 @@ import os
 import warnings
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
@@ -23,11 +22,12 @@ from ..model.tabular import ResultList
 from ..settings import Overrides, Settings, load_settings
 from ..system import safe_files
 from ..system.keyword_options import explain_options
+from ..system.nearest import find_nearest
 from ..system.once import shared_property
 from .finding import collect_names, find_or_take_from_mirror
 from .harvests import Harvests
 from .maintenance import Upkeep
-from .namespace import OPTION_TYPES
+from .namespace import OPTION_TYPES, build_unknown_member_error
 from .references import References
 from .reviews import Reviews
 from .services import ArXiv, PubMed, SemanticScholar
@@ -156,10 +156,8 @@ class Library:
                 warnings.warn(msg, DeprecationWarning, stacklevel=2)
                 part, _, member = place.partition(".")
                 return getattr(getattr(self, part), member)
-            near = get_close_matches(name, [*dir(self), *_FORMER], 1)
-            meant = f". Did you mean {_FORMER.get(near[0], near[0])}?" if near else ""
-            msg = f"A library has no member {name!r}{meant}"
-            raise AttributeError(msg)
+            near = find_nearest(name, [*dir(self), *_FORMER])
+            raise build_unknown_member_error("A library", name, _FORMER.get(near, near))
 
     @shared_property
     def web(self) -> Web:
@@ -350,7 +348,7 @@ class Library:
 
     def read(
         self,
-        paper: str,
+        paper: str | int | Ids,
         *,
         section: str = "",
         start: int = 0,
@@ -363,7 +361,7 @@ class Library:
         stretch = partial(read, section=section, start=start, max_chars=max_chars)
         return find_or_take_from_mirror(self, paper, partial(stretch, references=references))
 
-    def find(self, paper: str) -> StoredPaper:
+    def find(self, paper: str | int | Ids) -> StoredPaper:
         """Return the paper on the shelf with this identifier or file name; no source is asked.
 
         What only a mirror of PMC has is taken from there onto the shelf.
@@ -377,8 +375,8 @@ class Library:
         *,
         text: str = "",
         kind: str = "",
-        year_from: str = "",
-        year_to: str = "",
+        year_from: str | int = "",
+        year_to: str | int = "",
         journal: str = "",
         job_id: str = "",
         has_pdf: bool = False,
@@ -404,7 +402,7 @@ class Library:
 
     def objects(
         self,
-        paper: str,
+        paper: str | int | Ids,
         *,
         kinds: Sequence[ObjectKind] = OBJECT_KINDS,
         only: str = "",

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-def find_or_take_from_mirror(library: Library, paper: str, look: Callable[..., Result]) -> Result:
+def find_or_take_from_mirror(
+    library: Library, paper: str | int | Ids, look: Callable[..., Result]
+) -> Result:
     """Look for a paper on the shelf; where it is missing, take it from a mirror of PMC.
 
     That needs no request. A text that the mirror cannot give leaves everything as it was.
@@ -35,6 +37,7 @@ def find_or_take_from_mirror(library: Library, paper: str, look: Callable[..., R
     look : callable
         Called with *paper* and the shelf; raises `NotFound` where the paper is not there.
     """
+    paper = paper if isinstance(paper, str) else Ids.parse(paper).key
     try:
         return look(paper, library.shelf)
     except NotFound:

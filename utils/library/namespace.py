@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..system.keyword_options import explain_options
+from ..system.nearest import find_nearest
 
 if TYPE_CHECKING:
     from . import Library
@@ -18,6 +19,12 @@ OPTION_TYPES = {
 """The modules of the typed dictionaries that methods of a library take as options."""
 
 
+def build_unknown_member_error(owner: str, name: str, meant: str) -> AttributeError:
+    """Return the error for a member that *owner* does not have; *meant* is the nearest, or ""."""
+    hint = f". Did you mean {meant}?" if meant else ""
+    return AttributeError(f"{owner} has no member {name!r}{hint}")
+
+
 class Namespace:
     """A group of a library's methods, such as ``library.harvests``."""
 
@@ -27,6 +34,13 @@ class Namespace:
 
     def __init__(self, library: Library) -> None:
         self._library = library
+
+    if not TYPE_CHECKING:  # a checker that saw it would believe in every name
+
+        def __getattr__(self, name: str) -> Any:
+            """Suggest a member for a mistyped one."""
+            owner = f"library.{type(self).__name__.lower()}"
+            raise build_unknown_member_error(owner, name, find_nearest(name, dir(self)))
 
     def __repr__(self) -> str:
         """Name the shelf, and what can be done."""

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, TextIO
 
 from ..errors import BadRequest
-from ..model.identifiers import EXAMPLES, IdName, Ids
+from ..model.identifiers import IdName, Ids
+from ..model.other_identifiers import EXAMPLES
 from ..model.paper import Paper
 from ..model.versions import infer_version
 from ..system.plain_text import one_line

@@ -27,7 +27,8 @@ from typing import Any, NamedTuple
 
 from ..citations.latex import restore_signs
 from ..errors import BadRequest
-from ..model.identifiers import EXAMPLES, IdName, Ids
+from ..model.identifiers import IdName, Ids
+from ..model.other_identifiers import EXAMPLES
 from .described import (
     LIST_FIELDS,
     MEDLINE_TAGS,

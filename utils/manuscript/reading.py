@@ -21,6 +21,7 @@ from ..lists.pasted import decode_lines
 from ..model.identifiers import Ids
 from ..model.paper import Fetched, Paper
 from ..model.passage import SourcePlace
+from ..system.named_files import build_unreadable_error, require_file
 from . import latex, markdown
 from .parts import Block, BlockBuilder, Form, Manuscript, Place, Reference, split_sentences
 from .printed import parse_printed_reference, split_printed_list
@@ -32,6 +33,7 @@ _MAX_ACCEPTED_BYTES = 1_000_000
 MAX_MANUSCRIPT_BYTES = 100_000_000
 _MARKDOWN = {".md", ".markdown", ".qmd", ".rmd", ".mkd"}
 _LATEX = {".tex", ".ltx", ".latex"}
+_SUFFIXES = {*_MARKDOWN, *_LATEX, ".docx", ".pdf", ".txt"}
 _FORMS_HINT = "Give DOCX, Markdown, LaTeX, PDF or plain text."
 
 
@@ -68,6 +70,9 @@ def read_manuscript_text(text: str, references: str = "") -> Manuscript:
     """
     if not text.strip():
         raise BadRequest("The manuscript is empty.", "Give its text, Markdown or LaTeX.")
+    if len(text.split()) == 1 and Path(text.strip()).suffix.lower() in _SUFFIXES:
+        msg = f"{text.strip()} is the name of a file, not the text of a manuscript."
+        raise BadRequest(msg, "Give the text itself, as Markdown or LaTeX.")
     listed = read_references(references.encode(), "references") if references.strip() else []
     if re.search(r"\\(?:documentclass|begin\{|[a-zA-Z]*cite[a-zA-Z]*\*?[\[{])", text):
         blocks = latex.parse_blocks(text)
@@ -85,7 +90,15 @@ def read_manuscript_text(text: str, references: str = "") -> Manuscript:
 def _build_manuscript(
     name: str, form: Form, blocks: list[Block], references: list[Reference], warnings: list[str]
 ) -> Manuscript:
-    """Build a manuscript; without a list of its own, the printed list and identifier keys count."""
+    """Build a manuscript; without a list of its own, the printed list and identifier keys count.
+
+    Raises
+    ------
+    BadRequest
+        It has no text.
+    """
+    if not blocks:
+        raise BadRequest(f"{name} has no text.", _FORMS_HINT)
     if not references and form != "latex" and not _has_keys(blocks):
         blocks, references = split_printed_list(blocks)
     known = index_by_key(references)
@@ -113,15 +126,13 @@ def _find_identifier_keys(keys: Iterable[str], known: Container[str]) -> Iterato
 def _read_bytes(path: Path) -> bytes:
     """Return a file's bytes; raise `BadRequest` for a missing, too large or unreadable file."""
     try:
-        if not path.is_file():  # rejects a pipe too, which may never end
-            raise BadRequest(f"There is no file {path}.", "Check its name.")
+        require_file(path)  # refuses a pipe too, which may never end
         if path.stat().st_size > MAX_MANUSCRIPT_BYTES:
             msg = f"{path.name} has more than {MAX_MANUSCRIPT_BYTES:,} bytes."
             raise BadRequest(msg, "Check it without its pictures.")
         return path.read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
-        msg = f"{path.name} cannot be read: {getattr(error, 'strerror', error)}."
-        raise BadRequest(msg, "Look at its name and at the folder.") from None
+        raise build_unreadable_error(path, error) from None
 
 
 def _detect_form(data: bytes, path: Path) -> Form:
@@ -296,8 +307,7 @@ def read_accepted(manuscript: Path) -> dict[str, str]:
             raise BadRequest(f"{file.name} is too long.", "It has a line for each finding.")
         return dict(_parse_accepted_findings(decode_lines(file.read_bytes()), file.name))
     except OSError as error:
-        msg = f"{file.name} cannot be read: {error.strerror}."
-        raise BadRequest(msg, "Look at the file.") from None
+        raise build_unreadable_error(file, error) from None
 
 
 def _parse_accepted_findings(lines: Iterable[str], name: str) -> Iterable[tuple[str, str]]:

@@ -44,7 +44,7 @@ _TOOLS = {
 # A command with what follows it: options, names in capitals, identifiers.
 _COMMAND = re.compile(
     rf"`?{re.escape(PROGRAM)} (?P<verb>{'|'.join(_TOOLS)})\b(?! (?:report|resolve|inbox)\b)"
-    r"(?P<rest>(?: (?:-|[A-Z'\"]|\w+[:/])[^\s`,;()]*(?<![.]))*)`?"
+    r"(?P<rest>(?: (?:'[^'`]*'|(?:-|[A-Z'\"]|\w+[:/])[^\s`,;()]*(?<![.])))*)`?"
 )
 _TWICE = re.compile(r"\b(\w+), then \1\b")
 _IN_SHELL = re.compile(
@@ -87,8 +87,11 @@ class Advice:
         tool = _TOOLS[command["verb"]]
         if tool not in self._tools:
             return command[0]
-        papers = re.findall(r"(?:pmid|doi|pmcid|arxiv):\S+", command["rest"])
-        return f"{tool}({papers[0]})" if papers else tool
+        if papers := re.findall(r"(?:pmid|doi|pmcid|arxiv):\S+", command["rest"]):
+            paper = f'papers=["{papers[0]}"]' if tool.endswith("papers") else f'paper="{papers[0]}"'
+            return f"{tool}({paper})"
+        quoted = re.fullmatch(r" '?([^']+)'?", command["rest"])
+        return f'{tool}(query="{quoted[1]}")' if quoted and command["verb"] == "search" else tool
 
     def _use_dotted_names(self, sentence: str) -> str:
         """Return a sentence with the dotted tool names, where the settings ask for these."""

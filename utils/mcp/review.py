@@ -23,16 +23,14 @@ from mcp.types import Annotations
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
-from ..command_line import command_line
 from ..errors import NotFound
 from ..library import Library
-from ..system.plain_text import one_line
 from .answers import UNTRUSTED, in_room
 from .resources import readable, untrusted
 from .tool import ADDS_FILES, READS_SHELF, READS_WEB, LongCalls, Start, Tool, tool
 
 if TYPE_CHECKING:
-    from ..review import Review
+    pass
 
 PAGE = "ui://papershelf/board.html"
 _MEDIA = "text/html;profile=mcp-app"
@@ -133,31 +131,15 @@ def numbers(library: Library) -> ResourceTemplate:
 def _update(library: Library, name: str) -> bool:
     """Update a review, as `review update` does."""
     library.settings.require_email("NCBI")
-    _find_review(library, name).update()
+    library.reviews.open(name).update()
     return True
-
-
-def _find_review(library: Library, name: str) -> Review:
-    """Return the review with this name.
-
-    Raises
-    ------
-    NotFound
-        There is none; those there are stand in the message.
-    """
-    every = {one.name: one for one in library.reviews.all()}
-    if name not in every:
-        known = f"There are: {', '.join(every)}." if every else "There is none on this shelf yet."
-        msg = f"There is no review {one_line(name)[:60]!r}."
-        raise NotFound(msg, f"{known} Make one: {command_line('review new NAME')}")
-    return every[name]
 
 
 def _review(library: Library, name: str, start: int) -> Board:
     """A review's board."""
     from ..review.board import build_board
 
-    made = _find_review(library, name)
+    made = library.reviews.open(name)
     state = "searched" if any(event.what == "update" for event in made.events()) else "new"
     row = {"job_id": made.job_id, "state": state, **build_board(made, start=start)}
     return cast("Board", row)

@@ -18,13 +18,14 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import NotFound, PaperError
+from ..errors import BadRequest, NotFound, PaperError
 from ..http.messages import MAX_BODY_BYTES
 from ..model.paper import OBJECT_KINDS, Grid, ObjectKind, PaperObject, StoredPaper
 from ..outline import find_labels
 from ..shelf import Shelf
 from ..shelf.paper_file import objects_folder
 from ..system import safe_files
+from ..system.nearest import suggest_nearest
 from ..system.plain_text import one_line, shorten, to_plain_json
 from .found_files import FoundFile, FoundFiles
 from .listing import (
@@ -163,6 +164,10 @@ def _contains_name(name: str, words: str) -> bool:
 def _select_objects(
     stored: StoredPaper, shelf: Shelf, kinds: Sequence[ObjectKind], only: str
 ) -> list[PaperObject]:
+    if strange := [kind for kind in kinds if kind not in OBJECT_KINDS]:
+        known = f"Choose among {', '.join(OBJECT_KINDS)}."
+        msg = f"{strange[0]!r} is not a kind of object."
+        raise BadRequest(msg, suggest_nearest(strange[0], OBJECT_KINDS), known)
     found = [item for item in list_objects(stored, shelf) if item.kind in kinds]
     return select_by_label(found, only) if only else found
 

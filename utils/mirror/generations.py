@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..command_line import command_line
-from ..errors import EmptyStore, NotFound, StoreFailed
+from ..errors import EmptyStore, NotFound, StoreFailed, UnknownName
 from ..model.paper import utc_now
 from ..system import safe_files
 from .manifest import KINDS, SourceFile
@@ -167,7 +167,7 @@ class Generations:
         except (OSError, ValueError, TypeError):
             known = ", ".join(one.name for one in self.list_generations())
             hint = f"Choose among {known}." if known else "None was published yet."
-            raise NotFound(f"There is no generation {name}.", hint) from None
+            raise UnknownName(f"There is no generation {name}.", hint) from None
 
     def list_generations(self) -> list[Generation]:
         """Return all generations, the newest last."""

@@ -8,6 +8,7 @@ from typing import Literal
 from urllib.parse import unquote
 
 from ..errors import BadRequest
+from .other_identifiers import EXAMPLES, explain_unknown_identifier
 
 IdName = Literal["doi", "pmid", "pmcid", "arxiv", "s2"]
 
@@ -62,7 +63,6 @@ _SPELLINGS: dict[IdName, tuple[re.Pattern[str], ...]] = {
     "s2": (re.compile(r"(?:s2:)?([0-9a-f]{40})", re.I),),
 }
 MAX_IDENTIFIER_CHARS = 1000
-EXAMPLES = "For example 31452104, PMC7759461, 10.1038/s41586-020-2649-2 or arXiv:2601.00001."
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class Ids:
         object.__setattr__(self, "arxiv", arxiv)
 
     @classmethod
-    def parse(cls, paper: str | int | Ids) -> Ids:
+    def parse(cls, paper: str | int | float | Ids) -> Ids:
         """Parse one identifier in any of the spellings people paste; return `Ids` unchanged.
 
         >>> Ids.parse("https://doi.org/10.1038/S41586-020-2649-2.").doi
@@ -112,7 +112,12 @@ class Ids:
         """
         if isinstance(paper, Ids):
             return paper
-        text = str(paper)
+        text = str(int(paper) if isinstance(paper, float) and paper.is_integer() else paper)
+        if not isinstance(paper, str) and not text.isdecimal():
+            msg = f"{text[:40]} is not an identifier, but a value of type {type(paper).__name__}."
+            raise BadRequest(msg, f"Give it as text. {EXAMPLES}")
+        if not text.strip():
+            raise BadRequest("No identifier was given.", EXAMPLES)
         if len(text) > MAX_IDENTIFIER_CHARS:
             msg = f"{text[:40]!r}… has {len(text):,} characters; no identifier is that long."
             raise BadRequest(msg, EXAMPLES)
@@ -127,8 +132,9 @@ class Ids:
                 if match and (ids := cls(**{name: _normalize_identifier(name, match[1])})):
                     return ids
         shown = text if len(text) <= 80 else text[:77] + "…"
-        msg = f"{shown!r} is not a PMID, PMCID, DOI or arXiv identifier."
-        raise BadRequest(msg, EXAMPLES)
+        what, hint = explain_unknown_identifier(text)
+        kind = f"{what}, " if what else ""
+        raise BadRequest(f"{shown!r} is {kind}not a PMID, PMCID, DOI or arXiv identifier.", hint)
 
     @classmethod
     def try_parse(cls, paper: str | int | Ids) -> Ids | BadRequest:

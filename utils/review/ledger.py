@@ -17,12 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from ..command_line import command_line
-from ..errors import NotFound, StoreFailed
+from ..errors import StoreFailed, UnknownName
 from ..lists.decisions import Decision, ScreenedRecord, Stage
 from ..lists.pasted import Entry
 from ..model.job import Search
 from ..model.paper import Paper, paper_from_row, to_row, utc_now
 from ..system import safe_files, sqlite
+from ..system.nearest import suggest_nearest
+from ..system.plain_text import one_line
 from ..system.process import get_version
 
 LEDGER_FILE = "review.db"
@@ -114,15 +116,22 @@ def make_record_key(entry: Entry) -> str:
     return f"ps-{hashlib.sha256(entry.asked.encode()).hexdigest()[:12]}"
 
 
+def build_unknown_review_error(folder: Path) -> UnknownName:
+    """Return the error for a missing review, with the reviews that are there."""
+    names = sorted(path.parent.name for path in folder.parent.glob(f"*/{LEDGER_FILE}"))
+    known = f"There are: {', '.join(names)}." if names else ""
+    msg = f"There is no review {one_line(folder.name)[:60]}."
+    new = f"To make one: {command_line('review new NAME')}"
+    return UnknownName(msg, suggest_nearest(folder.name, names) or known, new)
+
+
 class ReviewLedger:
     """The ledger of one review; each step is a transaction, and other processes can read."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / LEDGER_FILE
         if not self.path.exists():
-            raise NotFound(
-                f"There is no review {folder.name}.", f"Make one: {command_line('review new NAME')}"
-            )
+            raise build_unknown_review_error(folder)
 
     @classmethod
     def create(cls, folder: Path) -> ReviewLedger:

@@ -33,7 +33,15 @@ from ..system.process import get_version
 from ..system.safe_files import disk_errors, exclusive_lock, is_device_name, make_folder, write_file
 from . import report
 from .exchange import Program, export_records
-from .ledger import AT_UPDATES, Event, Record, ReviewLedger, Searched, make_record_key
+from .ledger import (
+    AT_UPDATES,
+    Event,
+    Record,
+    ReviewLedger,
+    Searched,
+    build_unknown_review_error,
+    make_record_key,
+)
 from .matching import Unmatched, match_rows
 from .protocol import PROTOCOL_FILE, PROTOCOL_TEMPLATE, Protocol, read_protocol
 from .report import render_review_page
@@ -354,7 +362,10 @@ def new_review(name: str, ladder: Ladder) -> Review:
     BadRequest
         The name contains other characters than small letters, digits and hyphens.
     """
-    review = Review(_validate_name(name), ladder)
+    if not _is_name(name):
+        msg = f"{name!r} is not a name for a review."
+        raise BadRequest(msg, "Use small letters, digits and hyphens: moss-and-light.")
+    review = Review(name, ladder)
     make_folder(review.folder)
     path = review.folder / PROTOCOL_FILE
     with disk_errors(path):
@@ -369,11 +380,13 @@ def open_review(name: str, ladder: Ladder) -> Review:
 
     Raises
     ------
-    BadRequest, NotFound
+    UnknownName
         There is no such review.
     """
-    review = Review(_validate_name(name), ladder)
-    review.ledger  # noqa: B018 - raises NotFound for a missing ledger
+    if not _is_name(name):
+        raise build_unknown_review_error(ladder.shelf.folder / FOLDER / Path(name).name)
+    review = Review(name, ladder)
+    review.ledger  # noqa: B018 - raises UnknownName for a missing ledger
     return review
 
 
@@ -385,11 +398,9 @@ def every_review(ladder: Ladder) -> list[Review]:
     return [Review(name, ladder) for name in names]
 
 
-def _validate_name(name: str) -> str:
-    if not _NAME_FORM.fullmatch(name) or is_device_name(name):
-        msg = f"{name!r} is not a name for a review."
-        raise BadRequest(msg, "Use small letters, digits and hyphens: moss-and-light.")
-    return name
+def _is_name(name: str) -> bool:
+    """Return whether a review can have this name."""
+    return bool(_NAME_FORM.fullmatch(name)) and not is_device_name(name)
 
 
 def _to_citation_search(

@@ -26,6 +26,7 @@ from ..lists.references import read_file_entries
 from ..model.identifiers import Ids
 from ..model.paper import Paper
 from ..sources import Query
+from ..system.named_files import build_unreadable_error
 from .ledger import Event, Record, Searched
 from .protocol import OTHER_METHODS, PROTOCOL_FILE, ListFile, Protocol
 
@@ -225,8 +226,7 @@ def _read_list_file(one: ListFile) -> list[Entry]:
     try:
         data = one.path.read_bytes()
     except OSError as error:
-        msg = f"The list {one.path.name} of the protocol cannot be read: {error.strerror}."
-        raise BadRequest(msg, f"Put it into {one.path.parent}.") from error
+        raise build_unreadable_error(one.path, error) from error
     try:
         return list(read_file_entries(data, one.path.name))
     except PaperError as error:

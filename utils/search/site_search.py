@@ -13,7 +13,8 @@ from dataclasses import replace
 from ..errors import BadRequest, NotFound
 from ..http import Web
 from ..model.dates import format_year_limit
-from ..model.identifiers import EXAMPLES, Ids, find_arxiv_version
+from ..model.identifiers import Ids, find_arxiv_version
+from ..model.other_identifiers import EXAMPLES
 from ..model.paper import NO_HITS, Paper, SearchResult
 from ..sources import Query
 from ..sources.arxiv import fetch_version, search
@@ -32,6 +33,7 @@ from ..sources.semantic_scholar import (
     to_plain_words,
 )
 from ..sources.semantic_scholar_graph import to_graph_name
+from ..sources.source import require_page
 from ..system.plain_text import prepare_query_text
 
 __all__ = [
@@ -101,7 +103,7 @@ def search_semantic_scholar(  # noqa: PLR0913  # every option the service has
     text = " ".join(prepare_query_text(query, "query", QUERY_MAX_CHARS).split())
     if not text:
         raise BadRequest("The query is empty.", "For example: graph neural networks")
-    _require_page(max_results, start)
+    require_page(max_results, start, MAX_RESULTS)
     _require_bulk(bulk, sort_by, token, start)
     dates = Query(
         text,
@@ -159,16 +161,8 @@ def find_citing_papers(
     Unreachable
         It did not answer.
     """
-    _require_page(max_results, start)
+    require_page(max_results, start, MAX_RESULTS)
     return fetch_linked_papers(to_graph_name(paper), "citations", max_results, start, web)
-
-
-def _require_page(max_results: int, start: int) -> None:
-    if not 1 <= max_results <= MAX_RESULTS:
-        msg = f"max_results is {max_results}; it must lie between 1 and {MAX_RESULTS}."
-        raise BadRequest(msg, "Page through more with start.")
-    if start < 0:
-        raise BadRequest(f"start is {start}; it counts from 0.", "Use next_start.")
 
 
 def _require_bulk(bulk: bool, sort_by: str, token: str, start: int) -> None:
@@ -228,9 +222,7 @@ def search_arxiv(  # noqa: PLR0913  # the filters the contract names
     """
     _require_choice("sort_by", sort_by, SORTS)
     _require_choice("sort_order", sort_order, ORDERS)
-    if not 1 <= max_results <= MAX_PREPRINTS:
-        msg = f"max_results is {max_results}; it must lie between 1 and {MAX_PREPRINTS}."
-        raise BadRequest(msg, "Page through more with start.")
+    require_page(max_results, start, MAX_PREPRINTS)
     wish = Query(
         query,
         max_results=max_results,

@@ -22,7 +22,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from ..errors import DamagedStore, InUse, NotFound, StoreFailed
+from ..errors import DamagedStore, InUse, StoreFailed
 from ..model.identifiers import Ids
 from ..model.job import Counts, Coverage, Harvested, Job, PaperSelection, Search, SiteWait
 from ..model.paper import Attempt, Paper, StoredPaper, to_row, utc_now
@@ -36,6 +36,7 @@ from .ledger_file import (
     asked_row,
     asks_for_preprint,
     attempt_row,
+    build_unknown_harvest_error,
     connect,
     create_file,
     damage_error,
@@ -45,7 +46,6 @@ from .ledger_file import (
     ids_row,
     lock_path,
     migrate,
-    name_other_harvests,
     read_paper,
     read_state,
     store_error,
@@ -98,8 +98,7 @@ class Ledger:
         with safe_files.disk_errors(path, "read"):
             known = path.exists()
         if not known:
-            msg = f"There is no harvest {path.stem}."
-            raise NotFound(msg, name_other_harvests(path))
+            raise build_unknown_harvest_error(path)
         self.path = path
         self._turn = threading.RLock()
         with self._translate_errors():

@@ -15,19 +15,19 @@ import sqlite3
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
-from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, get_args
 
 from ..command_line import command_line
-from ..errors import DamagedStore, InUse, StoreFailed
+from ..errors import DamagedStore, InUse, StoreFailed, UnknownName
 from ..lists.pasted import Entry
 from ..model.identifiers import Ids
 from ..model.job import PaperState
 from ..model.paper import Attempt, Paper, StoredPaper, paper_from_row, to_row
 from ..model.versions import infer_version
 from ..system import safe_files, sqlite
+from ..system.nearest import suggest_nearest
 from ..system.plain_text import replace_surrogates
 
 TABLES = """
@@ -219,13 +219,15 @@ def ledgers_folder(shelf: Path) -> Path:
     return shelf / ".papershelf" / "jobs"
 
 
-def name_other_harvests(path: Path) -> str:
-    """Return a hint for a missing harvest: the likeliest name, else the newest ones."""
+def build_unknown_harvest_error(path: Path) -> UnknownName:
+    """Return the error for a missing harvest, with the likeliest name, else the newest ones."""
     others = sorted(path.parent.glob("*.db"), key=lambda one: -one.stat().st_mtime)
     names = [one.stem for one in others]
-    named = get_close_matches(path.stem, names, 1) or names[:_NAMED]
-    more = f" and {len(names) - len(named)} more" if len(names) > len(named) else ""
-    return f"There are: {', '.join(named)}{more}." if names else "There is none on this shelf yet."
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    newest = f"There are: {', '.join(names[:_NAMED])}{more}." if names else ""
+    known = newest or "There is none on this shelf yet."
+    hint = suggest_nearest(path.stem, names) or known
+    return UnknownName(f"There is no harvest {path.stem}.", hint)
 
 
 Asked = tuple[str, Ids] | Entry

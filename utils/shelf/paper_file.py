@@ -37,7 +37,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ..errors import BadRequest
-from ..model.identifiers import EXAMPLES, Ids
+from ..model.identifiers import Ids
+from ..model.other_identifiers import EXAMPLES
 from ..model.paper import Author, Kind, Notice, Paper, StoredPaper, Verdict, Version
 from ..model.sites import get_keeping_terms
 from ..model.versions import UNPUBLISHED_VERSIONS, VERSION_NAMES, version_from_route

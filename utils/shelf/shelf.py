@@ -44,6 +44,7 @@ from .shelf_writer import ShelfWriter, file_together
 from .verdicts import Verdicts
 
 log = logging.getLogger(__name__)
+_SQLITE_MAX_INTEGER = 2**63 - 1
 _JOURNAL_CACHE_S = 600
 _MOST_OF_JOURNAL = 200  # papers
 _KEPT = {"full_text", "doubtful", "partial", "by_hand"}
@@ -408,8 +409,8 @@ class Shelf:
         *,
         text: str = "",
         kind: str = "",
-        year_from: str = "",
-        year_to: str = "",
+        year_from: str | int = "",
+        year_to: str | int = "",
         journal: str = "",
         among: frozenset[str] | None = None,
         has_pdf: bool = False,
@@ -432,7 +433,12 @@ class Shelf:
             *(text, kind, str(year_from), str(year_to), journal.strip(), among, stems)
         )
         if start < 0 or max_results < 0:
-            raise BadRequest("start and max_results cannot be negative.")
+            msg = f"start is {start} and max_results is {max_results}; neither can be negative."
+            raise BadRequest(msg)
+        if wanted.year_to and wanted.year_from > wanted.year_to:
+            msg = f"The first year, {wanted.year_from}, is later than the last, {wanted.year_to}."
+            raise BadRequest(msg, "Swap them.")
+        start = min(start, _SQLITE_MAX_INTEGER)
         if not self._survey():
             return 0, []
         before = -1

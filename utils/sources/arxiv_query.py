@@ -21,7 +21,7 @@ from difflib import get_close_matches
 from ..errors import BadRequest
 from ..model.dates import get_first_day, get_last_day
 from ..system.plain_text import prepare_query_text
-from .source import Query, require_dates
+from .source import Query, require_dates, require_page
 
 SORTS = ("relevance", "lastUpdatedDate", "submittedDate")
 ORDERS = ("descending", "ascending")
@@ -151,10 +151,7 @@ def build_query(query: Query, sort_order: str = "descending") -> ArxivQuery:
 
 def _require_page(start: int, size: int) -> None:
     """Reject a page beyond arXiv's limits."""
-    if start < 0:
-        raise BadRequest(f"start is {start}; it counts from 0.", "Use next_start.")
-    if not 1 <= size <= _MAX_PAGE:
-        raise BadRequest(f"max_results is {size}; it must lie between 1 and {_MAX_PAGE:,}.")
+    require_page(size, start, _MAX_PAGE)
     if start + size > LAST_HIT:
         msg = (
             f"arXiv shows the first {LAST_HIT:,} hits of a search; {start + size:,} was asked for."

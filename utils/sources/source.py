@@ -248,6 +248,15 @@ class Source:
         )
 
 
+def require_page(max_results: int, start: int, most: int) -> None:
+    """Refuse a page of less than 1 or more than *most* results, or one that starts before 0."""
+    if not 1 <= max_results <= most:
+        msg = f"max_results is {max_results:,}; it must lie between 1 and {most:,}."
+        raise BadRequest(msg, f"For the next page: start={most}" if max_results > most else "")
+    if start < 0:
+        raise BadRequest(f"start is {start}; it counts from 0.", "Use next_start.")
+
+
 def require_dates(query: Query) -> None:
     """Reject limits that are not dates, and a range that ends before it begins."""
     first, last = query.min_date, query.max_date

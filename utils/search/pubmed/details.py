@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from ...command_line import command_line
 from ...errors import BadContent, BadRequest, NotFound, PaperError, SourceMiss
 from ...http import Web
 from ...model.identifiers import Ids
@@ -142,7 +143,8 @@ def parse_pmid(text: str | int) -> str:
     if ids:
         kind, _, _ = ids.key.partition(":")
         msg = f"{shown!r} is not a PMID, but a {_KINDS[kind]}."
-        raise BadRequest(msg, "convert_ids finds the PMID of a PMCID or DOI.")
+        search = command_line(f"search '{shown}'")
+        raise BadRequest(msg, f"To find its PMID: {search}")
     raise BadRequest(f"{shown!r} is not a valid PMID.", "A PMID is a number of up to 8 digits.")
 
 

@@ -32,7 +32,7 @@ from ...sources.pubmed import (
     fetch_first_hits,
     search_pmids,
 )
-from ...sources.source import require_dates
+from ...sources.source import require_dates, require_page
 from ...system.plain_text import prepare_query_text, shorten
 
 SORTS = ("pub_date", "relevance", "author", "journal")
@@ -144,11 +144,7 @@ def check_query(query: Query) -> Query:
     _require_balance(text)
     _require_one_of("sort_by", query.sort_by, SORTS)
     _require_one_of("date_type", query.date_type, DATE_TYPES)
-    if not 1 <= query.max_results <= MAX_RESULTS:
-        msg = f"max_results is {query.max_results}; it must lie between 1 and {MAX_RESULTS}."
-        raise BadRequest(msg, "Page through more with start.")
-    if query.start < 0:
-        raise BadRequest(f"start is {query.start}; it counts from 0.", "Use next_start.")
+    require_page(query.max_results, query.start, MAX_RESULTS)
     require_dates(query)
     first, last = query.min_date, query.max_date
     if first or last:  # PubMed ignores one that comes alone
