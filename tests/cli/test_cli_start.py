@@ -143,7 +143,7 @@ SLIPS = {
     "list --kind fulltext": "'fulltext' is not a value of --kind. Did you mean full_text?",
     "cite 1 --style": "--style needs a value", "corpus find": "QUERY is missing",
     "--json list": "Write it behind the command",
-    "list --since 2024 --until 2020": "The first year, 2024, is later than the last, 2020. Swap them.",
+    "list --since 2024 --until 2020": "2024, is later than the last, 2020.",
     "download nowhere.txt": "There is no file nowhere.txt.",
     "setup token bob --days x": "'x' is not a number of days",
     "--verison": "Did you mean uv run server.py --version?",

@@ -512,7 +512,7 @@ def test_a_text_rejected_by_hand_is_not_taken_again_from_the_same_site(library, 
 def test_a_decision_needs_a_reason_a_text_and_a_word_that_is_one(library, world, folder):
     with pytest.raises(BadRequest, match="reason"):
         library.upkeep.keep(doi_of("shop"), "full_text", " ")
-    with pytest.raises(BadRequest, match="not a valid decision"):
+    with pytest.raises(BadRequest, match="is not a decision"):
         library.upkeep.keep(doi_of("shop"), "abstract", "why")
     closed = library.download(world.paper("paywall").pmid).stored
     with pytest.raises(BadRequest, match="only the abstract"):

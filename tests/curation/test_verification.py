@@ -113,7 +113,7 @@ def test_a_missing_file_is_an_error_that_names_it(offline, tmp_path, page):
 def test_a_folder_is_an_error_that_names_it(offline, tmp_path):
     [error] = offline.verify([tmp_path])
     assert str(tmp_path) in error.message
-    assert "name a file" in error.hint
+    assert "Name a file" in error.hint
 
 
 def test_a_name_that_is_no_path_is_an_error(offline):

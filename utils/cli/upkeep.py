@@ -14,7 +14,6 @@ from ..command_line import command_line
 from ..errors import BadRequest
 from ..system.plain_text import one_line
 from .commands import Commands, command
-from .options import require_output
 from .output import NO_FULL_TEXT, UNREACHABLE, note, pluralize, say
 from .progress import show_count
 
@@ -133,8 +132,6 @@ def _recheck_papers(args: argparse.Namespace, library: Library) -> int:
 def _export_references(args: argparse.Namespace, library: Library) -> int:
     if args.tables is not None:
         target = args.tables if args.tables.name else None
-        if target:
-            require_output(target, (".csv", ".parquet"))
         path, tables, cells = library.texts.write_tables(args.job, target)
         row = {"file_path": str(path), "tables": tables, "cells": cells}
         say(row if args.json else str(path), args.json)

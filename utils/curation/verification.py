@@ -236,7 +236,7 @@ def _verify_in_child(pair: Pair) -> Verification | PaperError:
     try:
         require_file(pair.path)
     except BadRequest as error:
-        return error
+        return BadRequest(error.message, error.hint, file=pair.file)
     job = {
         "file": pair.file,
         "path": str(pair.path.absolute()),  # the child may have another current folder

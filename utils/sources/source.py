@@ -252,7 +252,9 @@ def require_page(max_results: int, start: int, most: int) -> None:
     """Refuse a page of less than 1 or more than *most* results, or one that starts before 0."""
     if not 1 <= max_results <= most:
         msg = f"max_results is {max_results:,}; it must lie between 1 and {most:,}."
-        raise BadRequest(msg, f"For the next page: start={most}" if max_results > most else "")
+        raise BadRequest(
+            msg, f"For the next page: start={most}" if max_results > most else "Give 1 or more."
+        )
     if start < 0:
         raise BadRequest(f"start is {start}; it counts from 0.", "Use next_start.")
 

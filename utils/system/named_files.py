@@ -13,6 +13,8 @@ def build_unreadable_error(path: Path, error: OSError | ValueError | None = None
     """Return the error for a file that the user named: missing, a folder, or not readable."""
     name = str(path).replace("\0", "")
     details = {"file": name}
+    if "\0" in str(path):
+        return BadRequest(f"{name} is not a valid path.", "Check the path.", **details)
     try:
         if path.is_dir():
             return BadRequest(f"{name} is a folder.", "Name a file in it.", **details)

@@ -95,7 +95,7 @@ def test_one_that_is_no_pmid_costs_only_itself(library, world, known):
     assert found.requested == (known[0], UNKNOWN)
     assert list(found.failed) == ["PMC123", "a\ufffd"]
     assert found.failed["PMC123"].code == "VALIDATION"
-    assert "convert_ids" in found.failed["PMC123"].hint
+    assert "To find its PMID" in found.failed["PMC123"].hint
 
 
 def test_beside_a_malformed_one_trouble_is_still_an_error(library, world, known):
