@@ -14,7 +14,7 @@ from ..model.paper import Paper
 from ..system.plain_text import one_line, to_cell
 from ..system.safe_files import replace_text_file
 from .commands import Commands, command
-from .options import add_output_option, require_suffix
+from .options import add_output_option, require_output
 from .output import note, pluralize, say
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def add(commands: Commands) -> None:
 
 def _pull_papers(args: argparse.Namespace, library: Library) -> int:
     if args.output:
-        require_suffix(args.output, (*_STYLES, ".csv"))
+        require_output(args.output, (*_STYLES, ".csv"))
     entries = library.zotero.pull(args.collection, database=args.database)
     papers = [entry.paper for entry in entries if entry.paper]
     if args.output:
