@@ -1,0 +1,1 @@
+"""Statements planted to test `check`: true ones, and false ones of known kinds."""
