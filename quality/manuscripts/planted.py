@@ -357,6 +357,6 @@ def passed(statement: Statement, checked: Check) -> str:
         if claim.keys == (statement.key,) and claim.kind == statement.what
     ]
     outcomes = {claim.outcome for claim in mine}
-    if not mine or outcomes == {"no_full_text"}:
-        return "open"
-    return "questioned" if outcomes & {"altered", "absent", "elsewhere"} else "verified"
+    if any(claim.differs for claim in mine):
+        return "questioned"
+    return "verified" if outcomes == {"same"} else "open"

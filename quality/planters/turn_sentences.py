@@ -30,15 +30,8 @@ PER_FAULT = 16
 PER_PARAPHRASE = 18
 WORDS_MIN, WORDS_MAX = 8, 45
 DROPPED = (
-    "xref",
-    "table-wrap",
-    "fig",
-    "disp-formula",
-    "inline-formula",
-    "sub-article",
-    "ref-list",
-    "fn",
-    "supplementary-material",
+    *("xref", "table-wrap", "fig", "disp-formula", "inline-formula", "sub-article", "ref-list"),
+    *("fn", "supplementary-material"),
 )
 NUMBER = r"(?<![\w.,−–-])\d+(?:\.\d+)?"
 
@@ -90,43 +83,35 @@ def _shift_decimal(found: re.Match[str]) -> str:
 
 def _widen_range(found: re.Match[str]) -> str:
     """Return the range with a larger upper end."""
-    return f"{found[1]}{found[2]}{_change_number(re.match(r'.+', found[3]))}"  # type: ignore[arg-type]
+    return f"{found[1]}{found[2]}{(int(found[3][0]) + 2) % 9 + 1}{found[3][1:]}"
 
 
+MEMBERS = "patients|mice|cells|women|men|children|rats|controls?|participants|subjects"
+NAMED = rf"[\w-]+ (?:group|{MEMBERS})"
 UNITS = {
-    "mg": "g",
-    "µg": "mg",
-    "μg": "mg",
-    "kg": "g",
-    "ml": "l",
-    "mL": "L",
-    "days": "weeks",
-    "weeks": "months",
-    "months": "years",
-    "years": "months",
-    "hours": "minutes",
-    "min": "h",
-    "mm": "cm",
-    "cm": "mm",
-    "nM": "µM",
-    "mM": "µM",
-    "h": "min",
-}
+    "mg": "g", "µg": "mg", "μg": "mg", "kg": "g", "ml": "l", "mL": "L", "days": "weeks",
+    "weeks": "months", "months": "years", "years": "months", "hours": "minutes", "min": "h",
+    "mm": "cm", "cm": "mm", "nM": "µM", "mM": "µM", "h": "min",
+}  # fmt: skip
 TWO_GROUPS = (
     rf"({NUMBER})( ?%[^.;,%\d]{{3,45}}?\b(?:and|versus|vs\.?|compared (?:with|to)) )({NUMBER})( ?%)"
 )
 QUOTED = r"^.*?\b((?:\w[\w’'-]* ){7,12}\w+)\b.*$"
 
 FAULTS: dict[str, Callable[[str], str]] = {
-    "direction": swap(
-        "increased/decreased increase/decrease increases/decreases increasing/decreasing rose/fell elevated/reduced upregulated/downregulated up-regulated/down-regulated gained/lost"
-    ),
-    "comparison": swap(
-        "higher/lower greater/smaller more_than/less_than larger/smaller longer/shorter faster/slower older/younger stronger/weaker above/below earlier/later"
-    ),
-    "better or worse": swap(
-        "improved/worsened improvement/deterioration improve/worsen better/worse superior/inferior beneficial/harmful effective/ineffective"
-    ),
+    "direction": swap("""
+        increased/decreased increase/decrease increases/decreases increasing/decreasing
+        rose/fell elevated/reduced upregulated/downregulated up-regulated/down-regulated
+        gained/lost
+    """),
+    "comparison": swap("""
+        higher/lower greater/smaller more_than/less_than larger/smaller longer/shorter
+        faster/slower older/younger stronger/weaker above/below earlier/later
+    """),
+    "better or worse": swap("""
+        improved/worsened improvement/deterioration improve/worsen better/worse
+        superior/inferior beneficial/harmful effective/ineffective
+    """),
     "negation dropped": edit(
         r"\b(did|do|does|was|were|is|are|could|can) not ",
         lambda m: {"did": "", "do": "", "does": ""}.get(m[1], m[1] + " "),
@@ -168,18 +153,23 @@ FAULTS: dict[str, Callable[[str], str]] = {
     "range": edit(
         r"(?<![\w.])(\d+(?:\.\d+)?)( ?[–-] ?| to )(\d+(?:\.\d+)?)(?![\w.–-])", _widen_range
     ),
-    "before or after": swap(
-        "before/after preceding/following prior/subsequent pre-treatment/post-treatment preoperatively/postoperatively baseline/follow-up"
-    ),
+    "before or after": swap("""
+        before/after preceding/following prior/subsequent pre-treatment/post-treatment
+        preoperatively/postoperatively baseline/follow-up
+    """),
     "with or without": edit(
-        r"\b(patients|cells|mice|women|children|participants|subjects|rats|individuals|those|cases|people) (with|without)\b",
+        rf"\b({MEMBERS}|individuals|those|cases|people) (with|without)\b",
         lambda m: m[1] + (" without" if m[2] == "with" else " with"),
     ),
-    "risk or protection": swap(
-        "protective/harmful positive/negative positively/negatively risk_factor/protective_factor agonist/antagonist activation/inhibition activated/inhibited inhibits/activates inhibit/activate inhibited/stimulated sensitive/resistant hypermethylated/hypomethylated overexpression/underexpression"
-    ),
+    "risk or protection": swap("""
+        protective/harmful positive/negative positively/negatively
+        risk_factor/protective_factor agonist/antagonist activation/inhibition
+        activated/inhibited inhibits/activates inhibit/activate inhibited/stimulated
+        sensitive/resistant hypermethylated/hypomethylated overexpression/underexpression
+    """),
     "compared sides": edit(
-        r"\b(in|among|for) (the )?([\w-]+ (?:group|patients|mice|cells|women|men|children|rats|controls?|participants|subjects)) (than|compared (?:with|to)|versus) (?:in |among |for |that in )?(the )?([\w-]+ (?:group|patients|mice|cells|women|men|children|rats|controls?|participants|subjects))\b",
+        rf"\b(in|among|for) (the )?({NAMED}) (than|compared (?:with|to)|versus)"
+        rf" (?:in |among |for |that in )?(the )?({NAMED})\b",
         r"\1 the \6 \4 \1 the \3",
     ),
 }
@@ -243,7 +233,7 @@ def _invert_comparison(found: re.Match[str]) -> str:
     return f"{found[1]} {opposite} in the {found[6]} than in the {found[5]}"
 
 
-SIDE = r"(?:the )?([\w-]+ (?:group|patients|mice|cells|women|men|children|rats|controls?|participants|subjects)|women|men|children|boys|girls|controls|males|females|cases)"
+SIDE = rf"(?:the )?({NAMED}|women|men|children|boys|girls|controls|males|females|cases)"
 PARAPHRASES: dict[str, Callable[[str], str]] = {
     "verbatim": lambda s: s + " ",
     "synonym": replace(SYNONYMS),
@@ -263,8 +253,9 @@ PARAPHRASES: dict[str, Callable[[str], str]] = {
     ),
     "rounded": edit(r"(?<![\w.,<>−–-])([1-9]\d*\.\d\d) ?%", lambda m: f"{float(m[1]):.1f}%"),
     "comparison inverted": edit(
-        rf"\b((was|were) (?:significantly )?)(higher|lower|greater|larger|smaller|longer)()? (?:in|among) {SIDE} (?:than|compared (?:with|to)|versus) (?:in |among )?{SIDE}",
-        lambda m: _invert_comparison(m),
+        r"\b((was|were) (?:significantly )?)(higher|lower|greater|larger|smaller|longer)()?"
+        rf" (?:in|among) {SIDE} (?:than|compared (?:with|to)|versus) (?:in |among )?{SIDE}",
+        _invert_comparison,
     ),
     "negation moved": replace(
         {
@@ -382,4 +373,4 @@ def read_articles(folder: Path) -> list[tuple[str, Path]]:
 
 if __name__ == "__main__":
     for statement in plant(read_articles(Path(sys.argv[1]))):
-        print(json.dumps(statement._asdict(), ensure_ascii=False))
+        sys.stdout.write(json.dumps(statement._asdict(), ensure_ascii=False) + "\n")

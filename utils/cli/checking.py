@@ -1,4 +1,4 @@
-"""``check`` in the shell: a manuscript's references, quotations and numbers.
+"""``check`` in the shell: a manuscript's references, and the elements of its statements.
 
 Exit status, for the CI of a manuscript's repository: 0 all fine, 1 something was found, 3 something
 could not be told (2: the manuscript cannot be read). What ``MANUSCRIPT.accepted`` names does not
@@ -8,7 +8,7 @@ count.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,8 +21,8 @@ from .output import note, pluralize, say, warn
 if TYPE_CHECKING:
     from ..library import Library
     from ..manuscript.checking import Check
-    from ..manuscript.claims import Claim
     from ..manuscript.references import CheckedReference
+    from ..manuscript.statements import Claim, Statement
 
 _STATUS_LABELS = {
     "differs": "differs from its record",
@@ -39,12 +39,14 @@ _WARNING_LABELS = {
     "preprint": "preprint of a published article",
 }
 _OUTCOME_LABELS = {
+    "same": "the same",
+    "turned": "turned",
     "altered": "altered",
     "absent": "not in the cited text",
     "elsewhere": "elsewhere in the cited text only",
     "no_full_text": "no full text here",
-    "weak": "nearest passage",
     "uncited": "with no citation of its own",
+    "not_compared": "not compared",
 }
 _SENTENCE, _PASSAGE = 160, 200
 
@@ -93,6 +95,8 @@ def _to_lines(checked: Check, *, everything: bool) -> Iterator[str]:
             yield f"{first} [{mark}]" + (f" ACCEPTED: {one_line(reason)}" if reason else "")
             yield from others
     yield _summarize_check(checked)
+    if checked.statements:
+        yield checked.legend
     unread = sum(one.outcome == "no_full_text" for one in checked.claims)
     if uncited := checked.outcomes["uncited"]:
         many = pluralize(uncited, "statement")
@@ -110,9 +114,11 @@ def _iterate_findings(checked: Check, *, everything: bool) -> Iterator[tuple[str
     for missing in checked.unlisted:
         line = f"! {missing.place}: {one_line(missing.key)} is cited and in no list"
         yield missing.fingerprint, [line]
-    for claim in checked.claims:
-        if everything or claim.outcome not in ("verified", "weak", "no_full_text", "uncited"):
-            yield claim.fingerprint, list(_describe_claim(claim))
+    for statement in checked.statements:
+        for at, claim in enumerate(statement.elements):
+            if everything or claim.differs:
+                head = [_describe_statement(statement)] if everything and not at else []
+                yield claim.fingerprint, [*head, *_describe_claim(claim)]
 
 
 def _describe_reference(
@@ -134,20 +140,32 @@ def _describe_reference(
     yield one.fingerprint, [line]
 
 
+def _describe_statement(statement: Statement) -> str:
+    """Return the summary of a sentence's elements in one line."""
+    told = statement.result.replace("_", " ")
+    unread = f"; not read: {', '.join(statement.unread)}" if statement.unread else ""
+    words = shorten(one_line(statement.sentence), _SENTENCE)
+    return f"{statement.sign} {statement.place}: {told}{unread}: {words}"
+
+
 def _describe_claim(claim: Claim) -> Iterator[str]:
-    if claim.outcome == "verified":
-        yield f"✓ {claim.place}: {claim.kind} {shorten(one_line(claim.what), 60)} {claim.said}"
-        return
-    sign = "?" if claim.outcome in ("weak", "no_full_text", "uncited") else "!"
+    sign = "!" if claim.differs else "=" if claim.outcome == "same" else "?"
     what = f" “{shorten(one_line(claim.what), 80)}”" if claim.what else ""
     yield f"{sign} {claim.place}: {claim.kind}{what} {_OUTCOME_LABELS[claim.outcome]}: {claim.said}"
+    if claim.outcome == "same":
+        return
     yield f"    {shorten(one_line(claim.sentence), _SENTENCE)}"
     if claim.passage:
         yield f"    nearest, {claim.handle}: {shorten(one_line(claim.passage), _PASSAGE)}"
 
 
 def _summarize_check(checked: Check) -> str:
-    counts = checked.outcomes
-    told = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())
     many = pluralize(len(checked.references), "reference")
-    return f"{many}, {pluralize(len(checked.claims), 'statement')}: {told or 'nothing to check'}."
+    statements = pluralize(len(checked.statements), "statement")
+    results = f" ({_list_counts(checked.results)})" if checked.results else ""
+    elements = _list_counts(checked.outcomes) or "nothing to check"
+    return f"{many}, {statements}{results}; elements: {elements}."
+
+
+def _list_counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items())

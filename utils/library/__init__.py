@@ -423,7 +423,7 @@ class Library:
         lists: Sequence[str | Path] = (),
         fetch: bool = False,
     ) -> Check:
-        """Check a manuscript's references, quotations and numbers against the papers it cites.
+        """Check a manuscript's references and statements against the papers it cites.
 
         See `..manuscript.checking.check_manuscript`.
 

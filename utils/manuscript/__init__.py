@@ -1,4 +1,4 @@
-"""Check a manuscript before submission: its references, quotations and numbers.
+"""Check a manuscript before submission: its references, and the elements of its statements.
 
 Readers turn a file into sentences with their places, citations and a list of references
 (`reading`). Then every reference is compared with its record (`references`), and every quotation

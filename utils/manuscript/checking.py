@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 from ..corpus.texts import find_text, get_paper_key, join_title_and_abstract
 from ..errors import NotFound, PaperError
 from ..model.sites import SITES
-from .claims import Claim, check_sentence, check_uncited_sentence
+from .claims import check_sentence, check_uncited_sentence
 from .parts import Manuscript, Place, Reference, Sentence, split_sentences
 from .passages import CitedText
 from .reading import ACCEPTED_SUFFIX, fingerprint
 from .reference_files import index_by_key
 from .references import CheckedReference, check_references
+from .statements import DIFFERING, LEGEND, Claim, Statement
 
 if TYPE_CHECKING:
     from ..corpus import Corpus
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 EXIT_FINDINGS, EXIT_UNCLEAR = 1, 3
 _FINDINGS = {
-    *("differs", "wrong_paper", "not_found", "altered", "absent", "elsewhere", "unlisted"),
+    *("differs", "wrong_paper", "not_found", "unlisted", *DIFFERING),
     *("retracted", "retraction_notice", "expression_of_concern", "preprint"),
 }
 _UNCLEAR = {"unsure", "could_not_tell", "no_full_text"}
@@ -53,13 +54,28 @@ class Check:
 
     manuscript: Manuscript
     references: tuple[CheckedReference, ...]
-    claims: tuple[Claim, ...] = ()
+    statements: tuple[Statement, ...] = ()
     unlisted: tuple[Unlisted, ...] = ()
     texts: dict[str, str] = field(default_factory=dict)
 
     @property
+    def claims(self) -> list[Claim]:
+        """The checked elements of all statements."""
+        return [one for statement in self.statements for one in statement.elements]
+
+    @property
+    def results(self) -> Counter[str]:
+        """The number of statements for each summary: ``agrees``, ``differs``, ``not_judged``."""
+        return Counter(one.result for one in self.statements)
+
+    @property
+    def legend(self) -> str:
+        """The meaning of the signs, in one sentence for every door."""
+        return LEGEND
+
+    @property
     def outcomes(self) -> Counter[str]:
-        """The number of references, warnings and claims for each result.
+        """The number of references, warnings and elements for each result.
 
         An accepted finding counts as ``accepted`` if it would change the exit status.
         """
@@ -126,10 +142,9 @@ class Check:
             "status": self.status,
             "counts": dict(self.outcomes),
             "references": [_reference_to_row(one, self.texts) for one in self.references],
-            "claims": [
-                {**asdict(one), "place": _place_to_row(one.place), "fingerprint": one.fingerprint}
-                for one in self.claims
-            ],
+            "results": dict(self.results),
+            "legend": self.legend,
+            "statements": [_statement_to_row(one) for one in self.statements],
             "unlisted": [
                 {"key": one.key, "place": _place_to_row(one.place), "fingerprint": one.fingerprint}
                 for one in self.unlisted
@@ -138,6 +153,13 @@ class Check:
             "missing": self.missing,
             "warnings": self.warnings,
         }
+
+
+def _statement_to_row(one: Statement) -> dict[str, Any]:
+    row = one.to_row()
+    for element, claim in zip(row["elements"], one.elements, strict=True):
+        element["place"] = _place_to_row(claim.place)
+    return {"place": _place_to_row(one.place), **row}
 
 
 def _place_to_row(place: Place) -> dict[str, Any]:
@@ -172,7 +194,7 @@ def check_manuscript(manuscript: Manuscript, corpus: Corpus, sources: Sequence[S
     return Check(
         manuscript,
         tuple(references),
-        tuple(_check_claims(manuscript, texts)),
+        tuple(_check_statements(manuscript, texts)),
         tuple(_find_unlisted(manuscript, set(known))),
         {key: "full_text" if one.is_full else "abstract" for key, one in texts.items()},
     )
@@ -201,8 +223,8 @@ def get_cited_text(checked: CheckedReference, corpus: Corpus) -> CitedText | Non
     return CitedText(get_paper_key(checked.ids), words, is_full=False) if words else None
 
 
-def _check_claims(manuscript: Manuscript, texts: dict[str, CitedText]) -> Iterator[Claim]:
-    """Yield the claims of every paragraph that has a citation."""
+def _check_statements(manuscript: Manuscript, texts: dict[str, CitedText]) -> Iterator[Statement]:
+    """Yield the statements of every paragraph that has a citation."""
     for block in manuscript.blocks:
         if block.kind in ("heading", "entry") or not block.marks:
             continue
@@ -210,10 +232,16 @@ def _check_claims(manuscript: Manuscript, texts: dict[str, CitedText]) -> Iterat
         for at, sentence in enumerate(found):
             keys = sentence.keys or _find_adjacent_keys(found, at)
             about = [texts[key] for key in keys if key in texts]
-            if about and sentence.keys:
-                yield from check_sentence(sentence, about)
-            elif about:
-                yield from check_uncited_sentence(sentence, keys, about)
+            if not about:
+                continue
+            unread = tuple(key for key in keys if key not in texts)
+            made = (
+                check_sentence(sentence, about, unread)
+                if sentence.keys
+                else check_uncited_sentence(sentence, keys, about)
+            )
+            if made:
+                yield made
 
 
 def _find_adjacent_keys(found: Sequence[Sentence], at: int) -> tuple[str, ...]:

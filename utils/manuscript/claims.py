@@ -1,9 +1,9 @@
-"""Check what sentences say about the papers they cite: quotations, numbers and the rest.
+"""Check what a sentence says about the papers it cites, element by element.
 
-A quotation is compared as everywhere else (`..corpus.differences`). A number is verified if a
-passage about the same subject contains it. Otherwise the claim reports that another part of the
-paper contains the number, or that the passage has another number, and shows the passage. If only
-the abstract of a paper is on the shelf, a missing number is not a fault.
+A quotation is compared as everywhere else (`..corpus.differences`). Numbers, directions and wording
+are compared with the passages about the same subject (`.number_checks`, `.alignment`).
+`.statements` defines the elements and their summary. If only the abstract of a paper is on the
+shelf, a missing number is not a fault.
 
 A sentence without a citation may rest on the citations of adjacent sentences, or be the author's
 own finding. It is ``uncited`` unless those papers confirm it or clearly contradict it.
@@ -13,28 +13,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 from ..corpus.differences import compare_quotation
-from ..corpus.wording import MIN_QUOTED_WORDS, parse_quotation
+from ..corpus.wording import parse_quotation
 from ..errors import BadRequest
-from .parts import Place, Sentence, find_quotations
-from .passages import CitedText, Passage, content_words, find_best_passage
-from .quantities import Quantity, compare_quantities, find_quantities, is_checkable
-from .reading import fingerprint
+from .alignment import Alignment
+from .directions import NEGATION, Word, read_words
+from .number_checks import AlignedPassage, Ranked, check_numbers
+from .parts import Sentence, find_quotations
+from .passages import CitedText, Passage, content_words, is_framing, shorten_passage
+from .quantities import compare_quantities, find_quantities
+from .statements import Claim, Outcome, Statement
 
-Kind = Literal["quotation", "number", "support"]
-Outcome = Literal["verified", "altered", "absent", "elsewhere", "no_full_text", "weak", "uncited"]
 _CONFIDENCE_LEVEL = re.compile(r"\b9[0-9](?:\.\d)?\s?%\s?(?=CI\b|confidence|credible)", re.I)
 _QUOTATION_MIN_CHARS = 8  # characters; a shorter quotation is a name or a word
 _ALTERED_MIN_LIKENESS = 0.6
-_RELEVANT_MIN_SHARE = 0.3  # share of a claim's words that a passage needs to confirm a number
+_RELEVANT_MIN_SHARE = 0.3  # share of a claim's words that a passage needs to be about it
 _RELATIVE_TO_BEST = 0.6  # relative to the best passage's score
-_CONTEXT_CHARS = 45  # characters on either side of a number that describe its subject
 _SUPPORT_MIN_SHARE = 0.35
 _MIN_CONTENT_WORDS = 3
-_MAX_PASSAGE_CHARS = 600
+_MAX_ALIGNED = 8  # passages that are aligned with a sentence
+_MAX_NAMED_WORDS = 8
+_AS_LIKE = 0.9  # of the best coverage: another passage that says the same excuses a turned word
 _CONTRADICTION_MIN_SHARE = (
     0.75  # share of an uncited sentence's words in a passage that contradicts it
 )
@@ -44,64 +45,50 @@ _OWN_WORK = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """The check of one quotation, number or statement against the cited papers.
-
-    ``what`` is the quotation or number, ``said`` the result in words. ``passage`` is the nearest
-    passage of the cited text, ``handle`` its address, and ``share`` the share of the sentence's
-    words in it.
-    """
-
-    kind: Kind
-    outcome: Outcome
-    place: Place
-    sentence: str
-    keys: tuple[str, ...]
-    what: str = ""
-    said: str = ""
-    passage: str = ""
-    handle: str = ""
-    share: float = 0.0
-
-    @property
-    def fingerprint(self) -> str:
-        """The fingerprint of the claim, for the file of accepted findings."""
-        return fingerprint(self.kind, *self.keys, self.sentence, self.what)
-
-
-def check_sentence(sentence: Sentence, texts: Sequence[CitedText]) -> Iterator[Claim]:
-    """Check the quotations, numbers and subject of a sentence against the texts it cites."""
+def check_sentence(
+    sentence: Sentence, texts: Sequence[CitedText], unread: tuple[str, ...] = ()
+) -> Statement | None:
+    """Check each element of a sentence against the texts it cites; None if it has no element."""
     claim = sentence.claim
-    quoted = list(_find_checked_quotations(sentence))
-    for start, end in quoted:
+    elements: list[Claim] = []
+    for start, end in _find_checked_quotations(sentence):
         made = _check_quotation(sentence, start, end, texts)
         if made:
-            yield made
-        claim = f"{claim[:start]}{' ' * (end - start)}{claim[end:]}" if made else claim
-    claim = _CONFIDENCE_LEVEL.sub(lambda found: " " * len(found[0]), claim)
-    asked = [one for one in find_quantities(claim) if is_checkable(one)]
-    yield from _check_numbers(sentence, claim, asked, texts)
-    if not asked and not quoted and len(content_words(claim)) >= MIN_QUOTED_WORDS:
-        yield _check_support(sentence, claim, texts)
+            elements.append(made)
+            claim = f"{claim[:start]}{' ' * (end - start)}{claim[end:]}"
+    elements += _check_words(sentence, _CONFIDENCE_LEVEL.sub(_blank_out, claim), texts)
+    if not elements:
+        return None
+    return Statement(sentence.place, sentence.text, sentence.keys, tuple(elements), unread)
+
+
+def _blank_out(found: re.Match[str]) -> str:
+    return " " * len(found[0])
 
 
 def check_uncited_sentence(
     sentence: Sentence, keys: tuple[str, ...], texts: Sequence[CitedText]
-) -> Iterator[Claim]:
+) -> Statement | None:
     """Check a sentence without citations against the texts that adjacent sentences cite."""
-    for one in check_sentence(sentence, texts):
-        made = replace(one, keys=keys)
-        if one.kind == "support":
-            continue
-        if one.outcome == "verified":
-            yield replace(made, said=f"{one.said}, by a citation beside it")
-        elif one.outcome != "no_full_text" and _is_contradicted(one):
-            yield replace(made, said=f"{one.said} The citation stands beside it.")
-        else:
-            lack = "are here as abstracts" if one.outcome == "no_full_text" else "have it not"
-            said = f"The sentence cites nothing, and the papers cited beside it {lack}."
-            yield replace(made, outcome="uncited", said=said)
+    statement = check_sentence(sentence, texts)
+    elements = statement.elements if statement else ()
+    judged = [
+        _judge_uncited(replace(one, keys=keys))
+        for one in elements
+        if one.kind in ("quotation", "number")
+    ]
+    return Statement(sentence.place, sentence.text, keys, tuple(judged)) if judged else None
+
+
+def _judge_uncited(one: Claim) -> Claim:
+    """Return the element's result for a sentence that has no citation of its own."""
+    if one.outcome in ("same", "not_compared"):
+        return replace(one, said=f"{one.said}, by a citation beside it")
+    if one.outcome != "no_full_text" and _is_contradicted(one):
+        return replace(one, said=f"{one.said} The citation stands beside it.")
+    lack = "are here as abstracts" if one.outcome == "no_full_text" else "have it not"
+    said = f"The sentence cites nothing, and the papers cited beside it {lack}."
+    return replace(one, outcome="uncited", said=said)
 
 
 def _is_contradicted(one: Claim) -> bool:
@@ -141,161 +128,132 @@ def _check_quotation(
     place = sentence.block.place(sentence.start + start, sentence.start + end)
     found = [(compare_quotation(quoted, one.text), one) for one in texts]
     near, text = max(found, key=lambda pair: pair[0].likeness)
-    printed = (
-        " ".join(text.text[near.start : near.end].split())[:_MAX_PASSAGE_CHARS]
-        if near.likeness
-        else ""
-    )
+    printed = text.text[near.start : near.end] if near.likeness else ""
     passage = Passage(near.start, near.end, printed)
-    made = (place, sentence.text, sentence.keys, words)
-    handle = text.get_handle(passage) if printed else ""
-    if near.is_verbatim:
-        return Claim("quotation", "verified", *made, "word for word", printed, handle, 1.0)
-    if not all(one.is_full for one in texts) and near.likeness < 1:
-        said = "Only the abstract is here, which has it not."
-        return Claim("quotation", "no_full_text", *made, said, printed, handle, near.likeness)
-    if near.likeness >= _ALTERED_MIN_LIKENESS:
-        said = "; ".join(map(str, near.differences)) or "other words"
-        return Claim("quotation", "altered", *made, said, printed, handle, near.likeness)
+    outcome: Outcome = "absent"
     said = "Nowhere in the cited text; the nearest words are another sentence."
-    return Claim("quotation", "absent", *made, said, printed, handle, near.likeness)
+    if near.is_verbatim:
+        outcome, said = "same", "word for word"
+    elif not all(one.is_full for one in texts) and near.likeness < 1:
+        outcome, said = "no_full_text", "Only the abstract is here, which has it not."
+    elif near.likeness >= _ALTERED_MIN_LIKENESS:
+        outcome, said = "altered", "; ".join(map(str, near.differences)) or "other words"
+    handle = text.get_handle(passage) if printed else ""
+    return Claim(
+        *("quotation", outcome, place, sentence.text, sentence.keys, words, said),
+        *(shorten_passage(passage), handle, near.likeness),
+    )
 
 
-def _check_numbers(
-    sentence: Sentence, claim: str, asked: Sequence[Quantity], texts: Sequence[CitedText]
-) -> Iterator[Claim]:
-    """Check each number against the passages about the same subject."""
-    if not asked:
+def _check_words(sentence: Sentence, claim: str, texts: Sequence[CitedText]) -> Iterator[Claim]:
+    """Check the numbers, directions and wording of a sentence without its quotations."""
+    ours = read_words(claim)
+    if not any(word.quantity or not is_framing(word.key) for word in ours):
         return
-    about = _blank_numbers(asked, claim)
+    about = _blank_numbers(ours, claim)
     ranked = [(share, one, text) for text in texts for share, one in text.rank_passages(about)]
     ranked.sort(key=lambda found: -found[0])
     if not ranked:
+        said = "There is no text of it."
+        yield Claim(
+            "wording", "no_full_text", sentence.place, sentence.text, sentence.keys, "", said
+        )
         return
     least = max(_RELEVANT_MIN_SHARE, _RELATIVE_TO_BEST * ranked[0][0])
     near = [found for found in ranked if found[0] >= least]
-    used: set[tuple[int, int]] = set()
-    for one in asked:
-        found = _find_number(one, claim, near, used)
-        yield _to_number_claim(sentence, claim, one, found, ranked)
+    aligned = _align(ours, near or ranked[:1])
+    yield from check_numbers(sentence, claim, aligned, near, ranked)
+    yield from _check_directions(sentence, claim, aligned)
+    yield _check_wording(sentence, aligned[0])
 
 
-def _blank_numbers(asked: Sequence[Quantity], claim: str) -> str:
+def _blank_numbers(ours: Sequence[Word], claim: str) -> str:
     """Return the claim without its numbers and units, unless too few words would remain."""
     bare = claim
-    for one in asked:
-        bare = f"{bare[: one.start]}{' ' * (one.end - one.start)}{bare[one.end :]}"
+    for one in ours:
+        if one.quantity:
+            bare = f"{bare[: one.start]}{' ' * (one.end - one.start)}{bare[one.end :]}"
     return bare if len(content_words(bare)) >= _MIN_CONTENT_WORDS else claim
 
 
-_Ranked = tuple[float, Passage, CitedText]
-_Found = tuple[str, _Ranked]
+def _align(ours: Sequence[Word], near: Sequence[Ranked]) -> list[AlignedPassage]:
+    """Return the best passages aligned with a sentence, most similar first."""
+    aligned = [AlignedPassage(one, Alignment(ours, one[1].compared_words)) for one in near]
+    return sorted(
+        aligned[:_MAX_ALIGNED],
+        key=lambda one: (-one.alignment.is_same_wording, -one.alignment.likeness),
+    )
 
 
-def _find_number(
-    one: Quantity, claim: str, near: Sequence[_Ranked], used: set[tuple[int, int]]
-) -> _Found | None:
-    """Return the best passage that contains a number, and how the numbers agree.
-
-    A number of a passage can confirm only one number of the sentence.
-    """
-    local = _context_words(one, claim)
-    unit: _Found | None = None
-    rival = 0  # most shared words near any number of a passage that ranks at least as high
-    for ranked in near:
-        passage = ranked[1]
-        agreeing = []
-        besides = (len(local & _context_words(other, passage.words)) for other in passage.numbers)
-        rival = max((rival, *besides))
-        for other in passage.numbers:
-            said = compare_quantities(one, other)
-            if said in ("unit", "side"):
-                unit = unit or (said, ranked)
-            elif said and (id(passage), other.start) not in used:
-                agreeing.append((len(local & _context_words(other, passage.words)), other, said))
-        if not agreeing:
+def _check_directions(
+    sentence: Sentence, claim: str, aligned: Sequence[AlignedPassage]
+) -> Iterator[Claim]:
+    """Check the words that have an opposite, and the negations."""
+    best = aligned[0].alignment
+    negated = set(best.find_turned_negations())
+    for at, word in enumerate(best.ours):
+        if not word.has_opposite and at not in negated:
             continue
-        shared, other, said = max(agreeing, key=lambda found: (found[0], found[2] == "same"))
-        if rival > max(1, 2 * shared):
-            unit = unit or ("of another", ranked)
+        outcome, said, (share, passage, text) = _compare_direction(at, aligned, at in negated)
+        if word.is_weak and outcome != "turned":
             continue
-        used.add((id(passage), other.start))
-        return said, ranked
-    return unit
+        first = best.ours[at - 1] if at and best.ours[at - 1].key == NEGATION else word
+        place = sentence.block.place(sentence.start + first.start, sentence.start + word.end)
+        yield Claim(
+            *("direction", outcome, place, sentence.text, sentence.keys),
+            *(claim[first.start : word.end], said, shorten_passage(passage)),
+            *(text.get_handle(passage), round(share, 2)),
+        )
 
 
-def _context_words(one: Quantity, text: str) -> set[str]:
-    """Return the words near a number."""
-    return set(content_words(text[max(0, one.start - _CONTEXT_CHARS) : one.start])) | set(
-        content_words(text[one.end : one.end + _CONTEXT_CHARS])
+def _compare_direction(
+    at: int, aligned: Sequence[AlignedPassage], is_negation_turned: bool
+) -> tuple[Outcome, str, Ranked]:
+    """Return the result for one word, from the passage closest to the sentence."""
+    if is_negation_turned:
+        return "turned", "Only one of sentence and passage negates it.", aligned[0].ranked
+    least = _AS_LIKE * aligned[0].alignment.likeness
+    compared = [
+        (one.alignment.compare_direction(at), one)
+        for one in aligned
+        if one.alignment.likeness >= least
+    ]
+    outcomes = {said for said, _ in compared}
+    said, where = next(
+        ((said, one) for said, one in compared if said != "not_compared"),
+        ("not_compared", aligned[0]),
     )
+    if said == "turned" and "same" in outcomes:
+        return "not_compared", "Passages about it say both.", where.ranked
+    if said == "turned":
+        return "turned", "The passage says the opposite.", where.ranked
+    if said == "same":
+        return "same", "The passage has the same direction.", where.ranked
+    return "not_compared", "No corresponding word was found.", where.ranked
 
 
-_AGREEMENT_TEXTS = {
-    "same": "there",
-    "rounded": "there, rounded",
-    "converted": "there, in other units or as percent",
-    "approximate": "there, about",
-    "bound": "a smaller value is there",
-}
-
-
-def _to_number_claim(
-    sentence: Sentence, claim: str, one: Quantity, found: _Found | None, ranked: Sequence[_Ranked]
-) -> Claim:
-    """Build the claim for a number from the search result."""
-    what = " ".join(claim[one.start : one.end].split())
-    place = sentence.block.place(sentence.start + one.start, sentence.start + one.end)
-    said, (share, passage, text) = found or ("", ranked[0])
-    outcome: Outcome = "absent"
-    if said in _AGREEMENT_TEXTS:
-        outcome, told = "verified", _AGREEMENT_TEXTS[said]
-    elif not all(where.is_full for *_, where in ranked):
-        outcome, told = "no_full_text", "Only the abstract is here, which has it not."
-    elif said == "unit":
-        outcome, told = "altered", "The number is there with another unit."
-    elif said == "side":
-        outcome, told = "altered", "The number is there with < for > or > for <."
-    elif said:
-        outcome, told = "elsewhere", "The passage has it, but of something else."
-    elif elsewhere := _find_anywhere(one, ranked):
-        share, passage, text = elsewhere
-        outcome, told = "elsewhere", "The paper has it, but in no passage about this."
+def _check_wording(sentence: Sentence, nearest: AlignedPassage) -> Claim:
+    """Compare the wording with that of the nearest passage; its truth is not judged."""
+    share, passage, text = nearest.ranked
+    alignment = nearest.alignment
+    outcome: Outcome = "not_compared"
+    if alignment.is_same_wording:
+        outcome, said = "same", "The passage has the same words."
+    elif share < _SUPPORT_MIN_SHARE and not text.is_full:
+        outcome, said = "no_full_text", "Only the abstract is here, which says little of it."
+    elif share < _SUPPORT_MIN_SHARE:
+        said = "No passage has most of its words; the nearest is shown."
+    elif alignment.other_words:
+        said = f"Words without a counterpart: {_name_words(alignment.other_words, sentence.claim)}."
     else:
-        told = "Not in the cited text; the nearest passage is shown."
-    words = " ".join(passage.words.split())[:_MAX_PASSAGE_CHARS]
+        said = f"The passage says more: {_name_words(alignment.left_out, passage.words)}."
     return Claim(
-        *("number", outcome, place, sentence.text, sentence.keys, what, told, words),
-        *(text.get_handle(passage), round(share, 2)),
+        *("wording", outcome, sentence.place, sentence.text, sentence.keys, "", said),
+        *(shorten_passage(passage), text.get_handle(passage), round(share, 2)),
     )
 
 
-def _find_anywhere(one: Quantity, ranked: Sequence[_Ranked]) -> _Ranked | None:
-    """Return the first passage, relevant or not, that contains a number."""
-    for found in ranked:
-        if any(
-            compare_quantities(one, other) not in ("", "unit", "side") for other in found[1].numbers
-        ):
-            return found
-    return None
-
-
-def _check_support(sentence: Sentence, claim: str, texts: Sequence[CitedText]) -> Claim:
-    """Find the passage nearest to a sentence; its truth is not judged."""
-    found = find_best_passage(texts, claim)
-    place, words, keys = sentence.place, sentence.text, sentence.keys
-    if not found:
-        return Claim("support", "no_full_text", place, words, keys, said="There is no text of it.")
-    share, passage, text = found
-    if share >= _SUPPORT_MIN_SHARE:
-        outcome: Outcome = "verified"
-        told = "A passage is about it."
-    elif all(one.is_full for one in texts):
-        outcome, told = "weak", "No passage has most of its words; the nearest is shown."
-    else:
-        outcome, told = "no_full_text", "Only the abstract is here, which says little of it."
-    shown = " ".join(passage.words.split())[:_MAX_PASSAGE_CHARS]
-    return Claim(
-        *("support", outcome, place, words, keys, "", told, shown),
-        *(text.get_handle(passage), round(share, 2)),
-    )
+def _name_words(words: Sequence[Word], text: str) -> str:
+    """Return the first words of a list, as they are written in a text."""
+    named = ", ".join(text[one.start : one.end] for one in words[:_MAX_NAMED_WORDS])
+    return named + (", …" if len(words) > _MAX_NAMED_WORDS else "")

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..reports.page import render_template
+from .statements import DIFFERING, SIGNS
 
 _REFERENCES = {
     "wrong_paper": "The identifier is of another paper",
@@ -24,15 +25,21 @@ _WARNINGS = {
     "preprint": "A preprint that was published",
     "corrected": "Was corrected",
 }
-_CLAIMS = {
+_ELEMENTS = {
+    "same": "The same",
+    "turned": "Turned",
     "altered": "Altered",
     "absent": "Not in the cited text",
     "elsewhere": "In the cited text, but not about this",
     "no_full_text": "The full text is not here",
-    "weak": "The nearest passage",
     "uncited": "No citation of its own",
+    "not_compared": "Not compared",
 }
-_CLAIM_FAULTS = ("altered", "absent", "elsewhere")
+_RESULTS = {
+    "agrees": "Every element agrees",
+    "differs": "An element differs",
+    "not_judged": "Not judged",
+}
 _REFERENCE_FAULTS = ("wrong_paper", "not_found", "differs")
 
 
@@ -40,34 +47,46 @@ def render_check_page(row: Mapping[str, Any]) -> str:
     """Render the HTML page of a check, given its JSON form (`..manuscript.checking.Check.row`)."""
     accepted = row["accepted"]
     references = row["references"]
-    claims = [one for one in row["claims"] if one["fingerprint"] not in accepted]
+    elements = [one for one in _list_elements(row) if one["fingerprint"] not in accepted]
     left = [one for one in references if one["fingerprint"] not in accepted]
     pairs = [(one, w) for one in references for w in one["warnings"]]
     warned = [(one, w) for one, w in pairs if w["fingerprint"] not in accepted]
     unlisted = [one for one in row["unlisted"] if one["fingerprint"] not in accepted]
-    faults = [one for one in claims if one["outcome"] in _CLAIM_FAULTS]
+    faults = [one for one in elements if one["outcome"] in DIFFERING]
     faulty = [one for one in left if one["status"] in _REFERENCE_FAULTS]
     verified = [one for one in references if one["status"] == "verified"]
     return render_template(
         "check.html",
         row=row,
-        labels=_REFERENCES | _WARNINGS | _CLAIMS,
+        labels=_REFERENCES | _WARNINGS | _ELEMENTS | _RESULTS,
+        signs=SIGNS,
         headline=[
             ("References verified", len(verified), len(references)),
             ("Retracted, superseded", len(warned), 0),
             ("References at fault", len(faulty) + len(unlisted), 0),
-            ("Quotations, numbers at fault", len(faults), 0),
+            ("Elements that differ", len(faults), 0),
         ],
         warned=_sort_by_kind(warned, [one[1]["kind"] for one in warned], _WARNINGS),
         faulty=faulty,
         unlisted=unlisted,
         open_references=[one for one in left if one["status"] in ("unsure", "could_not_tell")],
         faults=faults,
-        unread=[one for one in claims if one["outcome"] == "no_full_text"],
-        weak=[one for one in claims if one["outcome"] == "weak"],
-        uncited=[one for one in claims if one["outcome"] == "uncited"],
-        fine=[one for one in claims if one["outcome"] == "verified"],
+        unread=[one for one in elements if one["outcome"] == "no_full_text"],
+        uncited=[one for one in elements if one["outcome"] == "uncited"],
+        statements={
+            result: [one for one in row["statements"] if one["result"] == result]
+            for result in ("not_judged", "agrees")
+        },
     )
+
+
+def _list_elements(row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the elements of all statements, each with its sentence and citations."""
+    return [
+        {**element, "sentence": statement["sentence"], "keys": statement["keys"]}
+        for statement in row["statements"]
+        for element in statement["elements"]
+    ]
 
 
 def _sort_by_kind(rows: Sequence[Any], kinds: Sequence[str], order: Mapping[str, str]) -> list[Any]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..outline import build_outline, find_outermost
 from ..outline.blocks import find_anchor, find_body_start
 from ..outline.terms import STOP_WORDS, to_index_terms
+from .directions import Word, read_words
 from .parts import Block, split_sentences
 from .quantities import Quantity, find_quantities
 
@@ -23,12 +24,13 @@ _BLOCK = re.compile(r"[^\n].*?(?=\n[ \t]*\n|\Z)", re.S)
 _TABLE = re.compile(r"\s*\|", re.M)
 _MARKUP = re.compile(r"</?\w+>|[*\\]|(?<!\w)_+|_+(?!\w)|\[\d[\d,\u2013 -]*\]")
 _ADJACENT_WEIGHT = 0.5
+_MAX_PASSAGE_CHARS = 600
 _FRAME_WORDS = """
     according authors colleagues previous previously earlier recent recently prior study studies
     work works others us before researchers investigators literature shown show shows showed found
     find finding findings reported report reports described demonstrated observed noted suggested
     stated indicated revealed concluded confirmed known well also however moreover furthermore
-    thus therefore hence
+    thus therefore hence write writes wrote article paper papers text
 """
 
 
@@ -51,6 +53,16 @@ class Passage:
         """The numbers of the passage."""
         return find_quantities(self.words)
 
+    @cached_property
+    def compared_words(self) -> list[Word]:
+        """The words of the passage, as they are aligned with those of a sentence."""
+        return read_words(self.words)
+
+
+def shorten_passage(passage: Passage) -> str:
+    """Return the first 600 characters of a passage, on one line."""
+    return " ".join(passage.words.split())[:_MAX_PASSAGE_CHARS]
+
 
 def content_words(text: str) -> list[str]:
     """Return the words of a text that carry meaning: no numbers, no common words."""
@@ -64,6 +76,12 @@ def content_words(text: str) -> list[str]:
 _FRAMING_WORDS = frozenset(
     content_words(_FRAME_WORDS)
 )  # words that introduce a claim and say nothing of its subject
+_FRAMING_KEYS = frozenset({"=show", "=study", "=see", "=detect", "=suggest"})
+
+
+def is_framing(term: str) -> bool:
+    """Return whether a word only introduces a claim: "the authors found that"."""
+    return term in _FRAMING_WORDS or term in STOP_WORDS or term in _FRAMING_KEYS
 
 
 @dataclass
@@ -130,11 +148,3 @@ def _split_block(found: re.Match[str], heading: str) -> Iterator[Passage]:
     for one in split_sentences(Block(plain.replace("\n", " "))):
         start, end = found.start() + one.start, found.start() + one.end
         yield Passage(start, end, one.text, heading)
-
-
-def find_best_passage(
-    texts: Sequence[CitedText], claim: str
-) -> tuple[float, Passage, CitedText] | None:
-    """Return the passage of several papers that scores highest for a claim, or None."""
-    found = [(*ranked[0], text) for text in texts if (ranked := text.rank_passages(claim))]
-    return max(found, key=lambda one: one[0], default=None)

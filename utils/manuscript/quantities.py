@@ -30,7 +30,9 @@ _UNIT_SIZES: dict[str, tuple[str, Decimal]] = {
     for unit, size in units.items()
 }  # fmt: skip
 _UNIT_SYNONYMS = {
-    "percent": "%", "per cent": "%", "percentage points": "%", "-fold": "fold", "times": "fold",
+    "percent": "%", "per cent": "%", "point": "points",
+    "percentage points": "points", "percentage point": "points", "-point": "points",
+    "-fold": "fold", "times": "fold",
     "sec": "s", "secs": "s", "second": "s", "seconds": "s", "mins": "min", "minute": "min",
     "minutes": "min", "hr": "h", "hrs": "h", "hour": "h", "hours": "h", "days": "day",
     "weeks": "week", "wk": "week", "wks": "week", "months": "month", "years": "year",
@@ -57,7 +59,7 @@ _UNIT_SYNONYMS |= {
 _OTHER_UNITS = (
     "%", "fold", "°C", "°", "Hz", "kHz", "MHz", "kDa", "Da", "bp", "kb", "Mb", "kcal", "cal", "kJ",
     "J", "W", "V", "mV", "Pa", "kPa", "mmHg", "IU", "U", "Gy", "mSv", "rpm", "ppm", "K", "N",
-    "nt", "aa",
+    "nt", "aa", "points",
 )  # fmt: skip
 _UNITS = sorted({*_UNIT_SIZES, *_UNIT_SYNONYMS, *_OTHER_UNITS}, key=len, reverse=True)
 _NAMED_UNIT = rf"(?:{'|'.join(map(re.escape, _UNITS))})(?![^\W\d_])"
@@ -80,7 +82,7 @@ _DIGITS = (
 )
 _SCALE = {"thousand": 3, "million": 6, "billion": 9}
 _NUMBER = re.compile(
-    r"(?<![\w.,/])(?<![^\W\d_]-)(?P<sign>[<>\u2264\u2265=~\u2248]?)\s?(?P<minus>-)?"
+    r"(?:(?P<sign>[<>\u2264\u2265=~\u2248])\s?|(?<![\w.,/])(?<![^\W\d_]-))(?P<minus>-)?"
     rf"(?P<digits>{_DIGITS})"
     r"(?:\s?[x\u00d7]\s?10\s?\^?(?:<sup>)?(?P<power>-?\d{1,2})(?:</sup>)?)?"
     rf"(?:\s(?P<scale>{'|'.join(_SCALE)}))?(?:[-\s]?{_UNIT})?(?![\w]|[,.]\d)"
@@ -297,10 +299,16 @@ def compare_quantities(ours: Quantity, theirs: Quantity) -> Agreement:
 
 
 def _have_opposite_signs(ours: Quantity, theirs: Quantity) -> bool:
-    """Return whether two p-values have opposite signs: ``p < 0.05`` and ``p > 0.05``."""
+    """Return whether two numbers have opposite signs: ``p < 0.05`` and ``p > 0.05``.
+
+    A p-value that is exactly 0.05 is not below 0.05.
+    """
     sides = {"≤": "<", "≥": ">"}
-    one, other = (sides.get(side, side) for side in (ours.sign, theirs.sign))
-    return {one, other} == {"<", ">"} and not ours.unit and 0 < ours.value <= Decimal("0.1")
+    signs = {sides.get(side, side) for side in (ours.sign, theirs.sign)}
+    if signs == {"<", ">"}:
+        return True
+    is_p = ours.is_p or theirs.is_p
+    return is_p and ours.value == theirs.value and "=" in signs and len(signs - {""}) == 2
 
 
 def _lacks_percent(ours: Quantity, theirs: Quantity) -> bool:

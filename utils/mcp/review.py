@@ -52,7 +52,9 @@ class Checked(TypedDict):
     status: int
     counts: dict[str, Any]
     references: list[dict[str, Any]]
-    claims: list[dict[str, Any]]
+    statements: list[dict[str, Any]]
+    legend: str
+    results: dict[str, Any]
     missing: list[Any]
     warnings: list[str]
 
@@ -87,7 +89,7 @@ def tools(library: Library) -> list[Tool]:
     ) -> Checked:
         """Check a manuscript (Markdown, LaTeX; list: BibTeX, CSL-JSON) against what it cites."""
         found = checking.call(_checked, library, text, references)
-        return in_room(in_room(found, "claims"), "references")
+        return in_room(in_room(found, "statements"), "references")
 
     meta = {"ui": AppConfig(resource_uri=PAGE).model_dump(by_alias=True, exclude_none=True)}
     board = tool(review_board, READS_SHELF).model_copy(update={"meta": meta})
@@ -178,11 +180,11 @@ def _checked(library: Library, text: str, references: str) -> Checked:
     from ..manuscript.reading import read_manuscript_text
 
     row = library.check(read_manuscript_text(text, references)).row()
-    for one in (*row["claims"], *row["references"], *row["unlisted"]):
+    elements = [one for statement in row["statements"] for one in statement["elements"]]
+    for one in (*elements, *row["references"], *row["unlisted"]):
         del one["fingerprint"]  # for the file beside a manuscript, which words have not
-    fine = ("verified", "weak")
-    told = [one for one in row["claims"] if one["outcome"] not in fine]
-    row["claims"] = sorted(told, key=lambda one: one["outcome"] == "uncited")
+    told = [one for one in row["statements"] if one["result"] != "agrees"]
+    row["statements"] = sorted(told, key=lambda one: one["result"] != "differs")
     row["references"] = [
         one for one in row["references"] if one["status"] != "verified" or one["warnings"]
     ]

@@ -1,0 +1,254 @@
+"""Align a sentence with a passage, and compare each pair of corresponding words.
+
+The problem: a passage with all the words of a sentence may still contradict it, by one opposite,
+one "not", or two exchanged numbers. The answer must be given for each element, and "differs" only
+where the words around the element correspond.
+
+1. Both are read as words with keys and values (`.directions`).
+2. `difflib.SequenceMatcher` aligns the keys. "rose" and "fell" correspond, as do any two numbers.
+3. A pair is anchored if the nearest other words on both sides correspond, too.
+4. Values of a pair are compared. An anchored pair with different values contradicts the sentence.
+   A pair that is not anchored contradicts it only if neither sentence nor passage has the other
+   value; otherwise the element was not compared.
+5. The wording is the same if each word of the sentence corresponds and the passage has no other
+   word, apart from articles, auxiliary verbs, "we found that" and text in brackets.
+
+Example: of "Weight fell by 12 % in men" and "Weight rose by 12 % in men (p = 0.01)" all words
+correspond; ``amount`` is anchored and has another value: the direction is turned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cached_property
+from typing import Literal
+
+from ..outline.terms import STOP_WORDS
+from .directions import NAMING_AXES, NEGATION, NUMBER, Word
+from .groups import COMPARED_AXES, are_sides_exchanged, find_comparison, is_same_group
+from .passages import is_framing
+from .quantities import Agreement, compare_quantities
+
+Direction = Literal["same", "turned", "not_compared"]
+AGREEMENTS = frozenset({"same", "rounded", "converted", "approximate", "bound"})
+_IGNORED_KEYS = """
+    a an the that of and is are was were be been being has have had did do does we our this these
+    there it its their also =show =see =study author result report articl paper
+"""
+_IGNORED = frozenset(_IGNORED_KEYS.split())
+_ANCHOR_REACH = 4  # words on either side that are searched for a corresponding word
+_OPPOSITE_WEIGHT = 0.5  # of a corresponding word that is the opposite
+_LIKE_MIN_COVERAGE = 0.6  # share of the sentence's words that correspond, to contradict it
+_NEGATION_MIN_COVERAGE = 0.75
+_CLOSE_TO_WORDING = 0.85
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """A sentence's words (``ours``) aligned with a passage's words (``theirs``)."""
+
+    ours: Sequence[Word]
+    theirs: Sequence[Word]
+
+    @cached_property
+    def pairs(self) -> dict[int, int]:
+        """The place of the corresponding word, by place in the sentence."""
+        matcher = SequenceMatcher(
+            None, [one.key for one in self.ours], [one.key for one in self.theirs], autojunk=False
+        )
+        return {
+            block.a + step: block.b + step
+            for block in matcher.get_matching_blocks()
+            for step in range(block.size)
+        }
+
+    @cached_property
+    def coverage(self) -> float:
+        """The share of the sentence's content words that correspond (0 to 1)."""
+        weights = [
+            _weigh_pair(one, self.theirs[self.pairs[at]]) if at in self.pairs else 0.0
+            for at, one in enumerate(self.ours)
+            if _is_compared(one) and one.key != NUMBER
+        ]
+        return sum(weights) / max(1, len(weights))
+
+    @cached_property
+    def likeness(self) -> float:
+        """The share of the sentence's content words that the passage has, in any order."""
+        there = {(one.key, one.value) for one in self.theirs}
+        keys = {key for key, _ in there}
+        content = [one for one in self.ours if _is_compared(one) and one.key != NUMBER]
+        weights = [
+            1.0 if (one.key, one.value) in there else _OPPOSITE_WEIGHT * (one.key in keys)
+            for one in content
+        ]
+        return sum(weights) / max(1, len(weights))
+
+    @cached_property
+    def sides_exchanged(self) -> bool | None:
+        """True if the two name the sides of their comparison in opposite order; None if unknown."""
+        return are_sides_exchanged(self.ours, self.theirs)
+
+    def is_anchored(self, at: int) -> bool:
+        """Return whether the nearest words on both sides of a word correspond."""
+        there = self.pairs.get(at)
+        if there is None:
+            return False
+        return all(self._is_anchored_towards(at, there, step) for step in (-1, 1))
+
+    def _is_anchored_towards(self, at: int, there: int, step: int) -> bool:
+        mine = _find_neighbour(self.ours, at, step)
+        other = _find_neighbour(self.theirs, there, step)
+        if mine is None or other is None:
+            return mine is other
+        return self.pairs.get(mine) == other
+
+    def compare_number(self, at: int) -> Agreement | None:
+        """Return how a number of the sentence agrees with the anchored number; None if none is."""
+        there = self.pairs.get(at)
+        ours = self.ours[at].quantity
+        theirs = self.theirs[there].quantity if there is not None else None
+        if not ours or not theirs or not self.is_anchored(at):
+            return None
+        return compare_quantities(ours, theirs)
+
+    def find_number(self, at: int) -> bool:
+        """Return whether the passage has the number for the same group."""
+        ours = self.ours[at].quantity
+        assert ours is not None
+        return any(
+            compare_quantities(ours, theirs.quantity) in AGREEMENTS
+            and is_same_group(self.ours, at, self.theirs, there)
+            for there, theirs in enumerate(self.theirs)
+            if theirs.quantity
+        )
+
+    def compare_direction(self, at: int) -> Direction:
+        """Return whether the passage has a word of the sentence, or its opposite."""
+        ours = self.ours[at]
+        there = self.pairs.get(at)
+        if ours.key in NAMING_AXES and any(
+            one.key == ours.key and one.value == ours.value for one in self.theirs
+        ):
+            return "not_compared"  # both groups are named; `.groups` tells which is where
+        if there is not None and self.is_anchored(at):
+            return self._compare_values(ours, self.theirs[there])
+        mine = {(one.value, one.negated) for one in self.ours if one.key == ours.key}
+        other = [one for one in self.theirs if one.key == ours.key]
+        values = {(one.value, one.negated) for one in other}
+        if len(mine) > 1 or len(values) != 1:
+            return "not_compared"
+        said = self._compare_values(ours, other[0])
+        if said == "turned" and self.coverage < _LIKE_MIN_COVERAGE:
+            return "not_compared"
+        return said
+
+    def _compare_values(self, ours: Word, theirs: Word) -> Direction:
+        """Compare two words of one axis."""
+        same = ours.value == theirs.value
+        if ours.negated != theirs.negated:
+            lone = not self._has_negation(theirs if ours.negated else ours, of_passage=ours.negated)
+            return "turned" if same and lone else "not_compared"
+        if not same and ours.negated:
+            return "not_compared"
+        if ours.key not in COMPARED_AXES or ours.clause != find_comparison(self.ours):
+            return "same" if same else "turned"
+        if self.sides_exchanged is None:
+            return "not_compared"
+        return "same" if same is not self.sides_exchanged else "turned"
+
+    def _has_negation(self, near: Word, *, of_passage: bool) -> bool:
+        """Return whether a sentence negates anything; only in one clause if close in wording."""
+        words = self.theirs if of_passage else self.ours
+        clause = near.clause if self.coverage >= _CLOSE_TO_WORDING else None
+        return any(
+            one.key == NEGATION or one.negated or one.value in ("without", "not", "alike")
+            for one in words
+            if clause is None or one.clause == clause
+        )
+
+    def find_turned_negations(self) -> Iterator[int]:
+        """Yield the places of words that only one of the two negates."""
+        if self.coverage < _NEGATION_MIN_COVERAGE:
+            return
+        for at, there in self.pairs.items():
+            mine, other = self.ours[at], self.theirs[there]
+            if mine.has_opposite or mine.negated == other.negated or not _is_compared(mine):
+                continue
+            words, place = (self.ours, at) if mine.negated else (self.theirs, there)
+            if _is_first_negated(words, place) and not self._has_negation(
+                other if mine.negated else mine, of_passage=mine.negated
+            ):
+                yield at
+
+    @cached_property
+    def other_words(self) -> list[Word]:
+        """The words of the sentence that the passage does not have, or has with another value."""
+        framing = _find_framing_clauses(self.ours)
+        return [
+            one
+            for at, one in enumerate(self.ours)
+            if one.key not in _IGNORED
+            and one.clause not in framing
+            and (at not in self.pairs or not _agree(one, self.theirs[self.pairs[at]]))
+        ]
+
+    @cached_property
+    def left_out(self) -> list[Word]:
+        """The words of the passage that the sentence leaves out, apart from text in brackets."""
+        used = set(self.pairs.values())
+        return [
+            one
+            for there, one in enumerate(self.theirs)
+            if there not in used and one.key not in _IGNORED and not one.depth
+        ]
+
+    @property
+    def is_same_wording(self) -> bool:
+        """True if sentence and passage have the same words with the same values."""
+        return not self.other_words and not self.left_out
+
+
+def _agree(ours: Word, theirs: Word) -> bool:
+    """Return whether two words with the same key have the same value."""
+    if ours.key == NUMBER:
+        assert ours.quantity
+        assert theirs.quantity
+        return compare_quantities(ours.quantity, theirs.quantity) in AGREEMENTS
+    return ours.value == theirs.value and ours.negated == theirs.negated
+
+
+def _find_framing_clauses(words: Sequence[Word]) -> set[int]:
+    """Return the clauses that only introduce the others: "according to this article"."""
+    return {one.clause for one in words} - {one.clause for one in words if not is_framing(one.key)}
+
+
+def _weigh_pair(ours: Word, theirs: Word) -> float:
+    return 1.0 if ours.value == theirs.value else _OPPOSITE_WEIGHT
+
+
+def _is_compared(word: Word) -> bool:
+    return word.key not in STOP_WORDS and word.key not in _IGNORED and word.key != NEGATION
+
+
+def _find_neighbour(words: Sequence[Word], at: int, step: int) -> int | None:
+    """Return the place of the nearest word that is compared, on one side."""
+    stop = at + step * (_ANCHOR_REACH + 1)
+    for place in range(at + step, stop, step):
+        if not 0 <= place < len(words):
+            return None
+        if _is_compared(words[place]):
+            return place
+    return None
+
+
+def _is_first_negated(words: Sequence[Word], at: int) -> bool:
+    """Return whether a word is the first content word after its negation."""
+    for place in range(at - 1, -1, -1):
+        if words[place].key == NEGATION:
+            return True
+        if _is_compared(words[place]):
+            return False
+    return False
