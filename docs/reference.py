@@ -47,6 +47,8 @@ FILES = {
     "pmid_10492251_abstract.txt": "an abstract",
     "pmid_5100029_record.txt": "a citation, because there is no abstract",
     "arxiv_2601.00001.txt": "a preprint; other versions end in `_preprint` and `_accepted`",
+    "10.1038_nature12345.md": "the same text as a note, with `PAPERS_FORM=md` or `shelf convert`",
+    "10.1038_nature12345.pdf": "the PDF of a text (`PAPERS_KEEP_PDF`, `shelf pdf`)",
     "10.1038_nature12345.files/": "figures, tables and supplementary files (`shelf media`)",
     "index.csv": "one row for each text, for spreadsheets; it is written, never read",
     "references.ris, references.bib": "written by `export`; `tables.csv` by `export --tables`",

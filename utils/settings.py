@@ -264,6 +264,11 @@ class _BaseSettings(BaseModel):
     papers_keep_pdf: bool = Field(
         True, description="put the PDF of a text next to it, where a PDF was fetched or handed in"
     )
+    papers_form: Literal["txt", "md"] = Field(
+        "txt",
+        description="the form of new texts: `txt`, or `md` (a note with YAML front matter, for "
+        "Obsidian, Logseq and Quarto)",
+    )
     papers_offline: bool = Field(False, description="only what is on disk; a miss says so")
     papers_shared: bool = Field(
         False,
@@ -561,6 +566,7 @@ class Overrides(SiteKeys, total=False):
     papers_sources: Sequence[str]
     papers_retry_abstract_days: float
     papers_keep_pdf: bool
+    papers_form: Literal["txt", "md"]
     papers_offline: bool
     papers_shared: bool
     papers_allow_private_network: bool

@@ -18,10 +18,11 @@ from tests.reports.r_prisma import read_as_r_does
 from tests.world import Record, World, kinship
 from utils import Library, cli
 from utils.errors import BadRequest
+from utils.lists.printed_references import find_printed_ids
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
 from utils.review import Review
-from utils.review.snowball import SHELF_INDEX, Lead, Snowball, _merge_leads, find_printed_ids
+from utils.review.snowball import SHELF_INDEX, Lead, Snowball, _merge_leads
 from utils.search import citation_indexes
 from utils.search.citation_indexes import Index
 from utils.sources.europepmc import LinkedPaper

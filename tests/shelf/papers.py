@@ -9,6 +9,7 @@ from tests.own_words import CITING, REFERENCES
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Document, Fetched, Paper, StoredPaper, Verdict
 from utils.shelf import Shelf
+from utils.shelf.paper_file import strip_form
 
 BODY = (
     "# On cells\n\n## Methods\n\n"
@@ -76,7 +77,7 @@ def assert_consistent(shelf: Shelf) -> None:
     files = [row[0] for row in before["papers"]]
     assert sorted(row["file"] for row in index(shelf.folder)) == sorted(files)
     records = sorted(path.stem for path in (shelf.folder / ".papershelf/records").glob("*.json"))
-    assert records == sorted(file.removesuffix(".txt") for file in files)
+    assert records == sorted(strip_form(file) for file in files)
     assert not list(shelf.folder.rglob("*.part"))
     shelf.rebuild()
     assert dump(shelf) == before

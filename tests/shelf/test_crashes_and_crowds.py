@@ -15,6 +15,7 @@ import pytest
 
 from tests.examples import share, some
 from tests.processes import Process
+from tests.shelf.deaths import die_at_step
 from tests.shelf.papers import assert_consistent, dump, fetched, index, paper, save, texts
 from tests.shelf.writer import body
 from utils.model.identifiers import Ids
@@ -72,37 +73,6 @@ def test_killed_at_any_instant_nothing_is_torn(tmp_path: Path) -> None:
             assert len(texts(shelf)) == shelf.counts()["papers"]
 
 
-def _dying(monkeypatch: pytest.MonkeyPatch, at: int) -> list[int]:
-    """Die at the n-th step of those that change a file or commit to the catalogue."""
-    left = [at]
-
-    def step() -> None:
-        left[0] -= 1
-        if left[0] == 0:
-            os._exit(9)
-
-    for name, module in (("replace", Path), ("unlink", Path)):
-        real = getattr(module, name)
-
-        def acted(self: Path, *args: object, _real: object = real, **kwargs: object) -> object:
-            step()
-            made = _real(self, *args, **kwargs)  # type: ignore[operator]
-            step()
-            return made
-
-        monkeypatch.setattr(module, name, acted)
-    real_put = Catalogue.put
-
-    def put(self: Catalogue, *args: object, **kwargs: object) -> int:
-        step()
-        made = real_put(self, *args, **kwargs)  # type: ignore[arg-type]
-        step()
-        return made
-
-    monkeypatch.setattr(Catalogue, "put", put)
-    return left
-
-
 def _shelved(shelf: Shelf, about: Paper, before: str) -> None:
     """What was known of the paper before."""
     if before == "abstract":
@@ -136,7 +106,7 @@ def test_killed_at_each_step_in_turn(
             _shelved(shelf, about, before)
         child = os.fork()
         if child == 0:
-            _dying(monkeypatch, at)
+            die_at_step(monkeypatch, at)
             save(Shelf(folder), about, "new text")
             os._exit(0)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

@@ -53,6 +53,8 @@ _CORE = {
         ("", "--no-crossref")),
     "shelf rebuild": Command(".cli.upkeep", "make the catalogue again from the files",
         ("", "--json")),
+    "shelf convert": Command(".cli.converting", "make Markdown notes of all texts, or text files",
+        ("--to md --dry-run", "--to txt")),
     "shelf reextract": Command(".cli.upkeep", "make texts again from the kept bytes",
         ("", "--all")),
     "shelf pdf": Command(".cli.pdfs", "put the PDF of each text next to it",

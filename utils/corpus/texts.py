@@ -24,6 +24,7 @@ from ..model.passage import Passage
 from ..model.sites import get_keeping_terms
 from ..model.versions import rank_text
 from ..outline.cut import RULES_VERSION, cut_passages
+from ..shelf.paper_file import TEXT, strip_form
 from .finders import Shown, list_hosts
 from .stored_records import to_timestamp
 
@@ -79,7 +80,9 @@ class Text:
     def digest(self) -> str:
         """The digest of the text (or its file's checksum), the paper's facts and the cut rules."""
         text = self.stored.sha256 if self.stored else self.paper.abstract
-        parts = [RULES_VERSION, self.file, text, self.paper.title, sorted(self.about.items())]
+        # A text that becomes a note, or a text file again, has the same passages.
+        file = strip_form(self.file) + TEXT if self.file else ""
+        parts = [RULES_VERSION, file, text, self.paper.title, sorted(self.about.items())]
         if self.shown:
             parts += [self.paper.entered, self.paper.revised]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

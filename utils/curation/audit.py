@@ -43,6 +43,7 @@ from ..readers.reader_processes import read_in_child
 from ..shelf import ADOPTED, Shelf, add_judgement, judge_again
 from ..shelf.record import RawAnswer
 from ..system.plain_text import one_line
+from .conversion import refresh_notes
 from .reading import find
 
 log = logging.getLogger(__name__)
@@ -135,6 +136,8 @@ class Audit:
             for stored, judged_text in self._judged_texts(present):
                 yield self._apply_verdict(stored, judged_text, ledgers)
             self._confirm()
+            if self.fix:
+                refresh_notes(self.shelf)
         finally:
             ledgers.close()
 
@@ -446,9 +449,9 @@ def _renew_text(stored: StoredPaper, fetched: Fetched, shelf: Shelf) -> Renewal:
         return Renewal(name, "kept", f"today's reader says {bad.outcome}: {bad.message}", path)
     if document.verdict == "partial" != stored.verdict:
         return Renewal(name, "kept", f"today's reader finds a part: {document.evidence}", path)
-    before = len(Path(path).read_text(encoding="utf-8", errors="replace"))
+    before = len(shelf.read_text(stored))
     renewed = shelf.renew(stored, document)
     if renewed.sha256 == stored.sha256:
         return Renewal(name, "unchanged", "the same text", path)
-    after = len(Path(renewed.path).read_text(encoding="utf-8", errors="replace"))
+    after = len(shelf.read_text(renewed))
     return Renewal(name, "changed", f"{after - before:+,} characters", renewed.path)

@@ -294,7 +294,7 @@ class FolderAdoption:
         if first != display_path(path, self.folder):
             return self._to_result(path, "duplicate", f"{_SAME_PAPER} {first}.", paper, present)
         if shelf.keep_pdfs and not (self.dry_run or shelf.pdfs.find(present)):
-            shelf.pdfs.keep(present, replace(content.fetched, ids=paper.ids))
+            shelf.add_pdf(present, replace(content.fetched, ids=paper.ids))
         detail = f"The shelf has its full text, by {present.via}; it stays."
         return self._to_result(path, "on_shelf", detail, paper, present)
 

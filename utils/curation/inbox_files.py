@@ -30,6 +30,7 @@ from ..http import MAX_BODY_BYTES
 from ..model.identifiers import Ids
 from ..model.paper import Document, Fetched, Media
 from ..shelf import paper_file
+from ..shelf.markdown_note import to_text
 from ..system import safe_files
 from ..system.plain_text import one_line, replace_surrogates
 
@@ -137,7 +138,8 @@ def read(path: Path, place: str = "the inbox") -> InboxFile:
     named = Ids()
     if media == "pdf" and (doi := _XMP.search(body)):
         named = Ids.maybe(doi[1].decode("ascii", "replace"))
-    if media == "markdown" and (header := paper_file.parse_file(body.decode("utf-8", "replace"))):
+    text = body.decode("utf-8", "replace") if media == "markdown" else ""
+    if header := paper_file.parse_file(to_text(text) or text):
         # A text of another shelf: its header names the paper, and is not part of the text.
         body, named = header.body.encode("utf-8", "replace"), header.ids
         return InboxFile(Fetched(body, media, "", place, VIA, version=header.version), named)

@@ -104,11 +104,11 @@ def _fetch_pdf(stored: StoredPaper, ladder: Ladder) -> PdfOutcome:
         if step.fetched and step.document:
             found = replace(step.fetched, version=step.document.version)
             if step.served:
-                kept = pdfs.keep(stored, found, attempts=attempts)
+                kept = ladder.shelf.add_pdf(stored, found, attempts=attempts)
                 return PdfOutcome(stored, kept, attempts, is_new=True)
             other_version = other_version or found
     if other_version:
-        kept = pdfs.keep(stored, other_version, attempts=attempts)
+        kept = ladder.shelf.add_pdf(stored, other_version, attempts=attempts)
         return PdfOutcome(stored, kept, attempts, is_new=True)
     pdfs.record_attempts(stored, attempts)
     return PdfOutcome(stored, None, attempts)

@@ -34,6 +34,7 @@ from ..search.pubmed.search import EveryHit, find_every_pmid
 from ..shelf import Shelf, body_of
 from ..shelf.ledger import Ledger
 from ..shelf.ledger_file import ledgers_folder
+from ..shelf.paper_file import list_forms
 from ..sources import Query
 from ..system.keyword_options import explain_options
 from ..system.nearest import suggest_nearest
@@ -160,7 +161,11 @@ class Harvest(Tabular):
         """Reopen papers whose files are gone from the shelf: the files decide, not the entries."""
         folder = self.ladder.shelf.folder
         files = self.ledger.files().items()
-        lost = [(number, file) for number, file in files if not (folder / file).is_file()]
+        lost = [
+            (number, file)
+            for number, file in files
+            if not any((folder / form).is_file() for form in list_forms(file))
+        ]
         if reopened := sum(self.ledger.reopen_lost(number, file) for number, file in lost):
             log.warning("%d files of this harvest are gone; their papers are open again.", reopened)
 
@@ -618,6 +623,10 @@ class Ledgers:
             if numbers:
                 self._touched[ledger.path.stem] = ledger
         return tuple(changed)
+
+    def mark_changed(self, ledger: Ledger) -> None:
+        """Have the report of a harvest written again when the ledgers are closed."""
+        self._touched[ledger.path.stem] = ledger
 
     def close(self) -> None:
         """Write the reports of the changed harvests, and close the ledgers."""

@@ -174,7 +174,10 @@ class Library:
         from ..shelf import Shelf
 
         _check_shelf(self.settings.papers_dir)
-        return Shelf(self.settings.papers_dir, keep_pdfs=self.settings.papers_keep_pdf)
+        settings = self.settings
+        return Shelf(
+            settings.papers_dir, keep_pdfs=settings.papers_keep_pdf, form=settings.papers_form
+        )
 
     @shared_property
     def corpus(self) -> Corpus:

@@ -11,12 +11,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..curation.audit import Audit, Decision, Renewal
+    from ..curation.conversion import FormChange
     from ..curation.folder_adoption import FolderAdoption
     from ..curation.inbox import InboxResult
     from ..curation.recheck import Change
     from ..model.identifiers import Ids
     from ..model.paper import StoredPaper
     from ..shelf import RebuildReport
+    from ..shelf.conversion import Form
 
 
 class Upkeep(Namespace):
@@ -103,6 +105,12 @@ class Upkeep(Namespace):
         from ..curation.audit import renew
 
         return renew(self._library.shelf, everything=everything)
+
+    def convert(self, form: Form, *, dry_run: bool = False) -> Iterator[FormChange]:
+        """Change the form of all texts; iterating does the work. See `..curation.conversion`."""
+        from ..curation.conversion import convert
+
+        return convert(self._library.ladder, form, dry_run=dry_run)
 
     def write_references(self) -> list[Path]:
         """Write ``references.ris`` and ``references.bib`` of everything on the shelf."""

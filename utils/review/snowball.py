@@ -14,7 +14,6 @@ and PRISMA-S (item 5) requires directions and indexes to be named.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -25,10 +24,10 @@ from ..errors import NotConfigured, PaperError, SourceMiss
 from ..http import Web
 from ..judges.titles import telling_words, title_words
 from ..lists.pasted import Entry, collect_ids
+from ..lists.printed_references import find_printed_ids, list_reference_lines
 from ..model.identifiers import Ids
 from ..model.paper import PAPER_COLUMNS, Author, Paper
 from ..model.tabular import Table, Tabular
-from ..outline import build_outline, collect_section_words
 from ..search.citation_indexes import DIRECTIONS, KINDS, MAX_LINKED, Direction, Index, find_indexes
 from ..search.fused_results import group_records
 from ..search.resolve import resolve_entries
@@ -43,10 +42,8 @@ _MAX_RESOLVED = 200  # candidates without identifiers that are searched for, mos
 _MIN_DISTINCTIVE_WORDS = (
     4  # distinctive words that a title needs to identify a paper in a printed line
 )
-_LONGEST_LINE, _SHORTEST_LINE = 500, 30  # characters of a printed reference
+_LONGEST_LINE = 500  # characters of a printed reference
 SHELF_INDEX = "texts on the shelf"
-_DOI = re.compile(r"\b10\.\d{4,9}/[^\s\])>,;]+")
-_PMID = re.compile(r"\bPMID:?\s*(\d{1,8})\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,14 +311,7 @@ class _CitationSearch:
         stored = self._shelf.find(seed.ids) if seed.ids else None
         if stored is None or stored.kind != "full_text":
             return []
-        text = self._shelf.read_text(stored)
-        return [
-            line
-            for part in build_outline(text, collect_section_words(stored.sections))
-            if "references" in part.roles
-            for line in text[part.start : part.end].splitlines()
-            if len(line) > _SHORTEST_LINE and not line.startswith("#")
-        ]
+        return list(list_reference_lines(self._shelf.read_text(stored), stored.sections))
 
     def resolve_candidates(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Add identifiers to the candidates that a title search identifies with certainty."""
@@ -357,16 +347,6 @@ class _CitationSearch:
 def _normalize_title(words: str) -> str:
     """Return normalised words between blanks, so that whole titles can be found in them."""
     return f" {' '.join(title_words(words))} "
-
-
-def find_printed_ids(reference: str) -> Ids:
-    """Return the DOI and PMID printed in a reference.
-
-    >>> find_printed_ids("3. Roe J. On moss. 2019. doi: 10.1000/moss.1. PMID: 7").names()
-    ['doi:10.1000/moss.1', 'pmid:7']
-    """
-    doi, pmid = _DOI.search(reference), _PMID.search(reference)
-    return collect_ids({"doi": doi[0].rstrip(".") if doi else "", "pmid": pmid[1] if pmid else ""})
 
 
 def _to_paper(row: LinkedPaper) -> Paper:

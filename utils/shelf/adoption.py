@@ -22,6 +22,7 @@ from ..readers import JudgedText, Read, judge_foreign_text, judge_text
 from ..system.plain_text import clean_text, one_line
 from . import paper_file
 from .record import ADOPTED, WITHOUT_TEXT, Record, sections_of, sha256
+from .vault import is_text_file, read_file
 
 _LABEL = re.compile(
     r"^[#>*\t -]*(Title|Authors?|Journal|Year|Published|PMID|DOI|PMCID|PMC ID)\**[ \t]*:\**"
@@ -55,7 +56,9 @@ def adopt(path: Path, asked: Ids, read: Read = formats.read) -> Record | None:
     """
     if not path.is_file() or not 0 < path.stat().st_size <= _LONGEST_FILE:
         return None
-    data = path.read_bytes()
+    if not is_text_file(path):
+        return None
+    data = read_file(path)
     text = data.decode("utf-8", "replace")
     if (ours := paper_file.parse_file(text)) is not None:
         if asked and (ours.ids.clash(asked) or not ours.ids.shares(asked)):
@@ -70,7 +73,7 @@ def describe_refusal(path: Path) -> str:
     """Return why `adopt` does not take a file."""
     if not path.is_file() or path.stat().st_size > _LONGEST_FILE:
         return "no file, or too large to be a paper's"
-    text = path.read_bytes().decode("utf-8", "replace")
+    text = read_file(path).decode("utf-8", "replace")
     if is_blank(text):
         return "empty"
     named, labelled = paper_file.ids_from(path.name), _read_labels(text)

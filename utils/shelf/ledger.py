@@ -51,6 +51,7 @@ from .ledger_file import (
     store_error,
     to_json,
 )
+from .paper_file import list_forms
 
 log = logging.getLogger(__name__)
 _MADE_AGAIN = (
@@ -407,11 +408,17 @@ class Ledger:
         with self._open_reading() as db:
             return dict(db.execute(query).fetchall())
 
+    def rename_files(self, files: Iterable[tuple[str, str]]) -> int:
+        """Record new names of texts, given as pairs of old and new names; return their count."""
+        with self._open_writing() as db:
+            query = "UPDATE papers SET file = ? WHERE file = ?"
+            return sum(db.execute(query, (new, old)).rowcount for old, new in files)
+
     def reopen_lost(self, number: int, file: str) -> bool:
         """Reopen a paper whose *file* is rejected or missing; False if it had another file."""
         with self._open_writing() as db:
-            query = f"{_REOPEN} state IN {_FILED} AND file = ? AND number = ?"
-            found = db.execute(query, (file, number)).rowcount > 0
+            query = f"{_REOPEN} state IN {_FILED} AND file IN (?, ?) AND number = ?"
+            found = db.execute(query, (*list_forms(file), number)).rowcount > 0
             if found:
                 _write_facts(db, {"ended_at": "", "reopened": time.time()})
         return found

@@ -134,6 +134,16 @@ class PdfFiles:
             safe_files.write_file(made.path, fetched.body)
         return made
 
+    def holds(self, stored: StoredPaper, body: bytes) -> bool:
+        """Return whether the PDF of a text has these bytes."""
+        path = get_pdf_path(stored)
+        return path.is_file() and _compute_checksum(path) == hashlib.sha256(body).hexdigest()
+
+    def remove(self, stored: StoredPaper) -> None:
+        """Delete the PDF of a text, and the facts about it."""
+        safe_files.delete_file(get_pdf_path(stored))
+        safe_files.delete_file(self._facts_path(stored))
+
     def record_attempts(self, stored: StoredPaper, attempts: Sequence[Attempt]) -> None:
         """Record attempts that brought no PDF, so that no site is asked again soon."""
         self._write_facts(stored, None, attempts)

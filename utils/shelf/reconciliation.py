@@ -35,6 +35,7 @@ from .catalogue import Entry
 from .pdf_files import PdfFiles
 from .record import ADOPTED, WITHOUT_TEXT, Record, renewed_record, sections_of, sha256
 from .shelf_writer import ShelfWriter, with_checksum
+from .vault import is_text_file, read_file
 
 log = logging.getLogger(__name__)
 
@@ -120,7 +121,7 @@ class Reconciler:
             entry = self.catalogue.by_file(file)
             known = Record.from_json(entry.record, self.folder) if entry else None
             with safe_files.disk_errors(path, "read"):
-                digest = sha256(path.read_bytes()) if path.is_file() else ""
+                digest = sha256(read_file(path)) if path.is_file() else ""
             if known and digest == known.stored.sha256:
                 self.writer.write_record(known)  # the text was never replaced
             elif (found := self.from_file(path, Ids())) is not None:
@@ -131,8 +132,13 @@ class Reconciler:
             self.catalogue.done(file, "register")
 
     def _remove_files(self, file: str, *, text: bool) -> None:
+        """Delete what belongs to a text; where its other form is there, delete the file alone."""
         if text:
             safe_files.delete_file(self.folder / file)
+        for other in paper_file.list_forms(file)[1:]:
+            if entry := self.catalogue.by_file(other):
+                self.writer.write_record(Record.from_json(entry.record, self.folder))
+                return
         if self._hand_on_objects(file):
             safe_files.delete_file(self.writer.record_path(file))
         self.writer.remove_raw(file)
@@ -196,7 +202,7 @@ class Reconciler:
         there: dict[str, tuple[int, int]] = {}
         with safe_files.disk_errors(self.folder, "read"), os.scandir(self.folder) as found:
             for one in found:
-                if one.name.endswith(".txt"):
+                if paper_file.has_form(one.name):
                     status = one.stat()
                     there[one.name] = (status.st_size, status.st_mtime_ns)
         stamps = self.catalogue.stamps()
@@ -226,9 +232,8 @@ class Reconciler:
     def uncatalogued_files(self, ids: Ids) -> Iterator[Path]:
         """Yield the files under a paper's names that have no entry."""
         names = paper_file.list_candidate_names(ids)
-        if ids.doi and (
-            spelled := self._traditional_name(f"{paper_file.to_traditional_name(ids.doi)}.txt")
-        ):
+        traditional = paper_file.to_traditional_name(ids.doi) + paper_file.TEXT
+        if ids.doi and (spelled := self._traditional_name(traditional)):
             names.insert(1, spelled)
         for name in names:
             path = self.folder / name
@@ -299,8 +304,9 @@ class Reconciler:
 
     def _drop_records_without_file(self) -> None:
         for path in sorted(self.writer.records.glob("*.json")):
-            if not (self.folder / f"{path.stem}.txt").exists():
-                self._remove_files(f"{path.stem}.txt", text=False)
+            forms = paper_file.list_forms(path.stem + paper_file.TEXT)
+            if not any((self.folder / form).exists() for form in forms):
+                self._remove_files(forms[0], text=False)
 
     def _judge_foreign_files(self) -> Judged:
         """Judge foreign files before the catalogue is locked, because it may take long.
@@ -360,8 +366,14 @@ class Reconciler:
         if not self.folder.is_dir():
             return []
         with safe_files.disk_errors(self.folder, "read"), os.scandir(self.folder) as found:
-            names = [e.name for e in found if e.name.endswith(".txt") and e.name[0] != "."]
-        return [self.folder / name for name in sorted(names)]
+            names = [e.name for e in found if paper_file.has_form(e.name) and e.name[0] != "."]
+            paths = [self.folder / name for name in sorted(names)]
+            return [path for path in paths if self._is_text_file(path)]
+
+    def _is_text_file(self, path: Path) -> bool:
+        """Return whether a file is, or may be, a paper's; a person's own notes are not."""
+        is_plain = path.suffix.lower() == paper_file.TEXT
+        return is_plain or self.writer.record_of(path.name) is not None or is_text_file(path)
 
     def has_records(self) -> bool:
         """Return whether there are records, from which a lost catalogue can be made."""
@@ -391,7 +403,7 @@ def compare(record: Record, path: Path, writer: ShelfWriter) -> Record | None:
     OSError
         The file cannot be read.
     """
-    data = path.read_bytes()
+    data = read_file(path, record.stored)
     text = data.decode("utf-8", "replace")
     if sha256(data) == record.stored.sha256:
         if record.stored.sections:
@@ -419,9 +431,9 @@ def restore(record: Record, writer: ShelfWriter) -> Record | None:
         The disk refused.
     """
     if record.stored.kind in WITHOUT_TEXT and record.stored.via != ADOPTED:
-        return _write_abstract(record)
+        return _write_abstract(record, writer)
     document = _read_kept_bytes(record, writer)
-    return _write_text(record, document) if document else None
+    return _write_text(record, document, writer) if document else None
 
 
 def _has_body_we_wrote(record: Record, body: str) -> bool:
@@ -438,7 +450,7 @@ def _restore_or_judge(
             data, paper_file.to_abstract_file(record.stored)
         ):
             _report_change(record, "was cut on the disk; it was written again")
-            return _write_abstract(record)
+            return _write_abstract(record, writer)
         return _judge(_read_edited(record, data, ours), data)
     document = _read_kept_bytes(record, writer)
     if document is None:
@@ -451,7 +463,7 @@ def _restore_or_judge(
         _report_change(
             record, f"was cut on the disk ({len(data):,} bytes); made again from the kept bytes"
         )
-        return _write_text(record, document)
+        return _write_text(record, document, writer)
     edited = _read_edited(record, data, ours)
     if edited and ours and _keeps_lines(body, whole):
         return edited
@@ -461,7 +473,7 @@ def _restore_or_judge(
     if judged:
         _quarantine(judged, data, writer)
     _report_change(record, "held something else than its paper; made again from the kept bytes")
-    return _write_text(record, document)
+    return _write_text(record, document, writer)
 
 
 def _is_cut(data: bytes, whole: str) -> bool:
@@ -524,18 +536,18 @@ def _judge(edited: Record | None, data: bytes) -> Record | None:
     return replace(edited, stored=replace(stored, sections=sections_of(text, stored)))
 
 
-def _write_text(record: Record, document: Document) -> Record:
+def _write_text(record: Record, document: Document, writer: ShelfWriter) -> Record:
     better = renewed_record(record, document)
-    return _write(better, paper_file.to_full_text(better.stored, document.markdown))
+    return _write(better, paper_file.to_full_text(better.stored, document.markdown), writer)
 
 
-def _write_abstract(record: Record) -> Record:
-    return _write(record, paper_file.to_abstract_file(record.stored))
+def _write_abstract(record: Record, writer: ShelfWriter) -> Record:
+    return _write(record, paper_file.to_abstract_file(record.stored), writer)
 
 
-def _write(record: Record, text: str) -> Record:
+def _write(record: Record, text: str, writer: ShelfWriter) -> Record:
     data = text.encode("utf-8", "replace")
-    safe_files.write_file(Path(record.stored.path), data)
+    writer.write_text(record, data)
     return with_checksum(replace(record, written=sha256(data)), data)
 
 

@@ -38,6 +38,7 @@ from ..model.versions import get_shelf_version, version_from_route
 from ..outline import build_outline, collect_section_words
 from ..readers import JUDGE_VERSION
 from ..system.plain_text import clean_text, one_line, replace_surrogates
+from .paper_file import list_forms, strip_form
 
 T = TypeVar("T")
 ADOPTED = "adopted"
@@ -81,7 +82,7 @@ class Record:
     @property
     def stem(self) -> str:
         """The file's name without its ending, by which other files of the text are named."""
-        return self.file.removesuffix(".txt")
+        return strip_form(self.file)
 
     @property
     def ids(self) -> Ids:
@@ -103,6 +104,11 @@ class Record:
         """
         short = {self.stored.kind, other.stored.kind} & WITHOUT_TEXT.keys()
         return bool(short) or get_shelf_version(self.stored) == get_shelf_version(other.stored)
+
+    def is_other_form_of(self, other: Record) -> bool:
+        """Return whether both are the same text, as a text file and as a note."""
+        same_text = self.stored.sha256 == other.stored.sha256
+        return same_text and self.file in list_forms(other.file)[1:]
 
     def with_paper(self, paper: Paper) -> Record:
         """Return the same record with other metadata."""

@@ -28,6 +28,7 @@ from ..system import safe_files
 from ..system.locks import require_locks
 from . import paper_file, quarantine
 from .catalogue import Catalogue, CatalogueBroken, Entry, healing
+from .conversion import Conversion, Form
 from .listing import ListingFilter
 from .pdf_files import PdfFile
 from .reconciliation import SURVEYED, RebuildReport, Reconciler
@@ -41,6 +42,7 @@ from .record import (
     writable,
 )
 from .shelf_writer import ShelfWriter, file_together
+from .vault import read_file
 from .verdicts import Verdicts
 
 log = logging.getLogger(__name__)
@@ -59,14 +61,16 @@ class Shelf:
         ``PAPERS_DIR``; created with the first paper.
     keep_pdfs : bool, optional
         Whether a text that is read from a PDF gets that PDF next to it.
+    form : str, optional
+        The form of new texts: ``txt`` or ``md``.
     """
 
-    def __init__(self, folder: Path, *, keep_pdfs: bool = False) -> None:
+    def __init__(self, folder: Path, *, keep_pdfs: bool = False, form: Form = "txt") -> None:
         self.keep_pdfs = keep_pdfs
         self.folder = Path(folder).absolute()
         self._private = self.folder / safe_files.PRIVATE_FOLDER
         self._catalogue = Catalogue(self._private / "catalogue.db")
-        self._writer = ShelfWriter(self.folder, self._catalogue)
+        self._writer = ShelfWriter(self.folder, self._catalogue, f".{form}")
         self._stock = Reconciler(self._writer)
         self._catalogue.fill = self._stock.fill
         self._opened = False
@@ -146,12 +150,11 @@ class Shelf:
 
     @healing
     def find_by_file(self, name: str) -> StoredPaper | None:
-        """Return the paper whose file has this name, with or without ``.txt``."""
-        file = name if name.lower().endswith(".txt") else f"{name}.txt"
-        if not paper_file.is_usable_name(file):
-            return None
+        """Return the paper whose file has this name, in any form, with or without its ending."""
         # A name with accents may have been typed composed and stored decomposed, as on a Mac.
-        forms = dict.fromkeys((file, normalize("NFC", file), normalize("NFD", file)))
+        spelled = (name, normalize("NFC", name), normalize("NFD", name))
+        named = (file for one in spelled for file in paper_file.list_forms(one))
+        forms = [file for file in dict.fromkeys(named) if paper_file.is_usable_name(file)]
         for form in forms:
             if self._ready() and (entry := self._catalogue.by_file(form)):
                 record = self._current_record(entry)
@@ -219,6 +222,7 @@ class Shelf:
             raise ValueError(msg)
         new = full_text_record(paper, document, fetched, source, attempts)
         self._ready(create=True)
+        self._set_aside_part(new)
         part = safe_files.build_part_path(self._writer.raw / "new")
         try:
             self._writer.bodies.link_or_write(fetched.body, part)
@@ -230,6 +234,17 @@ class Shelf:
         if self.keep_pdfs and fetched.media == "pdf":
             self.keep_pdf(stored)
         return stored
+
+    def _set_aside_part(self, new: Record) -> None:
+        """Move the PDF of a part of a paper, which a whole text will replace, to the quarantine."""
+        for _, old in self._writer.rivals(new):
+            if old.media != "pdf" or old.stored.verdict != "partial" or old.rank >= new.rank:
+                continue
+            part = self._writer.fetched_of(old)
+            if part and self.pdfs.holds(old.stored, part.body):
+                reason = f"the PDF of {old.file}, a part of the paper; a whole text replaced it"
+                self.quarantine(old.ids, part, "partial", reason)
+                self.pdfs.remove(old.stored)
 
     @healing
     def save_abstract(
@@ -371,7 +386,61 @@ class Shelf:
         record = self._get_record(stored)
         if record.media != "pdf" or (fetched := self._writer.fetched_of(record)) is None:
             return None
-        return self.pdfs.keep(stored, fetched, same_bytes=self._writer.find_raw(record))
+        return self.add_pdf(stored, fetched, same_bytes=self._writer.find_raw(record))
+
+    @healing
+    def add_pdf(
+        self,
+        stored: StoredPaper,
+        fetched: Fetched,
+        *,
+        attempts: Sequence[Attempt] = (),
+        same_bytes: Path | None = None,
+    ) -> PdfFile:
+        """Put a PDF next to its text, and link it in a note; see `.pdf_files.PdfFiles.keep`.
+
+        Raises
+        ------
+        StoreFailed
+            The disk refused.
+        """
+        pdf = self.pdfs.keep(stored, fetched, attempts=attempts, same_bytes=same_bytes)
+        self.refresh_note(Path(stored.path).name)
+        return pdf
+
+    @healing
+    def refresh_note(self, file: str) -> bool:
+        """Bring tags, PDF and links of a note up to date; return whether the note changed.
+
+        Raises
+        ------
+        StoreFailed
+            The disk refused.
+        """
+        return self._ready() and self._writer.refresh_note(file)
+
+    @healing
+    def convert(self, file: str, form: Form, *, dry_run: bool = False) -> str:
+        """Change the form of a text; return why the text keeps its form, else "".
+
+        Raises
+        ------
+        NotFound
+            The text is gone.
+        StoreFailed
+            The disk refused; the text is there in one of both forms, or in both.
+        """
+        stored = self.find_by_file(file)
+        if stored is None:
+            raise NotFound(f"{file} is not on the shelf.")
+        conversion = Conversion(self._writer, Path(stored.path).name, form)
+        if (reason := conversion.find_obstacle()) or dry_run:
+            return reason
+        try:
+            conversion.carry_out()
+        finally:
+            self._stock.clear_away(failed=True)
+        return ""
 
     @healing
     def renew(self, stored: StoredPaper, document: Document) -> StoredPaper:
@@ -398,7 +467,11 @@ class Shelf:
         if entry is not None and target.parent == self.folder.resolve():
             msg = f"{output_path!r} is the file of another paper on the shelf."
             raise BadRequest(msg, "Choose another name.")
-        if not safe_files.copy_file(source, target):
+        with safe_files.disk_errors(source, "read"):
+            # A copy that ends in .txt is plain text; every other copy is the file as it is.
+            is_plain = target.suffix.lower() == paper_file.TEXT
+            data = read_file(source, stored) if is_plain else source.read_bytes()
+        if not safe_files.write_copy(data, target):
             msg = f"{output_path!r} exists already and holds something else."
             raise BadRequest(msg, "Choose another name, or delete that file first.")
         return target
@@ -453,12 +526,9 @@ class Shelf:
     @healing
     def lost(self, name: str) -> StoredPaper | None:
         """Return the paper whose file of this name is gone, None where the file is there."""
-        file = name if name.lower().endswith(".txt") else f"{name}.txt"
-        entry = (
-            self._catalogue.by_file(file)
-            if paper_file.is_usable_name(file) and self._ready()
-            else None
-        )
+        names = [file for file in paper_file.list_forms(name) if paper_file.is_usable_name(file)]
+        entries = [self._catalogue.by_file(file) for file in names if self._ready()]
+        entry = next(filter(None, entries), None)
         if entry is None or (self.folder / entry.file).is_file():
             return None
         return Record.from_json(entry.record, self.folder).stored

@@ -38,6 +38,7 @@ from .record import (
     with_names_of,
     writable,
 )
+from .vault import Vault, read_file
 
 log = logging.getLogger(__name__)
 _TEXT = 2  # the lowest rank of a text
@@ -58,10 +59,12 @@ class Plan:
 
 
 class ShelfWriter:
-    """Writes to one shelf."""
+    """Writes to one shelf; new texts get files that end in *form*."""
 
-    def __init__(self, folder: Path, catalogue: Catalogue) -> None:
+    def __init__(self, folder: Path, catalogue: Catalogue, form: str = paper_file.TEXT) -> None:
         self.folder = folder
+        self.form = form
+        self.vault = Vault(folder, catalogue)
         self.private = folder / safe_files.PRIVATE_FOLDER
         self.records = self.private / "records"
         self.raw = self.private / "raw"
@@ -91,7 +94,7 @@ class ShelfWriter:
                 return self.keep_text(plan)
             self._keep_raw(plan.record, raw)
             data = render(plan.record).encode("utf-8", "replace")
-            return self._write_paper(replace(plan.record, written=sha256(data)), data, plan.same)
+            return self.replace_text(replace(plan.record, written=sha256(data)), data, plan.same)
 
         return self.change_announced(lambda: self.plan(new), carry_out)
 
@@ -124,19 +127,27 @@ class ShelfWriter:
             return self._enter_record(plan)
         # The checksum as written vouches for a file that nobody has edited since.
         written = sha256(after) if sha256(before) == record.written else record.written
-        return self._write_paper(replace(record, written=written), after, plan.same)
+        return self.replace_text(replace(record, written=written), after, plan.same)
 
     def _enter_record(self, plan: Plan) -> Record:
         self.write_record(plan.record)
         self.enter(plan.record, plan.same)
         return plan.record
 
-    def _write_paper(self, record: Record, data: bytes, same: Entries) -> Record:
+    def replace_text(self, record: Record, data: bytes, same: Entries) -> Record:
+        """Write record and file of a text, and enter the text in place of *same*."""
         record = with_checksum(record, data)
         self.write_record(record)
-        safe_files.write_file(Path(record.stored.path), data)
+        self.write_text(record, data)
         self.enter(record, same)
         return record
+
+    def write_text(self, record: Record, data: bytes) -> None:
+        """Write the file of a text, in the form that its name ends in."""
+        path = Path(record.stored.path)
+        with safe_files.disk_errors(path, "read"):
+            whole = self.vault.build_file(record, data)
+        safe_files.write_file(path, whole)
 
     def _keep_raw(self, record: Record, raw: Path | None) -> None:
         if raw is None:
@@ -155,7 +166,7 @@ class ShelfWriter:
                     safe_files.delete_file(path)
 
     def _raw_paths(self, file: str, media: str) -> tuple[Path, Path]:
-        name = f"{file.removesuffix('.txt')}.{media}"
+        name = f"{paper_file.strip_form(file)}.{media}"
         return self.raw / f"{name}.gz", self.raw / name
 
     def find_raw(self, record: Record) -> Path | None:
@@ -190,6 +201,23 @@ class ShelfWriter:
             if not _same_line(Record.from_json(entry.record, self.folder), row):
                 self.note_change(None)
         return record
+
+    def refresh_note(self, file: str) -> bool:
+        """Write a note again if what it says beyond its text has changed; return whether it had."""
+        with self.catalogue.writing():
+            if not file.endswith(paper_file.NOTE) or not (entry := self.catalogue.by_file(file)):
+                return False
+            record = Record.from_json(entry.record, self.folder)
+            path = Path(record.stored.path)
+            with safe_files.disk_errors(path, "read"):
+                if not path.is_file():
+                    return False
+                whole = self.vault.build_file(record, read_file(path, record.stored))
+                if whole == path.read_bytes():
+                    return False
+            safe_files.write_file(path, whole)
+            self.amend(entry, record)
+            return True
 
     def record_attempts(self, file: str, attempts: Sequence[Attempt]) -> Record | None:
         """Replace the attempts in a text's record; None if the text is gone."""
@@ -226,7 +254,11 @@ class ShelfWriter:
     def _plan_entry(self, found: Record, fresh: bool) -> Plan:
         same = self.rivals(found)
         paper = self._unite(found.stored.paper, same, fresh)
-        known = [record for _, record in same if record.file != found.file]
+        known = [
+            record
+            for _, record in same
+            if record.file != found.file and not record.is_other_form_of(found)
+        ]
         best = max([found, *known], key=lambda record: (record.rank, record is not found))
         order = max(found.order, *(record.order for _, record in same), 0)
         best = replace(best.with_paper(paper), order=order, refused=_rejected_texts(found, same))
@@ -268,13 +300,14 @@ class ShelfWriter:
         ids, stored = new.ids, new.stored
         version = "" if is_only_preprint(stored.paper) else stored.version
         stem = paper_file.stem(ids, stored.kind, version)
+        our_stems = {paper_file.strip_form(file) for file in ours}
         for mark in ("", ids.key, " ".join(ids.names())):
-            name = f"{paper_file.add_hash(stem, mark) if mark else stem}.txt"
-            if name in ours or not self._is_taken(name, ids):
-                return name
-        return f"{paper_file.add_hash(stem, str(self._next_order()))}.txt"
+            name = paper_file.add_hash(stem, mark) if mark else stem
+            if name in our_stems or not any(map(self._is_taken, paper_file.list_forms(name))):
+                return name + self.form
+        return paper_file.add_hash(stem, str(self._next_order())) + self.form
 
-    def _is_taken(self, name: str, ids: Ids) -> bool:
+    def _is_taken(self, name: str) -> bool:
         """Return whether another paper, or a file that is not a paper, has this name."""
         if self.catalogue.by_file(name) is not None:
             return True
@@ -379,10 +412,10 @@ class ShelfWriter:
         return self.read_bytes(record).decode("utf-8", "replace")
 
     def read_bytes(self, record: Record) -> bytes:
-        """Return the bytes of a stored paper's file."""
+        """Return the bytes of a stored paper's file, as plain text."""
         path = Path(record.stored.path)
         with safe_files.disk_errors(path, "read"):
-            return path.read_bytes()
+            return read_file(path, record.stored)
 
     def _is_foreign(self, record: Record) -> bool:
         """Return whether its file was not written by us."""
@@ -416,7 +449,7 @@ class ShelfWriter:
 
     def record_path(self, file: str) -> Path:
         """Return the path of a text file's record."""
-        return self.records / f"{file.removesuffix('.txt')}.json"
+        return self.records / f"{paper_file.strip_form(file)}.json"
 
     def write_record(self, record: Record) -> None:
         """Write the record, unless the same bytes are on the disk."""
@@ -438,9 +471,14 @@ class ShelfWriter:
         except (OSError, ValueError) as error:
             log.warning("The record %s cannot be used: %s", path, error)
             return None
-        if record.file != file:
+        if record.file != file and not self._is_other_form(record, file):
             return None
+        record = replace(record, stored=replace(record.stored, path=str(self.folder / file)))
         return writable(record) if "\\ud" in text else record  # a surrogate, as JSON spells it
+
+    def _is_other_form(self, record: Record, file: str) -> bool:
+        """Return whether *file* is the text of a record, whose own file of another form is gone."""
+        return file in paper_file.list_forms(record.file) and not Path(record.stored.path).exists()
 
     def _discard(self, old: Record) -> None:
         """Note a superseded file for deletion once the change is committed.
@@ -511,7 +549,7 @@ def file_together(writer: ShelfWriter, new: Sequence[Record], render: Render) ->
             data = render(record).encode("utf-8", "replace")
             filed[number] = record = with_checksum(replace(record, written=sha256(data)), data)
             files += [(writer.record_path(file), record.to_json().encode())]
-            files += [(writer.folder / file, data)]
+            files += [(writer.folder / file, writer.vault.build_file(record, data))]
         writer.prepare()
         safe_files.write_files(files)
         for record in filed.values():

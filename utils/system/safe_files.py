@@ -198,6 +198,11 @@ def copy_file(source: Path, target: Path) -> bool:
     """Copy a file; return False if *target* exists with other content."""
     with disk_errors(source, "read"):
         data = source.read_bytes()
+    return write_copy(data, target)
+
+
+def write_copy(data: bytes, target: Path) -> bool:
+    """Write a file; return False if *target* exists with other content."""
     make_folder(target.parent)
     if write_new_file(target, data):
         return True

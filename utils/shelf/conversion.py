@@ -1,0 +1,97 @@
+"""Change the form of a text on the shelf: from a text file to a note, or back.
+
+The new file is written beside the old one, the catalogue changes to it, and then the old one is
+deleted. A process that is killed in between leaves one of both, or both, and the next one finishes
+or undoes the change (`.reconciliation`).
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Literal
+
+from ..errors import NotFound
+from ..system import safe_files
+from . import paper_file
+from .markdown_note import Extras, has_additions, to_note, to_text
+from .record import Record, sha256
+from .shelf_writer import Plan, ShelfWriter
+
+Form = Literal["txt", "md"]
+FOREIGN = "another program wrote it: it has no header that could become front matter"
+EDITED = "its header was edited by hand, and would not come back as it is"
+ADDED = "you added properties, tags or notes to it, which a text file has no place for"
+TAKEN = "another file has the new name"
+
+
+class Conversion:
+    """The change of one text's form.
+
+    Parameters
+    ----------
+    writer : ShelfWriter
+    file : str
+        The name of the text's file.
+    form : str
+        The form that the text shall have.
+    """
+
+    def __init__(self, writer: ShelfWriter, file: str, form: Form) -> None:
+        self._writer = writer
+        self._file = file
+        self._path = writer.folder / file
+        self._target = writer.folder / f"{paper_file.strip_form(file)}.{form}"
+
+    def find_obstacle(self) -> str:
+        """Return why the text keeps its form; "" where nothing stands against the change."""
+        if self._path == self._target:
+            return "it has that form already"
+        with safe_files.disk_errors(self._path, "read"):
+            data = self._path.read_bytes()
+            before = self._target.read_bytes() if self._target.exists() else None
+        text = data.decode("utf-8", "replace")
+        if self._path.suffix == paper_file.NOTE:
+            made = to_text(text)
+            if made is None or has_additions(text):
+                return ADDED if made else EDITED
+            return TAKEN if before not in (None, made.encode("utf-8", "replace")) else ""
+        if paper_file.parse_file(text) is None:
+            return FOREIGN
+        if (to_text(to_note(text, Extras())) or "").encode() != data:
+            return EDITED
+        same = before is None or to_text(before.decode("utf-8", "replace")) == text
+        return "" if same else TAKEN
+
+    def carry_out(self) -> Record:
+        """Change the form.
+
+        Raises
+        ------
+        NotFound
+            The text was deleted or changed meanwhile.
+        StoreFailed
+            The disk refused.
+        """
+        return self._writer.change_announced(self._plan_change, self._replace_file)
+
+    def _plan_change(self) -> Plan:
+        writer = self._writer
+        entry = writer.catalogue.by_file(self._file)
+        if entry is None or safe_files.read_stamp(self._path) != (entry.size, entry.mtime_ns):
+            msg = f"{self._file} was deleted or changed meanwhile."
+            raise NotFound(msg, "Convert the shelf again.")
+        old = Record.from_json(entry.record, writer.folder)
+        stored = replace(old.stored, path=str(self._target))
+        return Plan(replace(old, stored=stored), writes=True, same=((entry, old),))
+
+    def _replace_file(self, plan: Plan) -> Record:
+        writer = self._writer
+        [(_, old)] = plan.same
+        data = writer.read_bytes(old)
+        if sha256(data) != old.stored.sha256:
+            raise NotFound(f"{self._file} was changed meanwhile.", "Convert the shelf again.")
+        record = writer.replace_text(plan.record, data, plan.same)
+        # Also where its text was rejected: the same text is in the new file.
+        writer.catalogue.announce_change(self._file, "remove", time.time())
+        return record

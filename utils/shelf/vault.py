@@ -1,0 +1,120 @@
+"""Read and write the text files of a shelf in both forms, and collect what notes say beyond that.
+
+A shelf may hold text files and notes (`.markdown_note`) side by side. Everything else on the shelf
+reads and writes plain text through this module, so checksums, places in a text, and passages are
+the same in both forms.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import shorten
+
+from ..citations import build_citation_key, to_csl_item
+from ..lists.printed_references import find_printed_ids, list_reference_lines
+from ..model.paper import StoredPaper
+from ..system.plain_text import one_line
+from . import paper_file
+from .catalogue import Catalogue
+from .markdown_note import Extras, to_note, to_text
+from .record import Record
+
+_LONGEST_DESCRIPTION = 120  # characters of a link's text
+_MOST_NAMES = 5_000  # identifiers of one reference list
+
+
+def read_file(path: Path, stored: StoredPaper | None = None) -> bytes:
+    """Return a text file as plain text; a note that is not a paper's as it is.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    stored : StoredPaper, optional
+        The paper that the file should hold: its header stands in for unreadable front matter.
+
+    Raises
+    ------
+    OSError
+        The file cannot be read.
+    """
+    data = path.read_bytes()
+    if path.suffix.lower() != paper_file.NOTE:
+        return data
+    header = paper_file.parse_file(paper_file.add_header(stored, "")) if stored else None
+    text = to_text(data.decode("utf-8", "replace"), header)
+    return data if text is None else text.encode("utf-8", "replace")
+
+
+def is_text_file(path: Path) -> bool:
+    """Return whether a file may be a paper's: a text file, or a note that has a paper's header."""
+    if path.suffix.lower() != paper_file.NOTE:
+        return path.suffix.lower() == paper_file.TEXT
+    return to_text(path.read_bytes().decode("utf-8", "replace")) is not None
+
+
+class Vault:
+    """The notes of one shelf, and the facts in them beyond the texts.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of the shelf.
+    catalogue : Catalogue
+        Finds the cited papers.
+    """
+
+    def __init__(self, folder: Path, catalogue: Catalogue) -> None:
+        self.folder = folder
+        self._catalogue = catalogue
+
+    def build_file(self, record: Record, data: bytes) -> bytes:
+        """Return the bytes of a text's file, made of its plain text *data*.
+
+        What a person added to the note that is there stays.
+        """
+        path = Path(record.stored.path)
+        if path.suffix != paper_file.NOTE:
+            return data
+        before = path.read_bytes().decode("utf-8", "replace") if path.is_file() else ""
+        text = data.decode("utf-8", "replace")
+        return to_note(text, self._collect_extras(record, text), before).encode("utf-8", "replace")
+
+    def _collect_extras(self, record: Record, text: str) -> Extras:
+        stored = record.stored
+        paper = stored.paper
+        pdf = Path(stored.path).with_suffix(".pdf")
+        keywords = str(to_csl_item(paper).get("keyword", ""))
+        tags = [f"papershelf/{stored.kind.replace('_', '-')}"]
+        tags += [f"papershelf/{stored.version}"] if stored.version else []
+        tags += ["papershelf/retracted"] if paper.retracted else []
+        return Extras(
+            citekey=build_citation_key(paper),
+            tags=tuple(tags),
+            keywords=tuple(filter(None, keywords.split("; "))),
+            pdf=pdf.name if pdf.is_file() else "",
+            cited=tuple(self._find_cited(record, text)),
+        )
+
+    def _find_cited(self, record: Record, text: str) -> list[tuple[str, str]]:
+        """Return file and description of the papers that a text cites, in the order it does."""
+        lines = list_reference_lines(text, record.stored.sections)
+        printed = {name: None for line in lines for name in find_printed_ids(line).names()}
+        cited: dict[str, Record] = {}
+        for entry in self._catalogue.by_names(list(printed)[:_MOST_NAMES]):
+            found = Record.from_json(entry.record, self.folder)
+            if found.stored.kind == "rejected" or found.ids.shares(record.ids):
+                continue
+            twin = next((file for file, one in cited.items() if one.ids.shares(found.ids)), "")
+            if not twin or found.rank > cited[twin].rank:
+                cited[twin or found.file] = found
+        return [(one.file, _describe(one)) for one in cited.values()]
+
+
+def _describe(record: Record) -> str:
+    """Return the first author, the year and the title of a paper."""
+    paper = record.stored.paper
+    author = paper.authors[0].family or paper.authors[0].name if paper.authors else ""
+    named = " ".join(filter(None, (author.partition(",")[0], paper.year)))
+    whole = one_line(": ".join(filter(None, (named, paper.title))))
+    return shorten(whole, _LONGEST_DESCRIPTION, placeholder=" …")
