@@ -202,6 +202,9 @@ OWN_PLUGINS = (
             "zotero pull": Command(".cli.zotero",
                 "read a Zotero library or collection as a list of papers",
                 ("--collection Moss --output moss.ris", "--database ~/Zotero/zotero.sqlite")),
+            "zotero push": Command(".cli.zotero",
+                "add papers to Zotero, with tags, a note, PDF and text",
+                ("JOB --collection Moss --dry-run", "--undo")),
         },
         settings={
             "zotero_local_url": Setting(str, "http://localhost:23119/api",

@@ -269,6 +269,10 @@ class Zotero:
 
     def _read(self, shelf: Shelf, call: Call, place: str, page: int) -> Reply:
         """LocalAPIEndpoint._initInternal, and ItemsController.items."""
+        kind, _, key = place.partition("/")
+        if KEY.fullmatch(key):
+            one = getattr(shelf, kind).get(key)
+            return as_json(shelf.row(one)) if one else text("Not found", TEXT, 404)
         rows = list(_select(shelf, place, call.params))
         version = {"Last_Modified_Version": str(shelf.version)}
         since = call.header("if-modified-since-version")

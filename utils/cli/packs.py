@@ -66,7 +66,7 @@ def add(commands: Commands) -> None:
 
 
 def _write_pack(args: argparse.Namespace, library: Library) -> int:
-    papers, title = _read_papers(args.what)
+    papers, title = read_named_papers(args.what)
     pack = library.references.pack(
         papers,
         args.program,
@@ -87,7 +87,7 @@ def _write_pack(args: argparse.Namespace, library: Library) -> int:
     return NO_FULL_TEXT if pack.missing else 0
 
 
-def _read_papers(words: list[str]) -> tuple[str | dict[str, list[Entry]], str]:
+def read_named_papers(words: list[str]) -> tuple[str | dict[str, list[Entry]], str]:
     """Return the name of a harvest or review, or lists by their names, and their title."""
     from ..model.identifiers import Ids
 

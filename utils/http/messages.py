@@ -53,6 +53,7 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=dict)
     form: Mapping[str, Any] | None = None
     json: Any = None
+    content: bytes | None = None
     cookies: Any = None
 
 

@@ -164,20 +164,22 @@ class Web:
             build_request_name(Request("GET", url, params, self._build_headers(None, plain=False)))
         )
 
-    def post(
+    def post(  # noqa: PLR0913 - the options of one request
         self,
         url: str,
         form: Mapping[str, Any] | None = None,
         *,
         json: Any = None,
+        content: bytes | None = None,
         headers: Mapping[str, str] | None = None,
         allow: Collection[int] = (),
         check: AnswerCheck | None = None,
         limit: int = MAX_BODY_BYTES,
         on_retry: RetryObserver | None = None,
     ) -> Answer:
-        """Send a form, or *json*, to *url*; see `get`. A redirect is rejected."""
-        hop = Request("POST", url, None, self._build_headers(headers, plain=False), form, json)
+        """Send a form, *json* or *content* to *url*; see `get`. A redirect is rejected."""
+        sent = self._build_headers(headers, plain=False)
+        hop = Request("POST", url, None, sent, form, json, content)
         call = _Call(hop, _TimeBudget(self.deadline), allow, check, limit, on_retry=on_retry)
         return self._send_with_retries(call)
 

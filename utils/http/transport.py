@@ -290,7 +290,7 @@ def _to_prepared_request(hop: Request) -> requests.PreparedRequest:
         hop.url,
         headers=headers,
         params=hop.params,
-        data=hop.form,
+        data=hop.form if hop.content is None else hop.content,
         json=hop.json,
         cookies=hop.cookies,
     ).prepare()

@@ -1,28 +1,34 @@
-"""Read papers from a Zotero library.
+"""Read papers from a Zotero library, and push papers of the shelf into it.
 
 `pull_papers` reads a library or one of its collections as a list of papers, through the local API
 of the Zotero on this computer, through zotero.org with a key (`.client`), or from a copy of
 ``zotero.sqlite`` (`.database`). `read_list` makes ``zotero:COLLECTION`` a list wherever the shell
-takes a file of papers.
+takes a file of papers. `push_papers` writes into a library (`.push`) and `undo_last_push` takes
+that back; the journal of both is on the shelf (`.journal`).
 
 The core does not import this package: it is registered in `..plugins`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from ..command_line import command_line
 from ..errors import BadRequest, NothingFound
 from ..lists.pasted import Entry
+from ..model.job import Harvested
 from ..model.paper import Paper
 from ..settings import Settings
+from ..shelf import Shelf
 from ..system.plain_text import one_line
-from .client import get_setting, open_library
+from .client import ZoteroApi, get_setting, open_library
 from .database import ZoteroDatabase
 from .items import is_paper, item_to_paper, items_to_entries
+from .journal import Journal
+from .push import Attach, Push, carry_out, plan_push, settle_steps, undo_push
 
 _MAX_NAMED = 20
 
@@ -72,6 +78,65 @@ def pull_papers(
 def read_list(settings: Settings, name: str) -> list[Entry]:
     """Return the papers of ``zotero:NAME`` as entries; without a name, those of the library."""
     return items_to_entries(pull_items(settings, name.strip()))
+
+
+def push_papers(
+    settings: Settings,
+    shelf: Shelf,
+    rows: Iterable[Harvested],
+    *,
+    collection: str = "",
+    attach: Attach = "linked",
+    dry_run: bool = True,
+) -> Push:
+    """Add papers to the library: items, a collection, tags, a note, PDF and text.
+
+    Parameters
+    ----------
+    rows : iterable of Harvested
+        The papers of a harvest, review or list.
+    collection : str, optional
+        The name or key of the collection; made where none has the name.
+    attach : str, optional
+        ``linked`` to the files on the shelf, ``stored`` in Zotero, or ``none``.
+    dry_run : bool, optional
+        Write nothing into Zotero; the result says what would be written.
+
+    Raises
+    ------
+    BadRequest
+        Files are to be linked in the library of a group, which Zotero does not allow.
+    Unreachable, NotConfigured
+        Zotero does not run, or does not let us write.
+    """
+    group = bool(get_setting(settings, "library"))
+    if group and attach == "linked":
+        msg = "Zotero links no files in the library of a group."
+        raise BadRequest(msg, "Give --attach stored, or --attach none.")
+    with _open_for_push(settings, shelf) as (api, journal, library):
+        steps = settle_steps(journal, library, api)
+        options: Any = {"collection": collection, "attach": attach, "own_use": not group}
+        push = plan_push(rows, shelf, api, steps, **options)
+        if not dry_run:
+            api.allow_writing(journal)
+            carry_out(push, journal, library, api, shelf)
+        return push
+
+
+def undo_last_push(settings: Settings, shelf: Shelf, *, dry_run: bool = True) -> Push:
+    """Take back the last push of this shelf that was not undone; see `.push.undo_push`."""
+    with _open_for_push(settings, shelf) as (api, journal, library):
+        if not dry_run:
+            api.allow_writing(journal)
+        return undo_push(journal, library, api, dry_run=dry_run)
+
+
+@contextmanager
+def _open_for_push(settings: Settings, shelf: Shelf) -> Iterator[tuple[ZoteroApi, Journal, str]]:
+    api, journal = open_library(settings, writable=True), Journal(shelf.folder)
+    library = api.identify()
+    with journal.lock():
+        yield api, journal, library
 
 
 def find_collection(collections: Sequence[Mapping[str, Any]], wanted: str) -> str:

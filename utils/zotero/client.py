@@ -20,8 +20,12 @@ rule against private addresses is relaxed here, and only here, for the address o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+import hashlib
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple, Protocol
 from urllib.parse import quote
 
 from ..command_line import command_line
@@ -38,6 +42,7 @@ _SETTINGS_HINT = (
     "to communicate with Zotero”."
 )
 _KEY_HINT = "Make a key at https://www.zotero.org/settings/keys and set ZOTERO_API_KEY."
+_NO_CONTENT, _CHANGED = 204, 412
 _REFUSALS = frozenset({304, 400, 403, 404, 405, 409, 412, 413, 428, 501})
 """Statuses whose meaning this module explains itself."""
 
@@ -49,6 +54,25 @@ def _get_backoff(headers: Mapping[str, str]) -> float:
 
 _WEB_RATE = Rate("zotero", ("zotero",), every=0.5, in_flight=1, backoff=10.0, asked=_get_backoff)
 """zotero.org publishes no number; its documentation asks for one request at a time."""
+
+
+class Keys(Protocol):
+    """A place for the keys that Zotero programs gave us, by their servers' identifiers."""
+
+    def find_key(self, server: str) -> str:
+        """Return the key for a server; "" if there is none."""
+
+    def keep_key(self, server: str, key: str) -> None:
+        """Keep the key for a server."""
+
+
+class Written(NamedTuple):
+    """An object after a request: its new version, or the status and words of a refusal."""
+
+    key: str
+    version: int
+    status: int = 0
+    words: str = ""
 
 
 class ZoteroApi:
@@ -71,6 +95,7 @@ class ZoteroApi:
         self._base = base
         self._headers = {"Zotero-API-Version": "3", **headers}
         self.is_local = is_local
+        self._authorize: Callable[[], str] = str  # replaced where a user can be asked
 
     def list_collections(self) -> list[dict[str, Any]]:
         """Return all collections that are not in the trash."""
@@ -81,9 +106,149 @@ class ZoteroApi:
         place = f"collections/{quote(collection, safe='')}/" if collection else ""
         return self._read_list(f"{place}items/top")
 
-    def check(self) -> None:
-        """Raise the error that a request would raise."""
-        self._get("collections", {"limit": 1})
+    def list_items(self) -> list[dict[str, Any]]:
+        """Return all items that are not in the trash, with notes, files and annotations."""
+        return self._read_list("items")
+
+    def check(self) -> Answer:
+        """Return an answer, or raise the error that a request would raise."""
+        return self._get("collections", {"limit": 1})
+
+    def write(self, kind: str, objects: Sequence[Mapping[str, Any]]) -> list[Written]:
+        """Create or change up to 50 ``items`` or ``collections``; return what became of each.
+
+        A new object has a key that we chose, and version 0: repeated after an answer was lost, the
+        same request creates nothing again. Write tokens are therefore not needed.
+        """
+        answer = self._post(kind, json=list(objects))
+        found = answer.json()
+        if not isinstance(found, dict):
+            raise _build_unrecognised_error(answer)
+        return [self._read_outcome(kind, found, at, one) for at, one in enumerate(objects)]
+
+    def _read_outcome(
+        self, kind: str, found: Mapping[str, Any], at: int, sent: Mapping[str, Any]
+    ) -> Written:
+        key, place = str(sent["key"]), str(at)
+        if row := found.get("successful", {}).get(place):
+            return Written(key, int(row.get("version", 0)))
+        if place in found.get("unchanged", {}):
+            return Written(key, int(sent["version"]))
+        failed = found.get("failed", {}).get(place, {})
+        if failed.get("code") == _CHANGED and not sent["version"]:  # made by a lost answer
+            return Written(key, int(self.read_object(f"{kind}/{key}").get("version", 0)))
+        words = one_line(str(failed.get("message", "no reason given")))[:200]
+        return Written(key, 0, int(failed.get("code", 0)), words)
+
+    def upload(self, key: str, name: str, media: str, data: bytes) -> int:
+        """Store a file in an attachment; return the attachment's new version.
+
+        Raises
+        ------
+        NotEntitled
+            The storage of zotero.org is full.
+        """
+        place, once = f"items/{key}/file", {"If-None-Match": "*"}
+        about = {"md5": hashlib.md5(data, usedforsecurity=False).hexdigest(), "filename": name}
+        about |= {"filesize": str(len(data)), "mtime": str(int(time.time() * 1000)), "params": "1"}
+        answer = self._post(place, form={**about, "contentType": media}, headers=once)
+        granted = answer.json()
+        if not granted.get("exists"):
+            self._send_file(str(granted["url"]), granted["params"], name, media, data)
+            answer = self._post(place, form={"upload": str(granted["uploadKey"])}, headers=once)
+        version = answer.headers.get("Last-Modified-Version", "")
+        return (
+            int(version)
+            if version.isdecimal()
+            else int(self.read_object(f"items/{key}")["version"])
+        )
+
+    def _send_file(
+        self, url: str, fields: Mapping[str, Any], name: str, media: str, data: bytes
+    ) -> None:
+        """Send a file to the place that Zotero named: to itself, or to its store in the cloud."""
+        boundary = secrets.token_hex(16)
+        parts = [
+            f'--{boundary}\r\nContent-Disposition: form-data; name="{one}"\r\n\r\n{value}\r\n'
+            for one, value in fields.items()
+        ]
+        parts.append(
+            f'--{boundary}\r\nContent-Disposition: form-data; name="file"; '
+            f'filename="{quote(name)}"\r\nContent-Type: {media}\r\n\r\n'
+        )
+        body = "".join(parts).encode() + data + f"\r\n--{boundary}--\r\n".encode()
+        headers = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
+        if self.is_local:
+            headers["Zotero-Server-ID"] = self._headers["Zotero-Server-ID"]
+        self._web.post(url, content=body, headers=headers)
+
+    def identify(self) -> str:
+        """Return the name of the library with its server, whose versions are its own.
+
+        Raises
+        ------
+        NotConfigured
+            This Zotero cannot be written to.
+        """
+        place = "/".join(self._base.split("/")[-2:])
+        if not self.is_local:
+            return f"web/{place}"
+        server = self.check().headers.get("Zotero-Server-ID", "")
+        if not server:
+            msg = "This Zotero lets other programs read, but not write."
+            pack = command_line("export pack JOB --for zotero")
+            raise NotConfigured(msg, "Update to Zotero 10, or set ZOTERO_API_KEY.", f"Or: {pack}")
+        self._headers["Zotero-Server-ID"] = server
+        return f"local/{server}/{place}"
+
+    def allow_writing(self, keys: Keys) -> None:
+        """Take the key of an earlier consent, or have Zotero ask its user in a dialog.
+
+        Raises
+        ------
+        NotConfigured
+            The user did not choose *Always Allow*.
+        """
+        if self.is_local:
+            server = self._headers["Zotero-Server-ID"]
+            self._authorize = partial(self._ask_consent, keys, server)
+            self._headers["Zotero-API-Key"] = keys.find_key(server) or self._authorize()
+
+    def _ask_consent(self, keys: Keys, server: str) -> str:
+        """Have Zotero ask its user whether we may write; return the key."""
+        root = self._base.rsplit("/", 2)[0]
+        headers = {"Zotero-Server-ID": server}
+        body = {"appName": "Papershelf"}
+        answer = self._web.post(
+            f"{root}/local/authorize", json=body, headers=headers, allow=_REFUSALS
+        )
+        if answer.status == 403:
+            msg = "The user of Zotero did not let Papershelf write."
+            raise NotConfigured(msg, "Push again and choose Always Allow in Zotero's dialog.")
+        granted = answer.json()
+        if not granted.get("remember"):
+            msg = "Zotero allowed one single request, and a push needs several."
+            raise NotConfigured(msg, "Push again and choose Always Allow in Zotero's dialog.")
+        keys.keep_key(server, str(granted["key"]))
+        return str(granted["key"])
+
+    def _post(self, path: str, *, headers: Mapping[str, str] | None = None, **body: Any) -> Answer:
+        """Return the answer to a request that writes; ask for consent again if it was revoked."""
+        for attempt in range(2):
+            try:
+                sent = {**self._headers, **(headers or {})}
+                url = f"{self._base}/{path}"
+                answer = self._web.post(
+                    url, headers=sent, allow=_REFUSALS | {401}, check=_check_json, **body
+                )
+            except Unreachable as error:
+                raise self._explain_silence(error) from None
+            if answer.status != 401 or not self.is_local or attempt:
+                break
+            self._headers["Zotero-API-Key"] = self._authorize()
+        if answer.status >= 300:
+            raise self._explain_refusal(answer)
+        return answer
 
     def read_object(self, path: str) -> dict[str, Any]:
         """Return a JSON object."""
@@ -154,13 +319,16 @@ class ZoteroApi:
         if answer.status == 404:
             msg = "Zotero has no such library or collection."
             return BadRequest(msg, "Check ZOTERO_LIBRARY: empty, or groups/ID.")
+        if answer.status == 413 and (quota := answer.headers.get("Zotero-Storage-Quota", "")):
+            msg = f"The storage of this account at zotero.org ({quota[:20]} MB) is full."
+            return NotEntitled(msg, "Attach links instead: --attach linked.", status=413)
         msg = f"Zotero refused the request with status {answer.status}: {words}."
         return NotAvailable(msg, status=answer.status)
 
 
 def _check_json(answer: Answer) -> None:
     """Raise `Unreachable` for an answer that was cut in the middle, so that it is asked again."""
-    if answer.status < 300:
+    if answer.status < 300 and answer.status != _NO_CONTENT:
         answer.json()
 
 
@@ -180,11 +348,11 @@ def _build_unrecognised_error(answer: Answer) -> Unreachable:
     return Unreachable(msg, "Check ZOTERO_LOCAL_URL and ZOTERO_BASE_URL.", lasting=True)
 
 
-def open_library(settings: Settings) -> ZoteroApi:
+def open_library(settings: Settings, *, writable: bool = False) -> ZoteroApi:
     """Return the library of the Zotero on this computer, or with a key, the one of zotero.org.
 
     With a key, the program on this computer is asked first: it needs no network, and has what is
-    not synced yet.
+    not synced yet. If *writable*, a program before Zotero 10 counts as one that does not run.
 
     Raises
     ------
@@ -201,7 +369,10 @@ def open_library(settings: Settings) -> ZoteroApi:
     if not settings.key("zotero_api_key"):
         return local
     try:
-        local.check()
+        if writable:
+            local.identify()
+        else:
+            local.check()
     except (Unreachable, NotConfigured):
         return _open_web(settings)
     return local

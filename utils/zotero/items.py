@@ -1,4 +1,4 @@
-"""Convert items of Zotero to papers, as all three doors to a library give them.
+"""Convert items of Zotero to papers, and papers to items.
 
 An item is the ``data`` object of Zotero's web API, version 3; its local API and our reader of
 ``zotero.sqlite`` give the same form. Fields are those of zotero/zotero-schema. Identifiers are in
@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from html import escape
 from typing import Any
 
-from ..citations.items import strip_markup
+from ..citations.items import strip_markup, to_csl_item
 from ..lists.described import paper_to_entry
 from ..lists.pasted import Entry, collect_ids
 from ..model.identifiers import IdName
@@ -113,3 +114,62 @@ def _read_date(text: str) -> str:
 def _get_text(item: Item, name: str) -> str:
     value = item.get(name)
     return one_line(value[:_FIELD_MAX_CHARS]) if isinstance(value, str) else ""
+
+
+_CSL_TYPES = {
+    "article-journal": "journalArticle", "article": "preprint", "chapter": "bookSection",
+    "article-newspaper": "newspaperArticle",
+}  # fmt: skip
+_FIELDS = {
+    "publicationTitle": ("container-title", "journalArticle newspaperArticle"),
+    "bookTitle": ("container-title", "bookSection"),
+    "repository": ("archive", "preprint"),
+    "journalAbbreviation": ("container-title-short", "journalArticle"),
+    "volume": ("volume", "journalArticle bookSection"),
+    "issue": ("issue", "journalArticle"),
+    "pages": ("page", "journalArticle bookSection newspaperArticle"),
+    "ISSN": ("ISSN", "journalArticle newspaperArticle"),
+    "DOI": ("DOI", "journalArticle preprint dataset"),
+}
+"""Fields of Zotero: the field in CSL, and the types of item that have it (zotero-schema)."""
+
+
+def paper_to_item(paper: Paper) -> dict[str, Any]:
+    """Return a new item that describes a paper; what its type has no field for is in *Extra*."""
+    csl = to_csl_item(paper)
+    kind = _CSL_TYPES.get(csl["type"], csl["type"])
+    fields = {
+        name: csl.get(source, "") for name, (source, types) in _FIELDS.items() if kind in types
+    }
+    extra = {name: csl.get(name, "") for name in ("PMID", "PMCID")}
+    extra["DOI"] = "" if "DOI" in fields else csl.get("DOI", "")
+    if arxiv := csl.get("archive_location", ""):
+        extra["arXiv"] = arxiv
+    common = {
+        "title": csl.get("title", ""),
+        "abstractNote": csl.get("abstract", ""),
+        "date": paper.published,
+        "language": csl.get("language", ""),
+        "url": csl.get("URL", ""),
+        "extra": "\n".join(f"{name}: {value}" for name, value in extra.items() if value),
+    }
+    found = {name: value for name, value in (common | fields).items() if value}
+    return {"itemType": kind, "creators": list(map(_to_creator, paper.authors)), **found}
+
+
+def _to_creator(author: Author) -> dict[str, str]:
+    if author.collective or not author.family:
+        return {"creatorType": "author", "name": strip_markup(author.name)}
+    given = author.given or " ".join(f"{letter}." for letter in author.initials)
+    names = {"firstName": strip_markup(given), "lastName": strip_markup(author.family)}
+    return {"creatorType": "author", **names}
+
+
+def build_note(facts: Mapping[str, str]) -> str:
+    """Return a note that lists facts; all values are text, whatever they hold.
+
+    >>> build_note({"Text": "full & <b>whole</b>"})
+    '<h1>Papershelf</h1><p>Text: full &amp; &lt;b&gt;whole&lt;/b&gt;</p>'
+    """
+    lines = (f"<p>{escape(name)}: {escape(one_line(text))}</p>" for name, text in facts.items())
+    return "<h1>Papershelf</h1>" + "".join(lines)
