@@ -133,40 +133,6 @@ def test_former_names_of_commands_and_options_are_taken_and_not_shown(typed):
     assert not {word for word in rest if word in former and f" {word} " in shown}
 
 
-SLIPS = {
-    "downlod 1": "Did you mean uv run server.py download?",
-    "shelf adit": "Did you mean uv run server.py shelf audit?",
-    "staus": "Did you mean uv run server.py harvest status?",
-    "search moss --limt 5": "Did you mean --limit?",
-    "search moss --limit five": "--limit: 'five' is not a whole number",
-    "search moss --since 2024-13": "'2024-13' is not a date: write 2020, 2020-05 or 2020-05-31",
-    "list --kind fulltext": "'fulltext' is not a value of --kind. Did you mean full_text?",
-    "cite 1 --style": "--style needs a value", "corpus find": "QUERY is missing",
-    "--json list": "Write it behind the command",
-    "list --since 2024 --until 2020": "2024, is later than the last, 2020.",
-    "download nowhere.txt": "There is no file nowhere.txt.",
-    "setup token bob --days x": "'x' is not a number of days",
-    "--verison": "Did you mean uv run server.py --version?",
-    "export too many": "'too' is one argument too many",
-    "search moss --source pubmd": "Did you mean pubmed?", "search moss --limit 0": "--limit is 0",
-    "search moss --since 2024 --until 2020": "--since 2024 is later than --until 2020",
-    "search --lr CXCL12": "For example: uv run server.py search --lr CXCL12 CXCR4",
-    "harvest 1 --media figurs": "'figurs' is not a kind of media. Did you mean figures?",
-    "status epilepticus": "write uv run server.py harvest 'status epilepticus'",
-    "review export x --for excel": "Choose among rayyan, covidence, asreview, eppi, zotero",
-    "check a.md --output a.txt": "Name it a.html",
-    "download 1 2 --output a.txt": "--output goes with exactly one paper. Leave it out.",
-    "setup serve --port abc": "--port: 'abc' is not a whole number",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("typed", SLIPS)
-def test_a_slip_is_answered_with_what_is_probably_meant(typed, capsys):
-    assert cli.main(typed.split()) == 2
-    shown = capsys.readouterr()
-    assert SLIPS[typed] in shown.out + shown.err
-
-
 def test_options_may_stand_between_other_words():
     args = parse_command(["download", "1", "--force", "2", "--json", "3"])
     assert (args.paper, args.force, args.json) == (["1", "2", "3"], True, True)
