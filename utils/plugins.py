@@ -206,6 +206,7 @@ OWN_PLUGINS = (
                 "add papers to Zotero, with tags, a note, PDF and text",
                 ("JOB --collection Moss --dry-run", "--undo")),
         },
+        toolsets={"zotero": (".mcp.zotero",)},
         settings={
             "zotero_local_url": Setting(str, "http://localhost:23119/api",
                 "the interface of the Zotero program on this computer"),

@@ -172,7 +172,7 @@ def _plan_paper(
     paper = reference.paper
     if isinstance(place, int):
         return PushedPaper(paper, "skipped", detail=f"the same paper as number {place + 1}")
-    if not paper.title:
+    if not (place or paper.title):
         return PushedPaper(paper, "skipped", detail="its record is unknown: harvest it first")
     tags = [f"{TAG}{_get_status(reference)}", *[f"{TAG}retracted"] * paper.retracted]
     added: list[str] = []
