@@ -1,6 +1,7 @@
 """Folders of PDF files that are adopted: what is filed, what is not, and what is left as it was."""
 
 import csv
+import errno
 import os
 import textwrap
 from pathlib import Path
@@ -10,8 +11,9 @@ import pytest
 from tests.own_words import prose
 from tests.world.pdf import pdf_of, scan_of, write
 from utils.curation import file_matching
-from utils.curation.adoption_journal import write_table
-from utils.errors import BadRequest
+from utils.curation.adoption_journal import AdoptionJournal, write_table
+from utils.errors import BadRequest, StoreFailed
+from utils.harvest.jobs import Ledgers
 from utils.readers.pdf import ocr
 
 
@@ -89,7 +91,8 @@ def test_what_is_there_twice_is_filed_once(library, world, folder):
     put(folder, "c.pdf", pdf_of(record) + b"\n% annotated\n")
     done = adopted(library, folder)
     assert sorted(one.state for one in done.values()) == ["duplicate", "duplicate", "filed"]
-    assert "a.pdf" in done["c.pdf"].detail
+    # Two threads read: of two files with the same bytes, either may be first.
+    assert done["c.pdf"].detail.endswith(("a.pdf.", "b.pdf."))
     assert library.list_papers()[0] == 1
 
 
@@ -287,3 +290,74 @@ def test_a_folder_that_cannot_be_adopted_is_refused(library, world, folder, wher
     path = folder / "missing" if where == "missing" else library.settings.papers_dir
     with pytest.raises(BadRequest):
         library.upkeep.adopt(path)
+
+
+def reference(record, path):
+    people = " and ".join(f"{family}, {given}" for family, given in record.authors)
+    return (
+        f"@article{{a, title={{{record.plain_title}}}, author={{{people}}}, "
+        f"doi={{{record.doi}}}, year={{{record.year}}}, file={{:{path}:PDF}}}}"
+    )
+
+
+def test_a_reference_file_says_which_paper_a_file_is_without_a_look_up(library, world, folder):
+    record = world.paper("paywall")
+    put(folder, "storage/ABCD/x.pdf", pdf_of(record))
+    put(folder, "library.bib", reference(record, "home/roe/storage/ABCD/x.pdf").encode())
+    asked = len(world.requests)
+    [one] = adopted(library, folder, asks_sources=False).values()
+    assert (one.state, one.paper) == ("filed", f"doi:{record.doi.lower()}")
+    assert len(world.requests) == asked
+
+
+def test_a_reference_file_that_attaches_the_wrong_file_is_not_believed(library, world, folder):
+    record, other = world.paper("paywall"), world.paper("login")
+    put(folder, "x.pdf", pdf_of(other))
+    listing = put(folder.parent, "library.bib", reference(record, "x.pdf").encode())
+    [one] = adopted(library, folder, references=[listing]).values()
+    assert (one.state, one.paper) == ("filed", f"doi:{other.doi.lower()}")
+
+
+def test_another_reference_file_has_undecided_files_read_again(library, world, folder):
+    record = world.paper("paywall")
+    put(folder, "x.pdf", pdf_of(record))
+    assert states(library, folder, asks_sources=False) == {"x.pdf": "unknown"}
+    listing = put(folder.parent, "library.bib", reference(record, "x.pdf").encode())
+    found = states(library, folder, asks_sources=False, references=[listing])
+    assert found == {"x.pdf": "filed"}
+
+
+def test_a_damaged_reference_file_of_the_folder_is_named(library, world, folder):
+    put(folder, "library.xml", b"<xml><records>")
+    put(folder, "x.pdf", pdf_of(world.paper("paywall")))
+    adoption = library.upkeep.adopt(folder)
+    assert "library.xml was not used" in adoption.unread_references[0]
+    assert [one.state for one in adoption] == ["filed"]
+    with pytest.raises(BadRequest):
+        library.upkeep.adopt(folder, references=[folder / "library.xml"])
+
+
+@pytest.mark.parametrize("step", range(3))
+def test_a_full_disk_stops_the_run_and_the_next_one_ends_it(
+    library, world, folder, monkeypatch, step
+):
+    records = [world.paper(name) for name in ("paywall", "login")]
+    for at, record in enumerate(records):
+        put(folder, f"{at}.pdf", pdf_of(record))
+    before = snapshot(folder)
+    places = [
+        (type(library.shelf), "save"),
+        (AdoptionJournal, "add"),
+        (Ledgers, "record_arrival"),
+    ]
+
+    def fill(*_, **__):
+        raise StoreFailed(os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as full:
+        full.setattr(*places[step], fill)
+        with pytest.raises(StoreFailed):
+            adopted(library, folder)
+    assert states(library, folder) == {"0.pdf": "filed", "1.pdf": "filed"}
+    assert library.list_papers()[0] == 2
+    assert snapshot(folder) == before

@@ -29,6 +29,13 @@ def add(commands: Commands) -> None:
         "--as", dest="paper", default="", metavar="ID", help="the paper that one file is"
     )
     adopt.add_argument(
+        "--references",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="BibTeX, RIS, EndNote XML or Zotero RDF with the files of papers",
+    )
+    adopt.add_argument(
         "--no-lookup",
         dest="lookup",
         action="store_false",
@@ -51,8 +58,11 @@ def _adopt_folder(args: argparse.Namespace, library: Library) -> int:
         paper=args.paper,
         asks_sources=args.lookup,
         dry_run=args.dry_run,
+        references=args.references,
         again=args.again,
     )
+    for line in adoption.unread_references:
+        note(line)
     total, results = len(adoption.files), []
     show_count(0, total)
     for one in adoption:

@@ -32,10 +32,12 @@ from ..download.ladder import Ladder
 from ..errors import BadContent, BadRequest, NotFound, PaperError
 from ..harvest.jobs import Ledgers
 from ..http import MAX_BODY_BYTES
+from ..lists.attachments import AttachedPaper, find_attached, read_attached_papers
 from ..model.identifiers import Ids
 from ..model.paper import Document, Paper, StoredPaper
 from ..search.reference_search import STEPS, WantedReference, yield_candidates
 from ..system.plain_text import one_line
+from ..system.safe_files import disk_errors
 from .adoption_journal import (
     AdoptedFile,
     AdoptionJournal,
@@ -90,6 +92,9 @@ class FolderAdoption:
         Whether nothing is written.
     decided : Ids, optional
         The paper that the one file is, as a person says.
+    references : sequence of Path, optional
+        Reference files that say which PDF file belongs to which paper. Those that lie in the folder
+        itself are used, too.
     again : bool, optional
         Whether files that are not on the shelf are read again although they did not change.
 
@@ -107,6 +112,7 @@ class FolderAdoption:
         asks_sources: bool = True,
         dry_run: bool = False,
         decided: Ids | None = None,
+        references: Sequence[Path] = (),
         again: bool = False,
     ) -> None:
         self.ladder, self.dry_run = ladder, dry_run
@@ -119,8 +125,12 @@ class FolderAdoption:
         )
         if asks_sources:
             ladder.web.settings.require_email("NCBI")
-        self._matcher = FileMatcher(ladder, asks_sources)
-        basis = fingerprint(asks_sources, again and id(self), self._decided)
+        beside = _list_reference_files(self.folder)
+        self._attached, self.unread_references = _read_references(references, beside, self.files)
+        listed = {one.ids: one for papers in self._attached.values() for one in papers if one.ids}
+        self._matcher = FileMatcher(ladder, asks_sources, listed)
+        lists = [make_mark(one) for one in (*references, *beside)]
+        basis = fingerprint(asks_sources, again and id(self), self._decided, *lists)
         self._journal = AdoptionJournal.open(ladder.shelf.folder, self.folder, basis)
         self._first_files: dict[str, str] = {}  # by the checksum of the bytes, and by the paper
         self._ledgers = Ledgers(ladder)
@@ -189,8 +199,15 @@ class FolderAdoption:
             return unread._replace(state=state, detail=bad.message)
         if self._decided:
             match = replace(match, claimed_ids=Ids(), name_ids=self._decided, titles=())
-        elif match.document:
-            match = replace(match, more_ids=(match.document.ids,))
+            return unread._replace(match=match)
+        attached = self._attached.get(unread.path, ())
+        printed = match.document.ids if match.document else Ids()
+        titles = (one.title for one in attached if not one.ids and one.title)
+        match = replace(
+            match,
+            more_ids=(*(one.ids for one in attached), printed),
+            titles=(*titles, *match.titles),
+        )
         return unread._replace(match=match)
 
     # -- settling ----------------------------------------------------------------------------
@@ -361,6 +378,7 @@ class FolderAdoption:
 
 
 _UNREADABLE: dict[str, State] = {"login": "encrypted", "scanned": "scanned"}
+_REFERENCE_SUFFIXES = (".bib", ".ris", ".rdf", ".xml")
 _PLACE = "your folder"
 _SAME_PAPER = "It is the same paper as"
 _CHANGED = "It changed while it was read. Run this again."
@@ -375,6 +393,35 @@ def _check_folder(path: Path, shelf: Path, decided: Ids) -> None:
     if decided and path.is_dir():
         msg = "--as says which paper one file is, and a folder was given."
         raise BadRequest(msg, "Give the file.")
+
+
+def _list_reference_files(folder: Path) -> list[Path]:
+    """Return the reference files that lie in a folder."""
+    found = (path for path in folder.iterdir() if path.suffix.lower() in _REFERENCE_SUFFIXES)
+    return sorted(path for path in found if path.is_file() and not path.is_symlink())
+
+
+def _read_references(
+    given: Sequence[Path], beside: Sequence[Path], files: Sequence[Path]
+) -> tuple[dict[Path, tuple[Paper, ...]], list[str]]:
+    """Return the papers attached to files, and which reference files of the folder are damaged.
+
+    Raises
+    ------
+    BadRequest
+        A reference file that was given cannot be read.
+    """
+    papers: list[AttachedPaper] = []
+    damaged: list[str] = []
+    for path in dict.fromkeys((*given, *beside)):
+        try:
+            with disk_errors(path, "read"):
+                papers += read_attached_papers(path.read_bytes(), path.name)
+        except PaperError as error:
+            if path in given:
+                raise
+            damaged.append(f"{display_path(path, path.parent)} was not used: {error.message}")
+    return find_attached(papers, files), damaged
 
 
 def _read_ahead(

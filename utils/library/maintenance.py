@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from .namespace import Namespace
@@ -51,6 +51,7 @@ class Upkeep(Namespace):
         paper: str | int | Ids = "",
         asks_sources: bool = True,
         dry_run: bool = False,
+        references: Sequence[str | Path] = (),
         again: bool = False,
     ) -> FolderAdoption:
         """Take the PDF files of a folder onto the shelf; iterating over the result does the work.
@@ -69,6 +70,7 @@ class Upkeep(Namespace):
             asks_sources=asks_sources,
             dry_run=dry_run,
             decided=Ids.parse(paper) if paper else Ids(),
+            references=[Path(one) for one in references],
             again=again,
         )
 
