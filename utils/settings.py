@@ -269,6 +269,10 @@ class _BaseSettings(BaseModel):
         description="the form of new texts: `txt`, or `md` (a note with YAML front matter, for "
         "Obsidian, Logseq and Quarto)",
     )
+    papers_keys: str = Field(
+        "",
+        description="the pattern of BibTeX keys, such as `authYearTitle`; else `roe2019moss`",
+    )
     papers_offline: bool = Field(False, description="only what is on disk; a miss says so")
     papers_shared: bool = Field(
         False,
@@ -567,6 +571,7 @@ class Overrides(SiteKeys, total=False):
     papers_retry_abstract_days: float
     papers_keep_pdf: bool
     papers_form: Literal["txt", "md"]
+    papers_keys: str
     papers_offline: bool
     papers_shared: bool
     papers_allow_private_network: bool

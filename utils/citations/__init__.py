@@ -20,6 +20,7 @@ from ..errors import BadRequest
 from ..model.paper import Paper
 from ..system.plain_text import one_line
 from .items import build_citation_key, invert_name, join_given_names, to_csl_item
+from .keys import UniqueKeys, parse_key_pattern
 from .latex import escape_literal, protect_capitals, to_latex
 from .nbib import iterate_nbib, to_nbib
 from .styles import STYLES as PRINTED
@@ -63,7 +64,9 @@ _PAGE_RANGE = re.compile(r"[^\s,;-]+-[^\s,;-]+")
 _AND = re.compile(r"\band\b", re.I)
 
 
-def format_citations(papers: Sequence[Paper], formats: Sequence[str]) -> list[dict[str, Any]]:
+def format_citations(
+    papers: Sequence[Paper], formats: Sequence[str], keys: str = ""
+) -> list[dict[str, Any]]:
     """Return each paper's citation in each requested format, in the order of both lists.
 
     Parameters
@@ -72,6 +75,8 @@ def format_citations(papers: Sequence[Paper], formats: Sequence[str]) -> list[di
         Any number; a style is loaded once, so pass many papers at a time.
     formats : sequence of str
         Some of `FORMATS`, or styles that `find_style` knows.
+    keys : str, optional
+        The pattern of BibTeX keys (`.keys`).
 
     Returns
     -------
@@ -85,19 +90,22 @@ def format_citations(papers: Sequence[Paper], formats: Sequence[str]) -> list[di
         A format is unknown.
     """
     names = dict.fromkeys(STYLES[find_style(style)] for style in formats)
-    references = {name: list(_format_each(papers, name)) for name in names}
+    references = {name: list(_format_each(papers, name, keys)) for name in names}
     return [{name: references[name][index] for name in references} for index in range(len(papers))]
 
 
-def format_references(papers: Sequence[Paper], style: str) -> list[str]:
+def format_references(papers: Sequence[Paper], style: str, keys: str = "") -> list[str]:
     """Return each paper's reference in one style as text; a CSL-JSON item is one line.
+
+    *keys* is the pattern of BibTeX keys (`.keys`).
 
     Raises
     ------
     BadRequest
-        The style is unknown.
+        The style or the pattern is unknown.
     """
-    references = _format_each(papers, STYLES[find_style(style)])
+    parse_key_pattern(keys)
+    references = _format_each(papers, STYLES[find_style(style)], keys)
     return [
         item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
         for item in references
@@ -133,16 +141,16 @@ def find_style(name: str) -> str:
     return known[folded]
 
 
-def _format_each(papers: Sequence[Paper], name: str) -> Iterator[Any]:
+def _format_each(papers: Sequence[Paper], name: str, pattern: str = "") -> Iterator[Any]:
     unfiled = ((paper, "") for paper in papers)
     if name == "ris":
         return iterate_ris(unfiled)
     if name == "bibtex":
-        return iterate_bibtex(unfiled)
+        return iterate_bibtex(unfiled, pattern)
     if name == "nbib":
         return iterate_nbib(unfiled)
     if name == "csl_json":
-        keys = _UniqueKeys()
+        keys = UniqueKeys(pattern)
         return (to_csl_item(paper, keys.assign(paper)) for paper in papers)
     return format_in_style(papers, _BY_NAME[name])
 
@@ -201,32 +209,14 @@ def iterate_ris(papers: Iterable[tuple[Paper, str]]) -> Iterator[str]:
     return (to_ris(paper, file) for paper, file in papers)
 
 
-def iterate_bibtex(papers: Iterable[tuple[Paper, str]]) -> Iterator[str]:
+def iterate_bibtex(papers: Iterable[tuple[Paper, str]], pattern: str = "") -> Iterator[str]:
     """Yield the BibTeX entries of papers, each given with its file or "", under unique keys.
 
     The second paper with the same key gets its identifier appended: a growing list keeps its keys.
+    With a *pattern* of keys (`.keys`), the letters a, b, … are appended.
     """
-    keys = _UniqueKeys()
+    keys = UniqueKeys(pattern)
     return (to_bibtex(paper, keys.assign(paper), file) for paper, file in papers)
-
-
-class _UniqueKeys:
-    """The citation keys already used in one list."""
-
-    def __init__(self) -> None:
-        self._taken: dict[str, int] = {}
-
-    def assign(self, paper: Paper) -> str:
-        """Return a key for the next paper that no earlier paper has."""
-        key = base_key = build_citation_key(paper)
-        if key in self._taken:
-            name = re.sub(r"[^a-z0-9]", "", paper.ids.pmid or paper.ids.key)
-            key = f"{base_key}_{name}" if name else base_key
-        while key in self._taken:
-            self._taken[base_key] += 1
-            key = f"{base_key}_{self._taken[base_key]}"
-        self._taken[key] = 1
-        return key
 
 
 def _build_bibtex_fields(item: CslItem, kind: str, file: str, category: str) -> dict[str, str]:

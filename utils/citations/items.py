@@ -162,10 +162,8 @@ def build_citation_key(paper: Paper) -> str:
     """
     first = paper.authors[0] if paper.authors else Author()
     family = _keep_ascii_letters(first.family or first.collective.split(" ")[0]) or "anon"
-    words = (
-        _keep_ascii_letters(word) for word in re.split(r"[\s/–—-]+", clean_title(paper.title)[:500])
-    )
-    significant = next((word for word in words if word and word not in _KEY_STOP_WORDS), "")
+    words = re.split(r"[\s/–—-]+", clean_title(paper.title)[:500])
+    significant = _keep_ascii_letters(next(filter(is_significant_word, words), ""))
     return f"{family[:30]}{_keep_ascii_letters(paper.year)}{significant[:30]}"
 
 
@@ -181,6 +179,12 @@ def invert_name(name: dict[str, str]) -> str:
 def join_given_names(name: dict[str, str]) -> str:
     """Return the given names with a particle that is dropped in sorting: ``Ludwig van``."""
     return " ".join(filter(None, (name.get("given"), name.get("dropping-particle"))))
+
+
+def is_significant_word(word: str) -> bool:
+    """Return whether a word of a title is telling enough for a citation key."""
+    plain = _keep_ascii_letters(word)
+    return bool(plain) and plain not in _KEY_STOP_WORDS
 
 
 def strip_markup(text: str) -> str:

@@ -26,7 +26,7 @@ _CORE = {
     "list": Command(".cli.papers", "list the papers on the shelf",
         ("--has-pdf", "moss --since 2020")),
     "cite": Command(".cli.searching", "print references of papers, in any style",
-        ("31452104 --style apa", "included.ris --style bibtex")),
+        ("31452104 --style apa", "included.ris --style bibtex --keys authYearTitle")),
     "export": Command(".cli.upkeep", "write references for Zotero, EndNote, LaTeX",
         ("", "--tables tables.parquet")),
     "export pack": Command(".cli.packs", "pack references with their PDFs for another program",

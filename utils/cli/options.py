@@ -88,6 +88,14 @@ def add_pdf_option(parser: CommandParser) -> None:
     )  # fmt: skip
 
 
+def add_keys_option(parser: CommandParser) -> None:
+    """Add ``--keys``: the pattern of BibTeX keys."""
+    parser.add_argument(
+        "--keys", default="", metavar="PATTERN",
+        help="BibTeX keys: authYearTitle, auth_year, or as in Better BibTeX: [auth:lower][year]",
+    )  # fmt: skip
+
+
 def add_megabytes_option(parser: CommandParser) -> None:
     """Add ``--max-mb``: the limit for one paper's files."""
     parser.add_argument(

@@ -15,7 +15,14 @@ from ..model.identifiers import Ids, find_arxiv_version
 from ..system.nearest import suggest_nearest
 from ..system.plain_text import one_line
 from .commands import CommandParser, Commands, command
-from .options import add_date_options, add_limit_option, add_types_option, get_year, parse_natural
+from .options import (
+    add_date_options,
+    add_keys_option,
+    add_limit_option,
+    add_types_option,
+    get_year,
+    parse_natural,
+)
 from .output import (
     combine_statuses,
     note,
@@ -77,6 +84,7 @@ def _add_references(commands: Commands) -> None:
     cite = command(commands, "cite", _print_citations)
     cite.add_argument("paper", nargs="*", help="identifiers or files of them; - or none: stdin")
     cite.add_argument("--style", type=_parse_style, choices=list(STYLES), default="apa")
+    add_keys_option(cite)
     related = command(commands, "review related", _list_related)
     related.add_argument("pmid", help="the paper's PMID")
     related.add_argument("--kind", choices=list(_KINDS), default="similar")
@@ -263,10 +271,10 @@ def add_export_option(parser: CommandParser) -> None:
     )
 
 
-def print_references(papers: Sequence[Paper], style: str, library: Library) -> None:
-    """Print all references as one file."""
+def print_references(papers: Sequence[Paper], style: str, library: Library, keys: str = "") -> None:
+    """Print all references as one file; *keys* is the pattern of BibTeX keys."""
     name = STYLES[style]
-    references = [row[name] for row in library.references.citations(papers, [name])]
+    references = [row[name] for row in library.references.citations(papers, [name], keys=keys)]
     if style == "csl-json":
         import json
 
@@ -298,11 +306,12 @@ def _print_citations(args: argparse.Namespace, library: Library) -> int:
             papers.append((str(ids), outcome))
     if args.json:
         name = STYLES[args.style]
-        rows = library.references.citations([paper for _, paper in papers], [name])
+        found = [paper for _, paper in papers]
+        rows = library.references.citations(found, [name], keys=args.keys)
         for (name_given, _), row in zip(papers, rows, strict=True):
             say({"paper": name_given, "style": args.style, "citation": row[name]}, as_json=True)
     elif papers:
-        print_references([paper for _, paper in papers], args.style, library)
+        print_references([paper for _, paper in papers], args.style, library, args.keys)
     return combine_statuses(statuses)
 
 

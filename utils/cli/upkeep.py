@@ -14,6 +14,7 @@ from ..command_line import command_line
 from ..errors import BadRequest
 from ..system.plain_text import one_line
 from .commands import Commands, command
+from .options import add_keys_option
 from .output import NO_FULL_TEXT, UNREACHABLE, note, pluralize, say
 from .progress import show_count
 
@@ -50,6 +51,7 @@ def add(commands: Commands) -> None:
     )
     export = command(commands, "export", _export_references)
     export.add_argument("--job", default="", help="of this harvest only")
+    add_keys_option(export)
     export.add_argument(
         *("--tables",),
         nargs="?",
@@ -137,13 +139,7 @@ def _export_references(args: argparse.Namespace, library: Library) -> int:
         say(row if args.json else str(path), args.json)
         note(f"{pluralize(tables, 'table')}, {pluralize(cells, 'cell')}")
         return 0
-    if args.job:
-        harvest = library.harvest(job_id=args.job)
-        harvest.report()
-        paths = [harvest.folder / name for name in ("references.ris", "references.bib")]
-    else:
-        paths = library.upkeep.write_references()
-    for path in paths:
+    for path in library.upkeep.write_references(job_id=args.job, keys=args.keys):
         say({"file_path": str(path)} if args.json else str(path), args.json)
     return 0
 

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from ..citations.keys import UniqueKeys
 from ..download.ladder import Ladder
 from ..errors import BadRequest, NotFound
 from ..harvest.jobs import Ledgers
@@ -98,8 +99,16 @@ def list_files(shelf: Shelf) -> Sequence[str]:
 
 
 def refresh_notes(shelf: Shelf) -> int:
-    """Bring tags, PDF and links of all notes up to date; return how many notes changed."""
-    return sum(shelf.refresh_note(file) for file in list_files(shelf) if file.endswith(NOTE))
+    """Bring keys, tags, PDFs and links of all notes up to date; return how many notes changed.
+
+    No two notes get the same citation key; the oldest paper gets the key without a suffix.
+    """
+    changed, keys = 0, UniqueKeys(shelf.keys)
+    for file in list_files(shelf):
+        stored = shelf.find_by_file(file) if file.endswith(NOTE) else None
+        if stored is not None:
+            changed += shelf.refresh_note(file, keys.assign(stored.paper))
+    return changed
 
 
 def _rename_in_harvests(ladder: Ladder) -> None:

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import get_args
@@ -214,7 +215,8 @@ class Harvest(Tabular):
         from ..reports import write_report
         from ..reports.library_links import ReadersLibrary
 
-        write_references(lambda: list_harvested_papers(self.ledger.rows()), self.folder)
+        keys = self.ladder.web.settings.papers_keys
+        write_references(lambda: list_harvested_papers(self.ledger.rows()), self.folder, keys)
         job = self.job()
         if self.ledger.running():
             waits = [f"{wait}. This page is renewed then." for wait in job.waits]
@@ -679,8 +681,10 @@ def list_harvested_papers(rows: Iterator[Harvested]) -> Iterator[tuple[Paper, st
             yield row.paper, f"../../{row.file}" if row.state == "full_text" else ""
 
 
-def write_references(papers: PapersWithFiles, folder: Path) -> list[Path]:
+def write_references(papers: PapersWithFiles, folder: Path, keys: str = "") -> list[Path]:
     """Write both reference files; *papers* is called once for each file.
+
+    *keys* is the pattern of BibTeX keys (`..citations.keys`).
 
     Raises
     ------
@@ -688,7 +692,10 @@ def write_references(papers: PapersWithFiles, folder: Path) -> list[Path]:
         A file cannot be written; each file is then completely the old or the new one.
     """
     make_folder(folder)
-    targets = {folder / RIS: iterate_ris, folder / BIBTEX: iterate_bibtex}
+    targets: dict[Path, Callable[[Iterable[tuple[Paper, str]]], Iterator[str]]] = {
+        folder / RIS: iterate_ris,
+        folder / BIBTEX: partial(iterate_bibtex, pattern=keys),
+    }
     with ExitStack() as files:
         for path, lines in targets.items():
             files.enter_context(replace_text_file(path)).writelines(lines(papers()))

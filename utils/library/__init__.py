@@ -176,7 +176,10 @@ class Library:
         _check_shelf(self.settings.papers_dir)
         settings = self.settings
         return Shelf(
-            settings.papers_dir, keep_pdfs=settings.papers_keep_pdf, form=settings.papers_form
+            settings.papers_dir,
+            keep_pdfs=settings.papers_keep_pdf,
+            form=settings.papers_form,
+            keys=settings.papers_keys,
         )
 
     @shared_property
@@ -451,12 +454,13 @@ class Library:
         return check_manuscript(manuscript, self.corpus, SOURCES)
 
     def cite(
-        self, papers: Iterable[str | int | Ids], style: str = "apa"
+        self, papers: Iterable[str | int | Ids], style: str = "apa", *, keys: str = ""
     ) -> ResultList[tuple[Ids, str | PaperError]]:
         """Return each paper's reference in one style, or its error, in order.
 
         See `..citations.STYLES` for the styles. A BibTeX entry or RIS record is a text of several
-        lines, a CSL-JSON item one of JSON.
+        lines, a CSL-JSON item one of JSON. ``keys`` is the pattern of BibTeX keys instead of
+        ``PAPERS_KEYS``; see `..citations.keys`.
 
         Raises
         ------
@@ -466,11 +470,11 @@ class Library:
         from ..citations import format_references
         from ..errors import PaperError
 
-        format_references([], style)  # refused before anything is asked for
+        keys = keys or self.settings.papers_keys
+        format_references([], style, keys)  # refused before anything is asked for
         records = self.references.records_to_cite(papers)
-        cited = iter(
-            format_references([one for _, one in records if not isinstance(one, PaperError)], style)
-        )
+        found = [one for _, one in records if not isinstance(one, PaperError)]
+        cited = iter(format_references(found, style, keys))
         return ResultList(
             ((ids, one if isinstance(one, PaperError) else next(cited)) for ids, one in records),
             *(("paper", "reference", "error"), _reference_row),

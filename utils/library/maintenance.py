@@ -114,10 +114,22 @@ class Upkeep(Namespace):
 
         return convert(self._library.ladder, form, dry_run=dry_run)
 
-    def write_references(self) -> list[Path]:
-        """Write ``references.ris`` and ``references.bib`` of everything on the shelf."""
-        from ..harvest.jobs import list_shelf_papers, write_references
+    def write_references(self, *, job_id: str = "", keys: str = "") -> list[Path]:
+        """Write ``references.ris`` and ``references.bib`` of the shelf, or of a harvest.
 
-        return write_references(
-            lambda: list_shelf_papers(self._library.shelf), self._library.shelf.folder
-        )
+        ``keys`` is the pattern of BibTeX keys instead of ``PAPERS_KEYS``; see `..citations.keys`.
+        """
+        from ..citations.keys import parse_key_pattern
+        from ..harvest.jobs import list_harvested_papers, list_shelf_papers, write_references
+
+        keys = keys or self._library.settings.papers_keys
+        parse_key_pattern(keys)  # refused before anything is written
+        if job_id:
+            harvest = self._library.harvest(job_id=job_id)
+            harvest.report()
+            rows = harvest.ledger.rows
+            return write_references(lambda: list_harvested_papers(rows()), harvest.folder, keys)
+        shelf = self._library.shelf
+        # With letters behind equal keys, the oldest paper comes first, so that keys stay.
+        order = (lambda papers: reversed(list(papers))) if keys else iter
+        return write_references(lambda: order(list_shelf_papers(shelf)), shelf.folder, keys)

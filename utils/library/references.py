@@ -58,11 +58,17 @@ class References(Namespace):
         except PaperError as absent:
             return absent
 
-    def citations(self, papers: Iterable[Paper], styles: Iterable[str]) -> list[dict[str, Any]]:
-        """Return each paper's reference in each of *styles*; see `..citations.format_citations`."""
+    def citations(
+        self, papers: Iterable[Paper], styles: Iterable[str], *, keys: str = ""
+    ) -> list[dict[str, Any]]:
+        """Return each paper's reference in each of *styles*; see `..citations.format_citations`.
+
+        ``keys`` is the pattern of BibTeX keys instead of ``PAPERS_KEYS``.
+        """
         from ..citations import format_citations
 
-        return format_citations(list(papers), list(styles))
+        keys = keys or self._library.settings.papers_keys
+        return format_citations(list(papers), list(styles), keys)
 
     def resolve(self, papers: RequestedPapers, *, anew: bool = False) -> Iterator[Resolution]:
         """Find the papers of a list that name no identifier; see `..search.resolve`.

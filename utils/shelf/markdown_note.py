@@ -168,6 +168,13 @@ def to_text(note: str, otherwise: PaperFile | None = None) -> str | None:
     return join_file(PaperFile(header, body, retracted))
 
 
+def read_citekey(note: str) -> str:
+    """Return the citation key in a note; empty where there is none."""
+    parts = _split(note)
+    key = (parts.values or {}).get("citekey", "") if parts else ""
+    return key if isinstance(key, str) else ""
+
+
 def has_additions(note: str) -> bool:
     """Return whether a person added properties, tags or text to a note."""
     parts = _split(note)

@@ -63,14 +63,19 @@ class Shelf:
         Whether a text that is read from a PDF gets that PDF next to it.
     form : str, optional
         The form of new texts: ``txt`` or ``md``.
+    keys : str, optional
+        The pattern of the citation keys in notes (`..citations.keys`).
     """
 
-    def __init__(self, folder: Path, *, keep_pdfs: bool = False, form: Form = "txt") -> None:
+    def __init__(
+        self, folder: Path, *, keep_pdfs: bool = False, form: Form = "txt", keys: str = ""
+    ) -> None:
         self.keep_pdfs = keep_pdfs
         self.folder = Path(folder).absolute()
         self._private = self.folder / safe_files.PRIVATE_FOLDER
         self._catalogue = Catalogue(self._private / "catalogue.db")
         self._writer = ShelfWriter(self.folder, self._catalogue, f".{form}")
+        self.keys = self._writer.vault.keys = keys
         self._stock = Reconciler(self._writer)
         self._catalogue.fill = self._stock.fill
         self._opened = False
@@ -409,15 +414,17 @@ class Shelf:
         return pdf
 
     @healing
-    def refresh_note(self, file: str) -> bool:
+    def refresh_note(self, file: str, citekey: str = "") -> bool:
         """Bring tags, PDF and links of a note up to date; return whether the note changed.
+
+        *citekey* is the note's new citation key.
 
         Raises
         ------
         StoreFailed
             The disk refused.
         """
-        return self._ready() and self._writer.refresh_note(file)
+        return self._ready() and self._writer.refresh_note(file, citekey)
 
     @healing
     def convert(self, file: str, form: Form, *, dry_run: bool = False) -> str:

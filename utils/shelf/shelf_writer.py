@@ -202,7 +202,7 @@ class ShelfWriter:
                 self.note_change(None)
         return record
 
-    def refresh_note(self, file: str) -> bool:
+    def refresh_note(self, file: str, citekey: str = "") -> bool:
         """Write a note again if what it says beyond its text has changed; return whether it had."""
         with self.catalogue.writing():
             if not file.endswith(paper_file.NOTE) or not (entry := self.catalogue.by_file(file)):
@@ -212,7 +212,7 @@ class ShelfWriter:
             with safe_files.disk_errors(path, "read"):
                 if not path.is_file():
                     return False
-                whole = self.vault.build_file(record, read_file(path, record.stored))
+                whole = self.vault.build_file(record, read_file(path, record.stored), citekey)
                 if whole == path.read_bytes():
                     return False
             safe_files.write_file(path, whole)

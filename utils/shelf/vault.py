@@ -10,13 +10,14 @@ from __future__ import annotations
 from pathlib import Path
 from textwrap import shorten
 
-from ..citations import build_citation_key, to_csl_item
+from ..citations import to_csl_item
+from ..citations.keys import UniqueKeys
 from ..lists.printed_references import find_printed_ids, list_reference_lines
 from ..model.paper import StoredPaper
 from ..system.plain_text import one_line
 from . import paper_file
 from .catalogue import Catalogue
-from .markdown_note import Extras, to_note, to_text
+from .markdown_note import Extras, read_citekey, to_note, to_text
 from .record import Record
 
 _LONGEST_DESCRIPTION = 120  # characters of a link's text
@@ -62,25 +63,35 @@ class Vault:
         The folder of the shelf.
     catalogue : Catalogue
         Finds the cited papers.
+
+    Attributes
+    ----------
+    keys : str
+        The pattern of citation keys (`..citations.keys`).
     """
 
     def __init__(self, folder: Path, catalogue: Catalogue) -> None:
         self.folder = folder
+        self.keys = ""
         self._catalogue = catalogue
 
-    def build_file(self, record: Record, data: bytes) -> bytes:
+    def build_file(self, record: Record, data: bytes, citekey: str = "") -> bytes:
         """Return the bytes of a text's file, made of its plain text *data*.
 
-        What a person added to the note that is there stays.
+        What a person added to the note that is there stays, and so does its citation key, unless
+        *citekey* is given or another paper has the file now.
         """
         path = Path(record.stored.path)
         if path.suffix != paper_file.NOTE:
             return data
         before = path.read_bytes().decode("utf-8", "replace") if path.is_file() else ""
         text = data.decode("utf-8", "replace")
-        return to_note(text, self._collect_extras(record, text), before).encode("utf-8", "replace")
+        usual, there = UniqueKeys(self.keys).assign(record.stored.paper), read_citekey(before)
+        citekey = citekey or (there if there.startswith(usual) else usual)
+        extras = self._collect_extras(record, text, citekey)
+        return to_note(text, extras, before).encode("utf-8", "replace")
 
-    def _collect_extras(self, record: Record, text: str) -> Extras:
+    def _collect_extras(self, record: Record, text: str, citekey: str) -> Extras:
         stored = record.stored
         paper = stored.paper
         pdf = Path(stored.path).with_suffix(".pdf")
@@ -89,7 +100,7 @@ class Vault:
         tags += [f"papershelf/{stored.version}"] if stored.version else []
         tags += ["papershelf/retracted"] if paper.retracted else []
         return Extras(
-            citekey=build_citation_key(paper),
+            citekey=citekey,
             tags=tuple(tags),
             keywords=tuple(filter(None, keywords.split("; "))),
             pdf=pdf.name if pdf.is_file() else "",
