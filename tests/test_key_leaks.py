@@ -46,7 +46,10 @@ SECRETS = [
 ]
 # Those that no site of a session is told: tokens are signed with the first, and the others are of
 # services of a corpus, which has a run of its own.
-OWN = {"mcp_auth_secret_key", "database_url", "openai_api_key", "weaviate_api_key", "hf_token"}
+OWN = {
+    *("mcp_auth_secret_key", "database_url", "openai_api_key", "weaviate_api_key", "hf_token"),
+    "zotero_api_key",
+}
 # What is not URL-safe, not JSON-safe, and not a word: so that every spelling is another.
 PLANTED = {name: f"pl4nted+{name}/0{turn}=&'\"~" for turn, name in enumerate(SECRETS)}
 EMAIL = "pl4nted.person@lab.edu"

@@ -602,6 +602,10 @@ class Overrides(SiteKeys, total=False):
     weaviate_url: str
     weaviate_api_key: Secret
     weaviate_class: str
+    zotero_local_url: str
+    zotero_base_url: str
+    zotero_api_key: Secret
+    zotero_library: str
     mcp_toolsets: Sequence[str]
     mcp_tool_names: Literal["plain", "dotted"]
     mcp_delivery: Literal["auto", "structured", "text", "both"]

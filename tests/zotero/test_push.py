@@ -15,7 +15,7 @@ from tests.world.zotero import API_KEY, Zotero
 from tests.zotero.conftest import MOSS as MOSS_ITEM
 from utils import Library
 from utils.demo.wire import Reply
-from utils.errors import BadRequest, NotConfigured, PaperError
+from utils.errors import BadRequest, NotConfigured, PaperError, Unreachable
 from utils.model.identifiers import Ids
 from utils.model.job import Harvested
 from utils.model.paper import Author, Notice, Paper
@@ -242,6 +242,17 @@ def test_after_a_break_at_any_request_the_next_push_completes_it_once(
         if not broken and next(calls) <= skipped:
             return
     pytest.fail("a push took more than 20 requests")
+
+
+def test_tags_whose_answer_was_lost_are_undone_too(beside, zotero, filed):
+    before = zotero.local.find_live(DOI="10.5555/moss.1")[0]["tags"]
+    push(beside, filed[1:2])  # consent is given
+    zotero.fail("cut", "POST /api/users")
+    with pytest.raises(Unreachable):
+        push(beside, filed[:1], attach="none")
+    assert zotero.local.find_live(DOI="10.5555/moss.1")[0]["tags"] != before
+    undo(beside)
+    assert zotero.local.find_live(DOI="10.5555/moss.1")[0]["tags"] == before
 
 
 def test_a_full_storage_is_said_and_leaves_no_attachment_without_its_file(

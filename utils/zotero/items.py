@@ -123,7 +123,6 @@ _CSL_TYPES = {
 _FIELDS = {
     "publicationTitle": ("container-title", "journalArticle newspaperArticle"),
     "bookTitle": ("container-title", "bookSection"),
-    "repository": ("archive", "preprint"),
     "journalAbbreviation": ("container-title-short", "journalArticle"),
     "volume": ("volume", "journalArticle bookSection"),
     "issue": ("issue", "journalArticle"),
@@ -141,6 +140,8 @@ def paper_to_item(paper: Paper) -> dict[str, Any]:
     fields = {
         name: csl.get(source, "") for name, (source, types) in _FIELDS.items() if kind in types
     }
+    if kind == "preprint":
+        fields["repository"] = csl.get("archive") or csl.get("container-title", "")
     extra = {name: csl.get(name, "") for name in ("PMID", "PMCID")}
     extra["DOI"] = "" if "DOI" in fields else csl.get("DOI", "")
     if arxiv := csl.get("archive_location", ""):

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from ..errors import NotEntitled
+from ..errors import NotAvailable
 from ..model.job import Harvested
 from ..model.paper import Paper, StoredPaper
 from ..packs.selection import Reference, select_references
@@ -274,12 +274,20 @@ def settle_steps(journal: Journal, library: str, api: ZoteroApi) -> list[Step]:
     """
     steps = journal.list_steps(library)
     if open_steps := [one for one in steps if one.state == "planned"]:
-        live = {one["key"]: int(one["version"]) for one in _list_everything(api)}
-        made = [one for one in open_steps if one.key in live and one.kind != "change"]
-        journal.update([replace(one, state="made", version=live[one.key]) for one in made])
-        # Of a change, tags that are there already are not added again, and are left by an undo.
+        live = {str(one["key"]): one for one in _list_everything(api)}
+        made = [one for one in open_steps if one.key in live and _is_made(one, live[one.key])]
+        versions = {one.key: int(live[one.key]["version"]) for one in made}
+        journal.update([replace(one, state="made", version=versions[one.key]) for one in made])
         journal.delete([one for one in open_steps if one not in made])
     return journal.list_steps(library)
+
+
+def _is_made(step: Step, item: Item) -> bool:
+    """Return whether an object has what a step adds; it had none of that before the step."""
+    tags = {str(one.get("tag")) for one in item.get("tags") or ()}
+    homes = set(item.get("collections") or ())
+    lists = (step.payload["tags"], step.payload["collections"]) if step.kind == "change" else ()
+    return not lists or (tags.issuperset(lists[0]) and homes.issuperset(lists[1]))
 
 
 def _list_everything(api: ZoteroApi) -> list[dict[str, Any]]:
@@ -357,7 +365,7 @@ def _store_files(push: Push, journal: Journal, library: str, api: ZoteroApi) -> 
         try:
             version = api.upload(step.key, path.name, media, path.read_bytes())
             journal.update([replace(step, version=version, file="")])
-        except (NotEntitled, OSError) as error:
+        except (NotAvailable, OSError) as error:
             push.problems.append(f"{path.name} was not stored: {error}")
             _move_to_trash([step], api)
             journal.update([replace(step, state="undone")])
