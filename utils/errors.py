@@ -194,6 +194,7 @@ class WeaviateFailed(PaperError):
     """The vector store did not answer, or refused."""
 
     code = "WEAVIATE"
+    exit_code = 3
     quotes = True
     usual_hint = "Look at WEAVIATE_URL, or leave VECTOR_STORE out."
 
@@ -202,6 +203,7 @@ class EntrezFailed(PaperError):
     """An Entrez database answered with an error of its own."""
 
     code = "ENTREZ"
+    exit_code = 3
     quotes = True
     usual_hint = "Check the database's name and what it can be asked: entrez_capabilities."
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from utils.cli import pager
-from utils.cli.progress import LINE
+from utils.system.progress_display import LINE
 
 LONG = "".join(f"paper {number}\n" for number in range(200))
 

@@ -4,9 +4,8 @@ import pytest
 
 from utils import cli
 from utils.cli import output, progress
-from utils.cli.progress import LINE, show_count, show_steps
-
-CLEARED = "\r\033[K"
+from utils.cli.progress import show_count, show_steps, show_time
+from utils.system.progress_display import LINE
 
 
 @pytest.fixture
@@ -35,18 +34,18 @@ class Ended:
 def test_a_remark_takes_the_place_of_the_line(terminal):
     show_count(1, 3)
     output.note("A remark.")
-    assert terminal() == f"{CLEARED}1 of 3 …{CLEARED}A remark.\n"
+    assert terminal() == f"\r1 of 3 …\r{' ' * 8}\rA remark.\n"
 
 
 def test_the_line_is_gone_when_all_is_done(terminal):
     show_count(1, 2)
     show_count(2, 2)
-    assert terminal().endswith(CLEARED)
+    assert terminal().endswith(f"\r{' ' * 8}\r")
 
 
 def test_a_long_line_is_cut_to_the_terminal(terminal):
     LINE.show("x" * 100)
-    assert terminal() == f"{CLEARED}{'x' * 39}"
+    assert terminal() == f"\r{'x' * 39}"
 
 
 @pytest.mark.parametrize(("is_terminal", "quiet"), [(False, False), (True, True)])
@@ -63,9 +62,9 @@ def test_a_command_that_says_nothing_shows_its_name_and_the_seconds(terminal, mo
     waits = iter([False, True])  # the second time, the command has ended
     monkeypatch.setattr(progress, "_SILENT_S", 0.0)
     monkeypatch.setattr(progress, "Event", lambda: Ended(waits))
-    with LINE.timed("download"):
+    with show_time("download"):
         pass
-    assert terminal() == f"{CLEARED}download … 0 s{CLEARED}"
+    assert terminal() == f"\rdownload … 0 s\r{' ' * 14}\r"
 
 
 def test_what_draws_itself_has_the_terminal_alone(terminal):

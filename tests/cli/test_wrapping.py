@@ -5,9 +5,9 @@ import json
 import pytest
 
 from utils.cli import output, pager, wrapping
-from utils.cli.progress import LINE
 from utils.cli.wrapping import wrap_lines
 from utils.command_line import command_line
+from utils.system.progress_display import LINE
 
 LONG = "○ doi:10.9103/x  Shedding of one receptor limits clustering of another on cells."
 COMMAND = command_line("setup --email you@your-university.edu --folder ~/papers --host all")

@@ -20,13 +20,14 @@ from ..system.process import (
     prepare_streams,
     warn_replaced_letters,
 )
+from ..system.progress_display import LINE
 from ..system.safe_files import find_access_error
 from .command_list import COMMANDS as COMMANDS
 from .command_list import format_help
 from .commands import Verb
 from .commands import parse_command as parse_command
-from .output import NO_FULL_TEXT, exit_now, print_error
-from .progress import LINE
+from .output import NOT_STORED, exit_now, print_error
+from .progress import show_time
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -42,11 +43,10 @@ def _run_with_library(args: argparse.Namespace, begin_logs: Callable[[Settings],
 
     library = Library(**({"papers_dir": args.papers_dir} if args.papers_dir else {}))
     begin_logs(library.settings)
-    LINE.quiet = args.quiet
     if args.verbose:
         show_all_logs()
     verb: Verb = args.verb
-    with paged(args.command), LINE.timed(args.command):
+    with paged(args.command), show_time(args.command):
         return verb(args, library)
 
 
@@ -75,6 +75,7 @@ def main(
             sys.stdout.write(shown)
             return 0
         args = parse_command(words)
+        LINE.quiet = args.quiet
         if not args.needs_library:
             return int(args.verb(args, None))
         with interruptible():
@@ -93,6 +94,6 @@ def main(
             return print_error(barred, as_json)
         what = f"{error.filename} cannot be used" if error.filename else _OUTPUT_FAILED
         sys.stderr.write(f"{what}: {error.strerror}.\n")
-        exit_now(NO_FULL_TEXT)
+        exit_now(NOT_STORED)
     finally:
         warn_replaced_letters()

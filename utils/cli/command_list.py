@@ -103,10 +103,10 @@ _OPTIONAL_GROUPS = ("harvest", "export", "shelf", "corpus", "data", "setup")
 _FORMER_NAMES = {"snowball": "review snowball", "related": "review related"}
 EXIT_STATUSES = {
     0: "done",
-    1: "done, but: a paper has no full text, a check found something, an index is empty",
-    2: "the command is wrong: nothing was done",
-    3: "no site could be reached, or a check could not be made",
-    4: "the shelf cannot be read or written (disk full, or in use)",
+    1: "done, but: a paper is missing or has no full text, a check found something, no index",
+    2: "the command is wrong, or a setting is missing: nothing was done",
+    3: "no site could be reached, a service failed, or a check could not be made",
+    4: "a file or the shelf cannot be read or written (disk full, in use, no permission)",
     130: "interrupted: what was saved stays, the same command goes on",
 }
 _MORE = f"""Options and examples of a command: {command_line("help COMMAND")}

@@ -14,10 +14,11 @@ from ..command_line import command_line
 from ..model.versions import UNPUBLISHED_VERSIONS
 from ..outline import terms
 from ..system.plain_text import clean_text, one_line
+from ..system.progress_display import LINE
 from .commands import CommandParser, Commands, command
 from .options import add_date_options, add_limit_option, add_types_option, get_year
-from .output import UNREACHABLE, note, pluralize, say, warn
-from .progress import LINE, show_count, show_steps
+from .output import UNREACHABLE, make_console, note, pluralize, say, warn
+from .progress import show_count, show_steps
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -212,9 +213,7 @@ def _print_hits(hits: tuple[ScoredPassage, ...], query: str) -> None:
         for number, found in enumerate(hits, 1):
             say(_format_hit(number, found, query))
         return
-    from rich.console import Console
-
-    console = Console(highlight=False)
+    console = make_console()
     LINE.clear()
     for number, found in enumerate(hits, 1):
         console.print(_highlight_words(_format_hit(number, found, query), query), soft_wrap=True)

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from ..command_line import command_line
 from ..system.plain_text import clean_text, one_line
+from ..system.progress_display import LINE
 from .commands import Commands, command
 from .options import add_limit_option, add_output_option, parse_natural, require_output
-from .output import note, pluralize, say, warn
-from .progress import LINE, show_count
+from .output import make_console, note, pluralize, say, warn
+from .progress import show_count
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -105,7 +106,6 @@ def _print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> No
             say("\t".join(_to_cell_text(cell) for cell in row))
         return
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -115,7 +115,7 @@ def _print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> No
         cells = zip(row, numbers, strict=True)
         table.add_row(*(Text(_to_cell_text(c), justify="right" if n else "left") for c, n in cells))
     LINE.clear()
-    Console(highlight=False).print(table)
+    make_console().print(table)
 
 
 def _to_cell_text(cell: object) -> str:

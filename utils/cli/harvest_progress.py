@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from .output import format_duration, note, pluralize
-from .progress import LINE
+from ..system.process import allows_colour
+from ..system.progress_display import LINE
+from .output import format_duration, make_console, note, pluralize
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,13 +32,9 @@ _COLOURS = {"full_text": "green", "abstract": "yellow", "record": "magenta", "fa
 
 def watch_harvest(harvest: Harvest, *, plain: bool = False) -> None:
     """Run a harvest and show its progress on stderr."""
-    if not plain and LINE.is_watched():
-        from rich.console import Console
-
-        console = Console(stderr=True)
-        if not console.is_dumb_terminal:
-            _show_bar(harvest, console)
-            return
+    if not plain and LINE.is_watched() and allows_colour():
+        _show_bar(harvest, make_console(stderr=True))
+        return
     _print_lines(harvest)
 
 

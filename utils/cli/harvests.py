@@ -16,6 +16,7 @@ from ..reports.labels import get_reason
 from ..system.named_files import require_file
 from ..system.plain_text import one_line
 from ..system.process import INTERRUPTED_EXIT_STATUS
+from ..system.progress_display import LINE
 from .commands import Commands, command
 from .harvest_plans import describe_media_space, describe_plan
 from .harvest_progress import describe_outcomes, watch_harvest
@@ -30,7 +31,6 @@ from .options import (
 )
 from .output import NO_FULL_TEXT, UNREACHABLE, exit_now, note, parse_drawing_kinds, pluralize, say
 from .pdfs import show_pdfs
-from .progress import LINE
 from .upkeep import KINDS, remind_of_audit
 
 if TYPE_CHECKING:

@@ -18,10 +18,13 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
 from ..errors import BadRequest, NothingFound, PaperError
 from ..system.named_files import build_unreadable_error
 from ..system.plain_text import clean_text, one_line, to_plain_json
-from .progress import LINE
+from ..system.process import allows_colour
+from ..system.progress_display import LINE
 from .wrapping import fit_terminal
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from ..lists.pasted import Entry
 
 _OPTIONS = {
@@ -82,6 +85,13 @@ def say(what: dict[str, Any] | str, as_json: bool = False, *, to_paste: bool = F
 def supports_unicode() -> bool:
     """Return whether standard output can show every letter."""
     return (sys.stdout.encoding or "").lower().startswith("utf")
+
+
+def make_console(*, stderr: bool = False) -> Console:
+    """Return what draws tables and colours; plain text with ``NO_COLOR`` or on a dumb terminal."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False, color_system="auto" if allows_colour() else None)
 
 
 def note(text: str) -> None:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 
-from .progress import LINE
+from ..system.progress_display import LINE
 
 PAGED = frozenset({"search", "list", "cite", "review related", "setup settings", "harvest status"})
 """The commands whose output is a list."""

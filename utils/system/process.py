@@ -92,6 +92,20 @@ def _exit_at_once(_number: int, _frame: FrameType | None) -> NoReturn:
     os._exit(INTERRUPTED_EXIT_STATUS)
 
 
+def is_dumb_terminal() -> bool:
+    """Return whether the terminal can only write line after line (``TERM=dumb``)."""
+    return _read_variable("TERM") in ("dumb", "unknown")
+
+
+def allows_colour() -> bool:
+    """Return whether text may have colours: not with ``NO_COLOR``, nor on a dumb terminal."""
+    return not _read_variable("NO_COLOR") and not is_dumb_terminal()
+
+
+def _read_variable(name: str) -> str:
+    return os.environ.get(name, "")  # noqa: TID251 - of the terminal, no setting of ours
+
+
 _ERROR_HANDLER_NAME = "papershelf-replace"
 _replaced_letters: list[str] = []
 

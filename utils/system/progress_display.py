@@ -1,15 +1,73 @@
-"""Show progress of long work: a bar in a notebook, one line on a terminal, nothing elsewhere."""
+"""Show progress of long work: a bar in a notebook, one line on a terminal, nothing elsewhere.
+
+There is one progress line, `LINE`, at the bottom of the terminal, for the shell and for Python. It
+is drawn without escape sequences: a carriage return, the text, and spaces over the former text.
+"""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from html import escape
 from shutil import get_terminal_size
+from threading import RLock
 from types import TracebackType
 from typing import Any, Self
 
+from .process import is_dumb_terminal
+
 _REDRAW_INTERVAL_S = 0.25
+
+
+class _ProgressLine:
+    """The progress line of the terminal; several threads may write to it."""
+
+    def __init__(self) -> None:
+        self.quiet = False
+        self.text = ""
+        self._lock = RLock()
+        self._drawn_chars, self._is_paused = 0, False
+
+    def is_watched(self) -> bool:
+        """Return whether progress is shown: on a terminal that can redraw, without ``--quiet``."""
+        return sys.stderr.isatty() and not self.quiet and not is_dumb_terminal()
+
+    def show(self, text: str) -> None:
+        """Show *text* instead of the line's previous text."""
+        self.text = text
+        self.draw(text)
+
+    def draw(self, text: str) -> None:
+        """Draw *text* on the terminal's last line if progress is shown."""
+        with self._lock:
+            if text and self.is_watched() and not self._is_paused:
+                line = text[: get_terminal_size().columns - 1]
+                sys.stderr.write(f"\r{line}{' ' * (self._drawn_chars - len(line))}")
+                sys.stderr.flush()
+                self._drawn_chars = len(line)
+
+    def clear(self) -> None:
+        """Clear the line before other output is written."""
+        with self._lock:
+            if self._drawn_chars:
+                sys.stderr.write(f"\r{' ' * self._drawn_chars}\r")
+                sys.stderr.flush()
+                self._drawn_chars = 0
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Release the terminal for other drawing, or for waiting for hours."""
+        self.clear()
+        self._is_paused = True
+        try:
+            yield
+        finally:
+            self._is_paused = False
+
+
+LINE = _ProgressLine()
 
 
 class ProgressDisplay:
@@ -23,7 +81,7 @@ class ProgressDisplay:
 
     def __init__(self, is_shown: bool = True) -> None:
         self._in_notebook = is_shown and _runs_in_notebook()
-        self._on_terminal = is_shown and not self._in_notebook and sys.stderr.isatty()
+        self._on_terminal = is_shown and not self._in_notebook
         self._handle: Any = None
         self._last: tuple[int, int, str] = (0, 0, "")
         self._again_at = 0.0
@@ -39,8 +97,7 @@ class ProgressDisplay:
     ) -> None:
         self._draw_progress()
         if self._on_terminal:
-            sys.stderr.write("\r\033[K")
-            sys.stderr.flush()
+            LINE.clear()
 
     def show(self, done: int, total: int, text: str = "") -> None:
         """Show that *done* of *total* are finished, at most four times a second."""
@@ -55,9 +112,7 @@ class ProgressDisplay:
         if self._in_notebook:
             self._draw_in_notebook(done, total, text)
         elif self._on_terminal:
-            line = f"{done:,} of {total:,}  {text}"[: get_terminal_size().columns - 1]
-            sys.stderr.write(f"\r\033[K{line}")
-            sys.stderr.flush()
+            LINE.show(f"{done:,} of {total:,}  {text}")
 
     def _draw_in_notebook(self, done: int, total: int, text: str) -> None:
         """Draw the bar, or update the bar drawn before."""
