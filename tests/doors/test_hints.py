@@ -237,7 +237,7 @@ def test_every_setting_named_exists():
         if word.partition("_")[0] in prefixes
     }
     assert len({word for _, word in named}) > 20
-    others = {"NO_PAGER", "ZOTERO_BIBL"}  # of the terminal, as NO_COLOR is; of Word files
+    others = {"NO_PAGER", "NO_COLOR", "ZOTERO_BIBL"}  # of the terminal; of Word files
     assert not {one for one in named if one[1] not in {*variables(), *others}}
 
 
