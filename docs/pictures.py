@@ -19,9 +19,12 @@ from rich.console import Console
 from rich.terminal_theme import SVG_EXPORT_THEME
 from rich.text import Text
 
+from utils.cli.wrapping import wrap_lines
+
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "pages" / "pictures"
-_COLUMNS = 92
+_COLUMNS = 80
+_REPORT_HEIGHT = 1195  # down to the end of the first chart
 _RUNGS = (
     ("your shelf", "served at once"),
     ("PMC", "XML"),
@@ -57,14 +60,15 @@ def draw_terminal(lines: list[str]) -> str:
     console.print(Text.assemble(("$ ", "bold green"), ("papershelf setup demo", "bold")))
     for line in lines:
         shown = line.replace("server.py", "papershelf").replace("uv run ", "")
-        console.print(Text(shown), no_wrap=True, overflow="ellipsis", highlight=True)
+        for part in wrap_lines(shown, _COLUMNS).splitlines() or [""]:
+            console.print(Text(part), highlight=True)
     svg = console.export_svg(title="papershelf", theme=SVG_EXPORT_THEME, unique_id="terminal")
     return re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.S)  # would be loaded from elsewhere
 
 
 def draw_ladder() -> str:
     """Return an SVG of the sources in the order they are asked."""
-    width, height, gap, columns = 170, 58, 24, 5
+    width, height, gap, columns = 170, 58, 24, 3  # narrow enough to be read on a telephone
     parts = []
     for number, (name, about) in enumerate(_RUNGS):
         row, column = divmod(number, columns)
@@ -75,16 +79,18 @@ def draw_ladder() -> str:
             f'<text x="{x + width / 2}" y="{y + 25}" class="name">{html.escape(name)}</text>'
             f'<text x="{x + width / 2}" y="{y + 44}" class="about">{html.escape(about)}</text>'
         )
+        if number == len(_RUNGS) - 1:
+            break
         if column < columns - 1:
             parts.append(_arrow(x + width + 3, y + height / 2, x + width + gap - 3, y + height / 2))
-    middle = height + 24
-    right, left = 4 * (width + gap) + width / 2 + 4, width / 2 + 4
-    parts.append(
-        f'<path d="M{right} {height + 8} V{middle} H{left} V{height + 38}" class="line" '
-        'marker-end="url(#tip)"/>'
-    )
-    view = f"0 0 {columns * (width + gap) - gap + 8} {2 * height + 48}"
-    return f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="{view}" role="img">
+        else:
+            parts.append(
+                f'<path d="M{x + width / 2} {y + height + 4} v16 H{width / 2 + 4} v14" '
+                'class="line" marker-end="url(#tip)"/>'
+            )
+    wide, high = columns * (width + gap) - gap + 8, (row + 1) * (height + 40) - 32
+    size = f'width="{wide}" height="{high}" viewBox="0 0 {wide} {high}"'
+    return f"""<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">
 <title>The sources in the order they are asked</title>
 <style>text {{ font-family: system-ui, sans-serif; text-anchor: middle; fill: #fff }}
 .name {{ font-size: 16px; font-weight: 600 }} .about {{ font-size: 13px }}
@@ -104,7 +110,8 @@ def shoot(page: Path, picture: Path, chromium: str, *, dark: bool) -> None:
     """Write a picture of the upper part of *page*."""
     scheme = ["--blink-settings=preferredColorScheme=0"] if dark else []
     subprocess.run(
-        [chromium, "--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1100,1272",
+        [chromium, "--headless", "--no-sandbox", "--hide-scrollbars",
+         f"--window-size=1100,{_REPORT_HEIGHT}",
          *scheme, f"--screenshot={picture}", page.as_uri()],
         check=True, capture_output=True,
     )  # fmt: skip

@@ -44,12 +44,12 @@ def test_a_newcomer_sees_a_harvest_its_report_and_what_to_do_next(folder, capsys
     expected = [record.expected for record in PAPERS]
     assert f"{expected.count('full_text')} full text" in said.out
     for line in (
-        "PubMed Central     ███████████████ 3",
-        "publisher's page   █████ 1",
-        "Jina Reader        █████ 1",
-        "none: paywall      █████ 1",
-        "none: wrong paper  █████ 1",
-        "none: bot check    █████ 1",
+        "PubMed Central                   ███████████████ 3",
+        "publisher's page                 █████ 1",
+        "Jina Reader                      █████ 1",
+        "no text: Behind a paywall        █████ 1",
+        "no text: A different paper came  █████ 1",
+        "no text: Closed to programs      █████ 1",
         "asked for again: on the shelf, 0 requests",
     ):
         assert line in said.out
@@ -109,8 +109,8 @@ def test_a_chart_is_drawn_in_letters_that_the_terminal_has(monkeypatch):
 
     monkeypatch.setattr(demo, "supports_unicode", lambda: False)
     assert demo.chart(Harvest()) == [
-        "  PubMed Central   ########## 2",
-        "  none: bot check  ##### 1",
+        "  PubMed Central               ########## 2",
+        "  no text: Closed to programs  ##### 1",
     ]
 
 

@@ -1,16 +1,22 @@
 """Windows and macOS by simulation: names, open files, long paths, and no POSIX functions."""
 
+import contextlib
 import errno
 import os
+import re
 import subprocess
 import sys
 import unicodedata
 from pathlib import Path
 
 import pytest
+from dotenv import dotenv_values
 
 from tests.shelf.papers import paper, save
 from utils import Library
+from utils.cli.output import read_arguments
+from utils.curation.installation import plan_settings
+from utils.curation.mcp_host_files import write_changes
 from utils.errors import BadRequest, StoreFailed
 from utils.model.identifiers import Ids
 from utils.shelf import Shelf
@@ -167,3 +173,36 @@ def test_search_download_and_harvest_need_no_posix_function(world, tmp_path):
     )
     assert ended.returncode == 0, ended.stderr[-3000:]
     assert ended.stdout.split() == ["full_text", "full_text", "abstract", "3", "3"]
+
+
+def test_every_pool_of_processes_is_started_as_on_windows():
+    """Windows and macOS start processes by `spawn`: code that needs `fork` passes on Linux only."""
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "utils").rglob("*.py")]
+    methods = [found for text in texts for found in re.findall(r'get_context\("(\w+)"\)', text)]
+    assert methods
+    assert set(methods) == {"spawn"}
+    others = r"multiprocessing import .*\b(Process|Pool)\b|ProcessPoolExecutor"
+    assert [text[:80] for text in texts if re.search(others, text)] == []
+
+
+@pytest.mark.parametrize("typed", ["C:\\lists\\hits.ris", "..\\hits.ris", "lists\\hits.csv"])
+def test_a_path_with_backslashes_is_a_file_and_never_a_query(typed):
+    with pytest.raises(BadRequest) as refused:
+        read_arguments([typed])
+    assert typed in refused.value.message
+
+
+@pytest.mark.parametrize(
+    "wanted", ["..\\x.txt", "C:\\x.txt", "a\\..\\..\\x.txt", "\\\\host\\x.txt"]
+)
+def test_no_backslash_leads_out_of_the_shelf(shelf, wanted):
+    with contextlib.suppress(BadRequest):
+        assert shelf.confined(wanted).resolve().is_relative_to(shelf.folder.resolve())
+
+
+def test_a_setting_with_backslashes_is_read_as_written(tmp_path, monkeypatch):
+    file = tmp_path / "settings.env"
+    change = plan_settings({"PAPERS_DIR": "C:\\new\\papers"}, file)
+    write_changes([change], tmp_path / "journal.json")
+    monkeypatch.delenv("PAPERS_DIR", raising=False)
+    assert dotenv_values(file)["PAPERS_DIR"] == "C:\\new\\papers"
