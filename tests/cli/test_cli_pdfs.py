@@ -40,3 +40,13 @@ def test_a_harvest_fetches_the_pdfs_of_its_papers(shell, world):
     _, said, remarks = shell("harvest", *pmids(world, "pmc_cloud", "paywall"), "--pdf")
     assert "pmc_cloud_pdf" in said
     assert "1 with a PDF (1 new), 0 without" in remarks
+
+
+def test_a_plan_counts_the_requests_and_the_space_of_pdfs(shell, world):
+    wanted = pmids(world, "pmc_cloud", "unpaywall_pdf")
+    row = json.loads(shell("harvest", *wanted, "--plan", "--pdf", "--json")[1])
+    assert row["pdfs"]["papers"] == row["full_text"] + row["held"]
+    assert row["pdfs"]["size"] == 1_500_000 * row["pdfs"]["papers"]
+    assert row["pdfs"]["requests"] >= row["pdfs"]["papers"] > 0
+    assert "more requests and" in shell("harvest", *wanted, "--plan", "--pdf")[1]
+    assert "pdfs" not in json.loads(shell("harvest", *wanted, "--plan", "--json")[1])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .output import format_duration, pluralize
 
 if TYPE_CHECKING:
-    from ..harvest.plan import MediaSpace, Plan
+    from ..harvest.plan import MediaSpace, PdfLoad, Plan
 
 
 def describe_media_space(space: MediaSpace, kinds: str, most_mb: int) -> str:
@@ -18,6 +18,14 @@ def describe_media_space(space: MediaSpace, kinds: str, most_mb: int) -> str:
         f"{kinds} of {pluralize(space.papers, 'paper')} in PMC: about "
         f"{math.ceil(space.size / 1e6):,} MB{files}, the largest {space.largest / 1e6:,.1f} MB a "
         f"paper (judged by {space.basis}); never more than {most_mb:,} MB a paper (--max-mb)"
+    )
+
+
+def describe_pdfs(pdfs: PdfLoad) -> str:
+    """Return the requests and the disk space of PDFs in words."""
+    return (
+        f"PDFs of {pluralize(pdfs.papers, 'paper')}: about {pdfs.requests:,} more requests and "
+        f"{math.ceil(pdfs.size / 1e6):,} MB (1.5 MB each)"
     )
 
 

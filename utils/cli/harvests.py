@@ -18,7 +18,7 @@ from ..system.plain_text import one_line
 from ..system.process import INTERRUPTED_EXIT_STATUS
 from ..system.progress_display import LINE
 from .commands import Commands, command
-from .harvest_plans import describe_media_space, describe_plan
+from .harvest_plans import describe_media_space, describe_pdfs, describe_plan
 from .harvest_progress import describe_outcomes, watch_harvest
 from .objects import iterate_job_objects, parse_kinds, show_objects
 from .opening import show
@@ -365,11 +365,15 @@ def _show_plan(args: argparse.Namespace, library: Library) -> int:
     entries = [entry for several in asked.lists.values() for entry in several]
     media_space = library.harvests.media_space
     space = media_space(plan, kinds, entries, query=asked.queries) if kinds else None
+    pdfs = library.harvests.pdfs(plan) if args.pdf else None
     if args.json:
-        say(plan.row() | ({"media": space.row()} if space else {}), as_json=True)
+        more = {"media": space, "pdfs": pdfs}
+        say(plan.row() | {name: one.row() for name, one in more.items() if one}, as_json=True)
     else:
-        more = f"\n  {describe_media_space(space, args.media, args.max_mb)}" if space else ""
-        say(describe_plan(plan) + more)
+        lines = [describe_plan(plan)]
+        lines += [f"  {describe_media_space(space, args.media, args.max_mb)}"] if space else []
+        lines += [f"  {describe_pdfs(pdfs)}"] if pdfs else []
+        say("\n".join(lines))
     return 0
 
 

@@ -377,6 +377,8 @@ _ENOUGH_PAPERS = 10
 _MAX_READ_FOLDERS = 1000
 _TABLE_BYTES = 5_500  # bytes of a paper's tables as CSV and JSON: the mean of 259 recorded articles
 _IN_PMC = "pubmed pmc[sb]"
+_PDF_BYTES = 1_500_000  # assumed bytes of a PDF
+_PMC_PDF_REQUESTS = 2  # the list of a paper's files, and the PDF
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,6 +397,31 @@ class MediaSpace:
     def row(self) -> dict[str, Any]:
         """Return the fields as a JSON-serialisable dict."""
         return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class PdfLoad:
+    """The papers whose PDF is looked for, and the expected requests and bytes."""
+
+    papers: int
+    requests: int
+    size: int
+
+    def row(self) -> dict[str, Any]:
+        """Return the fields as a JSON-serialisable dict."""
+        return asdict(self)
+
+
+def estimate_pdfs(plan: Plan) -> PdfLoad:
+    """Estimate the requests and the space of the PDFs of a plan's full texts, held ones included.
+
+    A paper in PMC takes two requests, any other as many as a publisher's page. The size of a PDF is
+    an assumption.
+    """
+    papers = plan.full_text + plan.held
+    in_pmc = min(plan.in_pmc, papers)
+    requests = in_pmc * _PMC_PDF_REQUESTS + (papers - in_pmc) * _REQUESTS_PER_PAGE
+    return PdfLoad(papers, math.ceil(requests), papers * _PDF_BYTES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from .namespace import Namespace
 if TYPE_CHECKING:
     from ..harvest.corpus_lock import CorpusComparison
     from ..harvest.jobs import Harvest
-    from ..harvest.plan import MediaSpace, Plan
+    from ..harvest.plan import MediaSpace, PdfLoad, Plan
     from ..lists.pasted import Entry
     from ..mirror import Mirror
     from ..model.paper import ObjectKind
@@ -108,6 +108,12 @@ class Harvests(Namespace):
         web = Web(self._library.settings.model_copy(update=here), mirror.rates)
         ladder = replace(self._library.ladder, web=web, order=(PMC.name,), only_local=True)
         return harvest(pmcids, "", "", ladder, title=choice.title, retry="failed")
+
+    def pdfs(self, plan: Plan) -> PdfLoad:
+        """Return requests and space of the PDFs of a plan; see `..harvest.plan.estimate_pdfs`."""
+        from ..harvest.plan import estimate_pdfs
+
+        return estimate_pdfs(plan)
 
     def media_space(
         self,
