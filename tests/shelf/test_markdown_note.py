@@ -68,6 +68,15 @@ def test_yaml_reads_what_the_header_says() -> None:
     assert (read["license"], read["verdict"]) == ("CC BY", "full_text")
 
 
+def test_a_markdown_parser_sees_the_text_and_the_links_but_no_marks() -> None:
+    parser = pytest.importorskip("markdown_it").MarkdownIt("commonmark")
+    read = parser.render(to_note(text_of(), EXTRAS).split("---\n", 2)[2])
+    assert read.startswith("<h1>On cells</h1>\n<p>Text.</p>\n<!-- papershelf:links -->\n")
+    assert "<h2>Cites on this shelf</h2>" in read
+    assert '<a href="10.1000_c%23d.md">On   signs</a>' in read
+    assert read.endswith("<!-- papershelf:end -->\n")
+
+
 def test_cited_papers_are_links_that_end_where_they_should() -> None:
     note = to_note(text_of(), EXTRAS)
     assert "\n- [[10.1000_b|Roe 2012: On  moss    fern]]\n" in note
