@@ -3,18 +3,23 @@
 import csv
 import errno
 import os
+import signal
+import sys
 import textwrap
 from pathlib import Path
 
 import pytest
 
 from tests.own_words import prose
+from tests.processes import run
 from tests.world.pdf import pdf_of, scan_of, write
 from utils.curation import file_matching
 from utils.curation.adoption_journal import AdoptionJournal, write_table
 from utils.errors import BadRequest, StoreFailed
 from utils.harvest.jobs import Ledgers
 from utils.readers.pdf import ocr
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -360,4 +365,38 @@ def test_a_full_disk_stops_the_run_and_the_next_one_ends_it(
             adopted(library, folder)
     assert states(library, folder) == {"0.pdf": "filed", "1.pdf": "filed"}
     assert library.list_papers()[0] == 2
+    assert snapshot(folder) == before
+
+
+KILLED = """
+import sys
+from tests.killed import doom
+from utils import Library
+library = Library(papers_dir=sys.argv[1])
+doom(int(sys.argv[3]))
+list(library.upkeep.adopt(sys.argv[2], asks_sources=False))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", [1, 4, 8, 13, 19, 27, 36])
+def test_a_killed_run_is_continued_without_loss(library, world, folder, step):
+    records = [world.paper(name) for name in ("paywall", "login")]
+    for at, record in enumerate(records):
+        put(folder, f"{at}.pdf", pdf_of(record))
+    entries = (reference(record, f"{at}.pdf") for at, record in enumerate(records))
+    put(folder, "library.bib", "\n".join(entries).encode())
+    before = snapshot(folder)
+    shelf = str(library.settings.papers_dir)
+
+    killed = run([sys.executable, "-c", KILLED, shelf, str(folder), str(step)], cwd=ROOT)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+
+    done = adopted(library, folder, asks_sources=False)
+    assert {name: one.state for name, one in done.items()} == {"0.pdf": "filed", "1.pdf": "filed"}
+    assert library.list_papers()[0] == 2
+    for record, one in zip(records, done.values(), strict=True):
+        stored = library.find(record.doi)
+        assert stored.path == one.file_path
+        assert library.shelf.raw(stored).fetched.body == pdf_of(record)
     assert snapshot(folder) == before
