@@ -1,18 +1,17 @@
 """The desktop bundle: whole, the same every time, and it asks the user for what we read."""
 
+import asyncio
 import importlib.util
 import json
 import os
 import re
 import struct
 import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from tests.processes import run
 from utils import Library
 from utils.mcp.tool import enabled_tools
 from utils.settings import Settings, load_settings
@@ -135,32 +134,48 @@ def test_nothing_of_ours_that_is_private_is_in_it(bundle):
     assert not [name for name in names if ".env" in name or ".." in name or "__pycache__" in name]
 
 
-@pytest.mark.slow
-def test_what_is_in_it_is_enough_to_run(bundle, tmp_path):
-    """Unpacked elsewhere, with nothing of the checkout in sight."""
-    home = tmp_path / "extension"
-    with zipfile.ZipFile(bundle) as archive:
-        archive.extractall(home)
-    manifest = about(bundle)
-    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    greeting = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": "t", "version": "0"},
-        },
+def fill_in(text, folder, home):
+    """Return a value of the manifest as a host fills it in; the host leaves unknown names."""
+    answers = {
+        "__dirname": folder,
+        "user_config.pubmed_email": "tester@lab.edu",
+        "user_config.papers_dir": home / "papers",
+        "user_config.toolsets": "core",
     }
-    done = run(
-        [sys.executable, manifest["server"]["entry_point"]],
-        cwd=home,
-        env={**kept, **manifest["server"]["mcp_config"]["env"]},
-        input=json.dumps(greeting) + "\n",
-    )
-    served = json.loads(done.stdout.splitlines()[0])["result"]["serverInfo"]
-    assert (served["name"], served["version"]) == ("papershelf", manifest["version"])
+    return re.sub(r"\$\{([\w.]+)\}", lambda found: str(answers.get(found[1], found[0])), text)
+
+
+@pytest.mark.slow
+def test_a_host_starts_its_command_and_calls_a_tool(builder, tmp_path, monkeypatch):
+    """Unpacked elsewhere, started by the manifest's own command, called by a real client."""
+    from fastmcp import Client
+    from fastmcp.client.transports import StdioTransport
+
+    home, folder = tmp_path / "home", tmp_path / "extension"
+    home.mkdir()
+    certificates = {"SSL_CERT_FILE": CERTIFICATES} if CERTIFICATES else {}
+    for name, value in certificates.items():
+        monkeypatch.setenv(name, value)
+    try:
+        lock = builder.export_lock()
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"no uv, or no package index: {error}")
+    with zipfile.ZipFile(builder.bundle(tmp_path, lock)) as archive:
+        archive.extractall(folder)
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    started = manifest["server"]["mcp_config"]
+    env = {name: fill_in(value, folder, home) for name, value in started["env"].items()}
+    env |= {"HOME": str(home), "PATH": os.environ["PATH"], **certificates}
+    arguments = [fill_in(word, folder, home) for word in started["args"]]
+
+    async def call():
+        async with Client(StdioTransport(started["command"], arguments, env=env)) as client:
+            tools = {tool.name for tool in await client.list_tools()}
+            return tools, await client.call_tool("list_papers", {})
+
+    tools, answer = asyncio.run(call())
+    assert tools == {tool["name"] for tool in manifest["tools"]}
+    assert (answer.is_error, answer.structured_content["total"]) == (False, 0)
 
 
 def test_it_has_an_icon_of_the_size_that_hosts_ask_for(bundle):
