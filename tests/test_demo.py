@@ -48,9 +48,9 @@ def test_a_newcomer_sees_a_harvest_its_report_and_what_to_do_next(folder, capsys
         "publisher's page                 █████ 1",
         "Jina Reader                      █████ 1",
         "no text: Behind a paywall        █████ 1",
-        "no text: A different paper came  █████ 1",
+        "no text: Different paper served  █████ 1",
         "no text: Closed to programs      █████ 1",
-        "asked for again: on the shelf, 0 requests",
+        "requested again: found on the shelf, 0 requests sent",
     ):
         assert line in said.out
     report = next(folder.glob("papers/reports/*/report.html"))

@@ -125,9 +125,9 @@ def test_cron_syncs_and_indexes_and_says_little(shell, world):
     term = f"{world.paper('pmc_cloud').pmid}[uid] OR {world.paper('unpaywall_html').pmid}[uid]"
     status, out, err = shell("sync", "mine", term)
     assert status == 0
-    counts = "mine: 2 records: 2 new, 0 updated, 0 as they were."
-    assert out == f"{counts} Members here 2, at PubMed 2.\n"
-    assert err == "To have them found: uv run server.py corpus index\n"
+    counts = "mine: 2 records: 2 new, 0 updated, 0 unchanged."
+    assert out == f"{counts} Papers of the query: 2 here, 2 at PubMed.\n"
+    assert err == "To make them findable: uv run server.py corpus index\n"
     status, out, _ = shell("index", "--json")
     assert status == 0
     assert json.loads(out)["cut"] == 2
@@ -135,7 +135,7 @@ def test_cron_syncs_and_indexes_and_says_little(shell, world):
     row = json.loads(out)
     assert (row["query_key"], row["inserted"], row["updated"]) == ("mine", 0, 0)
     assert not err
-    assert "0 cut anew" in shell("index")[1]
+    assert "0 indexed again" in shell("index")[1]
 
 
 def test_who_else_is_at_work_is_said_and_searches_do_not_wait(shell, reef, settings, monkeypatch):
@@ -171,7 +171,7 @@ def test_a_quotation_is_checked(shell, reef, monkeypatch):
     assert re.search(rf"record · p-\w+ \[{START + 7}:{START + 40}\]", out)
     status, out, err = shell("quote", TEXT.replace("warm", "cold"))
     assert (status, err) == (1, "")
-    assert out.startswith("Not verbatim; nearest (0.")
+    assert out.startswith("Not found word for word; nearest passage (0.")
     assert TEXT in out
     assert "words: “cold”, the text has “warm”" in out
     assert shell("quote", TEXT[7:40], "--paper", "11")[0] == 0

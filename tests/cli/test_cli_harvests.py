@@ -214,8 +214,8 @@ def test_a_wrong_command_is_answered_with_one_line_of_json(shell, world, words):
 @pytest.mark.parametrize(
     ("words", "ignored"),
     [
-        (["heart", "--plan", "--retry", "failed"], "--retry does not go"),
-        (["--lock", "papers.lock.json", "--no-pmc-first"], "--no-pmc-first does not go"),
+        (["heart", "--plan", "--retry", "failed"], "--retry cannot be used with --plan"),
+        (["--lock", "papers.lock.json", "--no-pmc-first"], "--no-pmc-first cannot be used with"),
     ],
 )
 def test_what_would_be_ignored_is_refused(shell, world, words, ignored):
@@ -276,7 +276,10 @@ def test_when_nobody_can_be_reached_it_is_status_3(shell, world, words):
     status, out, err = shell("harvest", *words)
     assert status == 3
     if words == ["31452104"]:
-        assert "to ask again what could not be told: uv run server.py harvest --job" in out[-1]
+        assert (
+            "to retry the papers without a definite answer: uv run server.py harvest --job"
+            in out[-1]
+        )
     assert out or err
 
 
@@ -292,7 +295,7 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(shell, world, interr
     status, out, err = shell(*words)
     assert (status, out) == (130, [])
     job = err.rpartition("--job ")[2].strip()
-    assert "0 of 2 papers are done, and stay" in err
+    assert "0 of 2 papers are done and kept" in err
     status, [line], _ = shell(*words, "--json")
     assert (status, json.loads(line)["state"]) == (130, "interrupted")
     interrupted.undo()
@@ -391,7 +394,7 @@ def test_the_picture_tells_all():
     assert head == "44%  5,300 of 12,000, 312 a minute, 30 min to go"
     assert told.split("  ")[:3] == ["4,000 full text", "1,200 abstract only", "100 failed"]
     assert waiting == (
-        "waiting: 120 for a site that is out, pmc_cloud 3,200, publisher 1,500, look up 200"
+        "waiting: 120 for a site that is unavailable, pmc_cloud 3,200, publisher 1,500, look up 200"
     )
 
 
@@ -403,11 +406,11 @@ def test_the_picture_names_who_is_out_the_slowest_site_and_slow_reading():
     seen = harvest_progress.draw_progress(
         replace(BUSY, job=replace(BUSY.job, waits=tuple(waits)), unread=12), 200
     ).plain.split("\n")
-    assert "site that is out" not in seen[3]  # they are named
+    assert "site that is unavailable" not in seen[3]  # they are named
     assert [line.split()[0] for line in seen[4:7]] == ["site0.org", "site1.org", "site2.org"]
     assert "9 papers wait for it (site0.org answered 503)" in seen[4]
-    assert seen[7] == "1 more site that papers wait for"
-    assert seen[8].startswith("reading is what takes the time: 12 texts came faster")
+    assert seen[7] == "1 more site that papers are waiting for"
+    assert seen[8].startswith("reading is the bottleneck: 12 texts were downloaded faster")
     slow = replace(BUSY.job, waits=(SiteWait("r.jina.ai", 41, at),))
     last = harvest_progress.draw_progress(replace(BUSY, job=slow), 200).plain.split("\n")[-1]
     assert last.startswith("41 papers still wait for r.jina.ai until about ")
@@ -418,7 +421,7 @@ def test_an_outage_is_told_once_where_there_is_no_terminal(shell, world):
     world.mood("down", "pmc_cloud")
     status, _, err = shell("harvest", world.paper("pmc_cloud").pmid, world.paper("paywall").pmid)
     assert status == 1
-    said = [line for line in err.splitlines() if "has been out since" in line]
+    said = [line for line in err.splitlines() if "has been unavailable since" in line]
     assert len(said) == len(set(said))
 
 
@@ -428,13 +431,13 @@ def test_the_same_command_says_that_it_asks_again_what_could_not_be_told(shell, 
     status, out, _ = shell("harvest", pmid)
     assert status == 3
     assert any(
-        "to ask again what could not be told: uv run server.py harvest --job" in line
+        "to retry the papers without a definite answer: uv run server.py harvest --job" in line
         for line in out
     )
     world.calm()  # and a person does not wait a minute
     status, _, err = shell("harvest", pmid)
     assert status == 0
-    assert "Asking again for 1 paper that nobody could tell of last time." in err
+    assert "Retrying 1 paper for which no source gave an answer last time." in err
 
 
 def test_a_console_without_unicode_gets_a_bar_it_can_show():
@@ -553,7 +556,7 @@ def test_what_all_screeners_excluded_is_harvested_only_when_asked_for(shell, tmp
     file.write_bytes(screening.zipped())
     _, lines, notes = shell("harvest", file, "--plan", "--json")
     assert json.loads(lines[0])["papers"] == 2  # of the third only a title is known
-    assert "rayyan.zip: 1 paper excluded by all screeners left out." in notes
+    assert "rayyan.zip: 1 paper left out, excluded by all screeners." in notes
     for name, data in (("rayyan.zip", screening.zipped()), ("a.csv", screening.RAYYAN.encode())):
         (tmp_path / name).write_bytes(data)
         words = ("harvest", tmp_path / name, "--plan", "--json", "--with-excluded")

@@ -47,7 +47,7 @@ def test_what_is_set_aside_is_named_and_seen_by_cron(shell, world):
     world.bulk.wrong_md5 = {name_of(26, 4)}
     status, out, err = shell("pubmed", "--engine", "here")
     assert status == 1
-    assert "not whole: 1 file lacking" in out
+    assert "incomplete: 1 file missing" in out
     assert f"{name_of(26, 4)} came with MD5" in err
     assert f"aside      {name_of(26, 4)}" in shell("status")[1]
     world.mood("down", "pubmed_files")
@@ -196,7 +196,7 @@ def test_status_says_what_is_behind_and_how_to_go_on(shell, world, library):
     found = lines(shell("status")[1])
     assert "server.py mirror index" in found["index"][0]
     assert found["citations"][-1] == (
-        "not of the records that are published: uv run server.py mirror citations"
+        "not up to date with the published records: uv run server.py mirror citations"
     )
     shell("index")
     shell("citations")
@@ -212,7 +212,7 @@ def test_status_says_what_is_behind_and_how_to_go_on(shell, world, library):
     [path, *_] = (library.mirror.folder / "part" / "citations" / "cited").glob("*.parquet")
     path.unlink()
     told = lines(shell("status")[1])["citations"]
-    assert "1 file of them gone; to make them again: uv run server.py mirror citations" in told
+    assert "1 file of them missing; to rebuild them: uv run server.py mirror citations" in told
     row = json.loads(shell("status", "--json")[1])["citations"]
     assert (row["outdated"], row["gone"], row["edges"] > 0) == (True, 1, True)
 
@@ -235,7 +235,7 @@ def test_a_generation_that_is_damaged_does_not_hide_the_rest(shell, library):
     [table] = (library.mirror.folder / "generation" / "citations").glob("*.json")
     table.write_text("{", encoding="utf-8")
     assert (
-        "the published table is gone or damaged; to make it again: uv run server.py mirror"
+        "the published table is missing or damaged; to rebuild it: uv run server.py mirror"
         in (lines(shell("status")[1])["citations"][0])
     )
     assert "fault" in json.loads(shell("status", "--json")[1])
@@ -255,7 +255,7 @@ def test_a_plan_says_what_citations_take(shell, world):
     assert (row["size"], row["edges"] > 0, row["core_hours"] > 0) == (0, True, True)
     world.mood("down", "citation_collection")
     [unknown, said] = lines(shell("plan")[1])["citations"]
-    assert unknown.startswith("NIH's collection could not be looked at: ")
+    assert unknown.startswith("NIH's collection could not be checked: ")
     assert "to fetch" not in said
 
 
@@ -268,7 +268,7 @@ def test_a_plan_says_what_citations_take(shell, world):
         (["verify", "--sample", "many"], "'many' is not a whole number"),
         (["pmc", "--where", "/nowhere/list.txt", "--plan"], "/nowhere/list.txt"),
         (["pmc", "--year", "2024-2020", "--plan"], "Write 2020-2024"),
-        (["pmc", "--license", " ", "--plan"], "chooses nothing"),
+        (["pmc", "--license", " ", "--plan"], "selects no articles"),
         (["pubmed", "--from", "/nowhere"], "/nowhere"),
         (["status", "--folder", __file__], "another --folder"),
         (["pubmed", "--folder", __file__], "another --folder"),

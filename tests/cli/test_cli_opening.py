@@ -101,4 +101,4 @@ def test_a_list_can_leave_out_papers_without_a_pdf(shell, world, paper):
 def test_an_empty_list_says_that_no_paper_has_a_pdf(shell, world):
     shell("download", world.paper("pmc_cloud").pmid)
     _, _, remarks = shell("list", "--has-pdf")
-    assert "The filter for papers with a PDF leaves nothing. Without it: 1." in remarks
+    assert "The filter for papers with a PDF leaves no papers. Without it: 1." in remarks

@@ -54,7 +54,7 @@ def test_a_site_that_is_out_is_said_to_be_out(shell, world, export):
     _, out, err = shell("resolve", export)
     assert "not found" not in out
     assert "a site did not answer" in out
-    assert "Ask again" in err
+    assert "run the same command" in err
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Journals are found under every name; a filter that leaves nothing says so, and what there is."""
+"""Journals are found under every name; a filter that leaves none says so, and what there is."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -87,10 +87,10 @@ def test_a_journal_goes_by_name_abbreviation_and_issn(
 
 def test_a_filter_that_leaves_nothing_is_named_with_what_there_is(corpus: Corpus) -> None:
     said = told(corpus, journal="J Clin")
-    assert "Journal: “J Clin” (no journal of the corpus goes by it) leaves nothing." in said
+    assert "Journal: “J Clin” (the corpus has no journal of this name) leaves no passages." in said
     assert "Without it: 5 papers (The Journal of clinical investigation: 2, " in said
     assert "Without it: 5 papers (2024: " in told(corpus, year_from=2030)
-    assert "Years: to 1990 leaves nothing" in told(corpus, year_to=1990)
+    assert "Years: to 1990 leaves no passages" in told(corpus, year_to=1990)
     assert "Journal Article: " in told(corpus, publication_types=("Case Reports",))
     assert "Editorial: 1" in told(corpus, publication_types=("Case Reports",))
     answer = corpus.find("everything cure", filters=Filters(kind="full_text"))
@@ -99,27 +99,27 @@ def test_a_filter_that_leaves_nothing_is_named_with_what_there_is(corpus: Corpus
 
 def test_each_of_several_filters_is_named_that_alone_leaves_nothing(corpus: Corpus) -> None:
     said = told(corpus, journal="Lancet", year_from=2011, year_to=2012)
-    assert "Journal: “Lancet” leaves nothing. Without it: 1 paper (The Journal of" in said
-    assert "Years: 2011 to 2012 leaves nothing. Without it: 2 papers (2001: 1" in said
+    assert "Journal: “Lancet” leaves no passages. Without it: 1 paper (The Journal of" in said
+    assert "Years: 2011 to 2012 leaves no passages. Without it: 2 papers (2001: 1" in said
 
 
 def test_filters_that_only_together_leave_nothing(corpus: Corpus) -> None:
     said = told(corpus, journal="Nature", year_from=2090)
-    assert "Together these leave nothing: Years: from 2090, Journal: “Nature” (no journal" in said
+    assert "Together these leave no passages: Years: from 2090, Journal: “Nature”" in said
     assert "Without them: 5 papers." in said
 
 
 def test_that_all_is_retracted_is_no_empty_corpus(corpus: Corpus) -> None:
     said = corpus.find("cure everything", filters=Filters(year_from=2000)).warnings
     assert any(
-        "retracted papers are left out leaves nothing. Without it: 1 paper" in s for s in said
+        "retracted papers are left out leaves no passages. Without it: 1 paper" in s for s in said
     )
 
 
 def test_words_that_are_nowhere_are_not_the_filters_doing(corpus: Corpus) -> None:
     answer = corpus.find("zeppelin", filters=Filters(journal="Lancet"))
     assert "No passage has any of these words" in answer.warnings[0]
-    assert not any("leaves nothing" in one for one in answer.warnings)
+    assert not any("leaves no passages" in one for one in answer.warnings)
 
 
 def test_names_are_kept_within_what_databases_index(corpus: Corpus) -> None:
@@ -136,7 +136,9 @@ def test_a_listing_says_which_filter_leaves_nothing(library: Library) -> None:
     assert library.list_papers(journal="140-673")[0] == 0
     asked = {"journal": "Nature", "year_from": "2010"}
     assert library.list_papers(**asked)[0] == 0
-    assert library.texts.emptied_by(**asked) == ["Journal “Nature” leaves nothing. Without it: 1."]
+    assert library.texts.emptied_by(**asked) == [
+        "Journal “Nature” leaves no papers. Without it: 1."
+    ]
     both = library.texts.emptied_by(journal="Nature", kind="abstract")
-    assert both == ["Together these filters leave nothing. Without them: 2."]
+    assert both == ["Together these filters leave no papers. Without them: 2."]
     assert library.texts.emptied_by() == []

@@ -74,4 +74,4 @@ def test_nothing_found_says_what_to_do(corpus):
     assert "No passage has any" in found.warnings[0]
     found = corpus.find("corals", filters=Filters(year_to=1900))
     assert not found.hits
-    assert "Years: to 1900 leaves nothing. Without it: " in found.warnings[0]
+    assert "Years: to 1900 leaves no passages. Without it: " in found.warnings[0]

@@ -488,7 +488,7 @@ def test_undo_gives_the_judges_the_word_again(library, folder):
     was = library.find(doi_of("shop"))
     library.upkeep.keep(doi_of("shop"), "full_text", "I say so")
     assert library.upkeep.undo_keep(doi_of("shop")) == was
-    with pytest.raises(BadRequest, match="No decision was recorded"):
+    with pytest.raises(BadRequest, match="has no decision by hand"):
         library.upkeep.undo_keep(doi_of("shop"))
     assert_consistent(library.shelf)
 
@@ -515,7 +515,7 @@ def test_a_decision_needs_a_reason_a_text_and_a_word_that_is_one(library, world,
     with pytest.raises(BadRequest, match="is not a decision"):
         library.upkeep.keep(doi_of("shop"), "abstract", "why")
     closed = library.download(world.paper("paywall").pmid).stored
-    with pytest.raises(BadRequest, match="only the abstract"):
+    with pytest.raises(BadRequest, match="Only the abstract"):
         library.upkeep.keep(closed.paper.ids.pmid, "full_text", "why")
 
 

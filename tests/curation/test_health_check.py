@@ -84,7 +84,7 @@ def test_a_site_that_struggled_of_late_is_named(library, settings):
     for _ in range(2):
         library.web.limiter.record_rejection(settings["doi_base_url"])
         time.sleep(40)
-    assert named() == ["doi struggled of late: it is asked 4.0 times less often than it may"]
+    assert named() == ["doi had trouble recently and is asked 4.0 times less often than allowed"]
 
 
 @pytest.mark.parametrize("allowed", [True, False])
@@ -100,7 +100,7 @@ def test_a_captive_portal_is_said_once_and_no_service_is_well(settings, world, a
     assert not [name for name in services & checks.keys() if checks[name].state == "ok"]
     assert checks["network"].state == "problem"
     assert host in checks["network"].detail
-    assert "sign in" in checks["network"].advice
+    assert "sign-in" in checks["network"].advice
 
 
 def test_one_service_that_leads_elsewhere_is_a_problem_of_its_own(library, world):

@@ -159,7 +159,7 @@ def test_what_is_not_the_whole_paper_stays_and_says_why(library, world, inbox, m
         "cut.xml": "rejected",
         f"{record.pmid}.pdf": "rejected",
     }
-    assert "pictures" in done[f"{record.pmid}.pdf"].detail
+    assert "scanned images" in done[f"{record.pmid}.pdf"].detail
     assert len(listed(inbox)) == 2
     assert library.shelf.counts()["quarantined"] == 0
     assert library.list_papers()[0] == 0
@@ -183,7 +183,7 @@ def test_an_identifier_that_is_only_cited_does_not_make_it_that_paper(library, w
     )
     [done] = taken(library).values()
     assert done.outcome == "rejected"
-    assert "another paper" in done.detail
+    assert "a different paper" in done.detail
     assert library.list_papers()[0] == 0
 
 
@@ -317,7 +317,7 @@ def test_links_are_not_followed_and_large_files_not_read(library, world, inbox, 
     assert {one.outcome for one in done.values()} == {"rejected"}
     assert "link" in done["a.pdf"].detail
     assert "larger" in done["large.pdf"].detail
-    assert "neither" in done["movie.mp4"].detail
+    assert "is not PDF" in done["movie.mp4"].detail
     assert library.list_papers()[0] == 0
     assert (inbox / "a.pdf").is_symlink()
 

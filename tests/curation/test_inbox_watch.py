@@ -114,7 +114,7 @@ def test_each_file_is_filed_as_it_arrives_and_ticked_off_at_once(
     assert told[2][0].file == str(downloads / "main.pdf")
     assert told[2][0].jobs == (harvest.job_id,)
     heads = [page.partition("<h1>")[2].partition("</h1>")[0] for page in pages_seen]
-    assert heads == ["2 papers to fetch", "1 paper to fetch", "All of it has arrived"]
+    assert heads == ["2 papers to download", "1 paper to download", "All papers have arrived"]
     assert listed(inbox / "filed") == ["a.pdf", "main.pdf"]
     assert listed(downloads) == ["main.pdf"]
 
@@ -329,7 +329,7 @@ def test_killed_at_any_step_the_next_look_comes_to_the_same_end(
 
     list(library.upkeep.take_in(folder=downloads))
 
-    assert "All of it has arrived" in worklist(harvest)
+    assert "All papers have arrived" in worklist(harvest)
     assert library.find(record.pmid).kind == "full_text"
     assert listed(library.settings.papers_dir / "inbox") == ["filed"]
     assert listed(library.settings.papers_dir / "inbox" / "filed") == ["a.pdf"]

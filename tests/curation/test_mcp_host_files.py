@@ -160,7 +160,7 @@ def test_what_another_program_wrote_meanwhile_is_not_overwritten(tmp_path, journ
     file = tmp_path / "mcp.json"
     change = plan_change(BY_NAME["Cursor"], file, SERVER)
     file.write_text('{"mcpServers": {"new": {}}}', encoding="utf-8")
-    with pytest.raises(BadRequest, match="meanwhile"):
+    with pytest.raises(BadRequest, match="in the meantime"):
         write_changes([change], journal)
     assert "new" in file.read_text(encoding="utf-8")
 

@@ -156,7 +156,7 @@ def test_a_reading_the_judges_refuse_never_replaces_a_text(library, held, monkey
     from utils.errors import BadContent
 
     def refuse(fetched, paper):
-        raise BadContent("It is no paper.", verdict="not_a_paper")
+        raise BadContent("The page is not a paper.", verdict="not_a_paper")
 
     monkeypatch.setattr(formats, "read", refuse)
     texts = [Path(stored.path).read_bytes() for stored in held]

@@ -64,7 +64,7 @@ async def test_rag_search(library, world):
     filters = {"year_from": 1900, "year_to": 1901}
     found = await answer(library, "rag_search", query="marrow", filters=filters)
     assert found["results"] == []
-    assert "Years: 1900 to 1901 leaves nothing" in found["warnings"][0]
+    assert "Years: 1900 to 1901 leaves no passages" in found["warnings"][0]
 
 
 async def test_a_harvest_without_such_papers(library, world):

@@ -64,7 +64,7 @@ SHELL = {
     "shelf adit": (2, "Did you mean $ shelf audit?"),
     "staus": (2, "Did you mean $ harvest status?"),
     "help downlod": (2, "Did you mean $ download?"),
-    "--json list": (2, "Write it behind the command"),
+    "--json list": (2, "Write it after the command"),
     "--verison": (2, "Did you mean $ --version?"),
     "search moss --limt 5": (2, "Did you mean --limit?"),
     "harvest moss --souce pubmed": (2, "Did you mean --source?"),
@@ -84,7 +84,7 @@ SHELL = {
     "list --since lastyear": (2, "'lastyear' is not a date: write 2020"),
     "search moss --since 2024 --until 2020": (2, "--since 2024 is later than --until 2020. Swap"),
     "list --since 2024 --until 2020": (2, "2024, is later than the last, 2020. Swap them."),
-    "list --since 2199": (0, "leaves nothing. Without it: 1."),
+    "list --since 2199": (0, "leaves no papers. Without it: 1."),
     "list --kind fulltext": (2, "Did you mean full_text?"),
     "cite 7 --style harvrd": (2, "Choose among apa, mla, plos, vancouver"),
     "search moss --format endnote": (2, "Choose among ris, bibtex"),
@@ -106,8 +106,8 @@ SHELL = {
     "harvest moss --job JOB": (2, "exclude each other"),
     "harvest list.txt --since 2020": (2, "Leave them out"),
     "harvest --job JOB --plan --retry failed": (2, "Leave one of them out"),
-    "harvest moss 31452104": (2, "Put a question into quotes"),
-    "download 7 8 --output a.txt": (2, "--output goes with exactly one paper"),
+    "harvest moss 31452104": (2, "Put a query into quotes"),
+    "download 7 8 --output a.txt": (2, "--output can only be used with exactly one paper"),
     "download 7 --output /etc/a.txt": (2, "Give a name like my_paper.txt"),
     "shelf keep 7": (2, "Give --as full_text, --as rejected, or --undo"),
     "shelf keep 7 --as full_text": (2, '--because "a short letter"'),
@@ -175,7 +175,7 @@ SHELL = {
     "download": (2, "No identifier was given"),
     "corpus find moss": (1, "Fill it: $ corpus sync KEY TERM"),
     "search moss --source mirror": (1, "Make it: $ mirror pubmed"),
-    "list zebra": (0, "leaves nothing. Without it: 1."),
+    "list zebra": (0, "leaves no papers. Without it: 1."),
 }  # fmt: skip
 _MIRROR = {"mirror status --folder a.md", "mirror use nosuch", "search moss --source mirror"}
 BARE = {"harvest missing.ris", "harvest --job nosuch", "harvest moss --source pubmd"}

@@ -95,7 +95,7 @@ def test_an_abstract_on_the_shelf_is_served_while_the_network_is_away(
     world.mood("reset")
     made = library.download(getattr(record, name))
     assert (made.stored.kind, made.cached) == ("abstract", True)
-    assert "its full text could not be asked for" in made.message
+    assert "its full text could not be requested" in made.message
     with pytest.raises(Unreachable):
         library.download(getattr(record, name), force=True)
     world.calm()

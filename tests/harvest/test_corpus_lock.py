@@ -115,7 +115,7 @@ def test_a_text_lost_and_a_text_gained_say_why(elsewhere, lock, world, monkeypat
     ("made_by", "via", "why"),
     [
         ("Papershelf 0.0.1", "pmc_cloud", "another reader (Papershelf 0.0.1 then)"),
-        ("", "pmc_cloud", "the source sends another text"),
+        ("", "pmc_cloud", "a changed text at the source"),
         ("", "", "not known"),
     ],
 )

@@ -92,7 +92,7 @@ def test_a_finished_query_learns_of_new_hits_and_fetches_only_those(
     first = near.harvest(query="field[ti]", max_papers=9)
     before = done(first)
     assert len(before) == 9
-    assert "Only 9 of 12 hits were asked for." in first.job().notes
+    assert "Only 9 of 12 hits were requested." in first.job().notes
     asked = len(small.requests)
     second = near.harvest(query="field[ti]")
     assert second.job_id == first.job_id
@@ -139,7 +139,7 @@ def test_a_limit_holds_also_when_there_are_new_hits(
     searched(monkeypatch, range(200, 300), 1005)
     job = near.harvest(query="a", max_papers=10).job()
     assert (job.counts.requested, job.hits) == (10, 1005)
-    assert job.notes == ("Only 10 of 1,005 hits were asked for.",)
+    assert job.notes == ("Only 10 of 1,005 hits were requested.",)
     searched(monkeypatch, [*range(200, 205), *range(1, 101)], 1005)
     assert near.harvest(query="a", max_papers=17).job().counts.requested == 17
 
@@ -150,7 +150,7 @@ def test_the_report_says_how_many_hits_are_beyond_the_limit(near: Library) -> No
     assert numbers["database_specific_results"] == [("PubMed", 12)]
     assert (numbers["records_excluded"], numbers["excluded_other"]) == (None, 0)
     figure = page.with_name("prisma.svg").read_text(encoding="utf-8")
-    assert "7 of the records identified lie beyond the limit of this harvest." in figure
+    assert "7 of the records identified are beyond the limit of this harvest." in figure
 
 
 def test_hundreds_of_thousands_of_papers_are_not_harvested_by_mistake(
@@ -202,7 +202,7 @@ def test_contradictions_are_noted(near: Library) -> None:
 def test_at_the_most_so_many(near: Library) -> None:
     job = near.harvest([f"6000000{n}" for n in range(1, 6)], max_papers=2).job()
     assert job.counts.requested == 2
-    assert "Only 2 of 5 papers were asked for." in job.notes
+    assert "Only 2 of 5 papers were requested." in job.notes
 
 
 @pytest.mark.parametrize("asked", [{}, {"query": "a", "job_id": "b"}, {"papers": [], "query": ""}])

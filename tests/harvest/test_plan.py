@@ -76,7 +76,7 @@ def test_a_plan_fetches_nothing_and_is_cheap(far, large):
 def test_the_first_papers_of_a_question_have_the_shares_of_all(far):
     plan = far.harvests.plan(query=Query("field[ti]"), max_papers=100)
     assert (plan.papers, plan.with_abstract) == (100, 100)
-    assert "100 of 1,000 hits, shares taken from all of them." in plan.notes
+    assert "100 of 1,000 hits; the shares are those of all hits." in plan.notes
     assert far.harvests.plan(query="field[ti]", max_papers=5000).papers == 1000
 
 
@@ -108,7 +108,7 @@ def test_unknown_silent_and_nameless_papers_are_told_apart(library, world):
     wanted = [*entries([world.paper("pmc_cloud")]), Entry("Doe 2020. A title", Ids())]
     plan = library.harvests.plan([*wanted, Entry("10.1000/nowhere", Ids(doi="10.1000/nowhere"))])
     assert plan.papers == 2
-    assert "Of 2 papers looked up, 1 are not known to PubMed." in plan.notes
+    assert "PubMed has no record of 1 of the 2 papers looked up." in plan.notes
     assert any("without an identifier: 1." in n for n in plan.notes)
     world.mood("down")
     with pytest.raises(Unreachable):
@@ -155,7 +155,7 @@ def test_a_plan_in_words_says_the_same_as_in_json(far):
     plan = far.harvests.plan(query="field[ti]")
     text = describe_plan(plan)
     row = plan.row()
-    assert f"full texts to expect: about {row['full_text']:,}" in text
+    assert f"expected full texts: about {row['full_text']:,}" in text
     assert all(host["host"] in text for host in row["hosts"])
     assert all(f"note: {note}" in text for note in row["notes"])
-    assert " min" in text.split("time at polite rates: ")[1].splitlines()[0]
+    assert " min" in text.split("time at the sites' rate limits: ")[1].splitlines()[0]

@@ -87,7 +87,7 @@ def test_a_wait_is_a_sentence(number: int) -> None:
     slow = SiteWait("r.jina.ai", number, at)
     assert str(slow) == f"{papers} still {verb} for r.jina.ai until about 14:05"
     out = SiteWait("doi.org", number, at, at, "doi.org answered 503.\x1b[31m\nAgain")
-    assert str(out).startswith("doi.org has been out since 14:05, is asked again at 14:05, and")
+    assert str(out).startswith("doi.org has been unavailable since 14:05; next try at 14:05, and")
     assert f"{papers} {verb} for it (doi.org answered 503." in str(out)
     assert str(out).isprintable()
 

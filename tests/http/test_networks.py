@@ -95,7 +95,7 @@ def test_behind_a_proxy_that_looks_into_everything(
     assert seen.returncode == 3
     trouble = [line for line in seen.stdout.splitlines() if line.startswith("✗")]
     assert len(trouble) == 1
-    showed = "services showed a certificate issued by “Acme Inspection”"
+    showed = "services presented a certificate issued by “Acme Inspection”"
     assert f"all {len(SERVICES)} {showed}" in trouble[0]
     assert f"http://***@{proxy.place} (HTTPS_PROXY) for all {len(SERVICES)} services" in seen.stdout
     assert "export PAPERS_CA_BUNDLE=/path/to/ca.pem" in seen.stdout
@@ -342,7 +342,9 @@ def test_one_site_behind_a_bad_certificate_is_named_alone(
     library.shelf.close()
     assert list(checks) == ["certificates"]
     host = encrypted.url("crossref").split("/")[2]
-    assert checks["certificates"].detail.startswith(f"{host} showed a certificate issued by “Tru")
+    assert checks["certificates"].detail.startswith(
+        f"{host} presented a certificate issued by “Tru"
+    )
 
 
 def test_a_bundle_that_is_missing_is_told_before_anybody_is_asked(

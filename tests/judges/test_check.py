@@ -85,7 +85,7 @@ def test_a_rejection_says_why_and_what_next() -> None:
         judge(page(LANDING, HEAD.format(PAPER)), PAPER)
     assert caught.value.details == {
         "verdict": "abstract_only",
-        "evidence": "0 words beyond the abstract",
+        "evidence": "0 words besides the abstract",
     }
     assert caught.value.hint
 
@@ -249,7 +249,7 @@ def test_a_structured_body_is_trusted_and_its_absence_is_seen() -> None:
     letter = Document(markdown="text", ids=PAPER.ids, article_type="letter", body_words=60)
     assert verdict(letter) == "full_text"
     assert verdict(replace(letter, body_words=0)) == "front_matter_only"
-    cut = replace(letter, verdict="partial", evidence="the XML ends in the middle")
+    cut = replace(letter, verdict="partial", evidence="the XML is cut off")
     assert verdict(cut) == "partial"
 
 
@@ -391,6 +391,6 @@ def test_a_bare_refusal_is_called_one_and_no_outdated_address(status: int, body:
     with pytest.raises(BadContent) as caught:
         read(sent, Paper(Ids(doi="10.1000/a"), title="On the growth of nacre in cold seas"))
     assert caught.value.outcome == "refused"
-    assert f"journal.test refused: HTTP {status}" in caught.value.message
+    assert f"journal.test refused access (HTTP {status})" in caught.value.message
     assert "browser" in caught.value.hint
     assert "outdated" not in str(caught.value)

@@ -68,7 +68,7 @@ def test_tags_of_a_paper_above_the_article_of_other_people_are_not_the_paper(aut
     text = HEADED.replace(PAPER.abstract, OTHER_ABSTRACT).replace("##", f"{authors}\n\n##", 1)
     found = judge_identity(replace(NAMED, markdown=text, abstract=PAPER.abstract), PAPER)
     assert found.answer == answer
-    assert "headed by another title" in f"{found.evidence} {found.signs}"
+    assert "under a different title" in f"{found.evidence} {found.signs}"
 
 
 def test_a_text_printed_years_after_the_paper_is_doubted():

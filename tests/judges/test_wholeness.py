@@ -45,7 +45,7 @@ def listed(count: int) -> str:
     return "\n".join(f"{n}. Roe A. Bees of {1950 + n}. Hive." for n in range(1, count + 1))
 
 
-HARDLY = ", lists 20 references and cites hardly any"
+HARDLY = ", lists 20 references, but cites hardly any"
 NAMES = "\n".join(f"- Roe{chr(97 + n)} A. Bees. Hive. {1980 + n}." for n in range(20))
 
 OTHERS = "\n".join(NAMES.replace("Roe", "Poe").split("\n")[:16])
@@ -64,15 +64,15 @@ LONG, MORE = f"{prose(1200)} ", prose(1200, start=200)
 SHORT, BRIEF = prose(260, start=400), prose(70, start=500)
 CUT = {
     "citations stop": (text(introduction=LONG + cites(*range(1, 11)), discussion=MORE,
-        references=listed(20)), {}, "cites 10 of 20 references and none after 10"),
+        references=listed(20)), {}, "cites 10 of 20 references, none after number 10"),
     "linked citations stop": (text(colours=LONG + cites(*range(1, 11),
         form="[[{0}](https://a.test/#r{0})]"), references=listed(20)), {},
-        "cites 10 of 20 references and none after 10"),
+        "cites 10 of 20 references, none after number 10"),
     "a page that ends without its list": (text(colours=LONG + cites(1, 2, 3, 4)), {},
-        "cites 4 references and lists none"),
+        "cites 4 references, but lists none"),
     "a row of references left out": (text(introduction=LONG + cites(*range(1, 8), *range(13, 21)),
-        references=listed(20)), {}, ("cites 15 of 20 references and none of 5 in a row, "
-        "no section after 'Introduction' concludes")),
+        references=listed(20)), {}, ("cites 15 of 20 references, skipping 5 in a row, "
+        "no conclusion after the section 'Introduction'")),
     "a section left out": (
         "# Bees\n\n## 1. Colours\n\n"
         + LONG
@@ -84,30 +84,33 @@ CUT = {
         "section 3 is missing before section 4, figure 2 is missing before 4",
     ),
     "a PDF that cites no list": (text(colours=LONG + cites(1, 2, 3, 4)), {"pages": 3},
-        "cites 4 references and lists none"),
+        "cites 4 references, but lists none"),
     "a PDF that cites no list by names": (text(colours=LONG + NAMED), {"pages": 3},
-        "cites 10 references and lists none"),
+        "cites 10 references, but lists none"),
     "the first page of a PDF": (text(introduction=SHORT, methods=BRIEF), {"pages": 1},
-        "no section after 'Methods' concludes"),
+        "no conclusion after the section 'Methods'"),
     "few of the pages": (text(colours=LONG), {"pages": 3, "stated": 12}, "3 of 12 pages"),
     "half of the pages, in mid-sentence": (text(colours=f"{LONG} Foragers that had learned the"),
-        {"pages": 6, "stated": 12}, "6 of 12 pages, ends in mid-sentence ('had learned the')"),
+        {"pages": 6, "stated": 12}, "6 of 12 pages, ends mid-sentence ('had learned the')"),
     "headings without text": (text(introduction=LONG, methods=MORE, results="", discussion="",
         conclusion=""), {}, "no text under 3 of 5 headings"),
     "few words for the list": (text(colours=BRIEF, references=listed(20)), {},
         "76 words for 20 references"),
     "half of the names, nothing concluded": (text(introduction=LONG + NAMED, results=MORE,
-        references=NAMES), {}, "names 10 of 20 references, no section after 'Results' concludes"),
+        references=NAMES), {}, (
+            "names 10 of 20 references, no conclusion after the section "
+            "'Results'"
+        )),
     "most of the names": (text(colours=LONG + NAMED + named(640), references=f"{NAMES}\n{OTHERS}"),
         {}, "names 10 of 36 references"),
     "numbers far beyond a list that stops, in mid-sentence": (text(colours=LONG + cites(*range(1,
         41)) + "\n\n" + listed(6) + f"\n\n{STOPPED}"), {},
-        "cites 40 references and lists 6, ends in mid-sentence ('had learned the')"),
+        "cites 40 references, but lists 6, ends mid-sentence ('had learned the')"),
     "raised numbers of no list": (text(colours=LONG + " ".join(f"{said}{n}" for n,
-        said in enumerate(sentences(14), 1))), {"pages": 3}, "cites 13 references and lists none"),
+        said in enumerate(sentences(14), 1))), {"pages": 3}, "cites 13 references, but lists none"),
     "a list that the record knows to be longer, nothing concluded": (text(introduction=LONG,
         results=MORE, references=listed(6)), {"reference_count": 40},
-        "lists 6 of 40 references, no section after 'Results' concludes"),
+        "lists 6 of 40 references, no conclusion after the section 'Results'"),
 }  # fmt: skip
 
 
@@ -191,19 +194,19 @@ def test_whole_texts_are_not_doubted(name: str) -> None:
 BROKEN = "\n\n".join(said.rstrip(".") for said in sentences(12))
 DOUBTED = {
     "results left out": (text(introduction=LONG, methods=MORE, discussion=SHORT),
-        "no results among the sections"),
+        "no results section"),
     "results left out between two sections, after an unnamed one": (text(main_text="",
-        materials_and_methods=LONG, discussion=MORE), "no results among the sections"),
+        materials_and_methods=LONG, discussion=MORE), "no results section"),
     "methods left out": (text(introduction=LONG, results=MORE, discussion=SHORT),
-        "no methods among the sections"),
+        "no methods section"),
     "methods behind a link": (text(introduction=LONG, methods="[Open section](/m)", results=MORE,
         discussion=SHORT), "no text under 'Methods'"),
     "two headings in the middle without text": (text(colours=LONG, scents="", sounds="", bees=MORE,
         light=SHORT), "no text under 2 of 5 headings"),
     "all sections in few words": (text(introduction=BRIEF, methods=BRIEF, results=SHORT,
-        discussion=BRIEF), "340 words beside an abstract of 90"),
+        discussion=BRIEF), "340 words of text for an abstract of 90 words"),
     "hardly more words than the abstract": (text(colours=SHORT),
-        "264 words beside an abstract of 90"),
+        "264 words of text for an abstract of 90 words"),
     "a section that the text sends to": (text(**{"1._colours": LONG, "2._scents": MORE,
         "3._bees": f"{SHORT} See section 5."}), "section 4 is missing before section 5"),
     "a list of which the record counts more than twice as many": (text(colours=LONG,
@@ -223,7 +226,7 @@ def test_a_text_that_breaks_a_promise_is_doubted(name: str) -> None:
 
 
 def test_paragraphs_that_break_off_all_along_refuse_a_text() -> None:
-    assert found(text(colours=BROKEN)).startswith("12 of 12 paragraphs end in mid-sentence")
+    assert found(text(colours=BROKEN)).startswith("12 of 12 paragraphs end mid-sentence")
     for end in ("", "3,4", " [5]"):  # citations stand behind the full stop
         assert found(text(colours="\n\n".join(f"{said}{end}" for said in sentences(12)))) == ""
 

@@ -139,7 +139,7 @@ async def test_an_interrupted_harvest_goes_on_from_the_board(board, tmp_path: Pa
         render_board_view(),
         result_of(stopped),
         {"harvest_papers": [result_of({})], "review_board": [result_of(board)]},
-        [("button", {"text": "Go on with this harvest"})],
+        [("button", {"text": "Continue this harvest"})],
     )
     seen = app_host.seen(html, tmp_path)
     assert ["harvest_papers", {"job_id": board["job_id"]}] in seen["asked"]

@@ -78,7 +78,7 @@ def test_filters_are_those_of_a_corpus_and_mesh(mirrored, library):
         assert found(mirrored, "H2O", Filters(**rich, **more)) == ["pmid:31"], more
     for none in ({"mesh": ("Fire",)}, {"year_from": 2000}, {"kind": "full_text"}):
         answer = mirrored.find("H2O", filters=Filters(**rich, **none))
-        assert (answer.hits, "leaves nothing" in answer.warnings[0]) == ((), True), none
+        assert (answer.hits, "leaves no passages" in answer.warnings[0]) == ((), True), none
     with pytest.raises(BadRequest, match="MeSH"):
         library.corpus.find("H2O", filters=Filters(mesh=("Water",)))
 

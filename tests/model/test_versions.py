@@ -342,7 +342,7 @@ def test_a_harvest_by_doi_names_the_preprint_it_found_and_counts_it_apart(librar
     with (harvest.folder / "papers.csv").open(newline="", encoding="utf-8") as file:
         assert [line["version"] for line in csv.DictReader(file)] == ["preprint"]
     flow = (harvest.folder / "prisma.svg").read_text(encoding="utf-8")
-    assert "Of the reports retrieved: Preprints (n = 1)." in flow
+    assert "Among the reports retrieved: Preprints (n = 1)." in flow
     assert "Preprint" in (harvest.folder / "report.html").read_text(encoding="utf-8")
     assert read_lock(harvest.folder / "papers.lock.json").papers[0].version == "preprint"
     assert harvest.retry("preprint") == 1

@@ -258,7 +258,7 @@ def test_a_section_that_the_pages_menu_names_and_the_page_lacks_is_a_sign(
 ) -> None:
     document = read(menu(*names) + article(f"<p>{PROSE}</p>"))
     assert [sign.words for sign in document.signs] == (
-        [f"the page's menu has 3 sections, and '{lost}' is not there"] if lost else []
+        [f"the page's menu lists 3 sections, but '{lost}' is missing"] if lost else []
     )
 
 

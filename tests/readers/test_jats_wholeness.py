@@ -40,17 +40,20 @@ PARTS = {
     "cites few": (section("Comment", 20, range(3)), 20, "", "261 words cite 3 of 20 references"),
     "lists many": (section("Comment", 10), 40, "", "130 words for 40 references"),
     "leaves out a row": (section("Comment", 40, [*range(8), *range(12, 20)]), 20, "",
-        "521 words cite 16 of 20 references, and none of 4 in a row"),
+        "521 words cite 16 of 20 references, skipping 4 in a row"),
     "leaves out the last": (section("Comment", 40, range(17)), 20, "",
-        "521 words cite 17 of 20 references, and none of the last 3"),
+        "521 words cite 17 of 20 references, none of the last 3"),
     "many pages": (section("Comment", 20), 0, PAGES.format(30), "260 words for 20 pages"),
     "no results": (INTRODUCTION + section("Study design", 10) + section("Methods", 10), 12, "",
-        "no section after 'Methods' concludes, no results among the sections"),
+        "no conclusion after the section 'Methods', no results section"),
     "a lost link": (section("Comment", 30, range(9)) + pointing("fig", "f1"), 9, "",
-        "figure f1 is referred to, but not there"),
+        "figure f1 is referred to, but missing"),
     "no figures": (section("Comment", 30, range(9)) + pointing("fig", "f1", "f2"), 9, "",
-        "figure f1 and 1 more are referred to, but not there"),
-    "figures stated": (section("Comment", 30), 0, COUNTS.format(4), "0 of 4 figures stated"),
+        "figure f1 and 1 more are referred to, but missing"),
+    "figures stated": (section("Comment", 30), 0, COUNTS.format(4), (
+        "0 of the 4 figures that the record "
+        "counts"
+    )),
     "a figure left out": (section("Comment",
         30) + "".join(f"<fig><label>Figure {number}</label></fig>" for number in (1, 3)), 0, "",
         "figure 2 is missing before figure 3"),
@@ -64,11 +67,11 @@ PARTS = {
         ),
         0,
         "",
-        "4 of 524 words outside its figures and tables",
+        "only 4 of 524 words are outside figures and tables",
     ),
     "two weak signs": (section("Introduction", 60, range(20)) + section("Results",
         60) + pointing("table", "t1"), 20, "",
-        ("table t1 is referred to, but not there, no section after 'Results' concludes")),
+        ("table t1 is referred to, but missing, no conclusion after the section 'Results'")),
 }  # fmt: skip
 
 

@@ -124,7 +124,7 @@ def test_a_text_that_lacks_pages_is_a_part(monkeypatch, paper, world):
     found |= {"doubts": {"pages": [], "foreign": {}}}
     monkeypatch.setattr(ocr, "is_installed", lambda: True)
     monkeypatch.setattr(ocr, "recognise_text", lambda *_: found)
-    with pytest.raises(BadContent, match="gave up 1 of 4 pages") as refused:
+    with pytest.raises(BadContent, match="failed on 1 of 4 pages") as refused:
         read(fetched(scan_of(world.paper("scanned_pdf"))), paper)
     assert refused.value.outcome == "partial"
 

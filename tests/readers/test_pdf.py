@@ -244,15 +244,15 @@ def test_a_whole_pdf_passes_the_judge_and_pictures_do_not() -> None:
     ("body", "verdict", "said"),
     [
         (b"<html><head><title>Just a moment...</title></head><body>x</body></html>", "bot_check",
-            "HTML served"),
-        (b"<html><body><form><input type=password></form></body></html>", "login", "HTML served"),
+            "A web page"),
+        (b"<html><body><form><input type=password></form></body></html>", "login", "A web page"),
         (b"<meta name='citation_doi' content='10.1000/a'><p class=buybox>Enable cookies.</p>",
-            "paywall", "HTML served"),
-        (b"<html><body><p>Our PDF is elsewhere.</p></body></html>", "not_a_paper", "HTML served"),
-        (b"\x89PNG\r\n\x1a\n", "not_a_paper", "Something else"),
-        (b"", "empty", "Something else"),
-        (b"%PDF-1.4\nnothing follows", "not_a_paper", "broken"),
-        (b" " * 2000 + b"%PDF-1.4", "not_a_paper", "Something else"),
+            "paywall", "A web page"),
+        (b"<html><body><p>Our PDF is elsewhere.</p></body></html>", "not_a_paper", "A web page"),
+        (b"\x89PNG\r\n\x1a\n", "not_a_paper", "Something other"),
+        (b"", "empty", "Something other"),
+        (b"%PDF-1.4\nnothing follows", "not_a_paper", "damaged"),
+        (b" " * 2000 + b"%PDF-1.4", "not_a_paper", "Something other"),
     ],
 )  # fmt: skip
 def test_what_is_no_pdf_is_refused_by_name(body: bytes, verdict: str, said: str) -> None:

@@ -80,7 +80,7 @@ ENTRY = {"pmid": "1", "kind": "full_text", "sha256": "0" * 64, "retracted": Fals
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"format": "zip"}, "does not say"),
+        ({"format": "zip"}, "is not marked"),
         ({"version": 2}, "version 2"),
         ({"version": True}, "version"),
         ({"version": [1]}, "version"),
@@ -213,7 +213,7 @@ def test_what_nobody_answered_about_is_no_loss(tmp_path: Path) -> None:
     )
     assert [difference.ids.pmid for difference in found.lost] == ["3"]
     again = "run it again with --retry unreachable,could_not_tell"
-    assert found.sentences[1:] == [f"2 papers could not be looked at now: {again}."]
+    assert found.sentences[1:] == [f"2 papers could not be checked now: {again}."]
 
 
 def test_comparing_does_not_keep_the_rows(tmp_path: Path) -> None:

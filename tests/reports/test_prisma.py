@@ -176,7 +176,7 @@ def test_a_limit_excludes_nothing() -> None:
     assert (numbers["database_results"], numbers["duplicates"]) == (2500, 47)
     assert numbers["excluded_other"] == 0
     assert limited.remarks[0] == (
-        "1,453 of the records identified lie beyond the limit of this harvest."
+        "1,453 of the records identified are beyond the limit of this harvest."
     )
 
 
@@ -184,7 +184,7 @@ def test_what_a_site_did_not_hand_out_was_identified_all_the_same() -> None:
     search = Search("semantic_scholar", "Semantic Scholar", "q", "q", 5000, 1047)
     shown = made(searches=(search,))
     assert n(shown)["database_results"] == 5000
-    assert shown.remarks[0].startswith("3,953 of the records identified were not handed out")
+    assert shown.remarks[0].startswith("3,953 of the records identified were not returned")
     assert "limit" not in " ".join(shown.remarks)
 
 
@@ -194,7 +194,7 @@ def test_papers_not_tried_are_not_called_unretrievable() -> None:
     pending = figures.states["pending"]
     assert pending > 200
     assert n(flow)["dbr_notretrieved_reports"] == 1000 - pending - figures.states["full_text"]
-    assert f"Of the reports sought, not tried yet (n = {pending:,})." in flow.remarks
+    assert f"Reports sought, not tried yet (n = {pending:,})." in flow.remarks
 
 
 def test_lists_are_not_called_pubmed() -> None:
@@ -358,14 +358,14 @@ def test_what_only_people_know_is_filled_into_a_file_beside_the_figure(tmp_path:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("records_screend: 9", "there is no number called 'records_screend'"),
+        ("records_screend: 9", "'records_screend' is not the name of a number"),
         ("records_screened: many", "'many' is not a valid number for records_screened"),
         ("records_screened: -1", "-1 is not a valid number for records_screened"),
         ("dbr_excluded: {a: [1]}", "is not a valid number for dbr_excluded"),
-        ("- 1", "names no numbers"),
+        ("- 1", "contains no numbers"),
         ("a: {b", "line 3, is not valid YAML"),
         ("!!python/object/apply:os.system [echo]", "is not valid YAML"),
-        ("&a [*a]", "names no numbers"),
+        ("&a [*a]", "contains no numbers"),
     ],
 )
 def test_an_entry_that_cannot_be_used_is_told_in_the_figure(

@@ -87,7 +87,7 @@ def test_it_loads_itself_again_and_says_so_until_all_has_arrived(tmp_path):
     rows = [row(1, "abstract", "10.1002/a")]
     text = page_of(tmp_path, rows)
     assert '<meta http-equiv="refresh" content="30">' in text
-    assert "loads itself again every 30 seconds" in text
+    assert "reloads every 30 seconds" in text
     arrived = page_of(tmp_path, [replace(rows[0], state="full_text", via="manual")])
     assert "refresh" not in arrived
     assert "loads itself" not in arrived

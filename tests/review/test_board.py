@@ -46,7 +46,7 @@ async def test_the_board_says_what_status_and_figure_say(
     told = {one["what"]: one["n"] for one in board["changes"]["counts"]}
     assert told["retracted"] == status["since_published"]["retracted"] == 1
     assert told["cites what is included"] == status["since_published"]["citing"]
-    assert board["changes"]["since"].startswith("the state published 20")
+    assert board["changes"]["since"].startswith("the review was published on 20")
     assert board["changes"]["rows"][0]["what"] == "retracted"
     assert any(row["title"].startswith(new.title) for row in board["changes"]["rows"])
     assert any("Europe PMC" in told for told in board["could_not_tell"])
@@ -141,6 +141,12 @@ async def test_a_browser_shows_the_review_and_no_markup_of_others(
     assert seen["trouble"] == []
     assert ["review_board", {"review": "fields", "start": 20}] in seen["asked"]
     shown = seen["shown"].lower()
-    for words in ("Fields", "New since the state published", "retracted", "PRISMA 2020", HOSTILE):
+    for words in (
+        "Fields",
+        "New since the review was published on",
+        "retracted",
+        "PRISMA 2020",
+        HOSTILE,
+    ):
         assert words.lower() in shown
     assert (seen["scripts"], seen["images"]) == (1, 0)

@@ -92,7 +92,7 @@ def figure(review: Review) -> str:
 def test_news_since_the_published_state_are_told_until_the_next_is_published(
     included: Review, field: World, shell: Shell
 ) -> None:
-    assert "Since the state published" not in shell("review", "status", "fields")[1]
+    assert "Changes since" not in shell("review", "status", "fields")[1]
     assert shell("review", "report", "fields", "--published")[0] == 0
     assert included.status()["since_published"] == {}
     new = a_year_later(field, included)
@@ -112,10 +112,10 @@ def test_news_since_the_published_state_are_told_until_the_next_is_published(
     assert told["retracted"] == 1
     assert told["citing"] >= 1
     status, out, _ = shell("review", "status", "fields")
-    assert "Since the state published" in out
+    assert "Changes since" in out
     [page, *_] = included.report()
     text = " ".join(html.fromstring(page.read_text(encoding="utf-8")).text_content().split())
-    assert "New since the state published" in text
+    assert "New since the review was published on" in text
     assert new.title in text
     rows = [[cell.text_content() for cell in row] for row in html.parse(page).iter("tr")]
     assert [row[3] for row in rows if row[1] == "retracted"] == [doi]
@@ -133,7 +133,7 @@ def test_a_database_that_is_down_keeps_its_search_and_is_named(
     status, out, err = shell("review", "update", "fields", "--quiet")
     assert status == 1
     assert "retracted" in out
-    assert "could not tell: Europe PMC could not be searched" in err
+    assert "warning: Europe PMC could not be searched" in err
     after = {one.search.name: one.search for one in included.ledger.searches()}
     assert after["Europe PMC"] == before["Europe PMC"]
     assert after["PubMed"].searched_at > before["PubMed"].searched_at

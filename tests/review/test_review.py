@@ -324,7 +324,7 @@ def test_the_page_shows_where_the_review_stands_and_loads_nothing(library: Libra
     [path, *_] = review.report()
     page = html.fromstring(path.read_text(encoding="utf-8"))
     text = page.text_content()
-    assert "Screeners disagree about 1 record" in text
+    assert "Screeners disagree on 1 record" in text
     assert ATTACK in text
     assert "PRISMA2020" in text
     assert not page.xpath("//script | //img | //iframe | //link | //@src | //@style | //form")

@@ -87,7 +87,7 @@ def main(
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         exit_now(0)
     except KeyboardInterrupt:
-        sys.stderr.write("\nInterrupted. What was saved stays; run the same command to go on.\n")
+        sys.stderr.write("\nInterrupted. Saved work is kept; run the same command to continue.\n")
         exit_now(INTERRUPTED_EXIT_STATUS)
     except OSError as error:
         if error.filename and (barred := find_access_error(Path(error.filename))):

@@ -28,8 +28,8 @@ _STATUS_LABELS = {
     "differs": "differs from its record",
     "wrong_paper": "identifier of another paper",
     "not_found": "not found",
-    "unsure": "not sure which paper it is",
-    "could_not_tell": "could not be told",
+    "unsure": "several papers match",
+    "could_not_tell": "could not be checked",
 }
 _WARNING_LABELS = {
     "retracted": "RETRACTED",
@@ -56,10 +56,14 @@ def add(commands: Commands) -> None:
     parser = command(commands, "check", _check_manuscript)
     parser.add_argument("manuscript", type=Path, help="DOCX, Markdown, LaTeX, PDF or text")
     parser.add_argument(
-        "--references", metavar="FILE", action="append", default=[], help="a list beside its own"
+        "--references",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="an additional list of references; can be repeated",
     )
     parser.add_argument("--fetch", action="store_true", help="download the cited papers first")
-    parser.add_argument("--all", action="store_true", help="what is fine, too")
+    parser.add_argument("--all", action="store_true", help="also show what is correct")
     add_output_option(parser, "write .html or .json", kind=Path, former=["--report"])
 
 
@@ -100,11 +104,11 @@ def _to_lines(checked: Check, *, everything: bool) -> Iterator[str]:
     unread = sum(one.outcome == "no_full_text" for one in checked.claims)
     if uncited := checked.outcomes["uncited"]:
         many = pluralize(uncited, "statement")
-        yield f"No citation of its own, nor in what is cited beside it: {many} (--all)"
+        yield f"Not cited, and not found in the papers cited nearby: {many} (--all)"
     if unread:
         first = ", ".join(checked.missing[:3])
         many = pluralize(unread, "statement")
-        yield f"{many} need full texts that are not here ({first} …): --fetch"
+        yield f"{many} need full texts that are not on the shelf ({first} …): add --fetch"
 
 
 def _iterate_findings(checked: Check, *, everything: bool) -> Iterator[tuple[str, list[str]]]:
@@ -112,7 +116,7 @@ def _iterate_findings(checked: Check, *, everything: bool) -> Iterator[tuple[str
     for one in checked.references:
         yield from _describe_reference(one, everything=everything)
     for missing in checked.unlisted:
-        line = f"! {missing.place}: {one_line(missing.key)} is cited and in no list"
+        line = f"! {missing.place}: {one_line(missing.key)} is cited, but in no list of references"
         yield missing.fingerprint, [line]
     for statement in checked.statements:
         for at, claim in enumerate(statement.elements):

@@ -31,27 +31,27 @@ _CORE = {
         ("", "--tables tables.parquet")),
     "export pack": Command(".cli.packs", "pack references with their PDFs for another program",
         ("JOB --for zotero", "included.ris --for covidence --zip")),
-    "harvest": Command(".cli.harvests", "get every text of a query or a list",
+    "harvest": Command(".cli.harvests", "download every paper of a query or a list",
         ("'CXCL12 AND CXCR4' --plan", "included.ris --source pubmed,europepmc --query 'moss[ti]'")),
-    "harvest status": Command(".cli.harvests", "list the harvests, or look at one", ("", "JOB")),
+    "harvest status": Command(".cli.harvests", "list the harvests, or show one", ("", "JOB")),
     "harvest report": Command(".cli.harvests", "write a harvest's report",
         ("JOB --open", "JOB --draw png,pptx")),
-    "harvest resolve": Command(".cli.resolving", "find the papers of a list without identifiers",
+    "harvest resolve": Command(".cli.resolving", "find identifiers for the papers of a list",
         ("covidence.csv", "covidence.csv --output done.ris")),
-    "harvest inbox": Command(".cli.harvests", "file what was dropped into the shelf's inbox/",
+    "harvest inbox": Command(".cli.harvests", "file the papers put into the shelf's inbox/",
         ("", "--watch --folder ~/Downloads")),
     "review related": Command(".cli.searching",
-        "list papers around a paper: similar, citing or cited",
+        "list papers related to a paper: similar, citing or cited",
         ("31452104", "31452104 --kind cited-by --limit 50")),
     "shelf adopt": Command(".cli.adopting", "take a folder of PDF files onto the shelf",
         ("~/Zotero/storage --dry-run", "scan0001.pdf --as 10.1371/journal.pone.0111303")),
     "shelf audit": Command(".cli.upkeep", "judge every text on the shelf again",
         ("", "31452104 --fix")),
-    "shelf keep": Command(".cli.upkeep", "overrule the judges about one text",
+    "shelf keep": Command(".cli.upkeep", "overrule the judges on one text",
         ("31452104 --as full_text --because 'a short letter'", "31452104 --undo")),
     "shelf recheck": Command(".cli.upkeep", "look for retractions, corrections and new copies",
         ("", "--no-crossref")),
-    "shelf rebuild": Command(".cli.upkeep", "make the catalogue again from the files",
+    "shelf rebuild": Command(".cli.upkeep", "rebuild the catalogue from the files",
         ("", "--json")),
     "shelf convert": Command(".cli.converting", "make Markdown notes of all texts, or text files",
         ("--to md --dry-run", "--to txt")),
@@ -60,35 +60,35 @@ _CORE = {
     "shelf pdf": Command(".cli.pdfs", "put the PDF of each text next to it",
         ("31452104", "--job JOB")),
     "shelf media": Command(".cli.objects",
-        "put figures, tables and supplementary files beside papers",
+        "download figures, tables and supplementary files of papers",
         ("31452104", "31452104 --only 'Table 2'")),
     "shelf verify": Command(".cli.verifying",
-        "judge files that are not on the shelf: whole, and this paper?",
+        "judge files outside the shelf: complete, and the right paper?",
         ("page.html --id 31452104", "--pairs pairs.json")),
     "setup": Command(".cli.setting_up",
         "set up this installation: e-mail, folder, keys, assistants",
         ("", "--email you@your-university.edu --host all --yes")),
-    "setup update": Command(".cli.setting_up", "say how to bring this installation up to date",
+    "setup update": Command(".cli.setting_up", "show how to update this installation",
         ("", "--json")),
     "setup settings": Command(".cli.upkeep", "show every setting and its value", ("", "--json")),
     "setup doctor": Command(".cli.upkeep", "check keys, folder and services",
         ("", "--hosts 'Claude Desktop'")),
-    "setup demo": Command(".cli.harvests", "see it work: no network, no key, no e-mail address",
+    "setup demo": Command(".cli.harvests", "show a demo: needs no network, key or e-mail address",
         ("", "--open")),
     "setup serve": Command(".cli.serving", "start the MCP server",
         ("", "--transport http --port 3010")),
     "setup token": Command(".cli.serving", "make a token for MCP over HTTP",
         ("alice", "reader --scopes read --days 7")),
-    "setup completion": Command(".cli.completing", "print what makes Tab complete commands",
+    "setup completion": Command(".cli.completing", "print the script for tab completion",
         ("bash", "fish")),
 }  # fmt: skip
 COMMANDS = {**_CORE, **{name: one for own in OWN_PLUGINS for name, one in own.commands.items()}}
 """Our own commands, by their full names."""
 _GROUPS = {
     "review": "do a systematic review, from protocol to PRISMA figure",
-    "shelf": "keep the texts on the shelf in order",
-    "corpus": "keep a field's records, find passages and quotations",
-    "data": "make tables of any Entrez database, ask them in SQL",
+    "shelf": "check, correct and complete the texts on the shelf",
+    "corpus": "keep the records of a field; find passages and quotations",
+    "data": "make tables of any Entrez database and query them in SQL",
     "mirror": "keep all of PubMed on your own disk (extra mirror)",
     "zotero": "read papers from Zotero, and write into it",
 }
@@ -154,8 +154,8 @@ def split_name(words: Sequence[str]) -> tuple[str, list[str]]:
         meant = find_nearest(first, common)
         if first != meant and meant in ("--version", "--help"):
             raise BadRequest(f"There is no option {first}.", f"Did you mean {command_line(meant)}?")
-        hint = f"Write it behind the command: {command_line(f'COMMAND {first}')}"
-        raise BadRequest(f"{first} stands before the command.", hint)
+        hint = f"Write it after the command: {command_line(f'COMMAND {first}')}"
+        raise BadRequest(f"{first} has to follow the command.", hint)
     raise _build_unknown_error(first)
 
 
@@ -263,7 +263,7 @@ def format_introduction() -> str:
 {SLOGAN}
 
   {command_line("setup demo")}
-      see it work, without network, key or e-mail address
+      watch a demo, without network, key or e-mail address
   {command_line("setup")}
       set up: your e-mail address, the folder, keys, assistants
   {command_line("setup doctor")}
@@ -275,6 +275,6 @@ def format_introduction() -> str:
   {command_line("--help")}
       list all commands
 
-An AI assistant starts this command itself, and speaks MCP with it; setup connects it.
+An AI assistant starts this command itself and talks to it over MCP; `setup` connects them.
 To serve MCP here: {command_line("setup serve")} (--transport http for several people)
 """

@@ -121,10 +121,13 @@ def command(commands: Commands, name: str, verb: Verb) -> CommandParser:
     parser.name = name
     common = parser.add_argument_group("options of every command")
     common.add_argument("--json", action="store_true", help="print one JSON object per line")
-    common.add_argument("--quiet", action="store_true", help="print no remarks and no progress")
-    common.add_argument("--verbose", action="store_true", help="print what is done on the way")
+    common.add_argument("--quiet", action="store_true", help="print no notes and no progress")
+    common.add_argument("--verbose", action="store_true", help="print every step")
     common.add_argument(
-        "--papers-dir", default="", metavar="FOLDER", help="the shelf (instead of PAPERS_DIR)"
+        "--papers-dir",
+        default="",
+        metavar="FOLDER",
+        help="the folder of the shelf (instead of PAPERS_DIR)",
     )
     parser.set_defaults(verb=verb, command=name, needs_library=True)
     return parser

@@ -31,7 +31,7 @@ _INSTALL_HINTS = {
 def add(commands: Commands) -> None:
     """Register the command."""
     parser = command(commands, "setup completion", _print_code)
-    parser.add_argument("shell", choices=list(_INSTALL_HINTS), help="your shell")
+    parser.add_argument("shell", choices=list(_INSTALL_HINTS), help="the name of your shell")
     parser.set_defaults(needs_library=False)
 
 

@@ -37,15 +37,17 @@ _TABLES = ("kinds", "years", "synced")
 def add(commands: Commands) -> None:
     """Register the commands."""
     sync = command(commands, "corpus sync", _sync_query)
-    sync.add_argument("key", help="a name for the query: the next sync goes on from there")
+    sync.add_argument("key", help="your name for the query; the next sync continues under it")
     sync.add_argument("term", help="the query, in PubMed's syntax")
-    sync.add_argument("--overlap-days", type=int, default=5, help="asked for again (5)")
+    sync.add_argument("--overlap-days", type=int, default=5, help="fetch the last N days again (5)")
     sync.add_argument("--full", action="store_true", help="fetch every record again")
     checkpoint = command(commands, "corpus checkpoint", _show_checkpoint)
-    checkpoint.add_argument("key", help="see sync")
-    checkpoint.add_argument("--set", default="", metavar="DATE", help="move it, also back")
+    checkpoint.add_argument("key", help="the name given to `corpus sync`")
+    checkpoint.add_argument(
+        "--set", default="", metavar="DATE", help="move the date, forwards or backwards"
+    )
     index = command(commands, "corpus index", _index_corpus)
-    index.add_argument("--all", action="store_true", help="sync everything again")
+    index.add_argument("--all", action="store_true", help="index everything again")
     learn = command(commands, "corpus learn", _learn_names)
     learn.add_argument("file", nargs="+", type=Path, help="J_Medline.txt, desc*.xml, *.gene_info")
     _add_find_options(command(commands, "corpus find", _find_passages))
@@ -58,14 +60,16 @@ def _add_source_option(parser: CommandParser) -> None:
         "--source",
         choices=["corpus", "mirror"],
         default="corpus",
-        help="where to look: what was synced and downloaded, or PubMed and PMC as mirrored here",
+        help="where to search: synced and downloaded papers, or your mirror of PubMed and PMC",
     )
 
 
 def _add_quote_options(quote: CommandParser) -> None:
     _add_source_option(quote)
-    quote.add_argument("text", help="the quotation; - is stdin")
-    quote.add_argument("--paper", default="", help="look in this paper only, by identifier or file")
+    quote.add_argument("text", help="the quotation; - reads stdin")
+    quote.add_argument(
+        "--paper", default="", help="search only this paper, by identifier or file name"
+    )
 
 
 def _add_find_options(find: CommandParser) -> None:
@@ -74,15 +78,27 @@ def _add_find_options(find: CommandParser) -> None:
     add_limit_option(find, "passages", 10, former=["--top-k"])
     find.add_argument("--by", choices=["both", "words", "meaning"], default="both")
     add_date_options(find)
-    find.add_argument("--journal", default="", help="by name, NLM's abbreviation or ISSN")
-    add_types_option(find)
-    find.add_argument("--mesh", action="append", default=[], help="a heading; of a mirror only")
-    find.add_argument("--kind", choices=["full_text", "abstract"])
-    find.add_argument("--retracted", action="store_true", help="retracted papers too")
     find.add_argument(
-        "--no-widen", dest="widen", action="store_false", help="no other words for its terms"
+        "--journal", default="", help="only this journal: name, NLM abbreviation or ISSN"
     )
-    find.add_argument("--no-quality", dest="quality", action="store_false", help="by score alone")
+    add_types_option(find)
+    find.add_argument(
+        "--mesh",
+        action="append",
+        default=[],
+        help="only this MeSH heading (mirror only); can be repeated",
+    )
+    find.add_argument("--kind", choices=["full_text", "abstract"])
+    find.add_argument("--retracted", action="store_true", help="include retracted papers")
+    find.add_argument(
+        "--no-widen", dest="widen", action="store_false", help="do not search for synonyms"
+    )
+    find.add_argument(
+        "--no-quality",
+        dest="quality",
+        action="store_false",
+        help="rank by score alone, without quality of evidence",
+    )
 
 
 def _sync_query(args: argparse.Namespace, library: Library) -> int:
@@ -97,22 +113,22 @@ def _sync_query(args: argparse.Namespace, library: Library) -> int:
         waiting=note,
     )
     text = (
-        f"{args.key}: {pluralize(synced.pmids_processed, 'record')}: {synced.inserted:,} new, "
-        f"{synced.updated:,} updated, {synced.skipped:,} as they were."
+        f"{args.key}: {pluralize(synced.pmids_processed, 'record')}: {synced.inserted:,} "
+        f"new, {synced.updated:,} updated, {synced.skipped:,} unchanged."
     )
     if synced.members is not None:
         there = synced.members_at_pubmed
         told = "not counted" if there is None else f"{there:,}"
-        text += f" Members here {synced.members:,}, at PubMed {told}."
+        text += f" Papers of the query: {synced.members:,} here, {told} at PubMed."
     row = {**asdict(synced), "query_key": args.key}
     row["max_edat_seen"] = to_timestamp(synced.max_edat_seen)
     say(row if args.json else text, args.json)
     warn(synced.warnings)
     if synced.unfinished:
-        note("PubMed did not answer for all of it. The same command goes on from there.")
+        note("PubMed did not answer every request. Run the same command to continue.")
         return UNREACHABLE
     if synced.inserted or synced.updated:
-        note(f"To have them found: {command_line('corpus index')}")
+        note(f"To make them findable: {command_line('corpus index')}")
     return 0
 
 
@@ -137,7 +153,7 @@ def _index_corpus(args: argparse.Namespace, library: Library) -> int:
     if last is None:
         return 0
     text = (
-        f"{pluralize(last.done, 'paper')}: {last.cut:,} cut anew, {last.dropped:,} dropped; "
+        f"{pluralize(last.done, 'paper')}: {last.cut:,} indexed again, {last.dropped:,} removed; "
         f"{last.passages:,} passages added, {last.removed:,} removed, {last.vectors:,} vectors."
     )
     say(asdict(last) if args.json else text, args.json)
@@ -296,14 +312,18 @@ def _verify_quote(args: argparse.Namespace, library: Library) -> int:
     if args.json:
         say(asdict(found), as_json=True)
     elif not found.found:
-        say(f"Not in {args.paper or f'the {args.source}'}, and nothing like it.")
+        say(f"Not found in {args.paper or f'the {args.source}'}, and no similar passage.")
     else:
         _print_quotation(found)
     return 0 if found.verbatim else NOT_VERBATIM
 
 
 def _print_quotation(found: Quotation) -> None:
-    head = "Verbatim" if found.verbatim else f"Not verbatim; nearest ({found.likeness:.2f})"
+    head = (
+        "Verbatim"
+        if found.verbatim
+        else f"Not found word for word; nearest passage ({found.likeness:.2f})"
+    )
     say(f"{head}: {found.paper} {one_line(found.title)}\n  {_describe_location(found)}")
     if not found.verbatim:
         say(f"  {one_line(found.text)}")

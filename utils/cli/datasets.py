@@ -27,16 +27,21 @@ def add(commands: Commands) -> None:
     """Register the commands."""
     stage = command(commands, "data stage", _stage_dataset)
     stage.add_argument("database", help="pubmed, gene, clinvar, …")
-    stage.add_argument("term", nargs="*", help="a query in the database's own language")
-    stage.add_argument("--ids", default="", help="identifiers by commas, instead of a query")
-    stage.add_argument("--rettype", default="", help="the form to make them of; docsum: summaries")
+    stage.add_argument("term", nargs="*", help="a query in the database's syntax")
+    stage.add_argument(
+        "--ids", default="", help="identifiers, separated by commas, instead of a query"
+    )
+    stage.add_argument("--rettype", default="", help="the form of record to use; docsum: summaries")
     add_limit_option(stage, "records", 10_000, former=["--max-records"])
     command(commands, "data datasets", _list_datasets).add_argument(
-        "dataset", nargs="?", default="", help="show the tables of one, and how to ask them"
+        "dataset",
+        nargs="?",
+        default="",
+        help="show the tables of one dataset, with example queries",
     )
     sql = command(commands, "data sql", _run_sql)
     sql.add_argument("dataset")
-    sql.add_argument("statement", help="- is stdin")
+    sql.add_argument("statement", help="- reads stdin")
     sql.add_argument("--start", type=parse_natural, default=0, metavar="N", help="skip N rows")
     add_limit_option(sql, "rows", 100, former=["--max-rows"])
     add_output_option(sql, "write all rows: .csv or .parquet", kind=Path, former=["--out"])
@@ -55,7 +60,7 @@ def _stage_dataset(args: argparse.Namespace, library: Library) -> int:
     for table, rows in staged.tables.items():
         say(f"  {table:<32} {rows:>10,}")
     warn(staged.warnings)
-    note(f"To ask it: {command_line(f'data datasets {staged.dataset}')}")
+    note(f"To query it: {command_line(f'data datasets {staged.dataset}')}")
     return 0
 
 
@@ -95,7 +100,10 @@ def _run_sql(args: argparse.Namespace, library: Library) -> int:
     else:
         _print_table(found.columns, found.rows)
     if found.next_start is not None:
-        note(f"There are more rows: --start {found.next_start}, or all of them with --output FILE.")
+        note(
+            f"There are more rows: use --start {found.next_start}, or --output FILE for all of "
+            "them."
+        )
     return 0
 
 

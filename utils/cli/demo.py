@@ -51,7 +51,10 @@ def repeat(harvest: Harvest, library: Library, internet: Internet) -> str:
         return ""
     before = internet.answered
     title = library.download(row.paper.ids).stored.paper.title
-    return f"{title}\n  asked for again: on the shelf, {internet.answered - before} requests"
+    return (
+        f"{title}\n  requested again: found on the shelf, {internet.answered - before} "
+        "requests sent"
+    )
 
 
 def chart(harvest: Harvest) -> list[str]:

@@ -33,10 +33,10 @@ def describe_plan(plan: Plan) -> str:
     """Return a plan in words."""
     already = f", {plan.held:,} more are on the shelf in full text already" if plan.held else ""
     lines = [
-        f"{pluralize(plan.papers, 'paper')} to get{already}",
+        f"{pluralize(plan.papers, 'paper')} to download{already}",
         f"  in PMC {plan.in_pmc:,}, free {plan.free:,}, with abstract {plan.with_abstract:,}",
-        f"  full texts to expect: about {plan.full_text:,}",
-        f"  time at polite rates: about {format_duration(plan.seconds)}",
+        f"  expected full texts: about {plan.full_text:,}",
+        f"  time at the sites' rate limits: about {format_duration(plan.seconds)}",
         f"  disk space: about {math.ceil(plan.size / 1e6):,} MB",
     ]
     if plan.hosts:

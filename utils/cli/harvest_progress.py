@@ -103,10 +103,12 @@ def _list_delays(progress: Progress) -> list[str]:
     waits = progress.job.waits
     reasons = [_describe_wait(wait) for wait in waits[:_MAX_NAMED_SITES]]
     if (more := len(waits) - _MAX_NAMED_SITES) > 0:
-        reasons.append(f"{pluralize(more, 'more site')} that papers wait for")
+        reasons.append(f"{pluralize(more, 'more site')} that papers are waiting for")
     if progress.unread:
         texts = pluralize(progress.unread, "text")
-        reasons.append(f"reading is what takes the time: {texts} came faster than they can be read")
+        reasons.append(
+            f"reading is the bottleneck: {texts} were downloaded faster than they can be read"
+        )
     return reasons
 
 
@@ -119,7 +121,7 @@ def _describe_queues(progress: Progress) -> str:
     sites = sorted((progress.waiting or {}).items(), key=lambda site: -site[1])
     parts = [f"{name} {size:,}" for name, size in sites if name not in _BETWEEN]
     if progress.later and not progress.job.waits:
-        parts.insert(0, f"{progress.later:,} for a site that is out")
+        parts.insert(0, f"{progress.later:,} for a site that is unavailable")
     return f"waiting: {', '.join(parts)}" if parts else ""
 
 

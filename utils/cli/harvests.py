@@ -54,61 +54,81 @@ def add(commands: Commands) -> None:
         "what",
         nargs="*",
         help="a query, identifiers, or files of them (CSV, RIS, BibTeX, NBIB, EndNote XML, "
-        "CSL-JSON); - is stdin",
+        "CSL-JSON); - reads stdin",
     )
-    harvest.add_argument("--job", default="", help="go on with this harvest")
+    harvest.add_argument("--job", default="", help="continue this harvest")
     harvest.add_argument(
         "--lock", type=Path, metavar="FILE", help="rebuild the corpus of a papers.lock.json"
     )
     harvest.add_argument(
         "--with-excluded",
         action="store_true",
-        help="also what all screeners excluded in a list of Rayyan, Covidence, ASReview or Zotero",
+        help=(
+            "include records that all screeners excluded, in a list of Rayyan, Covidence, "
+            "ASReview or Zotero"
+        ),
     )
-    harvest.add_argument("--plan", action="store_true", help="say what it would take, and stop")
+    harvest.add_argument(
+        "--plan", action="store_true", help="show what the harvest would take, and stop"
+    )
     add_limit_option(harvest, "papers", 0, former=["--max-papers"])
     harvest.add_argument(
         *("--retry",),
         default="",
         metavar="STATES",
-        help="try these again: failed,abstract,record,preprint or an outcome",
+        help="retry papers in these states: failed,abstract,record,preprint or an outcome",
     )
     add_pmc_last_option(harvest)
     harvest.add_argument(
         *("--query",),
         action="append",
         default=[],
-        help="one more query, with others and lists; can be repeated",
+        help="an additional query; can be repeated and combined with lists",
     )
     harvest.add_argument(
         "--source",
         default="",
         metavar="NAMES",
-        help="where to ask queries: pubmed,europepmc,… or all",
+        help="sites to search: pubmed,europepmc,… or all",
     )
     harvest.add_argument(
-        "--media", default="", metavar="KINDS", help="fetch these too: tables,figures,supplements"
+        "--media", default="", metavar="KINDS", help="also download: tables,figures,supplements"
     )
     add_megabytes_option(harvest)
     add_pdf_option(harvest)
     add_date_options(harvest, exact=True)
     status = command(commands, "harvest status", _show_status)
-    status.add_argument("job", nargs="?", default="", help="its name, as in the list")
+    status.add_argument(
+        "job", nargs="?", default="", help="the harvest to show; default: list all harvests"
+    )
     report = command(commands, "harvest report", _write_report)
-    report.add_argument("job", help="its name, as in `harvest status`")
+    report.add_argument("job", help="the harvest's name, as listed by `harvest status`")
     report.add_argument(
-        "--draw", default="", metavar="png,pptx", help="the PRISMA figure in these forms too"
+        "--draw",
+        default="",
+        metavar="png,pptx",
+        help="also draw the PRISMA figure in these formats",
     )
     inbox = command(commands, "harvest inbox", _file_inbox)
-    inbox.add_argument("--accept", action="store_true", help="also what the judges refuse")
-    inbox.add_argument("--watch", action="store_true", help="go on: file what arrives, as it does")
     inbox.add_argument(
-        "--folder", default="", help="also copy papers asked for from here: ~/Downloads, say"
+        "--accept", action="store_true", help="also file texts that the judges reject"
     )
-    inbox.add_argument("--because", default="handed in as the paper", help="with --accept: why")
+    inbox.add_argument(
+        "--watch", action="store_true", help="keep running and file new files as they arrive"
+    )
+    inbox.add_argument(
+        "--folder",
+        default="",
+        help="also copy requested papers from this folder, such as ~/Downloads",
+    )
+    inbox.add_argument(
+        "--because",
+        default="handed in as the paper",
+        help="with --accept: the reason, kept with the text",
+    )
     demo = command(commands, "setup demo", _run_demo)
     for with_page in (report, demo):
-        with_page.add_argument("--open", action="store_true", help="show it in the browser")
+        with_page.add_argument("--open", action="store_true", help="open the page in the browser")
 
 
 def _run_harvest(args: argparse.Namespace, library: Library) -> int:
@@ -121,7 +141,7 @@ def _run_harvest(args: argparse.Namespace, library: Library) -> int:
     if args.retry:
         note(f"{pluralize(harvest.retry(args.retry), 'paper')} to be tried again.")
     elif again := harvest.go_on():
-        note(f"Asking again for {pluralize(again, 'paper')} that nobody could tell of last time.")
+        note(f"Retrying {pluralize(again, 'paper')} for which no source gave an answer last time.")
     for received in library.upkeep.take_in():
         note(f"inbox: {received.file} {received.outcome}: {received.detail}")
     _run_to_end(harvest, args.json)
@@ -156,17 +176,19 @@ def _run_to_end(harvest: Harvest, as_json: bool) -> None:
 def _check_options(args: argparse.Namespace) -> None:
     """Raise an error for options that exclude each other or would be ignored."""
     if bool(args.what or args.query) + bool(args.job) + bool(args.lock) > 1:
-        msg = "A query or a list, --job and --lock exclude each other."
+        msg = "A query or list, --job and --lock cannot be combined."
         raise BadRequest(msg, "Give one of them.")
     of_query = (args.limit, args.since, args.until, args.source)
     if (args.job or args.lock) and any(of_query):
-        msg = "--limit, --source and dates go with a query."
-        raise BadRequest(msg, "What is in a job or a lock was chosen when it was made.")
+        msg = "--limit, --source and dates can only be used with a query."
+        raise BadRequest(
+            msg, "Leave them out: the papers of a job or lock were chosen when it was made."
+        )
     if args.lock and not args.prefer_pmc:
-        msg = "A lock is rebuilt in the usual order: --no-pmc-first does not go with it."
-        raise BadRequest(msg, "Leave it out.")
+        msg = "--no-pmc-first cannot be used with --lock, which uses the default order."
+        raise BadRequest(msg, "Leave out --no-pmc-first.")
     if args.plan and args.retry:
-        msg = "--plan counts what was not tried yet: --retry does not go with it."
+        msg = "--retry cannot be used with --plan, which counts papers not tried yet."
         raise BadRequest(msg, "Leave one of them out.")
     if args.retry:
         from ..harvest.jobs import parse_outcomes
@@ -234,7 +256,9 @@ def _parse_request(args: argparse.Namespace) -> _RequestedPapers:
     dates = {"min_date": args.since, "max_date": args.until, "date_type": args.date_type}
     queries = [Query(text, **dates) for text in (request.query, *args.query) if text.strip()]
     if not queries and (args.since or args.until or args.source):
-        raise BadRequest("Dates and --source go with a query, not with a list.", "Leave them out.")
+        raise BadRequest(
+            "Dates and --source can only be used with a query, not with a list.", "Leave them out."
+        )
     return _RequestedPapers(queries, request.lists, "" if queries else request.title)
 
 
@@ -256,7 +280,7 @@ def _read_lock_file(path: Path) -> Lock:
 def _format_opening(job: Job) -> str:
     counts = job.counts
     done = counts.requested - counts.pending
-    so_far = f", {done:,} of them done already" if done else ""
+    so_far = f", {done:,} of them already done" if done else ""
     return f"Harvest {job.job_id}: {pluralize(counts.requested, 'paper')}{so_far}."
 
 
@@ -267,9 +291,9 @@ def _exit_interrupted(harvest: Harvest, as_json: bool) -> None:
     if as_json:
         say({**_to_job_row(job), "state": "interrupted"}, as_json=True)
     note(
-        f"\nInterrupted: {done:,} of {pluralize(job.counts.requested, 'paper')} are done, and stay."
+        f"\nInterrupted: {done:,} of {pluralize(job.counts.requested, 'paper')} are done and kept."
     )
-    note(f"Run the same command to go on, or: {command_line(f'harvest --job {job.job_id}')}")
+    note(f"Run the same command to continue, or: {command_line(f'harvest --job {job.job_id}')}")
     exit_now(INTERRUPTED_EXIT_STATUS)
 
 
@@ -282,8 +306,8 @@ def _file_inbox(args: argparse.Namespace, library: Library) -> int:
         say(one.row() if args.json else _format_received(one), args.json)
     if not received:
         inbox = library.settings.papers_dir / "inbox"
-        also = f", and no paper that is asked for in {args.folder}" if args.folder else ""
-        note(f"Nothing in {inbox}{also}: drop PDFs or pages there.")
+        also = f", and no requested paper in {args.folder}" if args.folder else ""
+        note(f"Nothing in {inbox}{also}: put PDFs or web pages there.")
     return 0 if all(one.outcome == "filed" for one in received) else NO_FULL_TEXT
 
 
@@ -295,9 +319,9 @@ def _watch_inbox(args: argparse.Namespace, library: Library, accept: str) -> NoR
             LINE.paused(),
             closing(library.upkeep.watch_inbox(accept=accept, folder=args.folder)) as arrivals,
         ):
-            note(f"Watching {library.settings.papers_dir / 'inbox'}: what is saved there is filed.")
+            note(f"Watching {library.settings.papers_dir / 'inbox'}: papers saved there are filed.")
             if args.folder:
-                note(f"Watching {args.folder}: papers that are asked for are copied, nothing else.")
+                note(f"Watching {args.folder}: only requested papers are copied from there.")
             note("Ctrl-C ends it.")
             for one in arrivals:
                 filed += one.outcome == "filed"
@@ -309,7 +333,7 @@ def _watch_inbox(args: argparse.Namespace, library: Library, accept: str) -> NoR
 
 def _format_received(one: InboxResult) -> str:
     paper = ", ".join(filter(None, (one.paper, one.title[:_TITLE_MAX_CHARS].rstrip("."))))
-    link = " as " if one.outcome == "filed" else ", said to be "
+    link = " as " if one.outcome == "filed" else ", assumed to be "
     what = f"{one.outcome}{link}{paper}" if paper else one.outcome
     return f"{_INBOX_MARKS.get(one.outcome, '✗')} {one.file}: {what}. {one.detail}"
 
@@ -327,7 +351,7 @@ def _run_demo(args: argparse.Namespace, library: Library) -> int:
             watch_harvest(harvest, plain=args.json)
             again = repeat(harvest, demo, internet)
     except KeyboardInterrupt:
-        note("\nInterrupted. Nothing of the demo is needed any more.")
+        note("\nInterrupted. The demo's folder can be deleted.")
         exit_now(INTERRUPTED_EXIT_STATUS)
     page = harvest.folder / "report.html"
     if args.json:
@@ -463,7 +487,10 @@ def _print_harvest(harvest: Harvest, as_json: bool, **more: Any) -> None:
         else f"  report: {command_line(f'harvest report {job.job_id}')}"
     )
     if _COULD_NOT_TELL & reasons.keys() and not job.counts.pending:
-        say(f"  to ask again what could not be told: {command_line(f'harvest --job {job.job_id}')}")
+        say(
+            "  to retry the papers without a definite answer: "
+            f"{command_line(f'harvest --job {job.job_id}')}"
+        )
     if "differences_file" in more:
         say(f"  differences: {more['differences_file']}")
 
@@ -474,7 +501,7 @@ def _describe_unpublished(counts: Mapping[str, int]) -> str:
         f"{counts[one]:,} {VERSION_NAMES[one]}" for one in UNPUBLISHED_VERSIONS if counts[one]
     ]
     text = ", ".join(versions)
-    return f"of the full texts, not the published version: {text}" if text else ""
+    return f"full texts that are not the published version: {text}" if text else ""
 
 
 def _choose_exit_status(harvest: Harvest) -> int:

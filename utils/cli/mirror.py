@@ -49,54 +49,73 @@ def add(commands: Commands) -> None:
         "--from",
         dest="filled",
         metavar="FOLDER",
-        help="NLM's files as they lie there (rsync, Aspera, EDirect); no site is asked for them",
+        help=(
+            "a folder with copies of NLM's files (rsync, Aspera, EDirect), used instead of "
+            "downloading them"
+        ),
     )
     plan = command(commands, "mirror plan", _show_plan)
     plan.add_argument(
-        "--workers", type=parse_natural, default=0, help="that would read (one a core)"
+        "--workers", type=parse_natural, default=0, help="CPU cores that would read (default: all)"
     )
     _add_keep_option(plan)
     status = command(commands, "mirror status", _show_status)
     verify = command(commands, "mirror verify", _verify_files)
-    verify.add_argument("file", nargs="*", help="26n0001 or pubmed26n0001.xml.gz; else all")
     verify.add_argument(
-        "--sample", type=parse_natural, default=0, metavar="N", help="N of them, evenly"
+        "file", nargs="*", help="files to verify: 26n0001 or pubmed26n0001.xml.gz; default: all"
+    )
+    verify.add_argument(
+        "--sample",
+        type=parse_natural,
+        default=0,
+        metavar="N",
+        help="verify only N files, spread evenly",
     )
     verify.add_argument(
         "--count",
         action="store_true",
-        help="ask PubMed how many papers it counts",
+        help="compare the count of papers with PubMed's",
     )
     _add_engine_options(verify)
     of = verify.add_mutually_exclusive_group()
-    of.add_argument("--pmc", action="store_true", help="the mirror of PMC, not of PubMed")
-    of.add_argument("--citations", action="store_true", help="the table of who cites whom, whole")
+    of.add_argument("--pmc", action="store_true", help="the mirror of PMC instead of PubMed")
+    of.add_argument("--citations", action="store_true", help="the whole table of citations")
     use = command(commands, "mirror use", _use_generation)
-    use.add_argument("generation", help="its name: mirror status")
+    use.add_argument("generation", help="the generation's name, as shown by `mirror status`")
     index = command(commands, "mirror index", _index_mirror)
     pmc = mirror_pmc.add(commands)
     _add_engine_options(pmc)
     embed = command(commands, "mirror embed", _embed_passages)
     _add_engine_options(embed, usual="here")
     embed.add_argument(
-        "--published", type=Path, metavar="FOLDER", help="NCBI's vectors of MedCPT: those are taken"
+        "--published",
+        type=Path,
+        metavar="FOLDER",
+        help="a folder with NCBI's MedCPT vectors, to use instead of computing them",
     )
     citations = command(commands, "mirror citations", _update_citations)
-    citations.add_argument("--keep-source", action="store_true", help="keep NIH's ZIP once read")
+    citations.add_argument(
+        "--keep-source", action="store_true", help="keep NIH's ZIP file after it was read"
+    )
     for verb in (pubmed, pmc, plan, status, verify, use, index, embed, citations):
         verb.add_argument(
-            "--folder", default="", help="of the mirror (instead of PAPERS_MIRROR_DIR)"
+            "--folder", default="", help="the folder of the mirror (instead of PAPERS_MIRROR_DIR)"
         )
 
 
 def _add_engine_options(parser: CommandParser, usual: str = "processes") -> None:
     parser.add_argument("--engine", choices=ENGINES, default=usual, help=_ENGINE)
-    parser.add_argument("--workers", type=parse_natural, default=0, help="at once (one a core)")
+    parser.add_argument(
+        "--workers",
+        type=parse_natural,
+        default=0,
+        help="number of parallel workers (default: one per core)",
+    )
     parser.add_argument(
         "--scheduler",
         default="",
         metavar="ADDRESS",
-        help="of a Dask cluster that runs (tcp://HOST:8786)",
+        help="address of a running Dask scheduler (tcp://HOST:8786)",
     )
 
 
@@ -119,7 +138,7 @@ def open_mirror(args: argparse.Namespace, library: Library) -> Mirror:
     """
     mirror = library.mirror.at(args.folder) if args.folder else library.mirror
     if mirror.folder.exists() and not mirror.folder.is_dir():
-        msg = f"{mirror.folder} is a file; a mirror lies in a folder."
+        msg = f"{mirror.folder} is a file, but the mirror needs a folder."
         raise BadRequest(msg, "Give another --folder, or set PAPERS_MIRROR_DIR to one.")
     return mirror
 
@@ -143,7 +162,7 @@ def _update_pubmed(args: argparse.Namespace, library: Library) -> int:
         say(_describe_run(done))
     _warn_of_failed(done)
     if done.unreachable:
-        note("NLM did not answer for all of it. The same command goes on from there.")
+        note("NLM did not answer every request. Run the same command to continue.")
         return UNREACHABLE
     return NO_FULL_TEXT if done.failed or done.waits_for else 0
 
@@ -170,15 +189,17 @@ def _warn_of_failed(done: MirrorProgress) -> None:
     if len(failed) > _MAX_FAULTS:
         note(f"… and {len(failed) - _MAX_FAULTS:,} more: {command_line('mirror status --json')}")
     if done.waits_for:
-        note(f"Not published yet: it waits for {done.waits_for}.")
+        note(f"Not published yet: waiting for {done.waits_for}.")
     if done.held_back:
-        note(f"{pluralize(done.held_back, 'file')} wait for one before them that was not reached.")
+        note(
+            f"{pluralize(done.held_back, 'file')} wait for an earlier file that was not downloaded."
+        )
 
 
 def describe_progress(progress: MirrorProgress) -> str:
     """Return the progress of an update in one line."""
     if progress.step == "publishing":
-        return "All read; putting the parts together …"
+        return "All files are read; combining the parts …"
     seconds = progress.seconds or 1.0
     rates = f"{progress.records / seconds:,.0f} records/s, {progress.size / seconds / _MB:.1f} MB/s"
     left = "" if progress.eta_s is None else f", {format_duration(progress.eta_s)} left"
@@ -197,7 +218,10 @@ def _show_plan(args: argparse.Namespace, library: Library) -> int:
         _print_lines(format_plan(plan, citations))
     if plan.disk > plan.free:
         lacking = format_bytes(plan.disk - plan.free)
-        note(f"warning: {lacking} of disk are lacking: another --folder, or --drop-sources")
+        note(
+            f"warning: not enough disk space, {lacking} missing: use another --folder, or "
+            "--drop-sources"
+        )
     return 0
 
 
@@ -224,7 +248,10 @@ def _verify_files(args: argparse.Namespace, library: Library) -> int:
     options = {name: getattr(args, name) for name in ("sample", "engine", "workers", "scheduler")}
     options["source"] = "citations" if args.citations else "pmc" if args.pmc else "pubmed"
     if args.citations and (args.file or args.sample):
-        msg = "The table of citations is verified as a whole: each file is made of all the others."
+        msg = (
+            "The table of citations can only be verified as a whole, because each file "
+            "depends on all others."
+        )
         raise BadRequest(
             msg, f"Leave out files and --sample: {command_line('mirror verify --citations')}"
         )
@@ -257,14 +284,14 @@ def _use_generation(args: argparse.Namespace, library: Library) -> int:
     generation = open_mirror(args, library).use(args.generation)
     text = f"Published: {describe_generation(generation)}."
     say(asdict(generation) if args.json else text, args.json)
-    note(f"To go on to the newest: {command_line('mirror pubmed')}")
+    note(f"To update to the newest: {command_line('mirror pubmed')}")
     return 0
 
 
 def _index_mirror(args: argparse.Namespace, library: Library) -> int:
     done = show_steps(open_mirror(args, library).index(), _describe_files, note)
     assert done is not None
-    text = f"{pluralize(done.added, 'paper')} taken in, {done.dropped:,} rows dropped."
+    text = f"{pluralize(done.added, 'paper')} added, {done.dropped:,} rows removed."
     say(asdict(done) if args.json else text, args.json)
     search = command_line("search 'words of a question' --source mirror")
     note(f"To search it: {search}")
@@ -280,7 +307,7 @@ def _embed_passages(args: argparse.Namespace, library: Library) -> int:
     steps = open_mirror(args, library).embed(**options, published=args.published, say=note)
     done = show_steps(steps, _describe_files, note)
     assert done is not None
-    text = f"{pluralize(done.made, 'vector')} made, {done.taken:,} taken from published ones."
+    text = f"{pluralize(done.made, 'vector')} made, {done.taken:,} reused."
     say(asdict(done) if args.json else text, args.json)
     return 0
 
@@ -298,7 +325,7 @@ def _update_citations(args: argparse.Namespace, library: Library) -> int:
     )
     say(asdict(done) if args.json else text, args.json)
     warn(done.notes)
-    note(f"To ask it, also offline: {command_line('review related PMID --kind cited-by')}")
+    note(f"To use it, also offline: {command_line('review related PMID --kind cited-by')}")
     return UNREACHABLE if done.unreachable else NO_FULL_TEXT if done.notes else 0
 
 
@@ -311,5 +338,5 @@ def describe_citations_progress(progress: CitationsProgress) -> str:
             f"NIH's collection: {progress.done / _MB:,.0f} of {progress.total / _MB:,.0f} MB read …"
         )
     if progress.step == "joining":
-        return f"Putting it together: {progress.done} of {progress.total} files …"
+        return f"Combining: {progress.done} of {progress.total} files …"
     return "Looking for NIH's newest collection …"

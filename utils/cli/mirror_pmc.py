@@ -41,24 +41,35 @@ def add(commands: Commands) -> CommandParser:
     pmc = command(commands, "mirror pmc", _update_pmc)
     pmc.add_argument(
         "--license", action="append", default=[], metavar="CODE",
-        help='of this license ("CC BY"); may be given again',
+        help='only this license ("CC BY"); can be repeated',
     )  # fmt: skip
-    pmc.add_argument("--year", default="", metavar="2020[-2024]", help="of publication")
+    pmc.add_argument(
+        "--year", default="", metavar="2020[-2024]", help="only these years of publication"
+    )
     pmc.add_argument(
         "--journal", action="append", default=[], metavar="NAME",
-        help='as NLM abbreviates it ("Nat Commun"); may be given again',
+        help='only this journal, as NLM abbreviates it ("Nat Commun"); can be repeated',
     )  # fmt: skip
     pmc.add_argument(
         "--where", default="", metavar="LIST|QUERY",
-        help="of these papers: a file of any form that `harvest` takes, - or a PubMed query",
+        help=(
+            "only these papers: a list in any form that `harvest` reads, - for stdin, or a "
+            "PubMed query"
+        ),
     )  # fmt: skip
-    pmc.add_argument("--all", action="store_true", help="all articles, whatever was chosen before")
-    pmc.add_argument("--retry", action="store_true", help="ask again for what was set aside")
-    pmc.add_argument("--plan", action="store_true", help="what it would take; fetches no article")
+    pmc.add_argument(
+        "--all", action="store_true", help="all articles, replacing any earlier selection"
+    )
+    pmc.add_argument(
+        "--retry", action="store_true", help="try again the articles that were set aside"
+    )
+    pmc.add_argument(
+        "--plan", action="store_true", help="show what it would take; no article is downloaded"
+    )
     add_limit_option(pmc, "new articles this time", 0, former=["--most"])
     pmc.add_argument(
         "--to", choices=("parts", "shelf"), default="parts",
-        help="shelf: then also put what is chosen onto the shelf, as a harvest",
+        help="shelf: also put the selected articles on the shelf, as a harvest",
     )  # fmt: skip
     return pmc
 
@@ -102,7 +113,7 @@ def _report_failures(done: MirrorProgress) -> int:
     if len(failed) > _MAX_FAILURES:
         note(f"… and {len(failed) - _MAX_FAILURES:,} more: {command_line('mirror status --json')}")
     if done.unreachable:
-        note("PMC did not answer for all of it. The same command goes on from there.")
+        note("PMC did not answer every request. Run the same command to continue.")
         return UNREACHABLE
     return NO_FULL_TEXT if done.failed else 0
 
@@ -118,9 +129,9 @@ def _require_choice(mirror: Mirror, choice: Choice | None) -> None:
     from ..mirror.objects import Objects
 
     if choice is None and not Objects(mirror.folder).get_fact("choice"):
-        msg = "It is not said which of PMC's millions of articles are wanted."
+        msg = "No selection of PMC's millions of articles was given."
         raise BadRequest(
-            msg, "Give --where, --license, --year or --journal, or --all; --plan first."
+            msg, "Give --where, --license, --year, --journal or --all. Try it with --plan first."
         )
 
 
@@ -129,7 +140,10 @@ def parse_choice(args: argparse.Namespace, library: Library) -> Choice | None:
     if not (args.license or args.year or args.journal or args.where or args.all):
         return None
     if not all(one.strip() for one in (*args.license, *args.journal)):
-        raise BadRequest("A license or journal without a name chooses nothing.", "Name it.")
+        raise BadRequest(
+            "An empty name of a license or journal selects no articles.",
+            "Give the name of the license or journal.",
+        )
     return Choice(
         licenses=tuple(args.license),
         years=_parse_years(args.year),
@@ -143,7 +157,7 @@ def _parse_years(text: str) -> tuple[int, int]:
     if text and not (first.isdecimal() and (last or first).isdecimal()):
         raise BadRequest(f"{text!r} is not a year.", "Write 2024, or 2020-2024.")
     if text and int(first) > int(last or first):
-        msg = f"{text} ends before it begins: no article is chosen."
+        msg = f"{text} ends before it begins."
         raise BadRequest(msg, f"Write {last}-{first}.")
     return (int(first), int(last or first)) if text else (0, 0)
 
@@ -194,7 +208,7 @@ def _describe_run(done: MirrorProgress) -> str:
 def describe_progress(progress: MirrorProgress) -> str:
     """Return the progress of an update in one line."""
     if progress.step == "publishing":
-        return "All read; putting the parts together …"
+        return "All articles are read; combining the parts …"
     seconds = progress.seconds or 1.0
     rates = (
         f"{progress.records / seconds:,.0f} articles/s, {progress.size / seconds / 1e6:.1f} MB/s"
@@ -210,13 +224,16 @@ def describe_pmc_plan(plan: PmcPlan) -> str:
     duration, cores = format_duration(plan.hours * 3600), pluralize(plan.cores, "core")
     cores = f"{duration} of {cores}, by {plan.measured}"
     requests = (
-        f"{plan.requests:,} requests, {format_duration(plan.request_hours * 3600)} at our pace"
+        f"{plan.requests:,} requests, {format_duration(plan.request_hours * 3600)} at PMC's "
+        "rate limit"
     )
     lines = {
         "listed": f"{pluralize(plan.listed, 'article')}, {plan.gone:,} gone since",
         "to look at": f"{pluralize(plan.new, 'new version')}: {requests}",
-        "to fetch": f"{format_bytes(plan.size)} at most, if all of them fit the choice",
-        "to judge": f"{pluralize(plan.again, 'text')} again, read or judged by an older version",
+        "to fetch": f"at most {format_bytes(plan.size)}, if all of them match the selection",
+        "to judge": (
+            f"{pluralize(plan.again, 'text')} again, because an older version read or judged them"
+        ),
         "to read": f"{format_duration(plan.core_hours * 3600)} of one core, {cores}",
         "disk": f"{format_bytes(plan.disk)}; free: {format_bytes(plan.free)}",
     }

@@ -59,7 +59,7 @@ def find_published(generations: Generations) -> tuple[Generation | None, str]:
 def describe_generation(generation: Generation) -> str:
     """Return a generation in words."""
     holes = pluralize(len(generation.missing), "file")
-    lacks = f", not whole: {holes} lacking" if generation.missing else ""
+    lacks = f", incomplete: {holes} missing" if generation.missing else ""
     if generation.source == "pmc":
         return f"{generation.name}, {pluralize(generation.papers, 'full text')}"
     papers, files = pluralize(generation.papers, "paper"), pluralize(generation.files, "file")
@@ -82,7 +82,10 @@ def _format_pubmed(mirror: Mirror, current: Generation | None, fault: str) -> It
         yield "files", f"{', '.join(counts)}; the last {max(one.at for one in files) or 'never'}"
     if outdated := sum(one.state == "done" and not one.is_read for one in files):
         anew = f"to read them again: {command_line('mirror pubmed')}"
-        yield "outdated", f"{pluralize(outdated, 'file')} read by another reader; {anew}"
+        yield (
+            "outdated",
+            f"{pluralize(outdated, 'file')} read by another version of the reader; {anew}",
+        )
     aside = [(one.state, f"{one.name}: {one.reason}") for one in files
              if one.state in ("aside", "vanished")]  # fmt: skip
     yield from _limit_lines(aside)
@@ -105,7 +108,7 @@ def _format_pmc(mirror: Mirror, current: Generation | None, fault: str) -> Itera
         yield (
             "outdated",
             (
-                f"{outdated:,} batches read by another reader or other judges; "
+                f"{outdated:,} batches read by another version of the reader or judges; "
                 f"to judge them again: {command_line('mirror pmc')}"
             ),
         )
@@ -129,8 +132,10 @@ def _format_indexes(mirror: Mirror, current: Iterable[Generation]) -> Iterator[L
     names, found = {one.name for one in current}, mirror.indexes()
     for name, generation in found.items():
         again = command_line("mirror embed" if "vectors" in name else "mirror index")
-        behind = "" if generation in names else f", not of what is published: {again}"
-        yield "index", f"{name}: {generation or 'not whole yet'}{behind}"
+        behind = (
+            "" if generation in names else f", not up to date with the published mirror: {again}"
+        )
+        yield "index", f"{name}: {generation or 'incomplete'}{behind}"
     if names and not found:
         yield "index", f"none; to find papers and passages in it: {command_line('mirror index')}"
 
@@ -138,7 +143,7 @@ def _format_indexes(mirror: Mirror, current: Iterable[Generation]) -> Iterator[L
 def _format_citations(mirror: Mirror) -> Iterator[Line]:
     again = command_line("mirror citations")
     if Tables(mirror.folder).is_damaged:
-        yield "citations", f"the published table is gone or damaged; to make it again: {again}"
+        yield "citations", f"the published table is missing or damaged; to rebuild it: {again}"
     if not (found := mirror.citations_status()):
         return
     files = f"{pluralize(found['files'], 'file')}; {format_bytes(found['bytes'])}"
@@ -146,9 +151,9 @@ def _format_citations(mirror: Mirror) -> Iterator[Line]:
     yield "citations", f"{text}, made {found['made_at']}"
     yield "", f"NIH says {found['nih_occ']:,}, PubMed's records say {found['records']:,}"
     if found["gone"]:
-        yield "", f"{pluralize(found['gone'], 'file')} of them gone; to make them again: {again}"
+        yield "", f"{pluralize(found['gone'], 'file')} of them missing; to rebuild them: {again}"
     if found["outdated"]:
-        yield "", f"not of the records that are published: {again}"
+        yield "", f"not up to date with the published records: {again}"
 
 
 def format_plan(plan: MirrorPlan, citations: CitationsPlan) -> list[Line]:
@@ -180,7 +185,7 @@ def format_plan(plan: MirrorPlan, citations: CitationsPlan) -> list[Line]:
 
 def _format_citations_plan(plan: CitationsPlan) -> Iterator[Line]:
     if plan.unknown:
-        yield "citations", f"NIH's collection could not be looked at: {plan.unknown}"
+        yield "citations", f"NIH's collection could not be checked: {plan.unknown}"
     if not plan.edges:
         if not plan.unknown:
             yield "citations", "nothing new"

@@ -33,11 +33,16 @@ def add(commands: Commands) -> None:
     """Register the commands."""
     media = command(commands, "shelf media", _fetch_media)
     media.add_argument("paper", nargs="*", help="identifiers or file names of papers on the shelf")
-    media.add_argument("--job", default="", help="of every full text of this harvest")
+    media.add_argument("--job", default="", help="of all full texts in this harvest")
     for name, kind in KIND_BY_PLURAL.items():
         media.add_argument(f"--{name}", dest="kinds", action="append_const", const=kind)
-    media.add_argument("--only", default="", help='one of them, such as "Table 2"')
-    media.add_argument("--list", dest="fetch", action="store_false", help="fetch nothing")
+    media.add_argument("--only", default="", help='only this object, such as "Table 2"')
+    media.add_argument(
+        "--list",
+        dest="fetch",
+        action="store_false",
+        help="list the objects without downloading them",
+    )
     add_megabytes_option(media)
 
 
@@ -60,7 +65,7 @@ def parse_kinds(words: str) -> tuple[ObjectKind, ...]:
 def _fetch_media(args: argparse.Namespace, library: Library) -> int:
     if bool(args.paper) == bool(args.job):
         raise BadRequest(
-            "Name papers of the shelf, or a harvest.",
+            "No paper was named.",
             f"For example: {command_line('shelf media --job JOB')}",
         )
     options = {
@@ -69,7 +74,9 @@ def _fetch_media(args: argparse.Namespace, library: Library) -> int:
         "most_bytes": args.max_mb * 1_000_000,
     }
     if args.only and args.job:
-        raise BadRequest("--only names an object of a paper, and --job has many.", "Leave one out.")
+        raise BadRequest(
+            "--only cannot be used with --job, which has many papers.", "Leave out --only or --job."
+        )
     one = {"only": args.only, **options}
     found = (
         iterate_job_objects(library, args.job, options)

@@ -60,7 +60,10 @@ def add_date_options(parser: CommandParser, *, exact: bool = False) -> None:
     if exact:
         parser.add_argument(
             "--date-type", choices=("pdat", "edat", "mdat"), default="pdat",
-            help="date of publication, of entry into PubMed, or of the last change (pdat)",
+            help=(
+                "the date that counts: of publication, of entry into PubMed or of the last "
+                "change (pdat)"
+            ),
         )  # fmt: skip
 
 
@@ -76,7 +79,7 @@ def add_pmc_last_option(parser: CommandParser) -> None:
     """Add ``--no-pmc-first``."""
     parser.add_argument(
         "--no-pmc-first", dest="prefer_pmc", action="store_false",
-        help="ask the publisher's side before PMC",
+        help="try publishers before PMC",
     )  # fmt: skip
 
 
@@ -84,7 +87,7 @@ def add_pdf_option(parser: CommandParser) -> None:
     """Add ``--pdf``."""
     parser.add_argument(
         "--pdf", action="store_true",
-        help="put the PDF next to each full text, also where the text came in another form",
+        help="put the PDF next to each full text, also where the text came in another format",
     )  # fmt: skip
 
 

@@ -128,7 +128,7 @@ def parse_drawing_kinds(asked: str) -> list[str]:
     kinds = [word.strip().lower() for word in asked.split(",") if word.strip()]
     if strange := [kind for kind in kinds if kind not in DRAWINGS]:
         msg = f"The PRISMA figure is not drawn as {', '.join(strange)}."
-        raise BadRequest(msg, f"Choose among {', '.join(DRAWINGS)}; prisma.svg is always there.")
+        raise BadRequest(msg, f"Choose among {', '.join(DRAWINGS)}; prisma.svg is always written.")
     return kinds
 
 
@@ -210,13 +210,13 @@ def read_arguments(words: Sequence[str], *, excluded_too: bool = True) -> QueryO
         else:
             others.append(word)
     if others and lists:
-        msg = f"{others[0]!r} is neither a file nor an identifier, and others here are."
-        raise BadRequest(msg, "Put a question into quotes; beside lists, it goes with --query.")
+        msg = f"{others[0]!r} is not a file or an identifier, unlike other arguments."
+        raise BadRequest(msg, "Put a query into quotes. To combine it with lists, use --query.")
     if list(lists) == [TYPED_LIST] and not any(entry.ids for entry in lists[TYPED_LIST]):
         raise build_unread_error(lists[TYPED_LIST][0].asked)
     query = " ".join(others).strip()
     if not (query or lists):
-        raise BadRequest("The question is empty.", "Give a query, identifiers or a file of them.")
+        raise BadRequest("The query is empty.", "Give a query, identifiers or a file of them.")
     return QueryOrLists(query, lists)
 
 
@@ -242,7 +242,7 @@ def _read_entries(word: str, name: str, excluded_too: bool) -> list[Entry]:
             with Path(word).open("rb") as file:
                 return _parse_list(_read_bounded(file), name, excluded_too)
         if sys.stdin is None or sys.stdin.isatty():
-            msg = "Nothing was asked for."
+            msg = "No papers were given."
             raise BadRequest(msg, "Give a query, identifiers, or a file of them; or pipe them in.")
         return _parse_list(_read_bounded(sys.stdin.buffer), "", excluded_too)
     except BadRequest as error:
@@ -262,7 +262,7 @@ def _parse_list(data: bytes, name: str, excluded_too: bool) -> list[Entry]:
     kept, left_out = read_included(data, name, excluded_too=excluded_too)
     if left_out:
         whose = name or "The list"
-        note(f"{whose}: {pluralize(left_out, 'paper')} excluded by all screeners left out.")
+        note(f"{whose}: {pluralize(left_out, 'paper')} left out, excluded by all screeners.")
     return kept
 
 

@@ -62,11 +62,13 @@ def add(commands: Commands) -> None:
     _add_download(commands)
     _add_read(commands)
     listing = command(commands, "list", _list_papers)
-    listing.add_argument("text", nargs="?", default="", help="words in title or abstract")
+    listing.add_argument("text", nargs="?", default="", help="words in the title or abstract")
     listing.add_argument("--kind", choices=get_args(Kind), default="")
     add_date_options(listing)
-    listing.add_argument("--journal", default="", help="part of name or abbreviation, or ISSN")
-    listing.add_argument("--job", dest="job_id", default="", help="of this harvest only")
+    listing.add_argument(
+        "--journal", default="", help="part of the journal's name or abbreviation, or its ISSN"
+    )
+    listing.add_argument("--job", dest="job_id", default="", help="only papers of this harvest")
     listing.add_argument("--has-pdf", action="store_true", help="only papers with a PDF")
     add_limit_option(listing, "papers", 20, former=["--max-results"])
     listing.add_argument(
@@ -76,18 +78,24 @@ def add(commands: Commands) -> None:
 
 def _add_download(commands: Commands) -> None:
     download = command(commands, "download", _download_papers)
-    download.add_argument("paper", nargs="*", help="identifiers, or files of them; - is stdin")
+    download.add_argument(
+        "paper", nargs="*", help="identifiers, or files with identifiers; - reads stdin"
+    )
     add_pmc_last_option(download)
-    download.add_argument("--force", action="store_true", help="fetch again what is there")
+    download.add_argument(
+        "--force", action="store_true", help="download again even if on the shelf"
+    )
     add_pdf_option(download)
-    add_output_option(download, "a copy at this place on the shelf", former=["--output-path"])
+    add_output_option(
+        download, "also write a copy to this path on the shelf", former=["--output-path"]
+    )
 
 
 def _add_read(commands: Commands) -> None:
     read = command(commands, "read", _read_paper)
-    read.add_argument("paper", help="any identifier, or a file name on the shelf")
+    read.add_argument("paper", help="an identifier, or a file name on the shelf")
     read.add_argument(
-        "--section", default="", metavar="NAME", help="methods, results … or a heading"
+        "--section", default="", metavar="NAME", help="a heading or role: methods, results, …"
     )
     read.add_argument(
         *("--source",),
@@ -95,10 +103,14 @@ def _add_read(commands: Commands) -> None:
         const="all",
         default="",
         metavar="NAME",
-        help="where each paragraph, table and figure stands in the original; one by its name, or "
-        "by characters of the file (1200:1350)",
+        help=(
+            "show where each paragraph, table and figure is in the original; or one, by its "
+            "name or by characters of the file (1200:1350)"
+        ),
     )
-    read.add_argument("--outline", action="store_true", help="only the headings and their roles")
+    read.add_argument(
+        "--outline", action="store_true", help="show only the headings and their roles"
+    )
     read.add_argument(
         *("--open",),
         nargs="?",
@@ -113,7 +125,7 @@ def _add_read(commands: Commands) -> None:
         "--start", type=parse_natural, default=0, metavar="N", help="skip N characters"
     )
     read.add_argument(
-        "--max-chars", type=int, default=8000, metavar="N", help="so many characters (8000)"
+        "--max-chars", type=int, default=8000, metavar="N", help="print at most N characters (8000)"
     )
 
 
@@ -121,7 +133,7 @@ def _download_papers(args: argparse.Namespace, library: Library) -> int:
     entries = read_entries(args.paper)
     wanted = [entry.ids for entry in entries if entry.ids]
     if args.output and len(entries) != 1:
-        raise BadRequest("--output goes with exactly one paper.", "Leave it out.")
+        raise BadRequest("--output can only be used with exactly one paper.", "Leave it out.")
     if args.output:
         [ids] = wanted
         options = {"prefer_pmc": args.prefer_pmc, "force": args.force}
@@ -228,7 +240,10 @@ def _read_original(args: argparse.Namespace, library: Library) -> int:
             say(f"{anchor.name} · {one_line(where)}\n{describe_place(anchor)}\n{link}".rstrip())
             say(f"\n{text}")
     if not places.media:
-        note(f"What the site sent for {places.stored.paper.ids} was not kept: no places in it.")
+        note(
+            f"The original of {places.stored.paper.ids} was not kept, so positions in it are "
+            "unknown."
+        )
     return 0
 
 
@@ -244,7 +259,7 @@ def describe_place(anchor: Anchor) -> str:
         left, bottom, right, top = place.box or (0, 0, 0, 0)
         box = f"page {place.page} ({left:.0f}, {bottom:.0f})–({right:.0f}, {top:.0f})"
         shown.append(box if place.page else place.path)
-    return ", ".join(shown) or "could not be told"
+    return ", ".join(shown) or "unknown"
 
 
 def _list_papers(args: argparse.Namespace, library: Library) -> int:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def add(commands: Commands) -> None:
     """Register the command."""
     pdf = command(commands, "shelf pdf", _fetch_pdfs)
-    pdf.add_argument("paper", nargs="*", help="identifiers or file names; none: the whole shelf")
-    pdf.add_argument("--job", dest="job_id", default="", help="the papers of this harvest")
+    pdf.add_argument("paper", nargs="*", help="identifiers or file names; default: the whole shelf")
+    pdf.add_argument("--job", dest="job_id", default="", help="only papers of this harvest")
 
 
 def _fetch_pdfs(args: argparse.Namespace, library: Library) -> int:
@@ -59,7 +59,7 @@ def _to_line(outcome: PdfOutcome) -> str:
     ids = outcome.stored.paper.ids
     if outcome.pdf is None:
         reasons = ", ".join(f"{one.source} {one.outcome}" for one in outcome.attempts)
-        return f"○ {ids}: no PDF ({reasons or 'no route has PDF files of it'})"
+        return f"○ {ids}: no PDF ({reasons or 'no route offers a PDF of this paper'})"
     pdf = outcome.pdf
     differs = pdf.version and pdf.version != (outcome.stored.version or "published")
     version = f", the {pdf.version} version" if differs else ""

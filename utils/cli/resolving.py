@@ -38,19 +38,23 @@ _MARKS = {"given": "●", "resolved": "●", "candidates": "?", "could_not_tell"
 _STATUS_LABELS = {
     "given": "with an identifier",
     "resolved": "resolved",
-    "candidates": "with candidates, none of them sure",
+    "candidates": "with uncertain candidates",
     "not_found": "not found",
-    "could_not_tell": "could not be told: a site did not answer",
-    "unreadable": "that say too little to look for",
+    "could_not_tell": "unknown, because a site did not answer",
+    "unreadable": "with too little data to search for",
 }
 
 
 def add(commands: Commands) -> None:
     """Register the command."""
     asked = command(commands, "harvest resolve", _resolve_list)
-    asked.add_argument("what", nargs="*", help="files with titles (RIS, NBIB, CSV …); - is stdin")
+    asked.add_argument(
+        "what", nargs="*", help="files with titles (RIS, NBIB, CSV …); - reads stdin"
+    )
     add_output_option(asked, "write the completed list: .csv, .tsv, .ris, .bib or .nbib", kind=Path)
-    asked.add_argument("--anew", action="store_true", help="look again for what was not found")
+    asked.add_argument(
+        "--anew", action="store_true", help="search again for papers that were not found"
+    )
 
 
 def _resolve_list(args: argparse.Namespace, library: Library) -> int:
@@ -59,7 +63,7 @@ def _resolve_list(args: argparse.Namespace, library: Library) -> int:
     request = read_arguments(args.what)
     if request.query:
         msg = f"{request.query!r} is not a file of references."
-        raise BadRequest(msg, f"Give a file; to look for words: {command_line('search QUERY')}")
+        raise BadRequest(msg, f"Give a file. To search by words: {command_line('search QUERY')}")
     entries = request.entries
     found: list[Resolution] = []
     show_count(0, len(entries))
@@ -93,7 +97,7 @@ def _print_summary(found: Sequence[Resolution]) -> None:
     )
     note(f"{pluralize(len(found), 'reference')}: {told}")
     if counts["could_not_tell"]:
-        note("Ask again for those that could not be told: the same command; the others are kept.")
+        note("To retry the unknown ones, run the same command; the others are kept.")
 
 
 def _choose_exit_status(found: Sequence[Resolution]) -> int:

@@ -42,17 +42,21 @@ _OUTCOME_LABELS = {
 def add(commands: Commands) -> None:
     """Register the commands."""
     new = command(commands, "review new", _create_review)
-    new.add_argument("name", help="small letters, digits, hyphens: moss-and-light")
+    new.add_argument(
+        "name", help="the review's name, in lower-case letters, digits and hyphens: moss-and-light"
+    )
     for register in (_add_update, _add_import, _add_export, _add_harvest, _add_report):
         register(commands)
     status = command(commands, "review status", _show_status)
-    status.add_argument("name", nargs="?", default="", help="its name, as in the list")
+    status.add_argument(
+        "name", nargs="?", default="", help="the review to show; default: list all reviews"
+    )
 
 
 def _add_named(commands: Commands, name: str, verb: Verb) -> CommandParser:
     """Register a command on a review that is named."""
     parser = command(commands, f"review {name}", verb)
-    parser.add_argument("name", help="as in `review status`")
+    parser.add_argument("name", help="the review's name, as listed by `review status`")
     return parser
 
 
@@ -66,18 +70,22 @@ def _add_import(commands: Commands) -> None:
         "files",
         nargs="+",
         type=Path,
-        help="of Rayyan (CSV, ZIP, RIS), Covidence (CSV), ASReview (CSV, RIS), EPPI-Reviewer "
-        "(JSON), Zotero (RIS, CSV)",
+        help="files exported by Rayyan (CSV, ZIP, RIS), Covidence (CSV), ASReview (CSV, RIS), "
+        "EPPI-Reviewer (JSON) or Zotero (RIS, CSV)",
     )
-    taken.add_argument("--stage", default="", choices=("", *STAGES), help="what was judged")
+    taken.add_argument(
+        "--stage", default="", choices=("", *STAGES), help="the stage of screening that was decided"
+    )
     taken.add_argument(
         "--as",
         dest="choice",
         default="",
         choices=("", "include", "exclude", "maybe"),
-        help="what all records of the file are, where it does not say",
+        help="the decision for all records of the file, if it states none",
     )
-    taken.add_argument("--screener", default="", help="who decided, where the file does not say")
+    taken.add_argument(
+        "--screener", default="", help="the screener's name, if the file does not state it"
+    )
 
 
 def _add_export(commands: Commands) -> None:
@@ -87,22 +95,31 @@ def _add_export(commands: Commands) -> None:
         dest="program",
         required=True,
         choices=("rayyan", "covidence", "asreview", "eppi", "zotero"),
-        help="the program",
+        help="the screening program",
     )
-    out.add_argument("--stage", default="", choices=("", *STAGES), help="only what has come so far")
+    out.add_argument(
+        "--stage",
+        default="",
+        choices=("", *STAGES),
+        help="export only records that have reached this stage of screening",
+    )
 
 
 def _add_harvest(commands: Commands) -> None:
     harvest = _add_named(commands, "harvest", _harvest_review)
-    harvest.add_argument("--with-excluded", action="store_true", help="also what was excluded")
+    harvest.add_argument("--with-excluded", action="store_true", help="include excluded records")
 
 
 def _add_report(commands: Commands) -> None:
     report = _add_named(commands, "report", _write_report)
-    report.add_argument("--draw", default="", help="the figure also as png, and pptx to edit")
-    report.add_argument("--open", action="store_true", help="show the page in the browser")
     report.add_argument(
-        "--published", action="store_true", help="this state is published: news count from here"
+        "--draw", default="", help="also draw the figure as png or as editable pptx"
+    )
+    report.add_argument("--open", action="store_true", help="open the page in the browser")
+    report.add_argument(
+        "--published",
+        action="store_true",
+        help="mark this state as published; later changes are counted from here",
     )
 
 
@@ -118,7 +135,7 @@ def _update_review(args: argparse.Namespace, library: Library) -> int:
     review = library.reviews.open(args.name)
     library.settings.require_email("NCBI")
     again = bool(review.status()["searched_at"])
-    note(f"Searching as {review.folder / 'protocol.yaml'} says …")
+    note(f"Running the searches of {review.folder / 'protocol.yaml'} …")
     done = review.update()
     if args.json:
         brought = [("new", record) for record in done.new]
@@ -130,7 +147,7 @@ def _update_review(args: argparse.Namespace, library: Library) -> int:
         for line in _format_update(review, done, again=again, quiet=args.quiet):
             say(line)
     for told in done.silent:
-        print_error_text(f"could not tell: {told}")
+        print_error_text(f"warning: {told}")
     for remark in done.notes:
         note(f"note: {remark}")
     return NO_FULL_TEXT if done.silent else 0
@@ -169,7 +186,7 @@ def _describe_news(status: dict[str, Any]) -> str:
 
     told = (f"{CHANGE_LABELS[one]} {n:,}" for one, n in status["since_published"].items())
     day = status["published_at"][:10]
-    return f"Since the state published {day}: {', '.join(told) or 'nothing'}" if day else ""
+    return f"Changes since {day} was published: {', '.join(told) or 'nothing'}" if day else ""
 
 
 def _import_decisions(args: argparse.Namespace, library: Library) -> int:
@@ -200,7 +217,7 @@ def _note_conflicts(review: Review) -> None:
     if conflicts:
         words = pluralize(conflicts, "record")
         report = command_line(f"review report {review.name}")
-        note(f"Screeners disagree about {words}; to list them in conflicts.csv: {report}")
+        note(f"Screeners disagree on {words}; to list them in conflicts.csv: {report}")
 
 
 def _export_records(args: argparse.Namespace, library: Library) -> int:
@@ -254,6 +271,6 @@ def _format_status(status: dict[str, Any], *, whole: bool) -> str:
         lines += [f"  {words + ':':<23}{told}"] * bool(told)
     if since := _describe_news(status):
         lines += [f"  {since}"]
-    lines += [f"  could not tell: {told}" for told in status["could_not_tell"]]
+    lines += [f"  warning: {told}" for told in status["could_not_tell"]]
     lines += [f"  note: {remark}" for remark in status["remarks"]]
     return "\n".join(lines)

@@ -52,18 +52,23 @@ _KINDS = {
 def add(commands: Commands) -> None:
     """Register the commands."""
     search = command(commands, "search", _search_papers)
-    search.add_argument("query", nargs="+", help="a query in PubMed's syntax; two names with --lr")
-    search.add_argument("--lr", action="store_true", help="ligand and receptor instead of a query")
+    search.add_argument("query", nargs="+", help="a query in PubMed's syntax; with --lr, two names")
+    search.add_argument(
+        "--lr", action="store_true", help="search for a ligand and its receptor, given as two names"
+    )
     search.add_argument(
         "--source",
         default="pubmed",
         metavar="NAMES",
-        help="pubmed,europepmc,arxiv,semantic_scholar,openalex; or all; or mirror (pubmed)",
+        help=(
+            "sites to search: pubmed,europepmc,arxiv,semantic_scholar,openalex; or all; or "
+            "mirror (pubmed)"
+        ),
     )
     add_limit_option(search, "papers", 10, former=["--max-results"])
     search.add_argument("--start", type=parse_natural, default=0, metavar="N", help="skip N papers")
     search.add_argument(
-        "--sort-by", choices=_ORDERS, default="", help="the order (several sources: relevance)"
+        "--sort-by", choices=_ORDERS, default="", help="sort order (several sources: relevance)"
     )
     add_date_options(search, exact=True)
     add_types_option(search)
@@ -73,16 +78,18 @@ def add(commands: Commands) -> None:
         type=float,
         default=_WAIT_S,
         metavar="SECONDS",
-        help="for all sources together (14)",
+        help="wait N seconds for all sources together (14)",
     )
-    search.add_argument("--abstracts", action="store_true", help="print abstracts too")
+    search.add_argument("--abstracts", action="store_true", help="also print abstracts")
     add_export_option(search)
     _add_references(commands)
 
 
 def _add_references(commands: Commands) -> None:
     cite = command(commands, "cite", _print_citations)
-    cite.add_argument("paper", nargs="*", help="identifiers or files of them; - or none: stdin")
+    cite.add_argument(
+        "paper", nargs="*", help="identifiers, or files with identifiers; - or nothing reads stdin"
+    )
     cite.add_argument("--style", type=_parse_style, choices=list(STYLES), default="apa")
     add_keys_option(cite)
     related = command(commands, "review related", _list_related)
@@ -122,7 +129,8 @@ def _search_papers(args: argparse.Namespace, library: Library) -> int:
     _note_sources(gathered)
     if any(one.outcome == "slow" for one in gathered.asked) and args.wait < _LONG_WAIT_S:
         note(
-            f"The list is of those that answered. To wait for the others: --wait {_LONG_WAIT_S:.0f}"
+            "Only the sources that answered are included. To wait for the others: --wait "
+            f"{_LONG_WAIT_S:.0f}"
         )
     return 0
 
@@ -139,7 +147,7 @@ def _reject_pubmed_options(args: argparse.Namespace) -> None:
 def _note_years(args: argparse.Namespace) -> None:
     """Note that only the year of a date counts, if so."""
     if exact := [date for date in (args.since, args.until) if len(date) > 4]:
-        note(f"{' and '.join(exact)}: only the year counts with --source {args.source}.")
+        note(f"{' and '.join(exact)}: --source {args.source} uses only the year.")
 
 
 def _search_pubmed(args: argparse.Namespace, library: Library) -> int:
@@ -168,7 +176,7 @@ def _search_mirror(args: argparse.Namespace, library: Library) -> int:
     """Search PubMed's copy on this machine by words, without a request."""
     options = {"--lr": args.lr, "--author": args.author, "--sort-by": args.sort_by}
     if named := [name for name, value in options.items() if value]:
-        msg = f"A mirror is searched by words, without {', '.join(named)}."
+        msg = f"{', '.join(named)} cannot be used with a mirror, which is searched by words."
         raise BadRequest(msg, f"Leave out --source mirror, or {' and '.join(named)}.")
     _note_years(args)
     found = library.mirror.find(
@@ -290,7 +298,7 @@ def print_references(papers: Sequence[Paper], style: str, library: Library, keys
 def _print_citations(args: argparse.Namespace, library: Library) -> int:
     request = read_arguments(args.paper)
     if request.query:
-        msg = f"{request.query!r} is not an identifier, nor a file of them."
+        msg = f"{request.query!r} is not an identifier or a file with identifiers."
         raise BadRequest(msg, f"Find the paper first: {command_line('search QUERY')}")
     nameless = (entry.asked for entry in request.entries if not entry.ids)
     statuses = [print_unread_identifier(asked, args.json) for asked in nameless]

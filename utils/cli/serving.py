@@ -21,19 +21,37 @@ def add(commands: Commands) -> None:
     """Register the commands."""
     serve = command(commands, "setup serve", _run_server)
     serve.add_argument(
-        "--transport", dest="mcp_transport_type", choices=["stdio", "http"], help="how (stdio)"
+        "--transport",
+        dest="mcp_transport_type",
+        choices=["stdio", "http"],
+        help="how clients connect (stdio)",
     )
     serve.add_argument(
-        "--host", dest="mcp_http_host", metavar="ADDRESS", help="HTTP: listen here (127.0.0.1)"
+        "--host",
+        dest="mcp_http_host",
+        metavar="ADDRESS",
+        help="the address to listen on (127.0.0.1)",
     )
     serve.add_argument(
-        "--port", dest="mcp_http_port", type=parse_natural, metavar="N", help="HTTP: (3010; 0: any)"
+        "--port",
+        dest="mcp_http_port",
+        type=parse_natural,
+        metavar="N",
+        help="the port to listen on (3010; 0: any free port)",
     )
     token = command(commands, "setup token", _create_token)
-    token.add_argument("name", help="who will use it; appears in the logs")
-    token.add_argument("--scopes", default="read,download", help="read, or read,download (both)")
+    token.add_argument("name", help="the name of the user, which appears in the logs")
     token.add_argument(
-        "--days", type=parse_days, default=30, metavar="N", help="until it ends (30)"
+        "--scopes",
+        default="read,download",
+        help="what the token allows: read, or read,download (default: both)",
+    )
+    token.add_argument(
+        "--days",
+        type=parse_days,
+        default=30,
+        metavar="N",
+        help="the days until the token expires (30)",
     )
     for parser in (serve, token):
         parser.set_defaults(needs_library=False)
@@ -59,8 +77,8 @@ def _create_token(args: argparse.Namespace, _: object) -> int:
     if "read" not in scopes:
         raise BadRequest("A token needs the scope read.", "Write --scopes read,download")
     if not 0 < args.days <= _TOKEN_MAX_DAYS:
-        msg = f"A token lasts more than 0 and at most {_TOKEN_MAX_DAYS} days."
-        raise BadRequest(msg, "Choose another number of --days.")
+        msg = f"--days must be more than 0 and at most {_TOKEN_MAX_DAYS}."
+        raise BadRequest(msg, "Give another number.")
     make_token = import_part(".mcp.auth:make_token")
     token = make_token(load_settings(), args.name, scopes, args.days)
     say({"name": args.name, "token": token} if args.json else token, args.json)

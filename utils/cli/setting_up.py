@@ -37,25 +37,29 @@ if TYPE_CHECKING:
 def add(commands: Commands) -> None:
     """Register the commands."""
     setup = command(commands, "setup", _set_up)
-    setup.add_argument("--email", metavar="ADDRESS", help="yours; NCBI and Unpaywall require it")
-    setup.add_argument("--folder", metavar="FOLDER", help="where papers are kept (PAPERS_DIR)")
+    setup.add_argument(
+        "--email", metavar="ADDRESS", help="your e-mail address, which NCBI and Unpaywall require"
+    )
+    setup.add_argument("--folder", metavar="FOLDER", help="the folder for papers (PAPERS_DIR)")
     setup.add_argument(
         "--set",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="any setting; NAME=@FILE reads the value from a file, NAME= takes it out",
+        help="any setting; NAME=@FILE reads the value from a file, NAME= removes it",
     )
     setup.add_argument(
         "--host",
         action="append",
         default=[],
         metavar="NAME",
-        help="an assistant to connect, such as Cursor; all: every one that is found here",
+        help="an assistant to connect, such as Cursor; all: every assistant found on this computer",
     )
-    setup.add_argument("--yes", action="store_true", help="write without asking")
-    setup.add_argument("--dry-run", action="store_true", help="show what would be written")
-    setup.add_argument("--undo", action="store_true", help="take back what setup wrote")
+    setup.add_argument("--yes", action="store_true", help="write without asking for confirmation")
+    setup.add_argument(
+        "--dry-run", action="store_true", help="show what would be written, and stop"
+    )
+    setup.add_argument("--undo", action="store_true", help="undo what setup wrote")
     update = command(commands, "setup update", _describe_update)
     for parser in (setup, update):
         parser.set_defaults(needs_library=False)
@@ -86,7 +90,7 @@ def _set_up(args: argparse.Namespace, _: object) -> int:
     _connect_hosts(values, args, asks=asks)
     if not (args.json or args.dry_run):
         say(f"\nNext: {command_line('setup doctor')}\n"
-            f"Take it back: {command_line('setup --undo')}")  # fmt: skip
+            f"Undo: {command_line('setup --undo')}")  # fmt: skip
     return 0
 
 
@@ -180,7 +184,7 @@ def _write_settings(values: Mapping[str, str], args: argparse.Namespace, *, asks
 def _describe_value(name: str, value: str) -> str:
     """Return a value for display; keys are hidden."""
     if not value:
-        return "(taken out)"
+        return "(removed)"
     about = Settings.model_fields[map_variables_to_fields()[name]]
     return "(hidden)" if "Secret" in str(about.annotation) else value
 
@@ -200,10 +204,12 @@ def _connect_hosts(values: Mapping[str, str], args: argparse.Namespace, *, asks:
         if change.difference:
             _write_change(change, f"\n{host.name}:\n{change.difference}", args, asks=asks)
         elif not args.json:
-            say(f"\n{host.name} starts this server already ({file}).")
+            say(f"\n{host.name} already starts this server ({file}).")
     if asks and not chosen:
-        say(f"\nNo assistant was found here. {command_line('setup doctor --hosts')} shows "
-            "what to paste.")  # fmt: skip
+        say(
+            "\nNo assistant was found on this computer. To see what to paste: "
+            f"{command_line('setup doctor --hosts')}"
+        )  # fmt: skip
 
 
 def _find_chosen_hosts(names: Sequence[str], found: Mapping[McpHost, Path]) -> dict[McpHost, Path]:
@@ -219,7 +225,7 @@ def _find_chosen_hosts(names: Sequence[str], found: Mapping[McpHost, Path]) -> d
     by_name = {host.name.casefold(): host for host in found}
     if missing := [name for name in names if name.casefold() not in by_name]:
         here = ", ".join(host.name for host in found) or "none"
-        msg = f"{', '.join(missing)} was not found on this machine."
+        msg = f"{', '.join(missing)} was not found on this computer."
         raise BadRequest(msg, f"Found here: {here}.")
     return {by_name[name.casefold()]: found[by_name[name.casefold()]] for name in names}
 

@@ -38,25 +38,33 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "what",
         nargs="*",
-        help="a review by its name; else identifiers, or files of them; - is stdin",
+        help="the name of a review; or identifiers, or files with identifiers; - reads stdin",
     )
-    parser.add_argument("--backward", action="store_true", help="only what they cite")
-    parser.add_argument("--forward", action="store_true", help="only who cites them")
     parser.add_argument(
-        "--rounds", type=parse_natural, default=0, metavar="N", help="go on from what was found (1)"
+        "--backward", action="store_true", help="search only the works that they cite"
+    )
+    parser.add_argument(
+        "--forward", action="store_true", help="search only the works that cite them"
+    )
+    parser.add_argument(
+        "--rounds",
+        type=parse_natural,
+        default=0,
+        metavar="N",
+        help="the number of rounds; each starts from the papers found before (1)",
     )
     parser.add_argument(
         *("--per-round",), dest="most", type=parse_natural, default=0, metavar="N",
         former=["--most"],
-        help="begin the next round with so many (50)",
+        help="start the next round from at most N papers (50)",
     )  # fmt: skip
     parser.add_argument(
-        "--known", type=Path, metavar="FILE", help="a list of papers that are no candidates"
+        "--known", type=Path, metavar="FILE", help="a list of papers to leave out of the candidates"
     )
     add_output_option(parser, "write the candidates: .ris or .csv", kind=Path)
     parser.add_argument(
         *("--unmatched",), type=Path, metavar="FILE",
-        help="write the printed references that are no paper yet: .csv",
+        help="write the references that match no paper: .csv",
     )  # fmt: skip
 
 
@@ -72,7 +80,7 @@ def _search_citations(args: argparse.Namespace, library: Library) -> int:
     if review := _find_review_name(args.what, library):
         return _snowball_review(review, args, library)
     if args.rounds > _MOST_ROUNDS:
-        raise BadRequest(f"--rounds is {_MOST_ROUNDS} at most.", "Begin with one round.")
+        raise BadRequest(f"--rounds must be at most {_MOST_ROUNDS}.", "Start with one round.")
     if args.output:
         require_output(args.output, (".ris", ".csv"))
     if args.unmatched:
@@ -111,8 +119,11 @@ def _snowball_review(name: str, args: argparse.Namespace, library: Library) -> i
     options = {"--rounds": args.rounds, "--per-round": args.most, "--known": args.known}
     options |= {"--output": args.output, "--unmatched": args.unmatched}
     if named := [option for option, value in options.items() if value]:
-        msg = f"{', '.join(named)}: new papers of a review join it, in one round."
-        raise BadRequest(msg, "Leave it out, or name a list of papers.")
+        msg = (
+            f"{', '.join(named)} cannot be used with a review, which takes in new papers in "
+            "one round."
+        )
+        raise BadRequest(msg, "Leave the option out, or give a list of papers instead of a review.")
     library.settings.require_email("NCBI")
     found = library.reviews.open(name).snowball(_parse_directions(args))
     for one in found.candidates:
@@ -126,16 +137,16 @@ def _note_indexes(found: Snowball) -> None:
     """Print which indexes were asked, and which references did not match."""
     asked = ", ".join(found.indexes) or "no index"
     many = pluralize(len(found.candidates), "new paper")
-    note(f"{many}, {found.known:,} known already; asked: {asked}.")
+    note(f"{many}, {found.known:,} already known; sites asked: {asked}.")
     for remark in found.notes:
         note(f"note: {remark}")
     if found.unmatched:
         many = pluralize(len(found.unmatched), "printed reference")
-        note(f"{many} without identifier could be matched to no paper:")
+        note(f"{many} without an identifier match no paper:")
     for seed, line in found.unmatched[:_MOST_SHOWN]:
         note(f"  {seed}: {line[:160]}")
     if (rest := len(found.unmatched) - _MOST_SHOWN) > 0:
-        note(f"  … and {rest:,} more; to write all: --unmatched FILE")
+        note(f"  … and {rest:,} more; to write all of them: --unmatched FILE")
 
 
 def _read_entries(words: Sequence[str], library: Library) -> list[Entry]:

@@ -44,7 +44,7 @@ def add(commands: Commands) -> None:
     _add_audit(commands)
     command(commands, "shelf rebuild", _rebuild_catalogue)
     renewal = command(commands, "shelf reextract", _reextract_texts)
-    renewal.add_argument("--all", action="store_true", help="also where the reader is the same")
+    renewal.add_argument("--all", action="store_true", help="also texts made by the current reader")
     recheck = command(commands, "shelf recheck", _recheck_papers)
     recheck.add_argument(
         "--no-crossref", dest="crossref", action="store_false", help="ask PubMed only"
@@ -58,7 +58,7 @@ def add(commands: Commands) -> None:
         type=Path,
         const=Path(),
         metavar="FILE",
-        help="instead, every cell of all tables: one long .csv or .parquet",
+        help="write every cell of all tables instead, to one long .csv or .parquet",
     )
     command(commands, "setup settings", _show_settings)
     doctor = command(commands, "setup doctor", _run_doctor)
@@ -67,19 +67,25 @@ def add(commands: Commands) -> None:
         nargs="?",
         const="",
         metavar="NAME",
-        help="instead, show what to write into the settings of each assistant, or of one",
+        help="show what to write into the settings of each assistant, or of one, instead",
     )
 
 
 def _add_audit(commands: Commands) -> None:
     audit = command(commands, "shelf audit", _audit_shelf)
-    audit.add_argument("paper", nargs="*", help="identifiers or file names; none: the whole shelf")
-    audit.add_argument("--fix", action="store_true", help="take the consequences (deletes nothing)")
+    audit.add_argument(
+        "paper", nargs="*", help="identifiers or file names; default: the whole shelf"
+    )
+    audit.add_argument(
+        "--fix", action="store_true", help="apply the new verdicts (deletes nothing)"
+    )
     keep = command(commands, "shelf keep", _keep_text)
-    keep.add_argument("paper", help="any identifier, or a file name on the shelf")
+    keep.add_argument("paper", help="an identifier, or a file name on the shelf")
     keep.add_argument("--as", dest="decided", choices=["full_text", "rejected"], default="")
-    keep.add_argument("--because", default="", help="why; shown wherever the text is")
-    keep.add_argument("--undo", action="store_true", help="let the judges have the word again")
+    keep.add_argument("--because", default="", help="the reason, shown wherever the text is shown")
+    keep.add_argument(
+        "--undo", action="store_true", help="remove the decision, so that the judges decide again"
+    )
 
 
 def _rebuild_catalogue(args: argparse.Namespace, library: Library) -> int:
@@ -89,11 +95,11 @@ def _rebuild_catalogue(args: argparse.Namespace, library: Library) -> int:
         return 0
     say(
         f"{report.full_text} full texts, {report.abstracts} abstracts, {report.records} records "
-        f"and {report.rejected} rejected texts catalogued, "
-        f"{report.adopted} of them from an older program."
+        f"and {report.rejected} rejected texts catalogued, {report.adopted} of them written by "
+        "an older version."
     )
     for name, reason in report.ignored:
-        note(f"left alone: {name} ({reason})")
+        note(f"left as they were: {name} ({reason})")
     return 0
 
 
@@ -105,7 +111,7 @@ def _reextract_texts(args: argparse.Namespace, library: Library) -> int:
             say(renewal.row(), as_json=True)
         elif renewal.outcome != "unchanged":
             say(f"{renewal.outcome} {renewal.paper}: {renewal.detail}")
-    note(", ".join(f"{n} {outcome}" for outcome, n in counts.items()) or "nothing to renew")
+    note(", ".join(f"{n} {outcome}" for outcome, n in counts.items()) or "nothing to rebuild")
     return 0
 
 
@@ -123,7 +129,7 @@ def _recheck_papers(args: argparse.Namespace, library: Library) -> int:
     summary = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in counts.items())
     note(summary or "the shelf is empty")
     if counts.get("recorded"):
-        note(f"To hold files against the records that are known now: {command_line('shelf audit')}")
+        note(f"To compare files with the current records: {command_line('shelf audit')}")
     if new_copies:
         more = " …" * (len(new_copies) > _MAX_NAMED)
         harvest = command_line(f"harvest {' '.join(new_copies[:_MAX_NAMED])}")
@@ -266,7 +272,7 @@ def _format_changes(changes: Changes) -> Iterator[str]:
     if changes:
         yield f"{'was':<18} {'now':<18} {'texts':>6}  what to do"
     for (was, now), results in sorted(changes.items()):
-        advice = hints.get(now, "Nothing: the judges accept the text.")
+        advice = hints.get(now, "Nothing to do: the judges accept the text.")
         number = len(results)
         yield f"{was.replace('_', ' '):<18} {now.replace('_', ' '):<18} {number:>6,}  {advice}"
         yield from (f"{count:>44,}  {reason}" for reason, count in _find_common_reasons(results))
@@ -290,7 +296,7 @@ def _note_downloads(changes: Changes) -> None:
     if lost:
         papers = " ".join(f"'{one.paper}'" for one in lost[:_MAX_NAMED])
         more = f" (and {len(lost) - _MAX_NAMED:,} more)" if len(lost) > _MAX_NAMED else ""
-        note(f"To ask for other copies: {command_line(f'download {papers}{more}')}")
+        note(f"To try other copies: {command_line(f'download {papers}{more}')}")
 
 
 def _note_summary(outcomes: Counter[str], jobs: list[str], args: argparse.Namespace) -> None:
@@ -299,9 +305,9 @@ def _note_summary(outcomes: Counter[str], jobs: list[str], args: argparse.Namesp
     if (outcomes["changed"] or outcomes["lost"]) and not args.fix:
         only = "".join(f" '{paper}'" for paper in args.paper)
         audit = command_line(f"shelf audit{only} --fix")
-        note(f"Nothing was written. To take the consequences: {audit}")
+        note(f"Nothing was changed. To apply the new verdicts: {audit}")
     for job in jobs:
-        note(f"To ask for these texts anew: {command_line(f'harvest --job {job}')}")
+        note(f"To download these texts again: {command_line(f'harvest --job {job}')}")
     if args.fix and outcomes["changed"] and not jobs:
         note(f"To see what was rejected: {command_line('list --kind rejected')}")
 

@@ -21,28 +21,37 @@ if TYPE_CHECKING:
     from ..library import Library
 
 _SIGNS = {"whole": "✓", "doubtful": "?", "not_whole": "✗"}
-_IDENTITY = {"same": "this paper", "other": "another paper", "unknown": "compared with no record"}
+_IDENTITY = {
+    "same": "this paper",
+    "other": "another paper",
+    "unknown": "not compared with a record",
+}
 
 
 def add(commands: Commands) -> None:
     """Register the command."""
     parser = command(commands, "shelf verify", _verify_files)
     parser.add_argument(
-        "file", nargs="*", type=Path, help="HTML, PDF, XML of JATS or Elsevier, markdown, text"
+        "file",
+        nargs="*",
+        type=Path,
+        help="files of HTML, PDF, JATS or Elsevier XML, Markdown or plain text",
     )
-    parser.add_argument("--id", default="", help="the paper that the file should be")
     parser.add_argument(
-        "--record", metavar="FILE", type=Path, help="its record, as one item of CSL-JSON"
+        "--id", default="", help="the identifier of the paper that the file should be"
     )
     parser.add_argument(
-        "--pairs", metavar="FILE", type=Path, help='a list of {"file", "url", "record"} in JSON'
+        "--record", metavar="FILE", type=Path, help="the paper's record, as one CSL-JSON item"
+    )
+    parser.add_argument(
+        "--pairs", metavar="FILE", type=Path, help='a JSON list of {"file", "url", "record"}'
     )
 
 
 def _verify_files(args: argparse.Namespace, library: Library) -> int:
     if bool(args.file) == bool(args.pairs):
         raise BadRequest(
-            "Name files, or one list with --pairs.",
+            "No file was given.",
             f"For example: {command_line('shelf verify page.html')}",
         )
     if len(args.file) > 1 and (args.id or args.record):

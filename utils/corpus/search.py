@@ -442,13 +442,13 @@ def explain_empty_result(
         if (found := _find_with_filters(text, vector, one.without, corpus))
     ]
     for one, found in alone:
-        yield f"{one.asked} leaves nothing. Without it: {_describe_count(found, one.has)}."
+        yield f"{one.asked} leaves no passages. Without it: {_describe_count(found, one.has)}."
     if chosen and not alone:
         found = _find_with_filters(text, vector, Filters(retracted=filters.retracted), corpus)
         several = ", ".join(one.asked for one in chosen if one.asked != _RETRACTED_TYPE)
         if found and several:
             count = _describe_count(found)
-            yield f"Together these leave nothing: {several}. Without them: {count}."
+            yield f"Together these leave no passages: {several}. Without them: {count}."
 
 
 def _list_set_filters(filters: Filters) -> Iterator[_Filter]:
@@ -462,7 +462,7 @@ def _list_set_filters(filters: Filters) -> Iterator[_Filter]:
         yield _Filter(f"Years: {years}", without, lambda one: [str(one.year or "no year")])
     if filters.journal:
         without = replace(filters, journal="", journals=())
-        known = "" if filters.journals else " (no journal of the corpus goes by it)"
+        known = "" if filters.journals else " (the corpus has no journal of this name)"
         asked = f"Journal: “{filters.journal}”{known}"
         yield _Filter(asked, without, lambda one: [one.journal or "no journal"])
     if filters.publication_types:

@@ -53,10 +53,10 @@ _FILES_PER_READER = 4  # files under way for each reader
 _CONFIRM_BATCH = 100  # texts whose verdict stays are written together
 Decision = Literal["full_text", "rejected"]
 Outcome = Literal["unchanged", "changed", "by_hand", "not_read", "lost", "restored"]
-_LOST = "The file is gone. audit --fix makes it again from the kept bytes, where there are any."
-_RESTORED = "The file was gone; it was made again from the kept bytes."
+_LOST = "The file is missing. audit --fix restores it from the stored download, where there is one."
+_RESTORED = "The file was missing; it was restored from the stored download."
 _NOTHING_KEPT = (
-    "The file is gone, and nothing was kept to make it from: the paper is asked for again."
+    "The file is missing and no download was stored, so the paper will be downloaded again."
 )
 
 
@@ -301,7 +301,7 @@ def _read_raw(stored: StoredPaper, shelf: Shelf) -> RawAnswer | None:
     """Return the kept bytes of a text; None if missing or damaged."""
     with suppress(StoreFailed, EOFError, zlib.error):  # damaged: its text is still there
         return shelf.raw(stored)
-    log.warning("What was kept of %s is damaged; its text is judged.", stored.path)
+    log.warning("The stored download of %s is damaged; its text is judged instead.", stored.path)
     return None
 
 
@@ -351,7 +351,7 @@ def keep(ladder: Ladder, paper: str | int | Ids, decided: Decision, because: str
     if stored.kind in ("abstract", "record") and not (
         decided == "full_text" and stored.via == ADOPTED
     ):
-        msg = f"Of {stored.paper.ids} only the {stored.kind} is on the shelf."
+        msg = f"Only the {stored.kind} of {stored.paper.ids} is on the shelf."
         hint = (
             f"Drop its text into the shelf's inbox/, then: {command_line('harvest inbox --accept')}"
         )
@@ -376,9 +376,9 @@ def undo(ladder: Ladder, paper: str | int | Ids) -> StoredPaper:
     stored = find(str(paper), shelf)
     decided = shelf.verdicts.decided_by_hand(stored)
     if not decided and not shelf.verdicts.has_rejections(stored):
-        msg = f"No decision was recorded about {stored.paper.ids} by hand."
+        msg = f"{stored.paper.ids} has no decision by hand."
         audit = command_line(f"shelf audit '{stored.paper.ids.key}'")
-        raise BadRequest(msg, f"See what the judges say: {audit}")
+        raise BadRequest(msg, f"To see the judges' verdict: {audit}")
     changed = judge_stored(decided, shelf, formats.read) if decided else stored
     return _update_harvests(ladder, shelf.verdicts.forget_rejections(changed))
 
@@ -431,12 +431,15 @@ def renew(shelf: Shelf, *, everything: bool = False) -> Iterator[Renewal]:
         if not everything and raw.extractor == formats.get_extractor(raw.fetched.media):
             continue
         if not formats.is_local_reader(raw.extractor):
-            detail = f"{raw.extractor} read it better than we did (download --force asks anew)"
+            detail = (
+                f"{raw.extractor} read it better than Papershelf's reader (download --force "
+                "fetches the text again)"
+            )
             yield Renewal(str(stored.paper.ids), "kept", detail, stored.path)
         elif raw.ours:
             yield _renew_text(stored, raw.fetched, shelf)
         else:
-            detail = "the file was changed by hand (download --force makes it anew)"
+            detail = "the file was changed by hand (download --force replaces it)"
             yield Renewal(str(stored.paper.ids), "kept", detail, stored.path)
 
 
@@ -446,7 +449,7 @@ def _renew_text(stored: StoredPaper, fetched: Fetched, shelf: Shelf) -> Renewal:
     try:
         document = formats.read(fetched, stored.paper)
     except BadContent as bad:
-        return Renewal(name, "kept", f"today's reader says {bad.outcome}: {bad.message}", path)
+        return Renewal(name, "kept", f"the current reader says {bad.outcome}: {bad.message}", path)
     if document.verdict == "partial" != stored.verdict:
         return Renewal(name, "kept", f"today's reader finds a part: {document.evidence}", path)
     before = len(shelf.read_text(stored))

@@ -53,7 +53,10 @@ def examine(settings: Settings, web: Web, sources: Sequence[Source], shelf: Shel
     ]
     checks += _slow_sites(web)
     if settings.papers_offline:
-        return [*checks, Check("network", "warning", "PAPERS_OFFLINE is set; nobody was asked")]
+        return [
+            *checks,
+            Check("network", "warning", "PAPERS_OFFLINE is set; no service was contacted"),
+        ]
     # One try each, so that a dead service does not hold up the others.
     once = Web(settings.model_copy(update={"ncbi_max_retries": 1}), web.rates)
     services: dict[str, Source] = {}
@@ -78,7 +81,7 @@ def _check_redirect(answer: ServiceCheck, redirects: Sequence[tuple[str, str]]) 
         return answer
     other = urlsplit(led[-1]).netloc
     error = Unreachable(f"{answer.host} led to {other}.", trouble="portal", leads_to=other)
-    advice = "Open it in a browser: the network may want you to sign in."
+    advice = "Open it in a browser: the network may require a sign-in."
     check = replace(answer.check, state="problem", detail=error.message, advice=advice)
     return replace(answer, check=check, error=error)
 
@@ -86,8 +89,12 @@ def _check_redirect(answer: ServiceCheck, redirects: Sequence[tuple[str, str]]) 
 def _slow_sites(web: Web) -> Iterator[Check]:
     """Sites that are asked less often than their limit allows: they refused, or became slow."""
     for name, times in web.limiter.list_slowdowns().items():
-        detail = f"{name} struggled of late: it is asked {times:.1f} times less often than it may"
-        yield Check("pace", "warning", detail, "Nothing: it recovers by itself, within an hour.")
+        detail = (
+            f"{name} had trouble recently and is asked {times:.1f} times less often than allowed"
+        )
+        yield Check(
+            "pace", "warning", detail, "Nothing to do: it recovers by itself within an hour."
+        )
 
 
 def _check_system() -> Iterator[Check]:
@@ -102,7 +109,9 @@ def _check_system() -> Iterator[Check]:
     if "ENABLE_FTS5" in options:
         yield Check("database", "ok", f"{engine} with FTS5")
     else:
-        advice = "Listings by word look through every paper; a Python built with FTS5 is faster."
+        advice = (
+            "Listings by word search every paper; use a Python built with FTS5 to make them faster."
+        )
         yield Check("database", "warning", f"{engine} without FTS5", advice)
 
 
@@ -145,7 +154,7 @@ def _check_folder(settings: Settings) -> Iterator[Check]:
         probe.touch()
         probe.unlink()
     except OSError as error:
-        advice = "Choose a folder you may write to: PAPERS_DIR."
+        advice = "Set PAPERS_DIR to a folder that you may write to."
         yield Check("folder", "problem", f"{folder}: {error.strerror}", advice)
         return
     free = shutil.disk_usage(nearest).free
@@ -179,7 +188,7 @@ def _check_service(source: Source, web: Web) -> ServiceCheck:
             error,
         )
     except PaperError as error:
-        passing = "Try again later; the other services go on without it."
+        passing = "Try again later; the other services work without it."
         advice = error.hint or ("" if error.details.get("lasting") else passing)
         # A site that asks us to wait is up.
         state: Literal["warning", "problem"] = "warning" if error.code == _BUSY else "problem"
@@ -203,7 +212,7 @@ def _ask(source: Source, web: Web) -> Check:
     if answer.status >= 500 or answer.status == 429:
         return Check(source.name, "warning", f"{host} answered {answer.status}", "Try again later.")
     if answer.media == "text/html" and _LOGIN.search(answer.body):
-        msg = f"{host} answered with a page to sign in, which no interface has."
+        msg = f"{host} answered with a sign-in page instead of data."
         raise Unreachable(msg, trouble="portal", leads_to="a page to sign in")
     if source.probe:
         answer.json()
@@ -282,9 +291,14 @@ def _check_proxies(web: Web, urls: Sequence[str]) -> Check:
         proxies.setdefault(web.transport.find_proxy(url).description, []).append(url.split("/")[2])
     if list(proxies) == ["direct"]:
         if web.settings.http_proxy and any(url.startswith("https:") for url in urls):
-            advice = "The services are asked by https: export HTTPS_PROXY=http://HOST:PORT"
-            return Check("proxy", "warning", "HTTP_PROXY is for http only; none is used", advice)
-        return Check("proxy", "ok", "none; every service is asked directly")
+            advice = "The services use https: export HTTPS_PROXY=http://HOST:PORT"
+            return Check(
+                "proxy",
+                "warning",
+                "HTTP_PROXY is for http only; no proxy is used for https",
+                advice,
+            )
+        return Check("proxy", "ok", "none; every service is contacted directly")
     phrases = (f"{proxy} for {_format_hosts(hosts, len(urls))}" for proxy, hosts in proxies.items())
     return Check("proxy", "ok", "; ".join(phrases))
 
@@ -301,7 +315,7 @@ def _find_cause(one: ServiceCheck, web: Web) -> str:
         return ""
     if one.trouble == "certificate":
         why = one.error.details.get("because", "not trusted")
-        return f"a certificate issued by {_issuer(one, web)} that is refused here ({why})"
+        return f"a certificate issued by {_issuer(one, web)}, which is not accepted here ({why})"
     if one.trouble == "portal":
         return str(one.error.details["leads_to"])
     if one.trouble == "proxy":
@@ -314,7 +328,7 @@ def _issuer(one: ServiceCheck, web: Web) -> str:
     try:
         return f"“{web.transport.fetch_certificate(one.url, 10.0).issuer}”"
     except PaperError:
-        return "somebody who did not show it again"
+        return "an unknown issuer"
 
 
 def _combined_check(cause: str, services: Sequence[ServiceCheck], of: int, nobody: bool) -> Check:
@@ -325,17 +339,17 @@ def _combined_check(cause: str, services: Sequence[ServiceCheck], of: int, nobod
     if cause == "offline":
         detail = f"you are offline: {everybody} could not be found or reached"
         advice = (
-            "Connect this computer; what is on the shelf can be read meanwhile. Where only a proxy "
-            "leads out: export HTTPS_PROXY=http://HOST:PORT"
+            "Connect this computer; the shelf can be read meanwhile. If the network requires "
+            "a proxy: export HTTPS_PROXY=http://HOST:PORT"
         )
     elif cause == "silence":
-        detail = f"{everybody} did not answer: offline, or a firewall in between"
-        advice = "Where only a proxy leads out: export HTTPS_PROXY=http://HOST:PORT"
+        detail = f"{everybody} did not answer: this computer is offline, or a firewall blocks it"
+        advice = "If the network requires a proxy: export HTTPS_PROXY=http://HOST:PORT"
     elif services[0].trouble == "portal":
-        detail = f"{everybody} led to {cause}, which is not theirs"
-        advice = "Open a page in a browser: this network may want you to sign in. Then try again."
+        detail = f"{everybody} redirected to {cause}, which is not their site"
+        advice = "Open any page in a browser: this network may require a sign-in. Then try again."
     elif services[0].trouble == "certificate":
-        detail = f"{everybody} showed {cause}"
+        detail = f"{everybody} presented {cause}"
     else:
         detail = f"{everybody} not reached: {cause}"
     kinds = {"certificate": "certificates", "portal": "redirected"}

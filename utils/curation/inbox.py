@@ -106,7 +106,7 @@ def take_in(
     """
     complete, growing = list_files(ladder.shelf.folder / FOLDER)
     for path in growing if looked_at is None else ():
-        detail = "It is empty, or still being written. Run this again when it is complete."
+        detail = "The file is empty, or still being written. Run this again when it is complete."
         yield InboxResult(display_name(path), "postponed", detail)
     known = looked_at or SeenFiles()
     fresh = known.unseen(fingerprint_files(complete))

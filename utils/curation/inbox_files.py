@@ -134,7 +134,7 @@ def read(path: Path, place: str = "the inbox") -> InboxFile:
     body = _read_bytes(path)
     media = _detect_media(path, body)
     if media is None:
-        raise _unusable_file("It is neither PDF, HTML, XML of JATS or Elsevier, nor plain text")
+        raise _unusable_file("The file is not PDF, HTML, JATS or Elsevier XML, or plain text")
     named = Ids()
     if media == "pdf" and (doi := _XMP.search(body)):
         named = Ids.maybe(doi[1].decode("ascii", "replace"))
@@ -152,18 +152,18 @@ def _read_bytes(path: Path) -> bytes:
     try:
         if path.is_symlink():
             raise _unusable_file(
-                "It is a link, and links are not followed", "Put the file itself there."
+                "The file is a link, and links are not followed", "Put the file itself there."
             )
         descriptor = os.open(path, flags)
     except FileNotFoundError:
         raise
     except OSError as error:
         raise _unusable_file(
-            f"It could not be opened: {error.strerror}", "Check its rights."
+            f"The file could not be opened: {error.strerror}", "Check its permissions."
         ) from error
     with safe_files.disk_errors(path, "read"), os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise _unusable_file("It is no file")
+            raise _unusable_file("It is not a regular file")
         body = file.read(MAX_BODY_BYTES + 1)
     return _unpack_gzip(body)
 
@@ -175,9 +175,9 @@ def _unpack_gzip(body: bytes) -> bytes:
             with gzip.GzipFile(fileobj=io.BytesIO(body)) as packed:
                 body = packed.read(MAX_BODY_BYTES + 1)
         except (OSError, EOFError, zlib.error) as error:
-            raise _unusable_file("It is a damaged gzip file") from error
+            raise _unusable_file("The file is a damaged gzip file") from error
     if len(body) > MAX_BODY_BYTES:
-        raise _unusable_file(f"It is larger than {MAX_BODY_BYTES >> 20} MB")
+        raise _unusable_file(f"The file is larger than {MAX_BODY_BYTES >> 20} MB")
     return body
 
 

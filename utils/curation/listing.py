@@ -43,14 +43,16 @@ def explain_empty(
         return shelf.list(**left, among=names, max_results=0)[0]  # type: ignore[arg-type]
 
     said = [
-        f"{_describe_filter(name, value)} leaves nothing. Without it: {found:,}."
+        f"{_describe_filter(name, value)} leaves no papers. Without it: {found:,}."
         for name, value in chosen.items()
         if (found := count(among, {one: chosen[one] for one in chosen if one != name}))
     ]
     if among is not None and (found := count(None, chosen)):
-        said.append(f"Of the harvest {job_id} there is none. On the whole shelf: {found:,}.")
+        said.append(
+            f"The harvest {job_id} has none of these papers. On the whole shelf: {found:,}."
+        )
     if not said and (chosen or among is not None) and (found := count(None, {})):
-        said.append(f"Together these filters leave nothing. Without them: {found:,}.")
+        said.append(f"Together these filters leave no papers. Without them: {found:,}.")
     return said
 
 

@@ -107,9 +107,9 @@ def plan_change(host: McpHost, file: Path, server: Server | None) -> FileChange:
             else _change_json(host, text, server)
         )
     except (ValueError, TypeError, AttributeError):
-        msg = f"{file} holds comments, which would be lost, or has an unusual form."
+        msg = f"{file} contains comments, which would be lost, or has an unusual form."
         raise BadRequest(
-            msg, f"Write it by hand, as shown by: {command_line('setup doctor --hosts')}"
+            msg, f"Edit it by hand, as shown by: {command_line('setup doctor --hosts')}"
         ) from None
     return FileChange(host.name, file, before, after)
 
@@ -173,7 +173,7 @@ def _require_unchanged(change: FileChange) -> None:
     """Refuse to overwrite what another program wrote since the change was planned."""
     now = read_text(change.file)
     if now != change.before:
-        msg = f"{change.file} was changed by another program meanwhile."
+        msg = f"{change.file} was changed by another program in the meantime."
         raise BadRequest(msg, "Close that program, and type the same command again.")
 
 
@@ -187,7 +187,7 @@ def undo_changes(journal: Path) -> list[str]:
     for entry in _read_journal(journal):
         file = Path(entry["file"])
         sentence = _undo(file, entry)
-        told.append(sentence or f"{file} was changed since and stays as it is.")
+        told.append(sentence or f"{file} has changed since and was left as it is.")
         if not sentence:
             kept.append(entry)
     _write_journal(journal, kept)
@@ -198,14 +198,14 @@ def _undo(file: Path, entry: Mapping[str, str]) -> str:
     """Undo one change; return what was done, empty where nothing could be."""
     backup = file.with_name(file.name + _BACKUP)
     if not file.exists():
-        return f"{file} is gone already."
+        return f"{file} no longer exists."
     if _hash_text(file.read_bytes().decode("utf-8", "replace")) == entry["written"]:
         with disk_errors(file):
             if backup.exists():
                 replace_file(backup, file)
-                return f"{file} is as it was before."
+                return f"{file} was restored to its earlier state."
             file.unlink()
-            return f"{file} was made by setup, and is deleted."
+            return f"{file} was created by setup and has been deleted."
     host = next((host for host in HOSTS if host.name == entry["about"]), None)
     try:
         change = host and plan_change(host, file, None)
@@ -214,7 +214,7 @@ def _undo(file: Path, entry: Mapping[str, str]) -> str:
     if not change:
         return ""
     _write(file, change.after)
-    return f"{file} was changed since; only our entry was taken out."
+    return f"{file} has changed since; only Papershelf's entry was removed."
 
 
 def read_text(file: Path) -> str | None:

@@ -214,10 +214,12 @@ def about_keys(settings: Settings, root: Path) -> str:
     """A sentence on the secrets that were not printed; empty where none is missing."""
     if not (names := list_secret_variables(settings)):
         return ""
-    told = f"Secret, so not printed: {', '.join(names)}. Hosts do not know what your shell knows:"
+    told = (
+        f"Secret, so not printed: {', '.join(names)}. Assistants do not see your shell's variables:"
+    )
     file = root / ".env" if (root / "server.py").exists() else find_user_settings_file()
     if file is None:
-        return f"{told} write each beside the other settings there, by name and value."
+        return f"{told} write each next to the other settings there, by name and value."
     return f"{told} write NAME=value into {file}, which the server reads itself."
 
 

@@ -136,7 +136,7 @@ class Reading:
         shown += (
             [f"{len(doubtful) - _MAX_PAGES_SHOWN} more"] if len(doubtful) > _MAX_PAGES_SHOWN else []
         )
-        pages = f"Not sure of every letter on these pages of its PDF: {', '.join(shown)}."
+        pages = f"Some letters on these pages of its PDF are uncertain: {', '.join(shown)}."
         return " ".join(filter(None, [kept, pages]))
 
     def object_rows(self) -> list[dict[str, str]]:
@@ -217,7 +217,7 @@ def _objects_in(text: str, stored: StoredPaper, shelf: Shelf) -> tuple[StoredObj
     try:
         return tuple(find_objects_in_passage(text, stored, shelf))
     except (PaperError, EOFError, zlib.error) as error:
-        log.warning("The objects of %s cannot be told: %s", stored.path, error)
+        log.warning("The figures and tables of %s cannot be listed: %s", stored.path, error)
         return ()
 
 

@@ -58,9 +58,9 @@ _NOTICE_OUTCOMES: dict[NoticeKind, Outcome] = {
     "update": "corrected",
 }
 _WORDS = {
-    "retracted": "It was retracted",
-    "concern": "Its editors are concerned about it",
-    "corrected": "It was corrected",
+    "retracted": "The paper was retracted",
+    "concern": "The paper has an expression of concern",
+    "corrected": "The paper was corrected",
 }
 
 
@@ -132,7 +132,7 @@ def recheck(shelf: Shelf, web: Web, *, crossref: bool = True) -> Iterator[Change
     yield from _Recheck(shelf, web, CROSSREF_ANEW).one_by_one(by_doi)
     for paper in others:
         if not (paper.ids.doi and crossref):
-            detail = "It has no PMID, and nobody else was asked."
+            detail = "The paper has no PMID, and no other source was asked."
             yield Change(paper.ids, "not_asked", detail, file_path=str(shelf.folder / paper.file))
 
 
@@ -173,7 +173,7 @@ def _fetch_missing_records(shelf: Shelf, web: Web, sources: Sequence[Source]) ->
             with suppress(BadRequest, NotFound):  # it names itself otherwise; deleted since
                 updated = shelf.learn(stored, record)
                 title, path = one_line(updated.paper.title), updated.path
-                detail = "Its record is known now: an audit holds the text against it."
+                detail = "Its record was found: run an audit to compare the text with it."
                 yield Change(updated.paper.ids, "recorded", detail, title, path)
 
 
@@ -295,7 +295,7 @@ def _find_news(stored: StoredPaper, paper: Paper) -> Iterator[tuple[Outcome, str
     if _is_available_in_pmc(stored, paper):
         pmcid = paper.ids.pmcid or old.ids.pmcid
         here = "only the preprint is" if stored.is_preprint else "its full text is not"
-        yield "new_copy", f"PMC has a copy, {pmcid}; {here} here."
+        yield "new_copy", f"PMC has a copy, {pmcid}; {here} on the shelf."
 
 
 def _is_available_in_pmc(stored: StoredPaper, paper: Paper) -> bool:

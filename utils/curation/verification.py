@@ -176,7 +176,7 @@ def _read_json(path: Path) -> Any:
         raise build_unreadable_error(path, error) from error
     except (ValueError, RecursionError) as error:
         msg = f"{path} is not valid JSON: {one_line(str(error))[:120]}."
-        raise BadRequest(msg, "Write it as UTF-8 JSON.") from error
+        raise BadRequest(msg, "Save it as UTF-8 JSON.") from error
 
 
 def _judge_fetched(file: str, fetched: Fetched, paper: Paper | None) -> Verification:

@@ -358,7 +358,7 @@ def _explain_needless(
         routes = {one.via for one in rungs if one.source.label == "PMC"}
         others = {a.source for a in (*climb.tried, *notes) if a.outcome == OTHER_VERSION}
         if brought := sorted(routes & others):  # there is one article behind all of them
-            return f"{brought[0]} brought what PMC has."
+            return f"{brought[0]} delivered the copy that PMC has."
     return ""
 
 

@@ -82,14 +82,14 @@ class Download(Tabular):
     def _missing_text_note(self) -> str:
         """The reason for the missing full text."""
         if self.unreached:
-            return f"its full text could not be asked for ({self.unreached.rstrip('.')})"
+            return f"its full text could not be requested ({self.unreached.rstrip('.')})"
         tried = [a for a in self.stored.attempts if a.outcome != "skipped"]
         routes = {attempt.source for attempt in tried}
         if silent := routes - find_answered_routes(tried, INCONCLUSIVE):
             return (
-                f"{len(silent)} of {len(routes)} routes to its full text could not tell "
-                f"({', '.join(sorted(silent))}). They are asked again when an hour has passed, or "
-                "at once with force"
+                f"{len(silent)} of {len(routes)} routes to its full text gave no answer "
+                f"({', '.join(sorted(silent))}). They are tried again after an hour, or at once "
+                "with force"
             )
         return f"no full text in {len(tried)} attempts"
 
@@ -99,8 +99,8 @@ class Download(Tabular):
         if satisfies_request(self.wants, self.stored):
             return ""
         return (
-            f" The {VERSION_NAMES[self.wants]} was not found, so this is used instead. It is asked "
-            "for again when PAPERS_RETRY_ABSTRACT_DAYS have passed, or at once with force."
+            f" The {VERSION_NAMES[self.wants]} was not found, so this is used instead. It is "
+            "requested again after PAPERS_RETRY_ABSTRACT_DAYS days, or at once with force."
         )
 
     def row(self) -> dict[str, Any]:
@@ -303,7 +303,7 @@ def _settle_climb(
     """Return the abstract, or else why there is neither a text nor a record."""
     if stored := ladder.settle(climb):
         return _to_saved(climb, stored, before)
-    msg = f"No text of {climb.paper.ids} could be had in {len(climb.tried)} attempts."
+    msg = f"No text of {climb.paper.ids} was found in {len(climb.tried)} attempts."
     attempts = [asdict(attempt) for attempt in climb.tried]
     if not isinstance(why := climb.record, PaperError):
         return NotFound(msg, attempts=attempts)
@@ -338,5 +338,5 @@ def _serve_unreached(climb: Climb, error: PaperError) -> Download | PaperError:
 
 
 def _build_offline_error(ids: Ids) -> NotFound:
-    msg = f"{ids} is not on the shelf, and PAPERS_OFFLINE forbids to fetch it."
-    return NotFound(msg, "Unset PAPERS_OFFLINE and ask again.")
+    msg = f"{ids} is not on the shelf, and PAPERS_OFFLINE prevents downloading it."
+    return NotFound(msg, "Unset PAPERS_OFFLINE and try again.")

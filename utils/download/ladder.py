@@ -220,7 +220,7 @@ class Ladder:
 
     def _raise_if_rejected(self, ids: Ids, document: Document) -> None:
         if because := self.shelf.verdicts.rejection_reason(ids, document):
-            msg = f"Somebody rejected this very text of {ids}: {because}"
+            msg = f"A person rejected exactly this text of {ids}: {because}"
             undo = command_line(f"shelf keep '{ids.key}' --undo")
             hint = f"To have it judged again: {undo}"
             raise BadContent(msg, hint, verdict="by_hand", evidence=because)

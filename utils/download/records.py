@@ -144,7 +144,7 @@ class _Inquiry:
         if self._has_record:
             return self.paper
         if self.trouble:
-            msg = f"Could not find out what {self.wanted} is. {self.trouble.message}"
+            msg = f"{self.wanted} could not be looked up. {self.trouble.message}"
             answers = {**self.trouble.details, "said": self.trouble.message}
             return Unreachable(msg, self.trouble.hint, **answers)
         msg = f"{self.wanted} does not exist in {' or '.join(self.asked) or 'any database'}."

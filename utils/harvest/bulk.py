@@ -448,7 +448,7 @@ class _Run:
             self.ledger.fail(number, _explain_error(error), str(error), unrecorded)
         except Exception as bug:
             log.exception("Number %s of %s failed", number, self.ledger.path.stem)
-            why = f"A mistake of ours: {bug!r}. Please report it."
+            why = f"Papershelf has a bug: {bug!r}. Please report it."
             self.ledger.fail(number, "bug", why, unrecorded)
 
     def _note_outage(self, number: int, rung: Rung, step: Step) -> None:
@@ -477,7 +477,7 @@ class _Run:
         climb.tried = story = [*climb.tried[:recorded], *rest]
         # Keep passed-over rungs, so that `--retry unreachable` finds the paper.
         passed_over = [attempt for attempt in rest if attempt.detail == _PASSED_OVER]
-        why = find_most_informative(story) or Attempt("", "not_offered", "Nobody offers it.")
+        why = find_most_informative(story) or Attempt("", "not_offered", "No source offers it.")
         if stored := self.ladder.settle(climb):
             embargo = next((a.detail for a in story if a.detail.startswith("embargoed")), "")
             if embargo and why.outcome != Unreachable.outcome:
@@ -515,8 +515,8 @@ class _Run:
                 raise
         if there := shelf.find(stored.paper.ids, stored.version):
             return there, body_of(shelf.read_text(there))
-        msg = f"The file of {stored.paper.ids} was taken away during the harvest."
-        raise Unreachable(msg, "Ask for it again.")
+        msg = f"The file of {stored.paper.ids} was removed during the harvest."
+        raise Unreachable(msg, "Run the harvest again.")
 
 
 def _get_registrant(rung: Rung, paper: Paper) -> str:
@@ -584,8 +584,8 @@ class ReaderQueue:
 
 IDENTIFIED_AT_ONCE = 50
 _LOOK_HINT = (
-    f"Look at them ({command_line('harvest resolve LIST')}), and put the right identifier into "
-    "the list."
+    f"List the candidates ({command_line('harvest resolve LIST')}) and add the right "
+    "identifier to the list."
 )
 
 
@@ -610,11 +610,11 @@ def explain_nameless(found: Resolution) -> str:
     head = f"“{found.asked}” came without an identifier"
     may_be = f"It may be {'; or '.join(map(str, found.candidates))}." if found.candidates else ""
     if found.status == "could_not_tell":
-        return f"{head}, and could not be looked for: {found.message} {may_be}".strip()
+        return f"{head}, and the search for it failed: {found.message} {may_be}".strip()
     if found.status == "unreadable":
-        return f"{head}, and says too little to be looked for."
+        return f"{head}, and its record has too little data to search for it."
     if not found.candidates:
-        return f"{head}, and nothing like it was found."
-    return f"{head}, and no paper is it for sure. {found.message} {may_be} {_LOOK_HINT}".replace(
+        return f"{head}, and no similar paper was found."
+    return f"{head}, and no match is certain. {found.message} {may_be} {_LOOK_HINT}".replace(
         "  ", " "
     )

@@ -149,16 +149,16 @@ def _explain_change(change: str, difference: Difference, row: Harvested | None, 
         if was.via and was.via != now.via:
             return f"another source: {was.via} then, {now.via} now"
         if lock.made_by and lock.made_by != f"Papershelf {get_version()}":
-            return f"another reader ({lock.made_by} then), or the source sends another text"
-        return "the source sends another text" if was.via else "not known"
+            return f"another reader ({lock.made_by} then), or a changed text at the source"
+        return "a changed text at the source" if was.via else "not known"
     if change == "retracted" and row:
         notices = (n.reference for n in row.paper.notices if n.kind == "retraction")
         return one_line(next(notices, "") or "retracted since")
     if change == "gained" and now:
-        return f"by {now.via}" if now.via else "there is more of it now"
+        return f"by {now.via}" if now.via else "a more complete text now"
     if change == "new":
         return "not in the lock"
-    return one_line(row.detail or row.reason) if row else "not asked for here"
+    return one_line(row.detail or row.reason) if row else "not part of this harvest"
 
 
 def _to_cells(

@@ -373,7 +373,7 @@ def open_query_job(query: Query, ladder: Ladder, *, most: int = 0) -> Ledger:
     found = find_every_pmid(query, ladder.web)
     if found.total > _MAX_UNLIMITED_HITS and not most:
         msg = f"PubMed finds {found.total:,} papers, more than {_MAX_UNLIMITED_HITS:,}."
-        raise BadRequest(msg, "Narrow the query, by dates say, or set a limit (max_papers).")
+        raise BadRequest(msg, "Narrow the query, for example by date, or set a limit (max_papers).")
     hits = ((f"PMID {pmid}", Ids(pmid=pmid)) for page in found.pages for pmid in page)
     if ledger:
         _add_new_hits(ledger, query, found, hits, most)
@@ -419,7 +419,7 @@ def _limit_notes(found: EveryHit, taken: int, most: int) -> list[str]:
     """Return notes about the hits for a reviewer; complete once all pages were read."""
     notes = list(found.warnings)
     if most and taken < found.total:
-        notes.append(f"{_LIMIT_NOTE_PREFIX}{taken:,} of {found.total:,} hits were asked for.")
+        notes.append(f"{_LIMIT_NOTE_PREFIX}{taken:,} of {found.total:,} hits were requested.")
     return notes
 
 
@@ -446,14 +446,14 @@ def open_list_job(entries: Iterable[Entry], title: str, ladder: Ladder, *, most:
     once = merge_entries(entries)
     papers = once.papers[:most] if most else once.papers
     if not papers:
-        raise BadRequest("No paper was asked for.", "Give a query, identifiers or a file of them.")
+        raise BadRequest("No paper was requested.", "Give a query, identifiers or a file of them.")
     path = get_list_path(papers, title, ladder)
     if ledger := Ledger.open_sound(path):
         return ledger
     notes = list(once.contradictions)
     if len(papers) < len(once.papers):
         notes.append(
-            f"{_LIMIT_NOTE_PREFIX}{len(papers):,} of {len(once.papers):,} papers were asked for."
+            f"{_LIMIT_NOTE_PREFIX}{len(papers):,} of {len(once.papers):,} papers were requested."
         )
     job = Job(
         path.stem,
@@ -503,13 +503,13 @@ def open_searches_job(
     notes = list(found.notes)
     if len(fresh) < len(unknown):
         got, all_ = len(rows) + len(fresh), len(rows) + len(unknown)
-        notes.append(f"{_LIMIT_NOTE_PREFIX}{got:,} of {all_:,} papers were asked for.")
+        notes.append(f"{_LIMIT_NOTE_PREFIX}{got:,} of {all_:,} papers were requested.")
     if ledger:
         known = max(0, taken - len(rows) - len(unknown))
         ledger.add(fresh, taken, notes=notes, searches=found.searches, duplicates=known)
         return ledger
     if not fresh:
-        msg = "None of these searches finds a paper."
+        msg = "None of these searches found a paper."
         raise NothingFound(msg, "Check the spelling, or ask with fewer words.")
     return Ledger.create(path, _build_job(path.stem, title, found, taken, notes), fresh)
 

@@ -139,7 +139,7 @@ def plan_query(query: Query, ladder: Ladder, *, most: int = 0) -> Plan:
     )
     notes = ["Papers that are on the shelf already are counted, too."]
     if papers < total:
-        notes.append(f"{papers:,} of {total:,} hits, shares taken from all of them.")
+        notes.append(f"{papers:,} of {total:,} hits; the shares are those of all hits.")
     known = _PaperCounts(papers, in_pmc, max(free, in_pmc), abstracts, hits=total)
     return _build_plan(ladder, known, 0, notes)
 
@@ -162,7 +162,7 @@ def plan_searches(
     found = collect_papers(wanted, lists, ladder)
     plan = plan_list(found.papers[: most or None], ladder)
     brought = [f"{search.name} {search.taken:,}" for search in found.searches]
-    merged = f"{', '.join(brought)}; {found.duplicates:,} named a paper a second time."
+    merged = f"{', '.join(brought)}; {found.duplicates:,} repeated an earlier paper."
     return replace(plan, notes=(merged, *found.notes, *plan.notes))
 
 
@@ -193,11 +193,14 @@ def _describe_sample(missing: int, asked: int, known: int, silent: int, nameless
     """Return notes on the sample that the numbers are based on."""
     notes = []
     if asked < missing:
-        notes.append(f"Shares from a sample of {asked} papers.")
+        notes.append(f"The shares are estimated from a sample of {asked} papers.")
     if lost := asked - known - silent:
-        notes.append(f"Of {asked} papers looked up, {lost} are not known to PubMed.")
+        notes.append(f"PubMed has no record of {lost} of the {asked} papers looked up.")
     if silent:
-        notes.append(f"Of {asked} papers looked up, no source answered about {silent}.")
+        notes.append(
+            f"Of {asked} papers looked up, {silent} could not be checked because no source "
+            "answered."
+        )
     if nameless:
         notes.append(
             f"Records without an identifier: {nameless:,}. They are searched for first and are not "
@@ -442,14 +445,14 @@ def estimate_media_space(
     """Estimate the disk space of the objects of *papers* in PMC, some of *entries* or *queries*."""
     tables = _TABLE_BYTES if "table" in kinds else 0
     if not set(kinds) - {"table"}:
-        return MediaSpace(papers, 0, papers * tables, tables, "what tables take on the average")
+        return MediaSpace(papers, 0, papers * tables, tables, "the average size of tables")
     known = list(islice(_files_on_shelf(ladder.shelf.folder, kinds), _MAX_READ_FOLDERS))
     basis = f"{len(known)} papers of this shelf"
     if len(known) < _ENOUGH_PAPERS:
         known = list(_files_in_cloud(_sample_pmcids(entries, queries, ladder), kinds, ladder))
         basis = f"what PMC lists for {len(known)} of the papers"
     if not known:
-        return MediaSpace(papers, 0, papers * tables, 0, "nothing: PMC could not be asked")
+        return MediaSpace(papers, 0, papers * tables, 0, "no data, because PMC did not answer")
     share = papers / len(known)
     return MediaSpace(
         papers,

@@ -100,7 +100,7 @@ class StatusReporter:
     def _site_name(self, via: str, tag: str = "") -> str:
         """Return the name of a rung's site."""
         if tag:
-            return f"the site behind DOIs of {tag}"
+            return f"the publisher's site for DOIs with prefix {tag}"
         if via in BY_PUBLISHER and self._services[via] == "doi":
             return "the publishers' sites"
         service = self._services.get(via, "eutils")

@@ -102,7 +102,7 @@ def _to_site_query(
 ) -> SiteQuery:
     """Return a query for one site, newest papers first."""
     if not text.strip():
-        msg = f"Nothing is left to ask {source.title} for."
+        msg = f"The query leaves nothing to ask {source.title} for."
         raise BadRequest(msg, f"Give it words, or a query of its own: {source.name}: …")
     query = replace(asked, text=text, max_results=_PAGE, start=0, sort_by="pub_date")
     return SiteQuery(source, query, asked.text, warnings)
@@ -159,11 +159,11 @@ class _PaperCollector:
         except Unreachable as miss:
             del self.entries[before:], self.papers[before:]
             msg = f"{site} could not be searched: {miss.message}"
-            hint = "Ask again later, or leave that site out (--source); there is no harvest yet."
+            hint = "Try again later, or leave that site out (--source). No harvest was started."
             raise Unreachable(msg, hint, **miss.details) from miss
         taken = len(self.entries) - before
         if taken < hits:
-            self.notes.append(f"{site} hands out {taken:,} of its {hits:,} hits.")
+            self.notes.append(f"{site} returns only {taken:,} of its {hits:,} hits.")
         self.notes += [f"{site}: {warning}" for warning in wanted.warnings]
         query, day = wanted.query.text, utc_now()
         self.searches.append(

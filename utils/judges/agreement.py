@@ -40,11 +40,11 @@ def find_other_body(markdown: str, abstract: str, title: str) -> Sign | None:
     of_title = _share_of_title(titled, body.words)
     if len(wanted) < limits.ABSTRACT_MIN_PAIRS:
         weight = DOUBT if of_title < limits.BODY_TITLE_WORDS_SHARES[0] else NOTHING
-        text = f"the body has {of_title:.0%} of the title's words"
+        text = f"the body contains {of_title:.0%} of the title's words"
     else:
         share = len(wanted & body.pairs) / len(wanted)
         weight = _weigh_topic_shares(share, _share_of_long_words(told, body.words), of_title)
-        text = f"the body has {share:.0%} of the abstract's pairs of words"
+        text = f"the body contains {share:.0%} of the abstract's word pairs"
     if not weight or not is_same_language(told or titled, body.words):
         return None
     return Sign("other body", weight, text, "wrong_paper")

@@ -106,7 +106,7 @@ def judge_completeness(document: Document, paper: Paper, signs: Sequence[Sign] =
         document.pages
         and count_words(document.markdown) < limits.SCAN_MAX_WORDS_PER_PAGE * document.pages
     ):
-        return Finding("scanned", f"{document.pages} pages with hardly a word")
+        return Finding("scanned", f"{document.pages} pages with almost no text")
     abstract = "" if _is_notice(document, paper) else _find_abstract(document, paper)
     case = Case(document, paper, abstract)
     found = case.evidence
@@ -123,7 +123,7 @@ def judge_completeness(document: Document, paper: Paper, signs: Sequence[Sign] =
     if lacking:
         against.append(Sign("no references", DOUBT, lacking.evidence, only_doubts=True))
     return weigh(
-        against, ", ".join([f"{found.prose} words of its own", *_describe_evidence(found)])
+        against, ", ".join([f"{found.prose} words of running text", *_describe_evidence(found)])
     )
 
 
@@ -142,7 +142,7 @@ def _judge_structured(document: Document, signs: Sequence[Sign]) -> Finding:
             found.prose < limits.NOTE_MIN_WORDS
             and found.repeated > limits.ABSTRACT_REPEAT_RATIO * count_words(document.abstract)
         ):
-            evidence = f"{words} words in the body, {found.prose} of them text beyond the abstract"
+            evidence = f"{words} words in the body, of which {found.prose} are not in the abstract"
             return Finding("abstract_only", evidence)
     whole = f"{words} words in the body, {document.headings} headings"
     return weigh([*document.signs, *signs], whole, limits.STRUCTURED_REFUSE)
@@ -177,7 +177,7 @@ def _find_wall(document: Document, paper: Paper, found: Evidence) -> Finding | N
         return None
     if _is_named_paper(document, paper):
         if "paywall" in walls and len(_describe_evidence(found)) < 2:
-            return Finding("paywall", f"an offer of access and {words} words beyond the abstract")
+            return Finding("paywall", f"an offer of access and {words} words besides the abstract")
         if (
             words >= limits.NOTE_MIN_WORDS
             or count_words(document.abstract) >= limits.ABSTRACT_MIN_WORDS
@@ -186,7 +186,7 @@ def _find_wall(document: Document, paper: Paper, found: Evidence) -> Finding | N
             walls = [name for name in walls if name in _PLAIN or name in announced]
     if not walls or words >= limits.WALL_MAX_WORDS:
         return None
-    return Finding(walls[0], f"{walls[0].replace('_', ' ')} in the page and {words} words of text")
+    return Finding(walls[0], f"{walls[0].replace('_', ' ')} on the page and {words} words of text")
 
 
 def _find_challenges(document: Document) -> set[str]:
@@ -222,9 +222,9 @@ def _describe_evidence(found: Evidence) -> list[str]:
     if cited := _count_citations(found):
         marks.append(f"{cited} citations of {found.listed} references")
     if shown := len(found.mentioned & found.captions):
-        marks.append(f"{shown} figures and tables mentioned and there")
+        marks.append(f"{shown} figures and tables present and mentioned in the text")
     elif len(found.mentioned) >= limits.CITATIONS_MIN:
-        marks.append(f"{len(found.mentioned)} figures and tables mentioned")
+        marks.append(f"{len(found.mentioned)} figures and tables mentioned in the text")
     return marks
 
 
@@ -243,18 +243,20 @@ def _judge_without_body(document: Document, paper: Paper, found: Evidence) -> Fi
     it (a press release, a review of it, a protocol, the abstracts of a meeting) do neither.
     """
     words, marks, named = found.prose, _describe_evidence(found), _is_named_paper(document, paper)
-    evidence = ", ".join([f"{words} words beyond the abstract", *marks])
+    evidence = ", ".join([f"{words} words besides the abstract", *marks])
     if words < limits.SECTIONED_MIN_WORDS:
         if found.repeated or document.abstract:
             return Finding("abstract_only", evidence)
-        return Finding(_judge_nothing(document), f"{words} words, and not even the abstract")
+        return Finding(_judge_nothing(document), f"{words} words, without the abstract")
     if (
         found.on_topic < limits.ABSTRACT_WORDS_USED_SHARE
         and not _count_citations(found)
         and not named
     ):
         verdict: Verdict = "wrong_paper" if document.pages else "not_a_paper"
-        return Finding(verdict, f"{evidence}, {found.on_topic:.0%} of its telling words")
+        return Finding(
+            verdict, f"{evidence}, {found.on_topic:.0%} of the abstract's distinctive words"
+        )
     if _count_citations(found) or (
         found.listed >= limits.CITATIONS_MIN and marks and words >= limits.RESEARCH_MIN_WORDS
     ):
@@ -263,7 +265,7 @@ def _judge_without_body(document: Document, paper: Paper, found: Evidence) -> Fi
         words >= limits.LONG_TEXT_WORDS and found.listed >= limits.CLEAR_CITATIONS
     ) or _is_paper_without_citations(document, paper, found):
         return None
-    evidence = f"{evidence}, and none that cites or lists other works"
+    evidence = f"{evidence}, no citations and no list of references"
     if (
         named
         and words >= limits.FULL_LENGTH_WORDS
@@ -307,7 +309,8 @@ def _judge_short_text(document: Document, paper: Paper, found: Evidence) -> Find
         and words < limits.RUNNING_TEXT_SHARE * _count_text_words(found)
     ):
         return Finding(
-            _judge_nothing(document), f"{words} words of running text among other things"
+            _judge_nothing(document),
+            f"{words} words of running text, less than the menus and lists around it",
         )
     # What the record calls a letter, and calls itself that letter, may speak of anything.
     is_this_letter = is_short and _is_named_paper(document, paper)
@@ -316,14 +319,17 @@ def _judge_short_text(document: Document, paper: Paper, found: Evidence) -> Find
         and telling_words(paper.title) >= limits.TITLE_MIN_WORDS
         and found.on_topic < limits.TITLE_WORDS_USED_SHARE
     ):
-        return Finding("not_a_paper", f"{words} words of running text about something else")
+        return Finding("not_a_paper", f"{words} words of running text, few of them from the title")
     is_known = is_short and not _is_divided(found)
     if not (
         is_known
         or _has_evidence_besides_sections(found)
         or _is_paper_without_citations(document, paper, found)
     ):
-        evidence = f"{words} words that cite nothing, of no kind that the record says is short"
+        evidence = (
+            f"{words} words without citations, though the record does not name a short kind "
+            "of article"
+        )
         return Finding("partial" if _is_named_paper(document, paper) else "not_a_paper", evidence)
     return None
 

@@ -73,7 +73,7 @@ def _find_mentions(case: Case) -> Iterator[Sign]:
         return
     about = f"{title} {case.abstract}"
     is_clear = rate > limits.COMMENTARY_MENTIONS_PER_1000[1] and not _ON_PUBLISHING.search(about)
-    words = f'speaks {mentions} times of "the authors" or "this paper"'
+    words = f'mentions "the authors" or "this paper" {mentions} times'
     weight = REFUSE if is_clear and found.abstract else DOUBT
     yield Sign("about the paper", weight, words, "not_a_paper")
 
@@ -83,7 +83,7 @@ def _find_quotations(case: Case) -> Iterator[Sign]:
     text = case.evidence.text
     said = len(_SAID.findall(text))
     if said >= limits.SAID_MIN and 1000 * said > limits.SAID_PER_1000 * count_words(text):
-        yield Sign("news", DOUBT, f"quotes {said} times what somebody says", "not_a_paper")
+        yield Sign("news", DOUBT, f"quotes speakers {said} times", "not_a_paper")
 
 
 def _find_bullet_points(case: Case) -> Iterator[Sign]:
@@ -97,7 +97,9 @@ def _find_bullet_points(case: Case) -> Iterator[Sign]:
                 points += length if length < limits.POINT_MAX_WORDS else 0
     words = max(points, case.evidence.prose)
     if points > limits.POINTS_SHARE * words:
-        yield Sign("points", DOUBT, f"{points} of {words} words are points of lists", "not_a_paper")
+        yield Sign(
+            "points", DOUBT, (f"{points} of {words} words are in bulleted lists"), "not_a_paper"
+        )
 
 
 def _find_headings(case: Case) -> Iterator[Sign]:
@@ -108,7 +110,7 @@ def _find_headings(case: Case) -> Iterator[Sign]:
         sum(part.total for part in sections if _TALK.match(part.name))
         > limits.COMMENTARY_SHARE * words
     ):
-        text = "most of the text is under headings of reviews or digests"
+        text = "most of the text is under headings of peer reviews or digests"
         yield Sign("talk", DOUBT, text, "not_a_paper")
     first = strip_markup(case.evidence.sections[0].name) if case.evidence.sections else ""
     named = _SUPPLEMENT.match(first) and not _SUPPLEMENT.match(case.paper.title)
@@ -117,4 +119,4 @@ def _find_headings(case: Case) -> Iterator[Sign]:
         or sum(part.total for part in sections if _SUPPLEMENT.match(part.name))
         > limits.COMMENTARY_SHARE * words
     ):
-        yield Sign("supplement", DOUBT, "calls itself a supplement", "not_a_paper")
+        yield Sign("supplement", DOUBT, "its title says that it is a supplement", "not_a_paper")

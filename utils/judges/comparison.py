@@ -62,17 +62,17 @@ def _compare_with_copy(document: Document, copy: Copy) -> Iterator[Sign]:
     is_same_version = (document.version or "published") == (copy.version or "published")
     theirs = f"the copy from {copy.via}"
     if document.body_words < limits.COPY_WORDS_SHARE * copy.words:
-        words = f"{document.body_words} words, and {theirs} has {copy.words}"
+        words = f"{document.body_words} words; {theirs} has {copy.words}"
         yield Sign("shorter copy", DOUBT if is_same_version else WEAK, words)
     ours = _find_section_headings(document.markdown)
     lost = [name for name, is_part in _PARTS if _lacks_part(ours, copy.sections, is_part)]
     if lost:
-        yield Sign("parts of a copy", DOUBT, f"no {lost[0]}, which {theirs} has")
+        yield Sign("parts of a copy", DOUBT, f"{lost[0]} missing, which {theirs} contains")
     if (
         copy.references >= limits.LONG_LIST_REFERENCES
         and document.references < limits.RECORDED_REFERENCES_SHARE * copy.references
     ):
-        words = f"lists {document.references} references, and {theirs} {copy.references}"
+        words = f"lists {document.references} references; {theirs} lists {copy.references}"
         yield Sign("unrecorded", DOUBT if is_same_version else WEAK, words)
 
 
@@ -99,5 +99,8 @@ def _compare_with_journal(words: int, others: Sequence[int]) -> Iterator[Sign]:
         return
     shortest = min(others)
     if words < limits.JOURNAL_SHORTEST_SHARE * shortest:
-        text = f"{words} words, and the shortest of {len(others)} papers of the journal {shortest}"
+        text = (
+            f"{words} words; the shortest of {len(others)} other papers in this journal has "
+            f"{shortest}"
+        )
         yield Sign("short for the journal", WEAK, text)

@@ -79,7 +79,7 @@ def judge_identity(document: Document, paper: Paper) -> Identity:
     if document.ids.shares(paper.ids) and not is_amendment:
         return _judge_by_identifier(likeness)
     if not (paper.title or paper.abstract):
-        return Identity("other", clash or "no identifier in common and no title to compare")
+        return Identity("other", clash or "no shared identifier and no title to compare")
     evidence = f"{likeness}; it names {clash}" if clash else str(likeness)
     if is_amendment:
         return Identity("other", f"{evidence}; it is a correction of another paper")
@@ -227,7 +227,7 @@ class Likeness:
 
     @cached_property
     def is_other_abstract(self) -> bool:
-        """True if the text has another abstract, in the language of the record's."""
+        """True if the text has a different abstract, in the language of the record's."""
         own = self.document.abstract
         if self.abstract is None or self.abstract >= limits.OTHER_ABSTRACT_SHARE:
             return False
@@ -268,15 +268,15 @@ class Likeness:
         return bool(self.document.authors) or (bool(self.document.pages) and not self.authors)
 
     def __str__(self) -> str:
-        parts = [f"title {self.title_likeness:.0%} alike"]
+        parts = [f"title {self.title_likeness:.0%} similar"]
         if self.title_difference.marks or self.title_difference.swapped:
             parts.append(
                 f"titles differ: {self.title_difference.marks or self.title_difference.swapped}"
             )
         if self.authors is not None:
-            parts.append(f"{self.authors:.0%} of the authors")
+            parts.append(f"{self.authors:.0%} of the authors named")
         if self.abstract is not None:
-            parts.append(f"{self.abstract:.0%} of the abstract")
+            parts.append(f"{self.abstract:.0%} of the abstract's words")
         if self.other_body:
             parts.append(self.other_body.words)
         return ", ".join(parts)
@@ -309,7 +309,7 @@ _NOTHING: Final = TitleDifference()
 def _judge_by_identifier(likeness: Likeness) -> Identity:
     """Judge a text with an identifier of the paper on it."""
     ours, theirs = likeness.paper.ids.names(), likeness.document.ids.names()
-    evidence = f"it names itself {next(name for name in theirs if name in ours)}"
+    evidence = f"it gives {next(name for name in theirs if name in ours)} as its own identifier"
     signs = list(_find_signs(likeness))
     # A notice prints the identifiers of the paper that it is about.
     title = likeness.paper.title  # empty where only identifiers are known
@@ -331,12 +331,12 @@ def _find_signs(likeness: Likeness) -> Iterator[Sign]:
         yield Sign("title marks", DOUBT, words, "wrong_paper")
     elif likeness.has_other_heading:
         weight = DOUBT if likeness.is_printed_with_names else REFUSE
-        yield Sign("other heading", weight, "the text is headed by another title", "wrong_paper")
+        yield Sign("other heading", weight, "the text is under a different title", "wrong_paper")
     if likeness.other_year:
-        words = f"the text is of {likeness.other_year}, the paper of {likeness.paper.year}"
+        words = f"the text is dated {likeness.other_year}, the paper {likeness.paper.year}"
         yield Sign("other year", DOUBT, words, "wrong_paper")
     if likeness.is_other_abstract:
-        yield Sign("other abstract", DOUBT, "the text has another abstract", "wrong_paper")
+        yield Sign("other abstract", DOUBT, "the text has a different abstract", "wrong_paper")
 
 
 def _is_about_another(document: Document, paper: Paper) -> bool:

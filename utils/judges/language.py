@@ -32,18 +32,18 @@ def find_signs(case: Case) -> Iterator[Sign]:
     verdict: Verdict = "scanned" if case.document.pages else "not_a_paper"
     unknown = len(_UNKNOWN.findall(text)) / max(1, sum(map(str.isalpha, text)))
     if unknown > limits.UNKNOWN_LETTERS_SHARES[0]:
-        words = f"{unknown:.1%} of the letters are marks of unknown glyphs"
+        words = f"{unknown:.1%} of the characters are unreadable glyphs"
         weight = REFUSE if unknown > limits.UNKNOWN_LETTERS_SHARES[1] else DOUBT
         yield Sign("unknown letters", weight, words, verdict)
     sample = _take_words(text)
     once = _share_once(sample)
     if any(len(sample) >= least and once > share for least, share in limits.GARBAGE_ONCE_SHARES):
-        words = f"{once:.0%} of {len(sample)} long words occur once, which is not language"
+        words = f"{once:.0%} of {len(sample)} long words occur only once, unlike normal language"
         yield Sign("garbage", REFUSE, words, verdict)
     elif len(sample) >= limits.GARBAGE_ONCE_SHARES[-1][0] and not _RUN.search(text):
         misread = share_misread(sample)
         if misread > limits.MISREAD_WORDS_SHARE:
-            words = f"{misread:.1%} of the long words look misread by a letter"
+            words = f"{misread:.1%} of the long words look misread by one letter"
             yield Sign("misread letters", DOUBT, words, only_doubts=True)
 
 

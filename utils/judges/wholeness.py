@@ -67,7 +67,7 @@ def _check_references(pages: int, paper: Paper, found: Evidence) -> Iterator[Sig
     if not _is_misread(found, paper.reference_count):
         yield from chain(_check_words_per_reference(found), _check_uncited(found, pages))
     elif not paper.reference_count:  # or half of the text is missing, which no record can tell
-        text = f"lists {found.listed} references and cites none after {max(found.cited)}"
+        text = f"lists {found.listed} references, but cites none after number {max(found.cited)}"
         yield Sign("uncited", DOUBT, text)
     if not is_old(paper):
         yield from _check_unlisted(found, pages)
@@ -77,16 +77,16 @@ def _check_references(pages: int, paper: Paper, found: Evidence) -> Iterator[Sig
 def _check_fragments(pages: int, found: Evidence) -> Iterator[Sign]:
     """Yield signs for sections that are snippets or empty, and for unfinished paragraphs."""
     if any(section.name.strip("* ").lower() == "section snippets" for section in found.body):
-        yield Sign("snippets", REFUSE, "only snippets of the sections")
+        yield Sign("snippets", REFUSE, "only snippets of sections")
     yield from _check_empty_headings(pages, found)
     if found.paragraphs >= limits.UNENDED_MIN_PARAGRAPHS:
         share = found.unended / found.paragraphs
         weights = (0, DOUBT, REFUSE)
         weight = weights[sum(share > limit for limit in limits.UNENDED_SHARES)]
-        text = f"{found.unended} of {found.paragraphs} paragraphs end in mid-sentence"
+        text = f"{found.unended} of {found.paragraphs} paragraphs end mid-sentence"
         yield Sign("broken paragraphs", weight, text)
     if found.ends_in == "body" and _STOPS.search(last := strip_markup(found.last)[-80:]):
-        yield Sign("tail", WEAK, f"ends in mid-sentence ({' '.join(last.split()[-3:])!r})")
+        yield Sign("tail", WEAK, f"ends mid-sentence ({' '.join(last.split()[-3:])!r})")
 
 
 def _check_length(abstract: str, found: Evidence) -> Iterator[Sign]:
@@ -95,7 +95,7 @@ def _check_length(abstract: str, found: Evidence) -> Iterator[Sign]:
     is_report = all(any(map(part, names)) for part in (is_introduction, is_methods, is_results))
     least = limits.PAPER_MIN_WORDS if abstract or is_report else 0
     if found.prose < max(least, limits.PAPER_TO_ABSTRACT_RATIO * count_words(abstract)):
-        text = f"{found.prose} words beside an abstract of {count_words(abstract)}"
+        text = f"{found.prose} words of text for an abstract of {count_words(abstract)} words"
         yield Sign("brief", DOUBT, text, only_doubts=True)
 
 
@@ -201,7 +201,7 @@ def _check_uncited(found: Evidence, pages: int) -> Iterator[Sign]:
         and listed >= limits.LONG_LIST_REFERENCES
         and found.named < limits.HARDLY_CITED_SHARE * listed
     ):
-        yield Sign("uncited", WEAK, f"lists {listed} references and cites hardly any")
+        yield Sign("uncited", WEAK, f"lists {listed} references, but cites hardly any")
 
 
 def _count_listed(found: Evidence) -> int:
@@ -221,14 +221,14 @@ def _cut_list(cited: list[int], listed: int, found: Evidence) -> Iterator[Sign]:
         and len(tail) > limits.UNCITED_TAIL_SHARE * listed
     ):
         yield Sign(
-            "uncited", _weigh_lost_numbers(tail, found), f"{text} and none after {cited[-1]}"
+            "uncited", _weigh_lost_numbers(tail, found), f"{text}, none after number {cited[-1]}"
         )
     elif (
         len(row) >= max(limits.UNCITED_ROW_REFERENCES, limits.UNCITED_ROW_SHARE * listed)
         and len(cited) + len(row) >= limits.NUMBERING_STRICT_SHARE * cited[-1]
     ):
         yield Sign(
-            "uncited", _weigh_lost_numbers(row, found), f"{text} and none of {len(row)} in a row"
+            "uncited", _weigh_lost_numbers(row, found), f"{text}, skipping {len(row)} in a row"
         )
     elif (
         lost := sum(left > share * listed for share in limits.UNCITED_SHARES)
@@ -320,7 +320,7 @@ def _check_unlisted(found: Evidence, pages: int) -> Iterator[Sign]:
     ):
         weight = REFUSE if pages or found.ends_in in ("lead", "body") else 3
         cites = f"{max(numbers, found.named)} references"
-        yield Sign("unlisted", weight, f"cites {cites} and lists {found.listed or 'none'}")
+        yield Sign("unlisted", weight, f"cites {cites}, but lists {found.listed or 'none'}")
 
 
 def _check_recorded_count(found: Evidence, recorded: int) -> Iterator[Sign]:
@@ -372,7 +372,7 @@ def _check_sections(body: list[Section], found: Evidence) -> Iterator[Sign]:
         is_begun = found.prose < limits.LONG_TEXT_WORDS and not found.listed
         is_begun = is_begun and all(is_introduction(name) or is_methods(name) for name in names)
         weight = REFUSE if is_begun else DOUBT if is_report else WEAK
-        yield Sign("unfinished", weight, f"no section after {names[-1][:60]!r} concludes")
+        yield Sign("unfinished", weight, f"no conclusion after the section {names[-1][:60]!r}")
     yield from find_missing_parts(top, names)
 
 
@@ -383,6 +383,6 @@ def find_missing_parts(titles: list[str], all_titles: list[str]) -> Iterator[Sig
         return
     if not any(map(is_results, own)):
         if len(own) > 2 or (any(map(is_methods, own)) and any(map(is_conclusion, own))):
-            yield Sign("no results", DOUBT, "no results among the sections")
+            yield Sign("no results", DOUBT, "no results section")
     elif len(own) > 2 and not any(map(is_methods, all_titles)):
-        yield Sign("no methods", DOUBT, "no methods among the sections")
+        yield Sign("no methods", DOUBT, "no methods section")

@@ -170,7 +170,9 @@ class SiteWait:
         if not self.since:
             until = _format_local_time(self.until)
             return f"{papers} still {wait} for {self.site} until about {until}"
-        head = f"{self.site} has been out since {_format_local_time(self.since)}, is asked again at"
+        head = (
+            f"{self.site} has been unavailable since {_format_local_time(self.since)}; next try at"
+        )
         said = f" ({one_line(self.said)[:120].rstrip('. ')})" if self.said else ""
         return f"{head} {_format_local_time(self.until)}, and {papers} {wait} for it{said}"
 

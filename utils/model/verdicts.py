@@ -124,27 +124,28 @@ MEANINGS: dict[Verdict, Meaning] = {
     ),
     "login": Meaning(
         "The page asks to log in",
-        "No login is imitated; a library may have access.",
+        "Papershelf does not log in for you; a library may have access.",
         Reason(
             "Login required",
-            "The publisher shows the text only to people who log in. Papershelf imitates no login.",
+            "The publisher shows the text only to people who log in. Papershelf does not log in "
+            "for you.",
             "Log in with your institution’s account, download the PDF and drop it into the inbox.",
         ),
         by_hand=True,
     ),
     "captcha": Meaning(
         "The page asks for a captcha",
-        "No challenge is solved; open it in a browser.",
+        "Papershelf does not solve challenges; open the page in a browser.",
         Reason(
             "Captcha in the way",
-            "The site asks visitors to solve a puzzle. Papershelf solves none.",
+            "The site asks visitors to solve a puzzle. Papershelf does not solve it.",
             "Open the link in your browser; the text is often free. " + BY_HAND,
         ),
         by_hand=True,
     ),
     "bot_check": Meaning(
         "The page checks for robots",
-        "No challenge is solved; open it in a browser.",
+        "Papershelf does not solve challenges; open the page in a browser.",
         Reason(
             "Closed to programs",
             "The site checks for robots and turns programs away.",
@@ -153,10 +154,10 @@ MEANINGS: dict[Verdict, Meaning] = {
         by_hand=True,
     ),
     "cookie_wall": Meaning(
-        "The page demands cookies instead of showing the paper",
-        "Open it in a browser.",
+        "The page requires cookies instead of showing the paper",
+        "Open the page in a browser.",
         Reason(
-            "Cookies demanded",
+            "Cookies required",
             "The site shows a consent page instead of the paper.",
             "Open the link in your browser and answer the question. " + BY_HAND,
         ),
@@ -164,7 +165,7 @@ MEANINGS: dict[Verdict, Meaning] = {
     ),
     "refused": Meaning(
         "The site refused to show the page",
-        "Open it in a browser or through a library, or try again later.",
+        "Open the page in a browser or through a library, or try again later.",
         Reason(
             "Refused",
             "The site turned the program away (HTTP 401 or 403) without saying more.",
@@ -173,50 +174,51 @@ MEANINGS: dict[Verdict, Meaning] = {
         by_hand=True,
     ),
     "scanned": Meaning(
-        "The PDF holds pictures of pages, no text",
+        "The PDF contains only scanned images, no text",
         f"Text recognition can read it: {WITH_OCR}",
         Reason(
             "Scanned pages only",
-            "A PDF was found, but it holds pictures of pages and no text.",
-            f"Have it read: {WITH_OCR} Or run text recognition (OCR) on the PDF elsewhere and drop "
+            "A PDF was found, but it contains scanned images of pages and no text.",
+            f"To read it with text recognition (OCR): {WITH_OCR} Or run text recognition (OCR) "
+            "on the PDF elsewhere and drop "
             "the result into the inbox.",
         ),
     ),
     "wrong_paper": Meaning(
-        "It is another paper than the one asked for",
+        "The text is a different paper than the one requested",
         "The link is wrong at the source.",
         Reason(
-            "A different paper came",
-            "What the link led to is not the paper that was asked for, so it was not kept.",
+            "Different paper served",
+            "The link led to a different paper than the one requested, so it was not kept.",
             "Open the link and check; the address is probably wrong at its source. " + BY_HAND,
         ),
         by_hand=True,
     ),
     "by_hand": Meaning(
-        "Somebody decided, not the judges",
-        f"{command_line('shelf keep PAPER --undo')} lets them judge it again.",
+        "A person decided this, not the judges",
+        f"To have it judged again: {command_line('shelf keep PAPER --undo')}",
         Reason(
             "Rejected by hand",
-            "Somebody looked at the text that is offered, and said that it is not the paper.",
+            "A person looked at the text on offer and decided that it is not the paper.",
             "The detail says why. " + BY_HAND,
         ),
     ),
     "partial": Meaning(
-        "Only part of the paper came",
-        "Another source may have all of it.",
+        "Only part of the paper was delivered",
+        "Another source may have the complete text.",
         Reason(
             "Only part of the text",
-            "What came was cut short: a preview, or a file that broke off.",
-            "Try again later; if it stays cut, open the link. " + BY_HAND,
+            "The text was cut short: a preview, or a truncated file.",
+            "Try again later; if it stays incomplete, open the link. " + BY_HAND,
         ),
         passing=True,
     ),
     "front_matter_only": Meaning(
-        "Title and front matter came without a text",
+        "Only the title and front matter were delivered",
         "Try another source.",
         Reason(
             "Title page only",
-            "Title and authors came without the text itself.",
+            "Only title and authors were delivered, without the text itself.",
             "Open the link; a PDF may be attached. " + BY_HAND,
         ),
     ),
@@ -241,20 +243,20 @@ MEANINGS: dict[Verdict, Meaning] = {
         passing=True,
     ),
     "not_a_paper": Meaning(
-        "It is no paper",
+        "The page is not a paper",
         "The link is wrong at the source.",
         Reason(
             "Not a paper",
-            "What the link led to is no article: a home page, a form or a listing.",
+            "The link led to something that is not an article: a home page, a form or a list.",
             "Open the link and look for the article from there. " + BY_HAND,
         ),
     ),
     "empty": Meaning(
-        "There is no text in it",
+        "The response contains no text",
         "Try another source.",
         Reason(
             "Empty answer",
-            "The site answered, with nothing in it.",
+            "The site sent an empty response.",
             "Try again later, or open the link in your browser.",
         ),
         passing=True,

@@ -133,7 +133,7 @@ def read(
         document = replace(document, evidence=f"{document.evidence}; read by {document.extractor}")
     if by_name:  # the last piece of evidence rests on the ids replaced above
         whole = document.evidence.rpartition("; ")[0] or document.evidence
-        document = replace(document, evidence=f"{whole}; which paper it is, its name says")
+        document = replace(document, evidence=f"{whole}; the file's name says which paper it is")
     return document
 
 
@@ -185,7 +185,10 @@ def _to_refusal(bad: BadContent, fetched: Fetched) -> BadContent:
     if fetched.status < _MIN_ERROR_STATUS or bad.outcome not in _VAGUE_VERDICTS:
         return bad
     site = urlsplit(fetched.url).hostname or fetched.source
-    msg = f"{site} refused: HTTP {fetched.status}, and no paper ({bad.message.rstrip('.')})."
+    msg = (
+        f"{site} refused access (HTTP {fetched.status}) instead of sending the paper "
+        f"({bad.message.rstrip('.')})."
+    )
     hint = "Open it in a browser or through a library, or try again later."
     return BadContent(msg, hint, verdict="refused", status=fetched.status)
 
@@ -239,9 +242,9 @@ def judge_foreign_text(text: str, paper: Paper, read: Read = read) -> JudgedText
         seen = judge_fetched(_to_fetched(text, "html"), paper, read) if "HTML" in form else None
         if seen and not seen.document and seen.verdict != "wrong_paper":
             return seen
-        return JudgedText("not_a_paper", f"the file is {form}, no text")
+        return JudgedText("not_a_paper", f"the file is {form}, not text")
     if "\x00" in stripped[:1000]:
-        return JudgedText("not_a_paper", "the file is no text")
+        return JudgedText("not_a_paper", "the file is not text")
     if len(stripped) < _MIN_TEXT_CHARS:
         return JudgedText("not_a_paper" if stripped else "empty", f"{len(stripped)} characters")
     return judge_text(text, paper, read)

@@ -98,7 +98,7 @@ class Child:
             with self._kill_after_deadline(DEADLINE_S):
                 _receive_message(answers)
         except EOFError as error:
-            msg = "A reading process could not start; its output is in the log."
+            msg = "A reader process could not start. See its output in the log."
             raise RuntimeError(msg) from error
         self._ready = True
 

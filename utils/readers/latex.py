@@ -81,7 +81,7 @@ def read(fetched: Fetched) -> Document:
         document, meta, _ = _rewrite_source(source)
         markdown = write_markdown(document)
     except RecursionError as error:
-        raise BadContent("The LaTeX source is nested too deep.", verdict="not_a_paper") from error
+        raise BadContent("The LaTeX source is nested too deeply.", verdict="not_a_paper") from error
     sent = replace(fetched, body=markdown.encode(), media="markdown", charset="utf-8")
     made = plain_markdown.read(sent)
     title = strip_markup(_get_words(meta.get("title"))).replace("*", "")
@@ -107,7 +107,7 @@ def find_pictures(fetched: Fetched) -> dict[str, tuple[str, ...]]:
     try:
         return _rewrite_source(_Source(unpack(fetched.body)))[2].pictures
     except RecursionError as error:
-        raise BadContent("The LaTeX source is nested too deep.", verdict="not_a_paper") from error
+        raise BadContent("The LaTeX source is nested too deeply.", verdict="not_a_paper") from error
 
 
 def _rewrite_source(source: _Source) -> tuple[dict[str, Any], dict[str, Any], Rewriter]:
@@ -144,10 +144,10 @@ class _Source:
 
     def __post_init__(self) -> None:
         main = self.submission.main
-        self.lost = "the source ends in the middle" if self.submission.cut_off else ""
+        self.lost = "the source is cut off" if self.submission.cut_off else ""
         text = self._inline_inputs(main, 0)
         if len(text) > _MOST_BYTES:
-            text, self.lost = text[:_MOST_BYTES], "its files call each other without end"
+            text, self.lost = text[:_MOST_BYTES], "its files include each other in a loop"
         self.text = _LIST.sub(self._number_references, _RULES.sub("", text))
         if not self.citations:
             bibs = (self.submission.find(name, "", ".bib") for name in self._bib_files)
@@ -185,9 +185,9 @@ class _Source:
         if file and depth < 20 and self._files_read < _MOST_FILES:
             return f"{self._inline_inputs(file, depth + 1)}\n"
         if file:
-            self.lost = "its files call each other without end"
+            self.lost = "its files include each other in a loop"
         elif in_body and _TEXT_FILE.fullmatch(name.strip()):
-            self.lost = f"the text reads in {name!r}, which is not among the source's files"
+            self.lost = f"the text includes {name!r}, which is missing from the source"
         return ""
 
     def _find_definitions(self, packages: str) -> str:

@@ -64,7 +64,7 @@ def read_names(path: Path) -> Iterator[NamePair]:
         except (EOFError, zlib.error, gzip.BadGzipFile, etree.XMLSyntaxError) as error:
             msg = f"{one_line(path.name)} is damaged: {one_line(str(error))[:100]}."
             raise BadRequest(
-                msg, "Fetch it again; what came before that place was learned."
+                msg, "Fetch the file again. Everything before that place was learned."
             ) from None
 
 
@@ -76,7 +76,7 @@ def _read_list(head: bytes, stream: BinaryIO, path: Path) -> Iterator[NamePair]:
         return _read_genes(lines)
     if b"JournalTitle:" in head:
         return _read_journals(lines)
-    raise BadRequest(f"{one_line(path.name)} is none of NLM's lists.", _HINT)
+    raise BadRequest(f"{one_line(path.name)} is not one of NLM's lists.", _HINT)
 
 
 def _read_lines(stream: BinaryIO) -> Iterator[str]:

@@ -127,7 +127,9 @@ def _run_pandoc(options: list[str], body: bytes, folder: Path) -> bytes:
         process.wait()
     if failed or (folder / "made").stat().st_size > _MOST_BYTES:
         msg = "Pandoc cannot read the LaTeX source."
-        raise BadContent(msg, "It is broken, or made to break readers.", verdict="not_a_paper")
+        raise BadContent(
+            msg, "The source is damaged, or built to attack parsers.", verdict="not_a_paper"
+        )
     return (folder / "made").read_bytes()
 
 

@@ -66,10 +66,10 @@ def read(fetched: Fetched) -> Document:
     markdown = _sanitize(content)
     warnings = envelope.get("Warning", [])
     if not markdown and not warnings:
-        msg = f"{fetched.source} answered with no text."
+        msg = f"{fetched.source} answered without any text."
         raise BadContent(msg, verdict="empty")
     if (results := len(_RESULT.findall(text))) > 1:
-        msg = f"{fetched.source} answered with the results of a search."
+        msg = f"{fetched.source} answered with a list of search results."
         evidence = f"{results} numbered headers of results"
         raise BadContent(msg, verdict="not_a_paper", evidence=evidence)
     title = _find_title(envelope, markdown)

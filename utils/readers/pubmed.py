@@ -146,8 +146,8 @@ def _feed_chunk(stream: BinaryIO, parser: XMLPullParser) -> tuple[bytes, str]:
 def _to_broken_error(start: bytes, last: str, broken: str) -> SourceMiss:
     """Return the error for a body that is not PubMed's XML, or is truncated."""
     if last:
-        msg = f"PubMed's XML is broken after PMID {last}: {broken}."
-        return BadContent(msg, "Ask for the rest again.", verdict="partial", after=last)
+        msg = f"PubMed's XML is damaged after PMID {last}: {broken}."
+        return BadContent(msg, "Run the same request again.", verdict="partial", after=last)
     if not start:
         return BadContent("PubMed's answer is empty.", "Ask again.", verdict="empty")
     if reason := _get_json_message(start):

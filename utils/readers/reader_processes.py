@@ -40,13 +40,13 @@ def read_in_child(
         answer = _get_pool().read(json.dumps(job).encode() + b"\n" + fetched.body)
     except ChildFailed as error:
         msg = f"What {fetched.source} sent could not be read: {error}."
-        hint = "It is broken, or made to break readers."
+        hint = "The file is damaged, or built to attack parsers."
         raise BadContent(msg, hint, verdict="not_a_paper") from error
     if refused := answer.get("refused"):
         raise BadContent(refused["message"], refused["hint"], **refused["details"])
     if "document" not in answer:
-        msg = f"What {fetched.source} sent takes more memory to read than there is."
-        raise BadContent(msg, "It is made to break readers.", verdict="not_a_paper")
+        msg = f"Reading what {fetched.source} sent takes more memory than this computer has."
+        raise BadContent(msg, "The file may be built to attack parsers.", verdict="not_a_paper")
     return _to_document(answer["document"])
 
 

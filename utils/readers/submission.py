@@ -97,8 +97,8 @@ def unpack(body: bytes) -> Submission:
     except (tarfile.TarError, EOFError, zlib.error, OSError, ValueError, OverflowError):
         cut_off = True
     if source.overflows:
-        msg = "The source unpacks to more than any paper has."
-        raise BadContent(msg, "It is made to break readers.", verdict="not_a_paper")
+        msg = "The source unpacks to more data than any paper has."
+        raise BadContent(msg, "The file may be built to attack parsers.", verdict="not_a_paper")
     texts = {name: _decode_text(text) for name, text in files.items()}
     return Submission(texts, _main_file(texts), cut_off)
 
@@ -309,7 +309,7 @@ def _main_file(files: dict[str, str]) -> str:
         papers = [name for name, text in files.items() if _TEX.search(text)]
         papers = [name for name in papers if name.endswith((".tex", ".ltx"))] or papers
     if not papers:
-        msg = "There is no TeX in the source."
+        msg = "The source contains no TeX file."
         raise BadContent(msg, verdict="not_a_paper")
     return min(papers, key=lambda name: _rank(name, files))
 

@@ -344,7 +344,7 @@ def describe_versions(figures: Figures) -> str:
     ]
     if not parts:
         return ""
-    return f"Not every text is the published version. Of {total:,} full texts, {', '.join(parts)}."
+    return f"Some texts are not the published version: of {total:,} full texts, {', '.join(parts)}."
 
 
 def describe_licenses(figures: Figures) -> str:
@@ -354,7 +354,7 @@ def describe_licenses(figures: Figures) -> str:
         n for text, n in figures.licenses.items() if classify_license(text)[0].startswith("CC")
     )
     if not total:
-        return "No full text, hence no licenses"
+        return "No full text, so no licenses"
     if not free:
         return "No full text carries an open license"
     return f"{format_share(free, total)} of the full texts carry an open license"

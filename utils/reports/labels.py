@@ -51,7 +51,7 @@ _REASONS: dict[str, Reason] = {
     **{name: meaning.reason for name, meaning in MEANINGS.items()},
     "unreachable": Reason(
         "Site did not answer",
-        "A site that may have the text was down, slow, or asked us to come back later.",
+        "A site that may have the text was down, slow, or asked to be tried later.",
         "Nothing is wrong with the paper: try again later.",
     ),
     "not_offered": Reason(
@@ -61,8 +61,9 @@ _REASONS: dict[str, Reason] = {
     ),
     "not_entitled": Reason(
         "Not open to your key",
-        "The publisher has the text, and your key, token or network give no right to it.",
-        "Ask from your institution’s network, or fetch it through your library and drop it into "
+        "The publisher has the text, but your key, token or network has no access to it.",
+        "Try again from your institution’s network, or download it through your library and drop "
+        "it into "
         "the inbox; with another key or token: --retry not_entitled",
     ),
     "not_found": Reason(
@@ -77,18 +78,18 @@ _REASONS: dict[str, Reason] = {
     ),
     "no_identifier": Reason(
         "No identifier",
-        "The record names no PMID, PMCID, DOI or arXiv number, and no match was found.",
+        "The record has no PMID, PMCID, DOI or arXiv number, and no certain match was found.",
         f"Look at the candidates ({command_line('harvest resolve LIST')}), and add the right "
         "one’s PMID or DOI to the list.",
     ),
     "bad_request": Reason(
         "Not an identifier",
-        "What was given could not be read as a PMID, PMCID, DOI or arXiv number.",
-        "Correct the entry in the list that was handed in.",
+        "The entry is not a PMID, PMCID, DOI or arXiv number.",
+        "Correct the entry in your list.",
     ),
     "embargo": Reason(
         "Under embargo",
-        "The text lies in PMC, and its publisher has it released at a later date.",
+        "PMC has the text, but its publisher releases it later.",
         "Try again after that date; until then, your library may have the paper.",
     ),
     "not_tried": Reason(

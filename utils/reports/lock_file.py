@@ -44,7 +44,7 @@ _HEAD_MAX_CHARS = {"query": 20_000, "effective_query": 200_000, "made_at": 40}
 _VIA = re.compile(r"[a-z0-9_]{0,40}")
 _MADE_BY = re.compile(r"[\w. +-]{0,80}", re.A)
 _REASON_MAX_CHARS = 500
-_HINT = f"Ask for the file again, or make one with {command_line('harvest report')}."
+_HINT = f"Get the file again, or make one with {command_line('harvest report')}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ class Differences:
         if self.unseen:
             papers = "1 paper" if self.unseen == 1 else f"{self.unseen:,} papers"
             again = f"run it again with --retry {','.join(INCONCLUSIVE_REASONS)}"
-            lines.append(f"{papers} could not be looked at now: {again}.")
+            lines.append(f"{papers} could not be checked now: {again}.")
         return [*lines, f"{_count_papers(self.same)} unchanged."] if self.same else lines
 
 
@@ -246,7 +246,7 @@ def read_lock(path: Path) -> Lock:
     except (ValueError, RecursionError):
         raise _bad_lock(path, "is not JSON") from None
     if not isinstance(made, dict) or made.get("format") != FORMAT:
-        raise _bad_lock(path, f"does not say that it is a {FORMAT} file")
+        raise _bad_lock(path, f"is not marked as a {FORMAT} file")
     if made.get("version") != VERSION or isinstance(made["version"], bool):
         raise _bad_lock(
             path, f"is of version {made.get('version')!r:.20}; this program reads {VERSION}"

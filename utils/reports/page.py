@@ -210,7 +210,7 @@ def _reason_bars(figures: Figures) -> list[tuple[Bar, str, str]]:
         made.append((build_bar(reason.name, split, longest), reason.meaning, reason.advice))
     if rest := ordered[_MAX_REASONS:]:
         split = _sum_splits(split for _, split in rest)
-        words = "Each of them concerns few papers; not_retrieved.csv names them all."
+        words = "Each of these reasons concerns few papers; not_retrieved.csv lists all papers."
         made.append(
             (build_bar(labels.pluralize(len(rest), "other reason"), split, longest), words, "")
         )
@@ -259,27 +259,28 @@ def suggest_steps(job: Job, figures: Figures) -> list[Step]:
     """Return the steps worth taking now, the most useful first."""
     again = command_line(f"harvest --job {shlex.quote(job.job_id)}")
     if not figures.total:
-        words = "Nothing was found or handed in. Check the spelling, the dates and the field tags."
+        words = "No papers were found or given. Check the spelling, the dates and the field tags."
         command = command_line("search 'words of your question'")
-        return [Step("Ask differently", words, command)]
+        return [Step("Change the query", words, command)]
     steps = []
     if pending := figures.states["pending"]:
-        words = f"{pluralize(pending, 'paper')} not tried yet. Nothing that is done is done again."
-        steps.append(Step("Go on with this harvest", words, again))
+        words = f"{pluralize(pending, 'paper')} not tried yet. Finished papers are not repeated."
+        steps.append(Step("Continue this harvest", words, again))
     passing = [name for name in PASSING_REASONS if figures.reasons.get(name)]
     if passing:
         number = pluralize(_count_papers(figures, PASSING_REASONS), "paper")
-        words = f"{number} failed for reasons that may pass by themselves."
+        words = f"{number} failed for reasons that may be temporary."
         command = f"{again} --retry {','.join(passing)}"
-        steps.append(Step("Try again what may have been bad luck", words, command))
+        steps.append(Step("Retry temporary failures", words, command))
     if by_hand := _count_papers(figures, BY_HAND_REASONS):
         words = (
-            f"{pluralize(by_hand, 'text')} can probably be had in a browser or through a library. "
+            f"{pluralize(by_hand, 'text')} can probably be downloaded in a browser or through a "
+            "library. "
             "Leave this running, open the links of worklist.html and save each PDF: it is matched "
             "to its paper, checked, filed as added by hand, and ticked off."
         )
         command = command_line("harvest inbox --watch --folder ~/Downloads")
-        steps.append(Step("Fetch the rest by hand", words, command))
+        steps.append(Step("Download the rest by hand", words, command))
     if by_hand or figures.reasons.get("not_offered"):
         words = (
             "Send not_retrieved.ris to your library for interlibrary loan, or ask the authors for "
@@ -291,14 +292,14 @@ def suggest_steps(job: Job, figures: Figures) -> list[Step]:
         number = pluralize(sum(figures.states[state] for state in lacking), "paper")
         words = (
             f"{number} with an abstract or a record only: embargoes end and authors "
-            "deposit copies, so a second look in some months finds more."
+            "deposit copies, so another try in some months finds more."
         )
-        steps.append(Step("Look again later", words, f"{again} --retry {','.join(lacking)}"))
+        steps.append(Step("Try again later", words, f"{again} --retry {','.join(lacking)}"))
     if stand_ins := [version for version in STAND_INS if figures.versions[version]]:
         number = pluralize(sum(figures.versions[version] for version in stand_ins), "text")
         words = (
-            f"{number} not the published version. Papers whose published version was asked for "
-            "may have it by now; the texts that are here stay."
+            f"{number} not the published version. The published version may be available by now; "
+            "the present texts are kept."
         )
         command = f"{again} --retry {','.join(stand_ins)}"
         steps.append(Step("Look for the published versions", words, command))

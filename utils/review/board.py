@@ -98,7 +98,7 @@ def _list_changes(every: Sequence[Standing], events: Sequence[Event]) -> dict[st
         }
 
     return {
-        "since": f"the state published {day[:10]}" if day else "the last update",
+        "since": f"the review was published on {day[:10]}" if day else "the last update",
         "counts": [{"what": what, "n": n} for what, n in counts.items()],
         "rows": [row(one) for one in came[:_MAX_ROWS]],
     }

@@ -227,25 +227,25 @@ def _write_remarks(
     """Yield remarks on incomplete numbers."""
     unseen = sum(max(0, one.search.hits - one.search.taken) for one in searches)
     if unseen:
-        yield f"{unseen:,} of the records identified were not handed out by the site."
+        yield f"{unseen:,} of the records identified were not returned by the site."
     if duplicates < 0:
         yield f"{-duplicates:,} records that an earlier search found are no longer found."
-    for words, stage in (("records", "first"), ("reports", "second")):
+    for words, stage in (("Records", "first"), ("Reports", "second")):
         conflicts = sum(getattr(one, stage) == "conflict" for one in every)
         if conflicts:
-            yield f"Of {words}, screeners disagree about (n = {conflicts:,}), not resolved."
+            yield f"{words} on which screeners disagree, not resolved (n = {conflicts:,})."
     if not any(one.screened for one in every):
         return
     waiting = sum(one.first == "undecided" and not one.assessed for one in every)
     if waiting:
-        yield f"Of records, not all screeners have decided (n = {waiting:,})."
+        yield f"Records not decided by all screeners yet (n = {waiting:,})."
     untold = sum(one.assessed and one.second == "undecided" for one in every)
     if untold:
-        yield f"Of reports assessed, not all screeners have decided (n = {untold:,})."
+        yield f"Reports not decided by all screeners yet (n = {untold:,})."
     open_ = [one for one in every if one.sought and not one.assessed]
     untried = sum(text_of(one.record) in (None, "pending") for one in open_)
     unread = sum(text_of(one.record) == "full_text" for one in open_)
     if untried:
-        yield f"Of reports sought, not tried yet (n = {untried:,})."
+        yield f"Reports sought, not tried yet (n = {untried:,})."
     if unread:
-        yield f"Of reports retrieved, not assessed yet (n = {unread:,})."
+        yield f"Reports retrieved, not assessed yet (n = {unread:,})."

@@ -123,7 +123,7 @@ def _fetch_answer(url: str, web: Web) -> Answer:
     if answer.status in _REFUSAL_STATUSES:
         answer = web.get(url, plain=True, allow=_REFUSAL_STATUSES, kept=True)
     if answer.status in _REFUSAL_STATUSES and not answer.body.strip():
-        msg = f"{answer.host} refused: HTTP {answer.status}, and nothing else."
+        msg = f"{answer.host} refused access (HTTP {answer.status}) without an explanation."
         hint = "Open it in a browser or through a library, or try again later."
         raise BadContent(msg, hint, verdict="refused", status=answer.status)
     return answer

@@ -130,7 +130,7 @@ def read(fetched: Fetched) -> Document:
     fill_tables(soup, tables)
     if made_by_latexml:
         claims = complete_claims(soup, claims)
-        lost = "the page says that its conversion broke off" if is_conversion_broken(soup) else ""
+        lost = "the page says that its conversion was aborted" if is_conversion_broken(soup) else ""
         convert_latexml(soup)
     page_title = _find_title(soup, claims)
     markdown = _to_markdown(soup, claims, page_title, links)

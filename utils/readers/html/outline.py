@@ -47,7 +47,7 @@ def find_signs(menus: PageMenus, markdown: str) -> Iterator[Sign]:
             if not (there or is_introduction(name) or _fold_title(name) in titles)
         ]
         if lost and sum(_fold_title(name) in titles for name in names) >= _MIN_MENU_SECTIONS:
-            words = f"the page's menu has {len(names)} sections, and {lost[0][:60]!r} is not there"
+            words = f"the page's menu lists {len(names)} sections, but {lost[0][:60]!r} is missing"
             yield Sign("menu", DOUBT, words)
             return
 

@@ -64,7 +64,7 @@ _DATA_META: Final = re.compile(r"data.*availab", re.I)
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """The tree of what was fetched; ``cut_off`` says the XML ends in the middle."""
+    """The tree of what was fetched; ``cut_off`` says the XML is cut off."""
 
     root: Element
     cut_off: bool
@@ -95,7 +95,7 @@ def parse_article(body: bytes) -> Parsed:
         raise _not_article_error(f"it cannot be read as XML ({error.msg})") from None
     problems = {entry.type_name for entry in parser.error_log}
     if "ERR_RESOURCE_LIMIT" in problems:
-        raise _not_article_error("its XML is larger or deeper nested than any paper")
+        raise _not_article_error("its XML is larger or more deeply nested than that of any paper")
     if root is None:
         raise _not_article_error("there is no XML in it")
     unfinished = "ERR_TAG_NOT_FINISHED" in problems
@@ -147,7 +147,7 @@ def read_article(article: Element, cut_off: bool) -> Document:
     meta = _find_meta(article)
     title = get_title(meta, words)
     _write_article(article, walk)
-    lost = "the XML ends in the middle" if cut_off else ""
+    lost = "the XML is cut off" if cut_off else ""
     return Document(
         markdown="\n\n".join(walk.blocks) + "\n",
         title=title,

@@ -87,7 +87,9 @@ def find_signs(article: Element, words: int) -> Iterator[Sign]:
     if (article.get("article-type") or "").lower() in _KINDS:
         if (prose := _count_prose_words(article)) < min(_LEAST_PROSE, _LEAST_SHARE * words):
             yield Sign(
-                "floats only", REFUSE, f"{prose} of {words} words outside its figures and tables"
+                "floats only",
+                REFUSE,
+                f"only {prose} of {words} words are outside figures and tables",
             )
         yield from _find_skipped_numbers(article)
         yield from _find_unmentioned_floats(article, targets)
@@ -117,10 +119,10 @@ def _find_uncited_references(
     if left > _UNCITED[1] * listed and words < _AMPLE * listed:
         yield Sign("uncited", REFUSE, finding)
     elif within >= _RUN:
-        yield Sign("uncited", REFUSE, f"{finding}, and none of {within} in a row")
+        yield Sign("uncited", REFUSE, f"{finding}, skipping {within} in a row")
     elif after >= _RUN:
         appended = after < _LATE * listed and _APPENDED.search(_get_body_text(article)) is not None
-        yield Sign("uncited", 2 if appended else REFUSE, f"{finding}, and none of the last {after}")
+        yield Sign("uncited", 2 if appended else REFUSE, f"{finding}, none of the last {after}")
     else:
         yield Sign("uncited", 3 if left > _UNCITED[0] * listed else min(left, 2), finding)
 
@@ -184,7 +186,7 @@ def _find_missing_targets(article: Element, links: list[Element]) -> Iterator[Si
     if lost:
         more = f" and {len(lost) - 1} more" if lost[1:] else ""
         are = "are" if lost[1:] else "is"
-        yield Sign("targets", REFUSE, f"{lost[0]}{more} {are} referred to, but not there")
+        yield Sign("targets", REFUSE, f"{lost[0]}{more} {are} referred to, but missing")
 
 
 def _find_missing_floats(article: Element) -> Iterator[Sign]:
@@ -195,7 +197,9 @@ def _find_missing_floats(article: Element) -> Iterator[Sign]:
         there = sum(1 for _ in article.iter(tag))
         if there < _STATED[1] * stated:
             weight = 2 + 2 * (stated > 1 and there <= _STATED[0] * stated)
-            yield Sign(f"stated {name}s", weight, f"{there} of {stated} {name}s stated")
+            yield Sign(
+                f"stated {name}s", weight, f"{there} of the {stated} {name}s that the record counts"
+            )
 
 
 def _find_skipped_numbers(article: Element) -> Iterator[Sign]:
@@ -243,7 +247,9 @@ def _find_missing_sections(article: Element, titles: list[str]) -> Iterator[Sign
         return
     if not any(map(is_conclusion, titles)):
         begun = is_introduction(titles[0]) and all(map(is_methods, titles[1:]))
-        yield Sign("unfinished", 2 + bool(begun), f"no section after {titles[-1][:60]!r} concludes")
+        yield Sign(
+            "unfinished", 2 + bool(begun), f"no conclusion after the section {titles[-1][:60]!r}"
+        )
     # A communication may have one section for all but its methods, or a text without any.
     if len(titles) > 2 and article.find("body/p") is None:
         yield from find_missing_parts(titles, titles)

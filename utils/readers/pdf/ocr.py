@@ -69,7 +69,7 @@ def recognise_text(body: bytes, pages: int, deadline: float = _PAGE_S) -> dict[s
                 log.warning("Page %d was not recognised: %s.", number + 1, error)
                 read.append({})
     except RuntimeError:
-        log.warning("Text recognition cannot run; is the extra `ocr` whole?", exc_info=True)
+        log.warning("Text recognition cannot run. Reinstall the extra `ocr`.", exc_info=True)
         return None
     finally:
         CHILDREN.stop_idle()  # it holds half a gigabyte

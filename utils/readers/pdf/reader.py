@@ -50,22 +50,22 @@ def read(fetched: Fetched) -> Document:
     except ChildFailed as error:
         msg = f"The PDF from {fetched.source} could not be read: {error}."
         raise BadContent(
-            msg, "The file is broken, or made to break readers.", verdict="not_a_paper"
+            msg, "The file is damaged, or built to attack parsers.", verdict="not_a_paper"
         ) from error
     if found.get("error") == "password":
         msg = f"The PDF from {fetched.source} is encrypted and needs a password."
         raise BadContent(msg, "Only its owner can open it.", verdict="login")
     if found.get("error"):
-        msg = f"The PDF from {fetched.source} is broken."
-        raise BadContent(msg, "Another source may have a whole one.", verdict="not_a_paper")
+        msg = f"The PDF from {fetched.source} is damaged."
+        raise BadContent(msg, "Another source may have an intact copy.", verdict="not_a_paper")
     if _is_scan(found) and ocr.is_installed():
         found = _recognise_scan(fetched, found)
     markdown, title, opening = found["markdown"], found["title"], found["opening"]
     counted = measure_text(markdown)
     number, count = found["numbered"]
-    lost = f"the last page is number {number} of {count}" if number < count else ""
+    lost = f"the last page is numbered {number} of {count}" if number < count else ""
     if unread := found.get("unread"):
-        lost = f"text recognition gave up {len(unread)} of {found['pages']} pages"
+        lost = f"text recognition failed on {len(unread)} of {found['pages']} pages"
     licence = _CREATIVE_COMMONS.search(re.sub(r"\s+", "", opening))
     return Document(
         markdown=markdown,
@@ -120,7 +120,7 @@ def _recognise_scan(fetched: Fetched, found: dict[str, Any]) -> dict[str, Any]:
         printed, recognised = (count_words(one["markdown"]) for one in (found, read_))
         if printed and printed >= recognised:
             return found  # few words, and no picture of any
-        msg = f"Text recognition finds hardly a word in the {pages} pages from {fetched.source}."
+        msg = f"Text recognition found hardly a word in the {pages} pages from {fetched.source}."
         raise BadContent(msg, _BY_HAND, verdict="scanned")
     made_by = (
         f"{read_['engine']} (mean confidence {read_['confidence']:.2f}), {get_extractor('pdf')}"
@@ -155,13 +155,13 @@ def _raise_not_a_pdf(fetched: Fetched) -> None:
     from .. import get_reader
 
     verdict: Verdict = "not_a_paper"
-    what = "Something else was served as PDF"
+    what = "Something other than a PDF was served"
     try:
         page = get_reader("html").read(replace(fetched, media="html"))
     except BadContent as error:
         verdict = "empty" if error.outcome == "empty" else verdict
     else:
-        what = "HTML served as PDF"
+        what = "A web page was served instead of a PDF"
         shown = judge_completeness(page, Paper(ids=page.ids, title=page.title)).verdict
         verdict = verdict if shown in ("full_text", "empty") else shown
     msg = f"{what} by {fetched.source}."

@@ -106,9 +106,9 @@ def _describe_left_out(job: Job, origins: Parts, sought: int) -> tuple[str, ...]
     beyond = sum(n for _, n in origins) - job.duplicates - sought - unseen
     made = []
     if unseen:
-        made.append(f"{unseen:,} of the records identified were not handed out by the site.")
+        made.append(f"{unseen:,} of the records identified were not returned by the site.")
     if beyond > 0:
-        made.append(f"{beyond:,} of the records identified lie beyond the limit of this harvest.")
+        made.append(f"{beyond:,} of the records identified are beyond the limit of this harvest.")
     return tuple(made)
 
 
@@ -118,11 +118,11 @@ def _describe_retrieved(figures: Figures) -> tuple[str, ...]:
     parts.append(("Accepted by hand", figures.by_hand.total))
     parts.append(("Full text with doubts", figures.doubtful.total))
     named = ", ".join(f"{words} (n = {n:,})" for words, n in parts if n)
-    return (f"Of the reports retrieved: {named}.",) if named else ()
+    return (f"Among the reports retrieved: {named}.",) if named else ()
 
 
 def _describe_untried(pending: int) -> tuple[str, ...]:
-    return (f"Of the reports sought, not tried yet (n = {pending:,}).",) if pending else ()
+    return (f"Reports sought, not tried yet (n = {pending:,}).",) if pending else ()
 
 
 def merge_numbers_file(numbers: Numbers, folder: Path) -> Numbers:
@@ -145,9 +145,7 @@ def merge_numbers_file(numbers: Numbers, folder: Path) -> Numbers:
     except (yaml.YAMLError, RecursionError) as error:
         place = getattr(error, "problem_mark", None)
         where = f", line {place.line + 1}," if place else ""  # where the parser stopped
-        return _add_remarks(
-            numbers, [f"{NUMBERS_FILE}{where} is not valid YAML, and was not used."]
-        )
+        return _add_remarks(numbers, [f"{NUMBERS_FILE}{where} is not valid YAML and was not used."])
     return merge_reviewers_numbers(numbers, told, NUMBERS_FILE)
 
 
@@ -156,14 +154,14 @@ def merge_reviewers_numbers(numbers: Numbers, told: object, where: str) -> Numbe
     if told is None:
         return numbers
     if not isinstance(told, Mapping):
-        return _add_remarks(numbers, [f"{where} names no numbers, and was not used."])
+        return _add_remarks(numbers, [f"{where} contains no numbers and was not used."])
     good: dict[str, Any] = {}
     remarks = []
     for name, value in told.items():
         if value is None:
             continue
         if name not in NUMBER_NAMES:
-            remarks.append(f"{where}: there is no number called {_quote_value(name)}.")
+            remarks.append(f"{where}: {_quote_value(name)} is not the name of a number.")
         elif (
             read := _parse_parts(value) if name in _NUMBERS_WITH_PARTS else _parse_number(value)
         ) is None:

@@ -35,7 +35,7 @@ def render_png(flow: Flow) -> bytes:
     try:
         from PIL import Image, ImageDraw
     except ImportError as error:
-        raise NotConfigured("A PNG needs Pillow.", "uv sync --extra figures") from error
+        raise NotConfigured("A PNG needs Pillow.", "Run: uv sync --extra figures") from error
 
     drawing = lay_out_flow(flow)
     size = round(drawing.width * _SCALE), round(drawing.height * _SCALE)

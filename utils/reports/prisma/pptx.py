@@ -41,7 +41,7 @@ def render_pptx(flow: Flow, title: str = "") -> bytes:
     try:
         from pptx import Presentation
     except ImportError as error:
-        raise NotConfigured("A PPTX needs python-pptx.", "uv sync --extra figures") from error
+        raise NotConfigured("A PPTX needs python-pptx.", "Run: uv sync --extra figures") from error
 
     drawing = lay_out_flow(flow)
     made = Presentation()

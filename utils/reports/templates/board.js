@@ -32,7 +32,7 @@ function head(board) {
 
 function again(board) {
   if (!canCall() || !["interrupted", "cancelled"].includes(board.state)) return null;
-  return button("Go on with this harvest", "", async () => {
+  return button("Continue this harvest", "", async () => {
     await call("harvest_papers", { job_id: board.job_id });
     await renew(board.job_id);
   });
@@ -57,8 +57,8 @@ function coverage(board) {
     row(one.reason, count(one.papers), one.papers / most, one.advice));
   return make(
     "div", "two",
-    section("Texts by source, of the papers it was asked for", ...(sources.length ? sources : [line("small", "None asked yet.")])),
-    section("Why texts are missing", ...(reasons.length ? reasons : [line("small", "None is missing.")])),
+    section("Full texts by source, of the papers requested there", ...(sources.length ? sources : [line("small", "No source was asked yet.")])),
+    section("Why texts are missing", ...(reasons.length ? reasons : [line("small", "No text is missing.")])),
   );
 }
 

@@ -11,7 +11,7 @@ function review(found) {
       found.question ? line("question", found.question) : null,
       line("small", day ? `Searched last ${day}.` : "Not searched yet."),
       numbers,
-      ...found.could_not_tell.map((told) => line("said", `Could not tell: ${told}`)),
+      ...found.could_not_tell.map((told) => line("said", `Incomplete: ${told}`)),
     ),
     changes(found.changes),
     make("div", "two", toDo(found), candidates(found)),
@@ -30,7 +30,7 @@ function changes(came) {
   const rest = all - rows.length;
   return section(
     title, counts, make("ol", "missing", ...rows),
-    rest > 0 ? line("small", `And ${count(rest)} more: changes.csv of the report.`) : null,
+    rest > 0 ? line("small", `And ${count(rest)} more, in changes.csv of the report.`) : null,
   );
 }
 
@@ -40,15 +40,15 @@ function toDo(found) {
   return section(
     "To do",
     make("ul", "", ...found.steps.map((words) => make("li", "", words))),
-    open.length ? line("small", "Boxes of the figure without a number:") : null,
+    open.length ? line("small", "Boxes of the figure that still need a number:") : null,
     open.length ? make("ul", "small", ...open) : null,
-    remarks.length ? line("small", "Said below the figure:") : null,
+    remarks.length ? line("small", "Notes below the figure:") : null,
     remarks.length ? make("ul", "small", ...remarks) : null,
   );
 }
 
 function candidates(found) {
-  const title = `From citations, not screened (${count(found.waiting)})`;
+  const title = `Found by citations, not screened (${count(found.waiting)})`;
   if (!found.candidates.length) return section(title, line("small", "None."));
   const list = make("ol", "missing", ...found.candidates.map(candidate));
   const part = section(title, list);
@@ -66,6 +66,6 @@ function candidates(found) {
 }
 
 function candidate(one) {
-  const by = `led to by ${count(one.led_to_by)} included`;
+  const by = `cited by or citing ${count(one.led_to_by)} included reports`;
   return make("li", "", one.title, make("span", "meta", [one.year, by, one.paper].filter(Boolean).join(" \u00b7 ")));
 }
