@@ -17,11 +17,13 @@ from ..system.plain_text import one_line
 from .commands import CommandParser, Commands, Verb, command
 from .harvests import finish_harvest
 from .opening import show
+from .options import add_limit_option
 from .output import NO_FULL_TEXT, note, parse_drawing_kinds, pluralize, print_error_text, say
 
 if TYPE_CHECKING:
     from ..library import Library
     from ..review import Review
+    from ..review.ranking import Ranking
     from ..review.updating import Update
 
 _MAX_ROWS = 40  # of a table on the screen
@@ -45,7 +47,7 @@ def add(commands: Commands) -> None:
     new.add_argument(
         "name", help="the review's name, in lower-case letters, digits and hyphens: moss-and-light"
     )
-    for register in (_add_update, _add_import, _add_export, _add_harvest, _add_report):
+    for register in (_add_update, _add_import, _add_rank, _add_export, _add_harvest, _add_report):
         register(commands)
     status = command(commands, "review status", _show_status)
     status.add_argument(
@@ -88,6 +90,11 @@ def _add_import(commands: Commands) -> None:
     )
 
 
+def _add_rank(commands: Commands) -> None:
+    rank = _add_named(commands, "rank", _rank_records)
+    add_limit_option(rank, "records", 20, former=[])
+
+
 def _add_export(commands: Commands) -> None:
     out = _add_named(commands, "export", _export_records)
     out.add_argument(
@@ -102,6 +109,11 @@ def _add_export(commands: Commands) -> None:
         default="",
         choices=("", *STAGES),
         help="export only records that have reached this stage of screening",
+    )
+    out.add_argument(
+        "--ranked",
+        action="store_true",
+        help="write the records to screen first, in the order of `review rank`",
     )
 
 
@@ -212,6 +224,40 @@ def _import_decisions(args: argparse.Namespace, library: Library) -> int:
     return 0
 
 
+def _rank_records(args: argparse.Namespace, library: Library) -> int:
+    ranking = library.reviews.open(args.name).rank()
+    for row in ranking.rows[: args.limit or None]:
+        if args.json:
+            say(row.row(), as_json=True)
+            continue
+        title = textwrap.shorten(one_line(row.record.paper.title or row.record.asked), 70)
+        say(f"{row.rank:>5}  {row.score:6.2f}  {title:<70}  {', '.join(row.reasons)}".rstrip())
+    for line in _describe_ranking(args.name, ranking):
+        note(line)
+    return 0
+
+
+def _describe_ranking(name: str, ranking: Ranking) -> Iterator[str]:
+    """Yield what the order was learned from, and whether screening may stop."""
+    unread = f"{pluralize(ranking.stop.unread, 'record')} not screened"
+    if ranking.is_learned:
+        learned = f"learned from {ranking.included:,} included and {ranking.excluded:,} excluded"
+        yield f"{unread}; the order was {learned}."
+    else:
+        yield f"{unread}; the order follows title and question of the protocol."
+        yield "It is learned as soon as a record is included and another is excluded."
+    if not ranking.stop.unread:
+        return
+    risk = f"{max(ranking.stop.risk, 0.001):.1%}"
+    if ranking.stop.may_stop:
+        yield f"You may stop: that 5 % of the relevant records are missing has a risk of {risk}."
+        yield "This holds if records were screened in this order and imported in batches."
+    elif ranking.is_learned:
+        yield f"Go on: that 5 % of the relevant records are missing has a risk of up to {risk}."
+    export = command_line(f"review export {name} --for rayyan --ranked")
+    yield f"To screen in this order: {export}"
+
+
 def _note_conflicts(review: Review) -> None:
     conflicts = len(review.status()["conflicts"])
     if conflicts:
@@ -221,7 +267,9 @@ def _note_conflicts(review: Review) -> None:
 
 
 def _export_records(args: argparse.Namespace, library: Library) -> int:
-    files = library.reviews.open(args.name).export(args.program, stage=args.stage)
+    files = library.reviews.open(args.name).export(
+        args.program, stage=args.stage, ranked=args.ranked
+    )
     for path in files:
         say({"file": str(path)} if args.json else str(path), args.json)
     return 0

@@ -111,16 +111,16 @@ def _split_compound(compound: str) -> tuple[list[str], list[str]]:
     """Return the stems of a compound's parts, and each two neighbours as one word."""
     parts = _COMPOUND_SEPARATOR.split(compound, _MAX_COMPOUND_PARTS)[:_MAX_COMPOUND_PARTS]
     pairs = [*pairwise(parts), *([tuple(parts)] if len(parts) == 3 else [])]  # "IL-1β"
-    return [_stem_word(part) for part in parts], [_join_parts(pair) for pair in pairs]
+    return [stem_word(part) for part in parts], [_join_parts(pair) for pair in pairs]
 
 
 def _join_parts(parts: Sequence[str]) -> str:
     """Join parts as if written without a dash: a name with digits has no ending to stem."""
-    return "".join(map(_stem_word, parts) if all(map(str.isalpha, parts)) else parts)
+    return "".join(map(stem_word, parts) if all(map(str.isalpha, parts)) else parts)
 
 
 @lru_cache(maxsize=_MAX_CACHED_WORDS)
-def _stem_word(word: str) -> str:
+def stem_word(word: str) -> str:
     """Return the stem of an English word; other words and stop words stay."""
     if (
         len(word) < _STEM_MIN_LETTERS

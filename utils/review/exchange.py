@@ -16,7 +16,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from ..citations import to_csl_item, to_ris
@@ -35,36 +35,63 @@ _RAYYAN_COLUMNS = (
 )
 _ASREVIEW_COLUMNS = (
     *("title", "abstract", "authors", "keywords", "year", "doi", "url", "included", KEY),
-    *("pmid", "full_text"),
+    *("pmid", "full_text", "screening_order"),
 )
 _COVIDENCE_MAX_RECORDS = 15_000
 _ASREVIEW_LABELS = {"include": "1", "exclude": "0"}
 
 
-def export_records(program: Program, rows: Sequence[Standing], file_of: FileOf) -> dict[str, str]:
-    """Return the files for a program: file names and contents."""
+def export_records(
+    program: Program,
+    rows: Sequence[Standing],
+    file_of: FileOf,
+    places: Mapping[str, int] | None = None,
+) -> dict[str, str]:
+    """Return the files for a program: file names and contents.
+
+    *places* are places in the order of screening by record key; they are written into the notes,
+    and for ASReview into a column.
+    """
+    notes = _NoteWriter(file_of, places or {})
     if program == "rayyan":
         return {
-            "rayyan.csv": _to_csv(_RAYYAN_COLUMNS, (_to_rayyan_row(one, file_of) for one in rows))
+            "rayyan.csv": _to_csv(_RAYYAN_COLUMNS, (_to_rayyan_row(one, notes) for one in rows))
         }
     if program == "asreview":
         return {
             "asreview.csv": _to_csv(
-                _ASREVIEW_COLUMNS, (_to_asreview_row(one, file_of) for one in rows)
+                _ASREVIEW_COLUMNS, (_to_asreview_row(one, notes) for one in rows)
             )
         }
     if program == "covidence":
-        return dict(_covidence_files(rows, file_of))
+        return dict(_covidence_files(rows, notes))
     if program == "eppi":
-        return {"eppi.ris": "".join(_to_ris_record(one, file_of) for one in rows)}
-    items = [_to_csl_item(one, file_of) for one in rows]
+        return {"eppi.ris": "".join(_to_ris_record(one, notes) for one in rows)}
+    items = [_to_csl_item(one, notes) for one in rows]
     return {
-        "zotero.ris": "".join(_to_ris_record(one, file_of, tagged=True) for one in rows),
+        "zotero.ris": "".join(_to_ris_record(one, notes, tagged=True) for one in rows),
         "zotero.json": json.dumps(items, ensure_ascii=False, indent=1) + "\n",
     }
 
 
-def _covidence_files(rows: Sequence[Standing], file_of: FileOf) -> Iterator[tuple[str, str]]:
+class _NoteWriter:
+    """The path of a record's full text, and the notes that name key and place of the record."""
+
+    def __init__(self, file_of: FileOf, places: Mapping[str, int]) -> None:
+        self.find_file = file_of
+        self._places = places
+
+    def get_place(self, one: Standing) -> str:
+        """Return the place of a record in the order of screening; "" if it has none."""
+        return str(self._places.get(one.record.key, ""))
+
+    def list_notes(self, one: Standing) -> list[str]:
+        """Return the lines of notes that belong to every record."""
+        place = self.get_place(one)
+        return [f"{KEY}: {one.record.key}", *([f"screening order: {place}"] if place else [])]
+
+
+def _covidence_files(rows: Sequence[Standing], notes: _NoteWriter) -> Iterator[tuple[str, str]]:
     """Yield one file per import stage of Covidence, split at Covidence's limit."""
     stages: dict[str, list[Standing]] = {}
     for one in rows:
@@ -74,7 +101,7 @@ def _covidence_files(rows: Sequence[Standing], file_of: FileOf) -> Iterator[tupl
         parts = [members[start : start + _COVIDENCE_MAX_RECORDS] for start in starts]
         for number, part in enumerate(parts, 1):
             name = f"covidence_{stage}{f'_{number}' if len(parts) > 1 else ''}.ris"
-            yield name, "".join(_to_ris_record(one, file_of) for one in part)
+            yield name, "".join(_to_ris_record(one, notes) for one in part)
 
 
 def _get_covidence_stage(one: Standing) -> str:
@@ -87,10 +114,10 @@ def _get_covidence_stage(one: Standing) -> str:
     return "full_text_review" if one.sought else "screen"
 
 
-def _to_ris_record(one: Standing, file_of: FileOf, *, tagged: bool = False) -> str:
+def _to_ris_record(one: Standing, notes: _NoteWriter, *, tagged: bool = False) -> str:
     """Return a RIS record with Papershelf's key in a note; *tagged* adds the decisions as tags."""
-    head, end, _ = to_ris(one.record.paper, file_of(one)).rpartition("ER  - ")
-    lines = [f"N1  - {KEY}: {one.record.key}"]
+    head, end, _ = to_ris(one.record.paper, notes.find_file(one)).rpartition("ER  - ")
+    lines = [f"N1  - {note}" for note in notes.list_notes(one)]
     if tagged:
         lines += [f"KW  - {tag}" for tag in _to_zotero_tags(one)]
     return "".join([head, *(f"{line}\n" for line in lines), end, "\n\n"])
@@ -108,11 +135,11 @@ def _to_zotero_tags(one: Standing) -> Iterator[str]:
         yield "papershelf/other methods"
 
 
-def _to_rayyan_row(one: Standing, file_of: FileOf) -> dict[str, str]:
+def _to_rayyan_row(one: Standing, notes: _NoteWriter) -> dict[str, str]:
     paper, ids = one.record.paper, one.record.paper.ids
     year, month, day = [*paper.published.split("-"), "", "", ""][:3]
-    file = file_of(one)
-    notes = [f"{KEY}: {one.record.key}", f"full text: {file}" if file else ""]
+    file = notes.find_file(one)
+    lines = [*notes.list_notes(one), f"full text: {file}" if file else ""]
     return {
         **_to_common_row(one),
         "key": one.record.key,
@@ -125,13 +152,13 @@ def _to_rayyan_row(one: Standing, file_of: FileOf) -> dict[str, str]:
         "issue": paper.issue,
         "pages": paper.pages,
         "language": ", ".join(paper.languages),
-        "notes": " | ".join(filter(None, notes)),
+        "notes": " | ".join(filter(None, lines)),
         "pubmed_id": ids.pmid,
         "pmc_id": ids.pmcid,
     }
 
 
-def _to_asreview_row(one: Standing, file_of: FileOf) -> dict[str, str]:
+def _to_asreview_row(one: Standing, notes: _NoteWriter) -> dict[str, str]:
     outcome = one.second if one.assessed else one.first
     return {
         **_to_common_row(one),
@@ -139,7 +166,8 @@ def _to_asreview_row(one: Standing, file_of: FileOf) -> dict[str, str]:
         "included": _ASREVIEW_LABELS.get(outcome, ""),
         KEY: one.record.key,
         "pmid": one.record.paper.ids.pmid,
-        "full_text": file_of(one),
+        "full_text": notes.find_file(one),
+        "screening_order": notes.get_place(one),
     }
 
 
@@ -156,11 +184,12 @@ def _to_common_row(one: Standing) -> dict[str, str]:
     }
 
 
-def _to_csl_item(one: Standing, file_of: FileOf) -> dict[str, object]:
+def _to_csl_item(one: Standing, notes: _NoteWriter) -> dict[str, object]:
     """Return a CSL item with Papershelf's key in a line of its note, which Zotero preserves."""
     item = to_csl_item(one.record.paper, one.record.key)
-    file = file_of(one)
-    lines = [item.get("note", ""), f"{KEY}: {one.record.key}", f"full text: {file}" if file else ""]
+    file = notes.find_file(one)
+    named = notes.list_notes(one)
+    lines = [item.get("note", ""), *named, f"full text: {file}" if file else ""]
     return item | {"note": "\n".join(filter(None, lines))}
 
 

@@ -195,6 +195,15 @@ class ReviewLedger:
             made.setdefault(key, []).append(decision)
         return made
 
+    def screened_batches(self) -> list[list[str]]:
+        """Return the keys of records by the import that first decided on them, oldest first."""
+        batches: dict[int, list[str]] = {}
+        query = """SELECT min(event), key FROM decisions WHERE stage = 'title_abstract'
+            GROUP BY key ORDER BY 1, min(rowid)"""
+        for event, key in self._select(query):
+            batches.setdefault(event, []).append(key)
+        return list(batches.values())
+
     def labels(self) -> dict[str, list[str]]:
         """Return the labels of records, by record key."""
         made: dict[str, list[str]] = {}

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..command_line import command_line
 from ..download.ladder import Ladder
@@ -55,6 +55,9 @@ from .updating import (
     split_at_publication,
     update_review,
 )
+
+if TYPE_CHECKING:
+    from .ranking import Ranking
 
 FOLDER = "reviews"
 _MOST_LEADS = 20  # seed papers stored for each record found by citation searching
@@ -196,6 +199,22 @@ class Review:
         found = derive_standings(ledger.records(), ledger.decisions(), self.protocol())
         return ResultList(found, STANDING_COLUMNS, Standing.row)
 
+    def rank(self) -> Ranking:
+        """Order what is not screened, likeliest first, as learned from the decisions so far.
+
+        See `.ranking` for the model and for the rule that says when screening may stop.
+
+        Raises
+        ------
+        BadRequest
+            The review has no records.
+        NotConfigured
+            The extra ``rank`` is not installed.
+        """
+        from .ranking import rank_records
+
+        return rank_records(self.standings(), self.ledger.screened_batches(), self.protocol())
+
     # -- full texts --------------------------------------------------------------------------
 
     @property
@@ -270,13 +289,16 @@ class Review:
 
     # -- out ---------------------------------------------------------------------------------
 
-    def export(self, program: Program, *, stage: str = "") -> list[Path]:
+    def export(self, program: Program, *, stage: str = "", ranked: bool = False) -> list[Path]:
         """Write the records for a screening program into ``export/``; return the files.
 
         With the *stage* ``full_text``, only records included by title and abstract are written.
+        If *ranked*, records to screen come first, in the order of `rank`, with their places.
         """
         texts = self._find_texts()
         rows = [s for s in self.standings() if stage != "full_text" or s.sought]
+        places = {one.record.key: one.rank for one in self.rank().rows} if ranked else {}
+        rows.sort(key=lambda one: places.get(one.record.key, len(rows) + 1))
 
         def file_of(one: Standing) -> str:
             row = _find_text(one.record, texts)
@@ -284,7 +306,7 @@ class Review:
 
         folder = self.folder / "export"
         make_folder(folder)
-        files = export_records(program, rows, file_of)
+        files = export_records(program, rows, file_of, places)
         for name, text in files.items():
             write_file(folder / name, text.encode("utf-8", "replace"))
         with self.ledger.record_event("export", {"for": program, "records": len(rows)}):
