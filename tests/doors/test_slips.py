@@ -103,7 +103,7 @@ SHELL = {
     "setup token bob --days x": (2, "'x' is not a number of days"),
     "setup completion powershel": (2, "Did you mean powershell?"),
     # options that exclude each other
-    "harvest moss --job JOB": (2, "exclude each other"),
+    "harvest moss --job JOB": (2, "cannot be combined"),
     "harvest list.txt --since 2020": (2, "Leave them out"),
     "harvest --job JOB --plan --retry failed": (2, "Leave one of them out"),
     "harvest moss 31452104": (2, "Put a query into quotes"),

@@ -55,7 +55,7 @@ RANKED_COLUMNS: Final = ("rank", "score", "reasons", "title", "authors", "year",
 
 
 class BatchCount(NamedTuple):
-    """How many records of a batch were read, and how many of them were included."""
+    """The number of records of a batch that were read, and of those that were included."""
 
     read: int
     included: int
@@ -89,7 +89,7 @@ class RankedRecord:
 
 @dataclass(frozen=True, slots=True)
 class StopAdvice:
-    """Whether screening may stop.
+    """The risk of stopping now, and the numbers behind it.
 
     Parameters
     ----------
