@@ -76,6 +76,9 @@ def test_a_changed_number_differs(sentence: str, text: str) -> None:
         ("The difference was insignificant.", "The difference was not significant."),
         ("12 % of treated mice died.", "Of the treated mice 12 % died, and 25 % of controls."),
         ("Pain was less common in boys and girls.", "Pain was less common in girls and boys."),
+        ("Benign lesions made up 60% of all cases.",
+         "The categories were: inadequate (n=415; 23%), benign (n=1,063; 60%)."),
+        ("NUT A was associated with flow.", "NUT A – but not NUT B - was associated with flow."),
         ("Mortality did not fall.", "Mortality rose, and did not fall later in any group."),
     ],
 )  # fmt: skip

@@ -106,7 +106,7 @@ OPPOSITES: dict[str, dict[str, str]] = {
     "outcome": {"success": "succe*", "failure": "failure* unsuccess*"},
     "survival": {"survived": "surviv* alive", "died": "died dead"},
 }
-_EXCLUSIVE = frozenset({"significance", "likeness", "presence", "quality"})
+_EXCLUSIVE = frozenset({"significance", "likeness", "presence"})
 NAMING_AXES = frozenset({"sex", "arm", "side", "place", "number", "course", "nature", "share"})
 """Axes whose words name a group or a part; they have no direction of their own."""
 _WEAK_WORDS = frozenset({"with"})  # too common to be an element, unlike its opposite
@@ -201,7 +201,7 @@ _PHRASES = sorted(
 ]
 _WORD = re.compile(
     rf"(?P<phrase>\b(?:{'|'.join(_PHRASES)}))|(?P<word>[^\W_]+(?:[-\u2010\u2011'’][^\W_]+)*)"
-    r"|(?P<open>[(\[])|(?P<close>[)\]])|(?P<stop>[,;:\u2014]|\.(?=\s))",
+    r"|(?P<open>[(\[])|(?P<close>[)\]])|(?P<stop>[,;:\u2014]|\s[-\u2013]\s|\.(?=\s))",
     re.I,
 )
 

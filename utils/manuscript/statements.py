@@ -29,8 +29,8 @@ Outcome = Literal[
     "same", "turned", "altered", "absent", "elsewhere", "no_full_text", "uncited", "not_compared"
 ]
 Result = Literal["agrees", "differs", "not_judged"]
-DIFFERING = frozenset({"turned", "altered", "absent", "elsewhere"})
-"""The outcomes that contradict the sentence."""
+DIFFERING = frozenset({"turned", "altered", "absent"})
+"""The outcomes that contradict the sentence; a number that is ``elsewhere`` does not."""
 WHOLE = "not_judged"
 SIGNS = {"agrees": "=", "differs": "!", "not_judged": "?"}
 LEGEND = (
