@@ -86,6 +86,10 @@ def operations(world: World) -> dict[str, list[dict[str, Any]]]:
     }
 
 
+ELSEWHERE = ("zotero_pull", "zotero_push")
+"""Tools that need another program on this machine; ``tests/zotero`` calls them."""
+
+
 def steps(listed: dict[str, list[dict[str, Any]]], world: World) -> list[dict[str, Any]]:
     """The tour of what is *listed*: tools, resources, templates and prompts, and a refusal.
 
@@ -99,6 +103,8 @@ def steps(listed: dict[str, list[dict[str, Any]]], world: World) -> list[dict[st
     tools = sorted(listed["tools"], key=lambda tool: order.get(tool["name"], len(FIRST)))
     tour: list[dict[str, Any]] = []
     for tool in tools:
+        if tool["name"] in ELSEWHERE:
+            continue
         names = CHOSEN.get(tool["name"]) or tool["inputSchema"].get("required", ())
         calls = severally.get(tool["name"]) or [{name: known[name] for name in names}]
         tour += [{"kind": "tool", "name": tool["name"], "arguments": each} for each in calls]

@@ -91,7 +91,7 @@ def test_what_came_otherwise_is_listed_with_its_reason(elsewhere, lock, world, m
     assert (changed["version_then"], changed["version_now"]) == ("published", "accepted")
     assert changed["sha256_then"] != changed["sha256_now"]
     assert (elsewhere.settings.papers_dir / changed["file"]).exists()
-    assert "No paper" in told["gone", was["unpaywall_pdf"].pmid]["why"]
+    assert "does not exist in" in told["gone", was["unpaywall_pdf"].pmid]["why"]
     text = " ".join(made.sentences)
     assert "retracted since" in text
     assert "no longer there" in text

@@ -93,7 +93,7 @@ def test_while_pmc_is_down_the_plan_says_that_it_could_not_be_asked(
     world.mood("down", "pmc_cloud")
     space = library.harvests.media_space(plan, ("figure",), [entry(rich)])
     world.reset()
-    assert "could not be asked" in space.basis
+    assert "PMC did not answer" in space.basis
 
 
 def test_the_shell_says_the_room_and_the_limit(

@@ -122,7 +122,7 @@ def test_the_shell_searches_the_mirror_offline(mirror, settings, monkeypatch, ca
     monkeypatch.setenv("PAPERS_MIRROR_DIR", str(mirror.folder))
     monkeypatch.setenv("PAPERS_OFFLINE", "true")
     assert cli.main(["mirror", "index"]) == 0
-    assert "12 papers taken in" in capsys.readouterr().out
+    assert "12 papers added" in capsys.readouterr().out
     assert cli.main(["search", "bleach", "--source", "mirror", "--json"]) == 0
     [row] = map(json.loads, capsys.readouterr().out.splitlines())
     assert (row["pmid"], row["title"]) == ("5", "Corals bleach")

@@ -121,7 +121,7 @@ def test_wrong_commands_are_refused_in_a_sentence(shell: Shell, words: tuple[str
         ("databases: pubmed", "databases is not a list"),
         ("databases: [{source: pubmed}]", "needs a source and a query"),
         ("databases: [{source: medline, query: a}]", "medline cannot be searched"),
-        ("lists: [{file: nowhere.ris}]", "nowhere.ris of the protocol cannot be read"),
+        ("lists: [{file: nowhere.ris}]", "There is no file .*nowhere.ris"),
         ("lists: [{file: a.ris, kind: friend}]", "cannot be of the kind 'friend'"),
         ("screeners: many", "is not a number of people"),
         ("stages: [abstract]", "no stage 'abstract'"),

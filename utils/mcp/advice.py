@@ -46,6 +46,7 @@ _COMMAND = re.compile(
     rf"`?{re.escape(PROGRAM)} (?P<verb>{'|'.join(_TOOLS)})\b(?! (?:report|resolve|inbox)\b)"
     r"(?P<rest>(?: (?:'[^'`]*'|(?:-|[A-Z'\"]|\w+[:/])[^\s`,;()]*(?<![.])))*)`?"
 )
+_SEARCH_FOR_ID = re.compile(rf"`?{re.escape(PROGRAM)} search '(PMC\d+|10\.\d[^\s'`]*)'`?")
 _TWICE = re.compile(r"\b(\w+), then \1\b")
 _IN_SHELL = re.compile(
     rf"{re.escape(PROGRAM)} |\buv (?:sync|run|pip)\b|\bpip install\b|papershelf\[|(?<!\S)--\w"
@@ -85,6 +86,8 @@ class Advice:
         if re.search(r"(?:^| )-", command["rest"]):
             return command[0]  # no tool has the options of a command
         tool = _TOOLS[command["verb"]]
+        if "convert_ids" in self._tools and (known := _SEARCH_FOR_ID.fullmatch(command[0])):
+            return f'convert_ids(papers=["{known[1]}"])'
         if tool not in self._tools:
             return command[0]
         if papers := re.findall(r"(?:pmid|doi|pmcid|arxiv):\S+", command["rest"]):

@@ -50,7 +50,9 @@ def tools(library: Library) -> list[Tool]:
     def zotero_push(
         job_id: Annotated[str, Field(description="A harvest's or review's name.")] = "",
         collection: Annotated[str, Field(description="Also add them to this collection.")] = "",
-        attach: Literal["linked", "stored", "none"] = "linked",
+        attach: Annotated[
+            Literal["linked", "stored", "none"], Field(description="How files are attached.")
+        ] = "linked",
         dry_run: Annotated[
             bool, Field(description="Only say what would change: show that first.")
         ] = True,
