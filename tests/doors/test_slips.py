@@ -308,7 +308,7 @@ MCP = [
      'search_pubmed(query=\\"978-3-16-148410-0[isbn]\\")'),
     ("download_paper", {}, "VALIDATION", "Give one of pmid, doi, pmcid, arxiv_id"),
     ("get_pubmed_paper", {"pmid": "10.1371/journal.pone.0111303"}, "VALIDATION",
-     'search_pubmed(query=\\"10.1371/journal.pone.0111303\\")'),
+     'convert_ids(papers=[\\"10.1371/journal.pone.0111303\\"])'),
     ("read_paper", {"paper": "10.1000%2Fa."}, "NOT_FOUND",
      'download_papers(papers=[\\"doi:10.1000/a\\"])'),
     ("read_paper", {"paper": "Molecular structure of nucleic acids"}, "VALIDATION",

@@ -80,6 +80,8 @@ def test_a_changed_number_differs(sentence: str, text: str) -> None:
          "The categories were: inadequate (n=415; 23%), benign (n=1,063; 60%)."),
         ("NUT A was associated with flow.", "NUT A – but not NUT B - was associated with flow."),
         ("Mortality did not fall.", "Mortality rose, and did not fall later in any group."),
+        ("Force is due to central recruitment rather than peripheral mechanisms.",
+         "Force is due to increased central recruitment and not to peripheral mechanisms."),
     ],
 )  # fmt: skip
 def test_an_honest_paraphrase_does_not_differ(sentence: str, text: str) -> None:

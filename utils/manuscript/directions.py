@@ -119,6 +119,7 @@ _EQUIVALENTS = """
     |because since|although though|several a_number_of|however nevertheless|obtain gain
 """
 _NEGATIONS = """
+    rather_than instead_of
     not no never neither nor none cannot hardly barely unable_to failed_to fails_to fail_to
     failing_to failure_to no_longer didn't doesn't don't wasn't weren't isn't aren't can't couldn't
     hasn't haven't hadn't won't wouldn't

@@ -258,11 +258,6 @@ def bound_risk(batches: Sequence[BatchCount], unread: int) -> float:
 
     The latest batch, the latest two and so on are each taken for a sample of what was not read
     before; the least probability counts.
-
-    >>> bound_risk([BatchCount(300, 38), BatchCount(300, 0)], unread=400) > 0.15
-    True
-    >>> bound_risk([BatchCount(300, 38), BatchCount(500, 0)], unread=200) < 0.05
-    True
     """
     total = sum(batch.included for batch in batches)
     if not unread:
