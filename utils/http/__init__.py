@@ -1,5 +1,8 @@
 """Send HTTP requests for the whole program: rate limits, retries, redirects and the journal.
 
+An answer 429 or 503 is handled in `.session` (`Web`), which starts a cooldown in `.rate_limiter`
+for all processes; `.retry` decides whether to ask again.
+
 Every request keeps to its site's rate limit (`RateLimiter`, shared by all processes of this user),
 names us in ``User-Agent``, pauses when the site asks for it, follows no link into a private
 network, and has a limit of bytes and of seconds. Sources use `Rate` (a site's limit), `Web` (ask)

@@ -150,7 +150,7 @@ class FilledFolder:
         return next(iter(self._find_paths(file.name)))
 
     def have(self, file: BulkFile, md5: str, path: Path) -> None:
-        """Lead there."""
+        """Link a known file with these bytes to *path*, in place of what is there."""
         with safe_files.disk_errors(path):
             path.unlink(missing_ok=True)  # one that leads nowhere any more
             try:
