@@ -262,7 +262,7 @@ class Ledger:
             _write_facts(db, facts)
 
     def withdraw(self, asked: Iterable[str]) -> int:
-        """Take papers out that were asked for in these words and are not tried yet; how many."""
+        """Remove papers that were asked for in these words and not tried yet; return how many."""
         with self._open_writing() as db:
             before = db.total_changes
             db.executemany(
@@ -278,7 +278,7 @@ class Ledger:
             return [number for (number,) in rows]
 
     def wanted(self, numbers: Sequence[int]) -> dict[int, tuple[Ids, str, int]]:
-        """Return identifiers, request and round of some papers."""
+        """Return, by number, a paper's identifiers, the words that asked for it, and its round."""
         marks = ",".join("?" * len(numbers))
         query = f"SELECT number, ids, asked, round FROM papers WHERE number IN ({marks})"  # noqa: S608
         with self._open_reading() as db:
@@ -306,11 +306,11 @@ class Ledger:
             _write_facts(db, {f"{_IDENTITY}{number}": how})
 
     def record_paper(self, number: int, paper: Paper) -> int | None:
-        """Write down what a paper is; the number of the paper it turned out to be, if any."""
+        """Store the record of a paper; return the number of the paper it is a duplicate of."""
         return self.record_papers({number: paper}).get(number)
 
     def record_papers(self, papers: Mapping[int, Paper]) -> dict[int, int]:
-        """Write down what papers are; of those that turned out to be another of the list, which.
+        """Store the records of papers by number; return which paper each duplicate is of.
 
         Names of one paper belong to the first of the list that had them. Its preprint, asked for as
         such, is a report of its own.

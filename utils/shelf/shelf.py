@@ -215,6 +215,8 @@ class Shelf:
     ) -> StoredPaper:
         """Put a full text on the shelf, in place of an abstract if there is one.
 
+        `.shelf_writer` says what is written and in which order.
+
         Returns what is on the shelf afterwards: the better text that was there already, if any.
 
         Raises

@@ -522,7 +522,7 @@ def _starts_block(gathered: list[Line], line: Line, leading: float, level: int, 
 
 
 def _is_indented(previous: Line, line: Line) -> bool:
-    """Return whether the last line before a jump was short, as the end of a paragraph is."""
+    """Return whether the previous line is much shorter, as the last line of a paragraph is."""
     return (previous.right - previous.left) < 0.9 * (line.right - line.left)
 
 

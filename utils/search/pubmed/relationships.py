@@ -110,9 +110,9 @@ def _cut_page(listed: Relations, start: int, most: int) -> Relations:
 
 
 def _ask_for_longest(pmid: str, kind: Relationship, most: int, reach: int, web: Web) -> Relations:
-    """Return the first list with *most* papers, else the longest, as far as *reach*.
+    """Ask the sources in turn until a list has *most* papers; return that, else the longest.
 
-    Raises where there is none.
+    Each source is asked for up to *reach* papers. Raises an error if no source has a list.
     """
     best: Relations | None = None
     silent: dict[str, SourceMiss] = {}
