@@ -259,6 +259,15 @@ def test_degrees_are_suffixes_without_their_comma() -> None:
     assert [author.suffix for author in read_one(article(authors)).authors] == ["PhD", ""]
 
 
+def test_a_given_name_that_is_also_the_family_name_is_kept() -> None:
+    authors = (
+        "<AuthorList><Author><LastName>Thomas</LastName><ForeName>Thomas</ForeName></Author>"
+        "<Author><ForeName>Suharto</ForeName></Author></AuthorList>"
+    )
+    names = [(author.family, author.given) for author in read_one(article(authors)).authors]
+    assert names == [("Thomas", "Thomas"), ("Suharto", "")]
+
+
 def test_pages_without_medline_form() -> None:
     pages = "<Pagination><StartPage>5</StartPage><EndPage>9</EndPage></Pagination>"
     assert read_one(article(pages)).pages == "5-9"

@@ -426,12 +426,13 @@ def _read_author(element: _Element) -> Author | None:
         elif child.get("Source") == "ORCID":
             parts["orcid"] = _orcid(child.text or "")
     given, collective = parts.get("ForeName", ""), parts.get("CollectiveName", "")
-    family = parts.get("LastName", "") or given
+    last_name = parts.get("LastName", "")
+    family = last_name or given
     if not family and not collective:
         return None
     return Author(
         family=family,
-        given=given if given != family else "",
+        given=given if last_name else "",
         initials=parts.get("Initials", ""),
         suffix=parts.get("Suffix", "").lstrip(", "),
         collective=collective,
