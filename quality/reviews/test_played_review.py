@@ -488,7 +488,7 @@ def held_against_the_files(
     assert read["new_studies"] == 7
     remarks = (review.folder / "prisma.svg").read_text(encoding="utf-8")
     conflicts = sum(one == "conflict" for one in first.values())
-    assert (f"disagree about (n = {conflicts})" in remarks) is bool(conflicts)
+    assert (f"disagree, not resolved (n = {conflicts})" in remarks) is bool(conflicts)
     table = rows_of(review.folder / "conflicts.csv")
     named = {plain(row["title"]) for row in table}
     assert named == {
