@@ -72,6 +72,18 @@ def test_the_same_pack_is_not_written_again(target, write, monkeypatch):
     assert not write(made("one"))
 
 
+@pytest.mark.parametrize("new", ["old", "new"])
+def test_a_zip_that_a_person_changed_is_not_replaced(tmp_path, new):
+    target, lock = tmp_path / "pack.zip", tmp_path / "lock"
+    write_pack(target, made("old"), lock)
+    with zipfile.ZipFile(target, "a") as archive:
+        archive.writestr("my notes.txt", "of a person")
+    with pytest.raises(BadRequest, match="was changed after the pack was written"):
+        write_pack(target, made(new), lock)
+    with zipfile.ZipFile(target) as archive:
+        assert archive.read("my notes.txt") == b"of a person"
+
+
 def test_a_folder_that_lost_a_file_is_made_whole(tmp_path):
     target = tmp_path / "pack"
     write = partial(write_pack, target, lock=tmp_path / "lock")

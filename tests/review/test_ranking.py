@@ -60,6 +60,13 @@ def test_titles_without_words_and_a_single_record_are_ordered_too():
     assert len(ranking.rows) == 2
 
 
+@pytest.mark.parametrize("titles", [["", "", ""], ["Moss", "Moss", "Moss"], ["The", "", "Moss"]])
+def test_records_without_words_or_with_the_same_words_are_ordered(titles):
+    for decisions in ({}, {0: "include", 1: "exclude"}):
+        ranking = rank_records(standings_of(titles, decisions), [], PROTOCOL)
+        assert len(ranking.rows) == 3 - len(decisions)
+
+
 def test_a_review_without_records_is_refused():
     with pytest.raises(BadRequest, match="no records"):
         rank_records([], [], PROTOCOL)

@@ -55,6 +55,15 @@ _AT_ONCE = 50  # files whose texts are in memory
 _READERS = 2  # child processes that read PDF files
 _MAX_CANDIDATES = 5
 _TITLE_MIN_WORDS = 4  # words of a title that is searched for
+_UNREADABLE: dict[str, State] = {"login": "encrypted", "scanned": "scanned"}
+_REFERENCE_SUFFIXES = (".bib", ".ris", ".rdf", ".xml")
+_PLACE = "your folder"
+_SAME_PAPER = "It is the same paper as"
+_CHANGED = "It changed while it was read. Run this again."
+_SCANNED = (
+    "Its pages are pictures. To read their text, run: "
+    'pip install "papershelf[ocr]" (checkout: uv sync --inexact --extra ocr)'
+)
 
 
 class _ReadFile(NamedTuple):
@@ -375,14 +384,6 @@ class FolderAdoption:
         return AdoptedFile(
             shown, state, one_line(detail), name, title, stored.path if stored else ""
         )
-
-
-_UNREADABLE: dict[str, State] = {"login": "encrypted", "scanned": "scanned"}
-_REFERENCE_SUFFIXES = (".bib", ".ris", ".rdf", ".xml")
-_PLACE = "your folder"
-_SAME_PAPER = "It is the same paper as"
-_CHANGED = "It changed while it was read. Run this again."
-_SCANNED = "Its pages are pictures. The extra ocr reads their text: uv sync --extra ocr"
 
 
 def _check_folder(path: Path, shelf: Path, decided: Ids) -> None:

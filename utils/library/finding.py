@@ -122,11 +122,11 @@ def find_harvested(
 
 def _find_named(library: Library, name: str) -> HarvestedList:
     """Return the papers of a harvest, or those of a review whose texts are wanted."""
-    with suppress(PaperError):
+    with suppress(BadRequest, NotFound):  # a ledger that cannot be read is another matter
         return _read_ledger(library.harvest(job_id=name).ledger)
     try:
         review = library.reviews.open(name)
-    except PaperError:
+    except (BadRequest, NotFound):
         msg = f"There is no harvest or review {name!r}."
         harvests, reviews = command_line("harvest status"), command_line("review status")
         raise BadRequest(msg, f"To list them: {harvests}, {reviews}") from None

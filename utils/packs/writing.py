@@ -225,11 +225,23 @@ def _check_old_folder(target: Path) -> dict[str, str] | None:
 
 
 def _check_old_zip(target: Path) -> dict[str, str] | None:
-    """Return the checksums of the ZIP at *target*; None if nothing is there."""
+    """Return the checksums of the ZIP at *target*; None if nothing is there.
+
+    Raises
+    ------
+    BadRequest
+        It is not a pack, or was changed after it was written.
+    """
     if not target.exists():
         return None
     with suppress(OSError, KeyError, zipfile.BadZipFile), zipfile.ZipFile(target) as archive:
-        if (digests := _read_manifest(archive.read(MANIFEST))) is not None:
+        digests = _read_manifest(archive.read(MANIFEST))
+        if digests is not None:
+            members = {name for name in archive.namelist() if name != MANIFEST}
+            now = {name: _compute_digest(archive.read(name)) for name in members}
+            if now != digests:
+                msg = f"{target} was changed after the pack was written."
+                raise BadRequest(msg, "Move it elsewhere, or write another pack: --output PATH.")
             return digests
     raise _build_refusal(target)
 

@@ -138,10 +138,14 @@ class ScreeningModel:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         self._texts = texts
-        self._vectorizer = TfidfVectorizer(
-            analyzer=_list_features, sublinear_tf=True, max_df=0.95 if len(texts) > 1 else 1.0
-        )
-        self._features = self._vectorizer.fit_transform(texts)
+        try:
+            self._vectorizer = TfidfVectorizer(
+                analyzer=_list_features, sublinear_tf=True, max_df=0.95
+            )
+            self._features = self._vectorizer.fit_transform(texts)
+        except ValueError:  # no word is left: there are none, or all records share them
+            self._vectorizer = TfidfVectorizer(analyzer=_list_features_and_blank)
+            self._features = self._vectorizer.fit_transform(texts)
 
     def score(self, read: Sequence[int], included: Sequence[bool]) -> NDArray[Any]:
         """Return a score for every record, learned from the places of those that were *read*.
@@ -172,13 +176,19 @@ class ScreeningModel:
         names = self._vectorizer.get_feature_names_out()
         best = [row.indices[one] for one in added.argsort()[::-1][:_REASONS] if added[one] > 0]
         spelled = {stem: word for word, stem in _stem_words(self._texts[at])}
-        return tuple(" ".join(spelled[stem] for stem in names[one].split()) for one in best)
+        words = (" ".join(spelled[stem] for stem in names[one].split()) for one in best)
+        return tuple(filter(None, words))
 
 
 def _list_features(text: str) -> list[str]:
     """Return the stems of a text and the pairs of neighbours among them."""
     stems = [stem for _, stem in _stem_words(text)]
     return [*stems, *map(" ".join, pairwise(stems))]
+
+
+def _list_features_and_blank(text: str) -> list[str]:
+    """Return the features of a text, and one that every text has, so that none is without."""
+    return [*_list_features(text), ""]
 
 
 def _stem_words(text: str) -> list[tuple[str, str]]:

@@ -43,7 +43,7 @@ _JOURNAL_STOP = re.compile("the|of|and|in|for|on|to|an?|de|la|le|et|und|de[rs]|d
 _BRACKETED = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
 # What databases add to a title: the language, the kind of text, a later erratum.
 _DATABASE_NOTE = re.compile(
-    r"\s*(?:\[(?:(?:meeting |conference )?abstracts?|poster|letter|review|see comments?"
+    r"(?:\[(?:(?:meeting |conference )?abstracts?|poster|letter|review|see comments?"
     r"|electronic resource|corrected)\b[^\[\]]{0,30}\]|\bLA: [A-Z][a-z]{2}"
     r"|\.?\[(?:Erratum|Retraction|Comment|Republished|Update) (?:appears )?in\b.*)\W*$",
     re.I,

@@ -169,7 +169,7 @@ def to_text(note: str, otherwise: PaperFile | None = None) -> str | None:
 
 
 def read_citekey(note: str) -> str:
-    """Return the citation key in a note; empty where there is none."""
+    """Return the citation key that a note has, or an empty string."""
     parts = _split(note)
     key = (parts.values or {}).get("citekey", "") if parts else ""
     return key if isinstance(key, str) else ""

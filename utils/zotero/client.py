@@ -60,7 +60,7 @@ class Keys(Protocol):
     """A place for the keys that Zotero programs gave us, by their servers' identifiers."""
 
     def find_key(self, server: str) -> str:
-        """Return the key for a server; "" if there is none."""
+        """Return the key for a server, or an empty string."""
 
     def keep_key(self, server: str, key: str) -> None:
         """Keep the key for a server."""

@@ -116,7 +116,7 @@ class Journal:
         ]
 
     def find_last_push(self, library: str) -> str:
-        """Return the last push that was not undone; "" if there is none."""
+        """Return the name of the last push that was not undone, or an empty string."""
         query = """SELECT push FROM steps WHERE library = ? AND state IN ('planned', 'made')
             ORDER BY number DESC LIMIT 1"""
         with self._open_journal() as db:
@@ -124,7 +124,7 @@ class Journal:
         return str(row[0]) if row else ""
 
     def find_key(self, server: str) -> str:
-        """Return the key for a server; "" if there is none."""
+        """Return the key for a server, or an empty string."""
         with self._open_journal() as db:
             row = db.execute("SELECT key FROM keys WHERE server = ?", (server,)).fetchone()
         return str(row[0]) if row else ""
