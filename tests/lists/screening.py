@@ -22,6 +22,7 @@ from tests.fixtures import fixture_text
 
 RAYYAN = fixture_text("lists/screening_rayyan.csv")
 RAYYAN_RIS = fixture_text("lists/screening_rayyan.ris")
+RAYYAN_BIBTEX = fixture_text("lists/screening_rayyan.bib")
 COVIDENCE = """\
 Title,Authors,Abstract,Published Year,Published Month,Journal,Volume,Issue,Pages,Accession Number,\
 DOI,Ref,Covidence #,Study,Notes,Tags

@@ -57,6 +57,43 @@ def test_rayyan_writes_the_same_notes_into_ris() -> None:
     )
 
 
+def test_rayyans_keys_labels_and_notes_come_from_bibtex_too() -> None:
+    first, second = read(screening.RAYYAN_BIBTEX, "articles.bib")
+    assert votes(first) == [("Kofi", "include"), ("Ama", "exclude")]
+    assert first.decisions[1].reasons == ("wrong outcome",)
+    assert first.labels == ("moss", "RCT")
+    assert first.notes == (
+        ("Kofi", 'see "Table 2" | p. 3'), ("Kofi", "ask: Ama"), ("Ama", "late"),
+    )  # fmt: skip
+    assert (first.key, first.rayyan_key) == ("ps-0123456789ab", "rayyan-901")
+    assert first.paper.ids == Ids(doi="10.1000/moss.1")
+    assert (second.key, second.rayyan_key, second.labels) == ("ps-00112233aabb", "", ("grey",))
+    assert not second.decisions
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "key,title,notes\nps-0123456789ab,A,{note}\n",
+        "key,title,notes\nrayyan-7,A,papershelf_key: ps-0123456789ab | {note}\n",
+        "TY  - JOUR\nAN  - ps-0123456789ab\nTI  - A\nN1  - {note}\nER  - \n",
+        "@article{{ps-0123456789ab,\n  title={{A}},\n  note={{{note}}}\n}}\n",
+    ],
+)
+def test_our_key_is_found_wherever_rayyan_keeps_an_imported_key(text: str) -> None:
+    note = "RAYYAN-INCLUSION: {Kofi=>Included} | RAYYAN-LABELS: a | USER-NOTES: {}"
+    [record] = read(text.format(note=note), choice="include")
+    assert (record.key, record.labels) == ("ps-0123456789ab", ("a",))
+
+
+def test_rayyans_own_key_is_kept_from_each_format() -> None:
+    ris = screening.RAYYAN_RIS.replace("TI  -", "AN  - rayyan-2\nTI  -")
+    assert [one.rayyan_key for one in read(ris)] == ["rayyan-2"]
+    rows = read(screening.RAYYAN)
+    assert [one.rayyan_key for one in rows] == [f"rayyan-{number}" for number in range(1, 5)]
+    assert rows[1].notes == (("Kofi", "no | no"),)
+
+
 @pytest.mark.parametrize(
     ("name", "choice", "stage", "reasons"),
     [

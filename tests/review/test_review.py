@@ -3,7 +3,9 @@
 import csv
 import io
 import json
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from tests.lists import screening
 from tests.world import World
 from utils import Library, cli
 from utils.errors import BadRequest, InUse, NotFound, Unreachable
-from utils.lists.decisions import GivenFacts, read_screened
+from utils.lists.decisions import KEY, GivenFacts, read_screened
 from utils.review import Review
 
 pytestmark = pytest.mark.slow
@@ -50,10 +52,14 @@ def searching(review: Review, more: str = "") -> Review:
     return review
 
 
-def table(*rows: tuple[str, ...]) -> bytes:
+def to_csv(rows: Iterable[tuple[str, ...]]) -> bytes:
     out = io.StringIO()
-    csv.writer(out).writerows([("doi", "decision", "screener", "reason"), *rows])
+    csv.writer(out).writerows(rows)
     return out.getvalue().encode()
+
+
+def table(*rows: tuple[str, ...]) -> bytes:
+    return to_csv([("doi", "decision", "screener", "reason"), *rows])
 
 
 def dois(review: Review) -> list[str]:
@@ -218,6 +224,51 @@ def test_what_goes_out_comes_back_by_its_key(library: Library, program: str) -> 
             continue
         read = list(read_screened(path.read_bytes(), path.name, GivenFacts("include", None, "Ama")))
         assert {one.key for one in read} == keys
+
+
+def test_labels_notes_and_keys_of_rayyan_are_kept(library: Library) -> None:
+    review = searching(library.reviews.create("moss"))
+    review.update()
+    first, second, *_ = review.ledger.records()
+    note = 'RAYYAN-INCLUSION: {"Kofi"=>"Included"} | RAYYAN-LABELS: wet,RCT | '
+    note += 'USER-NOTES: {"Kofi"=>["see p. 3"], "Ama"=>["late"]}'
+    rows = [("key", "title", "notes"), (first.key, "moss", note), ("rayyan-7", "moss", note)]
+    rows[2] = ("rayyan-7", second.paper.title, f"{KEY}: {second.key} | {note}")
+    review.read_decisions(to_csv(rows), "articles.csv")
+    again = ("rayyan-7", "Another spelling of it", 'RAYYAN-INCLUSION: {"Ama"=>"Maybe"}')
+    brought = review.read_decisions(to_csv([rows[0], again]), "again.csv")
+    assert (brought.rows, brought.unmatched) == (1, ())
+    decided = [(d.screener, d.choice) for d in review.ledger.decisions()[second.key]]
+    assert decided == [("Kofi", "include"), ("Ama", "maybe")]
+    review.report()
+    with (review.folder / "records.csv").open(newline="", encoding="utf-8") as file:
+        shown = [row for row in csv.DictReader(file) if row["labels"]]
+    assert [(row["papershelf_key"], row["labels"], row["notes"]) for row in shown] == [
+        (key, "wet; RCT", "Kofi: see p. 3; Ama: late") for key in (first.key, second.key)
+    ]
+    [exported] = review.export("rayyan")
+    told = GivenFacts("include")
+    back = {one.key: one for one in read_screened(exported.read_bytes(), exported.name, told)}
+    assert back[first.key].labels == ("wet", "RCT")
+    assert back[first.key].notes == (("Kofi", "see p. 3"), ("Ama", "late"))
+    assert "RAYYAN-INCLUSION" not in exported.read_text(encoding="utf-8")
+    [ris, _] = review.export("zotero")
+    assert ris.read_text(encoding="utf-8").count("KW  - wet") == 2
+
+
+def test_a_ledger_of_an_earlier_version_gets_its_tables_with_the_next_import(
+    library: Library,
+) -> None:
+    review = searching(library.reviews.create("moss"))
+    review.update()
+    with closing(sqlite3.connect(review.ledger.path)) as db:
+        db.executescript("DROP TABLE notes; DROP TABLE rayyan_keys")
+    assert (review.ledger.notes(), review.ledger.rayyan_keys()) == ({}, {})
+    key = review.ledger.records()[0].key
+    note = 'RAYYAN-INCLUSION: {"Kofi"=>"Included"} | USER-NOTES: {"Kofi"=>["see p. 3"]}'
+    rows = [("key", "title", "notes"), (key, "moss", note)]
+    review.read_decisions(to_csv(rows), "articles.csv")
+    assert review.ledger.notes() == {key: [("Kofi", "see p. 3")]}
 
 
 def test_links_lead_from_the_export_to_the_full_texts(library: Library) -> None:

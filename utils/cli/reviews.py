@@ -72,8 +72,8 @@ def _add_import(commands: Commands) -> None:
         "files",
         nargs="+",
         type=Path,
-        help="files exported by Rayyan (CSV, ZIP, RIS), Covidence (CSV), ASReview (CSV, RIS), "
-        "EPPI-Reviewer (JSON) or Zotero (RIS, CSV)",
+        help="files exported by Rayyan (CSV, ZIP, RIS, BibTeX), Covidence (CSV), "
+        "ASReview (CSV, RIS), EPPI-Reviewer (JSON) or Zotero (RIS, CSV)",
     )
     taken.add_argument(
         "--stage", default="", choices=("", *STAGES), help="the stage of screening that was decided"

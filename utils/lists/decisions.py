@@ -2,10 +2,7 @@
 
 `read_screened` reads a file of any of them. Where each form is known from:
 
-- Rayyan (``articles.csv``, alone or in its ZIP; RIS): all decisions stand in the notes, ``… |
-  RAYYAN-INCLUSION: {"Ann"=>"Included"} | RAYYAN-LABELS: a,b | RAYYAN-EXCLUSION-REASONS: c,d``, as
-  read by befriendabacterium/rayyanR (``parse_rayyan``) and j-5chneider/cbf-writing. Reasons are not
-  tied to a screener.
+- Rayyan (``articles.csv``, alone or in its ZIP; RIS; BibTeX): see `.rayyan`.
 - Covidence (CSV): the header has ``Covidence #`` (the WHO's list of March 2020 and many readers
   since); the list that was exported is the decision, named in the file
   (``review_1_included_csv_….csv``). Reasons in ``Notes`` as ``Exclusion reason: …;`` are
@@ -28,7 +25,6 @@ import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any, Literal
 
 from ..errors import BadRequest
@@ -37,14 +33,19 @@ from ..model.paper import Paper
 from ..system.plain_text import one_line
 from .described import paper_to_entry, to_paper
 from .pasted import Entry, collect_ids, decode_lines
+from .rayyan import MAX_PER_RECORD, find_rayyan_key, parse_rayyan_notes, shorten_label, split_labels
 from .references import (
+    BIBTEX_START,
     MAX_LIST_BYTES,
     RIS_START,
     Columns,
+    get_bibtex_fields,
+    get_bibtex_ids,
     get_ris_fields,
     get_ris_ids,
     get_values,
     parse_header,
+    read_bibtex_records,
     read_ris_records,
     require_text,
     sample_lines,
@@ -57,8 +58,6 @@ STAGES: tuple[Stage, ...] = ("title_abstract", "full_text")
 KEY = "papershelf_key"
 """The column with our name of a record; in notes, ``papershelf_key: ps-…``."""
 _KEY = re.compile(r"\bps-[0-9a-f]{12}\b")
-_NAME_MAX_CHARS = 300  # characters of a reason or name
-_MAX_PER_RECORD = 200  # labels, reasons or screeners of one record
 _CHOICES: dict[str, Choice] = {
     **dict.fromkeys(("1", "include", "included", "yes", "relevant", "true", "in"), "include"),
     **dict.fromkeys(("0", "exclude", "excluded", "no", "irrelevant", "false", "out"), "exclude"),
@@ -70,10 +69,6 @@ _LABEL_COLUMNS = (
     *("included_final", "included_flag", "include"),
 )
 _DECISION_COLUMNS = ("decision", *_LABEL_COLUMNS)
-_RAYYAN_FIELD = re.compile(
-    r"RAYYAN-(INCLUSION|LABELS|EXCLUSION-REASONS):\s*(.*?)\s*(?=\|\s*[A-Z][A-Z-]+:|$)", re.S
-)
-_RAYYAN_VOTE = re.compile(r'"((?:[^"\\]|\\.){0,200})"\s*=\\?>\s*"?(\w{1,12})"?')
 _DECISION_TAG = re.compile(
     r"(?:papershelf/)?(include|exclude|maybe)d?(?:\s*[:/]\s*(\S.{0,300}))?", re.I | re.S
 )
@@ -121,6 +116,10 @@ class ScreenedRecord:
         Our own name of the record, where the program kept it.
     paper : Paper
         Its identifiers and what it says of itself.
+    notes : tuple of (str, str)
+        Screeners with their notes.
+    rayyan_key : str
+        Rayyan's own name of the record, which later exports have, too.
     """
 
     where: str
@@ -128,6 +127,8 @@ class ScreenedRecord:
     paper: Paper
     labels: tuple[str, ...] = ()
     decisions: tuple[Decision, ...] = ()
+    notes: tuple[tuple[str, str], ...] = ()
+    rayyan_key: str = ""
 
     @property
     def is_excluded(self) -> bool:
@@ -232,8 +233,11 @@ def _read_any_format(data: bytes, told: GivenFacts) -> Iterator[ScreenedRecord]:
     start = data[:1000].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start[:1] in (b"{", b"["):
         return _read_eppi(data, told)
-    if any(map(RIS_START.match, sample_lines(decode_lines(data), 60))):
+    first = sample_lines(decode_lines(data), 60)
+    if any(map(RIS_START.match, first)):
         return _read_ris(data, told)
+    if any(map(BIBTEX_START.match, first)):
+        return _read_bibtex(data, told)
     return _read_table(data, told)
 
 
@@ -245,7 +249,7 @@ def _read_table(data: bytes, told: GivenFacts) -> Iterator[ScreenedRecord]:
     first = next((line for line in lines if line.strip()), "")
     delimiter, fields = parse_header(first)
     if not fields:
-        msg = "The list is not a table with a header, RIS or JSON."
+        msg = "The list is not a table with a header, RIS, BibTeX or JSON."
         raise BadRequest(msg, "Export CSV, RIS or (EPPI-Reviewer) JSON from the program.")
     [(_, header)] = list(yield_table_rows([first], delimiter, 1))
     names = [name.strip().lower() for name in header]
@@ -261,21 +265,26 @@ def _row_to_screened(
 ) -> ScreenedRecord:
     """Read a row of any program's table."""
     notes = cells.get("notes", "")
-    labels, decisions = _read_rayyan_notes(notes, told)
+    labels, decisions, comments = _read_rayyan_notes(notes, told)
     if not decisions and "covidence #" in cells:
-        labels = _split_labels(cells.get("tags", ""), ";")
+        labels = split_labels(cells.get("tags", ""), ";")
         decisions = _read_covidence_notes(notes, told)
     elif not decisions and (column := _find_label_column(cells)):
         decisions = _read_decision_column(cells, cells[column], told)
-        labels = _split_labels(cells.get("asreview_tags", "").strip("[]"), ",")
+        labels = split_labels(cells.get("asreview_tags", "").strip("[]"), ",")
     elif not decisions and ("manual tags" in cells or "automatic tags" in cells):
-        labels = _split_labels(cells.get("manual tags", ""), ";")
+        labels = split_labels(cells.get("manual tags", ""), ";")
         decisions = _read_decision_tags(labels, told)
     decisions = decisions or _apply_given_choice(told)
-    key = _KEY.search(
-        cells.get(KEY, "") or notes or cells.get("note", "") or cells.get("extra", "")
-    )
-    return ScreenedRecord(where, key[0] if key else "", paper, labels, decisions)
+    named = " ".join(cells.get(name, "") for name in (KEY, "key", "notes", "note", "extra"))
+    rayyan_key = find_rayyan_key(cells.get("key", ""))
+    return ScreenedRecord(where, _find_key(named), paper, labels, decisions, comments, rayyan_key)
+
+
+def _find_key(text: str) -> str:
+    """Return Papershelf's key of a record; empty if the program did not keep it."""
+    found = _KEY.search(text)
+    return found[0] if found else ""
 
 
 def _find_label_column(cells: Mapping[str, str]) -> str:
@@ -295,10 +304,10 @@ def _read_decision_column(
     known: Stage = next((one for one in STAGES if one == stage), "title_abstract")
     return (
         Decision(
-            told.screener or _shorten_label(given),
+            told.screener or shorten_label(given),
             told.choice or choice,
             told.stage or known,
-            _split_labels(reasons, ";") if choice == "exclude" else (),
+            split_labels(reasons, ";") if choice == "exclude" else (),
         ),
     )
 
@@ -309,7 +318,7 @@ def _read_covidence_notes(notes: str, told: GivenFacts) -> tuple[Decision, ...]:
     reasons = _COVIDENCE_REASON.findall(notes) if told.choice == "exclude" else []
     stage = told.stage or "title_abstract"
     screener = told.screener or "consensus"  # its lists hold what the team agreed on
-    return (Decision(screener, told.choice, stage, tuple(map(_shorten_label, reasons))),)
+    return (Decision(screener, told.choice, stage, tuple(map(shorten_label, reasons))),)
 
 
 # -- notes and tags --------------------------------------------------------------------------------
@@ -317,21 +326,16 @@ def _read_covidence_notes(notes: str, told: GivenFacts) -> tuple[Decision, ...]:
 
 def _read_rayyan_notes(
     notes: str, told: GivenFacts
-) -> tuple[tuple[str, ...], tuple[Decision, ...]]:
-    """Read labels and decisions from Rayyan's notes."""
-    if "RAYYAN-" not in notes:
-        return (), ()
-    parts = dict(
-        _RAYYAN_FIELD.findall(" ".join(notes.split()))
-    )  # runs of blanks would take for ever
-    reasons = _split_labels(parts.get("EXCLUSION-REASONS", ""), ",")
+) -> tuple[tuple[str, ...], tuple[Decision, ...], tuple[tuple[str, str], ...]]:
+    """Read labels, decisions and screeners' notes from Rayyan's notes."""
+    parsed = parse_rayyan_notes(notes)
     stage = told.stage or "title_abstract"
-    decisions = []
-    for name, value in islice(_RAYYAN_VOTE.findall(parts.get("INCLUSION", "")), _MAX_PER_RECORD):
-        if choice := _CHOICES.get(value.lower()):
-            why = reasons if choice == "exclude" else ()
-            decisions.append(Decision(_shorten_label(name), choice, stage, why))
-    return _split_labels(parts.get("LABELS", ""), ","), tuple(decisions)
+    decisions = tuple(
+        Decision(name, choice, stage, parsed.reasons if choice == "exclude" else ())
+        for name, value in parsed.votes
+        if (choice := _CHOICES.get(value.lower()))
+    )
+    return parsed.labels, decisions, parsed.comments
 
 
 def _read_decision_tags(tags: Iterable[str], told: GivenFacts) -> tuple[Decision, ...]:
@@ -340,7 +344,7 @@ def _read_decision_tags(tags: Iterable[str], told: GivenFacts) -> tuple[Decision
     for tag in tags:
         if match := _DECISION_TAG.fullmatch(tag.strip()):
             choice = _CHOICES[match[1].lower()]
-            found.setdefault(choice, []).extend(filter(None, [_shorten_label(match[2] or "")]))
+            found.setdefault(choice, []).extend(filter(None, [shorten_label(match[2] or "")]))
     if not found:
         return ()
     choice = next(iter(found)) if len(found) == 1 else "maybe"
@@ -355,8 +359,8 @@ def _read_ris(data: bytes, told: GivenFacts) -> Iterator[ScreenedRecord]:
             for tag in ("N1", "N2", "RN")
             for note in get_values(fields, tag)
         ]
-        tags = tuple(_shorten_label(tag) for tag in get_values(fields, "KW")[:_MAX_PER_RECORD])
-        labels, decisions = _read_rayyan_notes(" | ".join(notes), told)
+        tags = tuple(shorten_label(tag) for tag in get_values(fields, "KW")[:MAX_PER_RECORD])
+        labels, decisions, comments = _read_rayyan_notes(" | ".join(notes), told)
         if not decisions:
             words = " ".join(notes).lower()  # asreview/data/ris.py looks for them anywhere
             label = next((mark for name, mark in _ASREVIEW_NOTE.items() if name in words), "")
@@ -367,10 +371,31 @@ def _read_ris(data: bytes, told: GivenFacts) -> Iterator[ScreenedRecord]:
                 or _read_decision_tags(tags, told)
                 or _apply_given_choice(told)
             )
-        key = _KEY.search(" ".join([*notes, *get_values(fields, "ID")]))
+        names = " ".join([*get_values(fields, "ID"), *get_values(fields, "AN")])
+        key = _find_key(f"{' '.join(notes)} {names}")
         paper = replace(to_paper(get_ris_fields(fields)), ids=get_ris_ids(fields))
         labels = labels or tuple(tag for tag in tags if _DECISION_TAG.fullmatch(tag))
-        yield ScreenedRecord(f"record {number}", key[0] if key else "", paper, labels, decisions)
+        rayyan_key = find_rayyan_key(names)
+        yield ScreenedRecord(
+            f"record {number}", key, paper, labels, decisions, comments, rayyan_key
+        )
+
+
+def _read_bibtex(data: bytes, told: GivenFacts) -> Iterator[ScreenedRecord]:
+    """Read Rayyan's BibTeX; a list without its notes needs a given decision."""
+    for entry in read_bibtex_records(decode_lines(data)):
+        notes = " | ".join(filter(None, map(entry.fields.get, ("note", "notes", "annote"))))
+        labels, decisions, comments = _read_rayyan_notes(notes, told)
+        paper = replace(to_paper(get_bibtex_fields(entry.fields)), ids=get_bibtex_ids(entry.fields))
+        yield ScreenedRecord(
+            f"{entry.key or entry.kind} (line {entry.line})",
+            _find_key(f"{notes} {entry.key}"),
+            paper,
+            labels,
+            decisions or _apply_given_choice(told),
+            comments,
+            find_rayyan_key(entry.key),
+        )
 
 
 def _apply_given_choice(told: GivenFacts) -> tuple[Decision, ...]:
@@ -433,27 +458,17 @@ def _reference_to_screened(
         "authors": [name.strip() for name in text("Authors").split(";") if name.strip()],
     }
     given = [code.get("AttributeId") for code in one.get("Codes") or () if isinstance(code, dict)]
-    named = [codes[code] for code in given[:_MAX_PER_RECORD] if code in codes]
+    named = [codes[code] for code in given[:MAX_PER_RECORD] if code in codes]
     reasons: dict[tuple[Choice, Stage], list[str]] = {}
     for name, stage in named:
         if match := _EPPI_CHOICE.match(name):
             place = (_CHOICES[match[1].lower()], told.stage or stage)
-            reasons.setdefault(place, []).append(_shorten_label(match[2]))
+            reasons.setdefault(place, []).append(shorten_label(match[2]))
     decisions = tuple(
         Decision(told.screener, choice, at, tuple(filter(None, why)) if choice == "exclude" else ())
         for (choice, at), why in reasons.items()
     )
-    key = _KEY.search(f"{text('Comments')} {text('OldItemId')} {text('Abstract')}")
+    key = _find_key(f"{text('Comments')} {text('OldItemId')} {text('Abstract')}")
     paper = replace(to_paper(said), ids=ids or Ids())
-    labels = tuple(_shorten_label(name) for name, _ in named if not _EPPI_CHOICE.match(name))
-    return ScreenedRecord(
-        where, key[0] if key else "", paper, labels, decisions or _apply_given_choice(told)
-    )
-
-
-def _split_labels(text: str, sign: str) -> tuple[str, ...]:
-    return tuple(filter(None, map(_shorten_label, text.split(sign)[:_MAX_PER_RECORD])))
-
-
-def _shorten_label(text: str) -> str:
-    return one_line(text).strip(" '\"")[:_NAME_MAX_CHARS]
+    labels = tuple(shorten_label(name) for name, _ in named if not _EPPI_CHOICE.match(name))
+    return ScreenedRecord(where, key, paper, labels, decisions or _apply_given_choice(told))

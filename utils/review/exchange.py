@@ -8,7 +8,9 @@ Each program imports its own format:
 - EPPI-Reviewer: RIS;
 - Zotero: RIS with tags and relative attachments, and CSL-JSON.
 
-Papershelf's key is in the notes, which all programs preserve; for ASReview it is a column.
+Papershelf's key is in the notes, which all programs preserve; for ASReview it is a column. Labels
+and screeners' notes of earlier imports go to Rayyan in Rayyan's own form, and labels to Zotero as
+tags. Decisions are left out, since a later import would count them for its own stage.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ..citations import to_csl_item, to_ris
 from ..lists.decisions import KEY
@@ -41,18 +43,26 @@ _COVIDENCE_MAX_RECORDS = 15_000
 _ASREVIEW_LABELS = {"include": "1", "exclude": "0"}
 
 
+class RecordTags(NamedTuple):
+    """Labels, and screeners with their notes, by record key."""
+
+    labels: Mapping[str, Sequence[str]]
+    comments: Mapping[str, Sequence[tuple[str, str]]]
+
+
 def export_records(
     program: Program,
     rows: Sequence[Standing],
     file_of: FileOf,
     places: Mapping[str, int] | None = None,
+    tags: RecordTags | None = None,
 ) -> dict[str, str]:
     """Return the files for a program: file names and contents.
 
     *places* are places in the order of screening by record key; they are written into the notes,
     and for ASReview into a column.
     """
-    notes = _NoteWriter(file_of, places or {})
+    notes = _NoteWriter(file_of, places or {}, tags or RecordTags({}, {}))
     if program == "rayyan":
         return {
             "rayyan.csv": _to_csv(_RAYYAN_COLUMNS, (_to_rayyan_row(one, notes) for one in rows))
@@ -77,8 +87,9 @@ def export_records(
 class _NoteWriter:
     """The path of a record's full text, and the notes that name key and place of the record."""
 
-    def __init__(self, file_of: FileOf, places: Mapping[str, int]) -> None:
+    def __init__(self, file_of: FileOf, places: Mapping[str, int], tags: RecordTags) -> None:
         self.find_file = file_of
+        self._tags = tags
         self._places = places
 
     def get_place(self, one: Standing) -> str:
@@ -89,6 +100,22 @@ class _NoteWriter:
         """Return the lines of notes that belong to every record."""
         place = self.get_place(one)
         return [f"{KEY}: {one.record.key}", *([f"screening order: {place}"] if place else [])]
+
+    def get_labels(self, one: Standing) -> Sequence[str]:
+        """Return the labels of a record."""
+        return self._tags.labels.get(one.record.key, ())
+
+    def list_rayyan_fields(self, one: Standing) -> list[str]:
+        """Return labels and screeners' notes as Rayyan writes them into a note."""
+        labels = ",".join(self.get_labels(one))
+        by_screener: dict[str, list[str]] = {}
+        for screener, comment in self._tags.comments.get(one.record.key, ()):
+            by_screener.setdefault(screener, []).append(json.dumps(comment, ensure_ascii=False))
+        said = ", ".join(f'"{name}"=>[{", ".join(all_)}]' for name, all_ in by_screener.items())
+        return [
+            *([f"RAYYAN-LABELS: {labels}"] if labels else []),
+            *([f"USER-NOTES: {{{said}}}"] if said else []),
+        ]
 
 
 def _covidence_files(rows: Sequence[Standing], notes: _NoteWriter) -> Iterator[tuple[str, str]]:
@@ -119,7 +146,8 @@ def _to_ris_record(one: Standing, notes: _NoteWriter, *, tagged: bool = False) -
     head, end, _ = to_ris(one.record.paper, notes.find_file(one)).rpartition("ER  - ")
     lines = [f"N1  - {note}" for note in notes.list_notes(one)]
     if tagged:
-        lines += [f"KW  - {tag}" for tag in _to_zotero_tags(one)]
+        tags = dict.fromkeys([*_to_zotero_tags(one), *map(one_line, notes.get_labels(one))])
+        lines += [f"KW  - {tag}" for tag in tags]
     return "".join([head, *(f"{line}\n" for line in lines), end, "\n\n"])
 
 
@@ -139,7 +167,11 @@ def _to_rayyan_row(one: Standing, notes: _NoteWriter) -> dict[str, str]:
     paper, ids = one.record.paper, one.record.paper.ids
     year, month, day = [*paper.published.split("-"), "", "", ""][:3]
     file = notes.find_file(one)
-    lines = [*notes.list_notes(one), f"full text: {file}" if file else ""]
+    lines = [
+        *notes.list_notes(one),
+        f"full text: {file}" if file else "",
+        *notes.list_rayyan_fields(one),
+    ]
     return {
         **_to_common_row(one),
         "key": one.record.key,

@@ -46,6 +46,12 @@ _TABLES = (
         why TEXT NOT NULL)""",
     "CREATE INDEX decisions_key ON decisions (key)",
 )
+# Ledgers of earlier versions get these with their next event.
+_ADDED_TABLES = (
+    """CREATE TABLE IF NOT EXISTS notes (event INTEGER NOT NULL, key TEXT NOT NULL,
+        screener TEXT NOT NULL, note TEXT NOT NULL)""",
+    """CREATE TABLE IF NOT EXISTS rayyan_keys (rayyan_key TEXT PRIMARY KEY, key TEXT NOT NULL)""",
+)
 # The latest decision for each screener, stage and record.
 _LATEST_DECISIONS = """SELECT key, stage, screener, choice, reasons FROM decisions WHERE rowid IN
     (SELECT max(rowid) FROM decisions GROUP BY key, stage, screener) ORDER BY rowid"""
@@ -156,6 +162,8 @@ class ReviewLedger:
         """Record an event with all its rows in one transaction."""
         with self._open() as db, sqlite.transaction(db):
             insert = "INSERT INTO events (at, version, what, detail) VALUES (?, ?, ?, ?)"
+            for table in _ADDED_TABLES:
+                db.execute(table)
             done = db.execute(insert, (utc_now(), get_version(), what, _to_json(detail)))
             yield EventWriter(db, int(done.lastrowid or 0))
 
@@ -211,6 +219,18 @@ class ReviewLedger:
             made.setdefault(key, []).append(label)
         return made
 
+    def notes(self) -> dict[str, list[tuple[str, str]]]:
+        """Return the notes of screeners, by record key: screener and note."""
+        made: dict[str, list[tuple[str, str]]] = {}
+        query = "SELECT DISTINCT key, screener, note FROM notes ORDER BY rowid"
+        for key, screener, note in self._select_added("notes", query):
+            made.setdefault(key, []).append((screener, note))
+        return made
+
+    def rayyan_keys(self) -> dict[str, str]:
+        """Return the keys of records, by Rayyan's keys in earlier imports."""
+        return dict(self._select_added("rayyan_keys", "SELECT rayyan_key, key FROM rayyan_keys"))
+
     def unmatched(self) -> list[tuple[int, str, str, str]]:
         """Return the unmatched rows of decision files: event, place, title, reason."""
         return list(self._select("SELECT event, place, title, why FROM unmatched ORDER BY rowid"))
@@ -218,6 +238,11 @@ class ReviewLedger:
     def _select(self, query: str) -> list[Any]:
         with self._open() as db:
             return db.execute(query).fetchall()
+
+    def _select_added(self, table: str, query: str) -> list[Any]:
+        """Return the rows of an added table; none where the ledger does not have it yet."""
+        tables = self._select("SELECT name FROM sqlite_master WHERE type = 'table'")
+        return self._select(query) if (table,) in tables else []
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -269,9 +294,12 @@ class EventWriter:
         self._db.executemany("INSERT INTO searches VALUES (?, ?, ?, ?, ?)", rows)
 
     def add_decisions(self, matched: Iterable[tuple[str, ScreenedRecord]]) -> int:
-        """Add the decisions and labels of a file, by record key; return the number of decisions."""
+        """Add the contents of a decision file, by record key; return the number of decisions."""
         at, rows, labels = utc_now(), [], []
+        notes, rayyan_keys = [], []
         for key, one in matched:
+            notes += [(self.number, key, *note) for note in one.notes]
+            rayyan_keys += [(one.rayyan_key, key)] if one.rayyan_key else []
             labels += [(self.number, key, label) for label in one.labels]
             rows += [
                 (self.number, key, d.stage, d.screener, d.choice, _to_json(d.reasons), at)
@@ -279,6 +307,8 @@ class EventWriter:
             ]
         self._db.executemany("INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
         self._db.executemany("INSERT INTO labels VALUES (?, ?, ?)", labels)
+        self._db.executemany("INSERT INTO notes VALUES (?, ?, ?, ?)", notes)
+        self._db.executemany("INSERT OR REPLACE INTO rayyan_keys VALUES (?, ?)", rayyan_keys)
         return len(rows)
 
     def add_unmatched(self, rows: Sequence[tuple[str, str, str]]) -> None:

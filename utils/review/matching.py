@@ -3,9 +3,10 @@
 Rows are matched in this order:
 
 1. by Papershelf's key, if the program preserved it;
-2. by identifiers;
-3. by same-paper matching (`..search.fused_results.group_records`);
-4. by the whole title, if only one record has it and the years agree.
+2. by Rayyan's key, if an earlier import had it;
+3. by identifiers;
+4. by same-paper matching (`..search.fused_results.group_records`);
+5. by the whole title, if only one record has it and the years agree.
 
 A row that matches several records or none is reported, and its decision is not counted.
 """
@@ -36,9 +37,13 @@ class MatchedRows:
     unmatched: tuple[Unmatched, ...]
 
 
-def match_rows(rows: Sequence[ScreenedRecord], records: Sequence[Record]) -> MatchedRows:
-    """Find the record of each row."""
-    keys = {record.key for record in records}
+def match_rows(
+    rows: Sequence[ScreenedRecord],
+    records: Sequence[Record],
+    rayyan_keys: Mapping[str, str] | None = None,
+) -> MatchedRows:
+    """Find the record of each row; *rayyan_keys* are our keys by the keys of earlier imports."""
+    ids_by_key = {record.key: record.paper.ids for record in records}
     names: defaultdict[str, set[str]] = defaultdict(set)
     for record in records:
         for name in record.paper.ids.names():
@@ -46,8 +51,12 @@ def match_rows(rows: Sequence[ScreenedRecord], records: Sequence[Record]) -> Mat
     found: dict[int, str] = {}
     unmatched: dict[int, str] = {}
     for at, row in enumerate(rows):
-        if row.key in keys:
-            found[at] = row.key
+        earlier = (rayyan_keys or {}).get(row.rayyan_key, "")
+        if earlier in ids_by_key and ids_by_key[earlier].clash(row.paper.ids):
+            earlier = ""
+        key = row.key if row.key in ids_by_key else earlier
+        if key in ids_by_key:
+            found[at] = key
             continue
         of_names = set().union(*(names.get(name, set()) for name in row.paper.ids.names()))
         if len(of_names) == 1:

@@ -41,7 +41,7 @@ MAX_ROWS_SHOWN = 50
 Row = tuple[object, ...]
 _RECORD_COLUMNS = (
     *("papershelf_key", "pmid", "pmcid", "doi", "title", "year", "journal", "found_by"),
-    *("title_abstract", "full_text", "reason", "retracted", "text", "file", "labels"),
+    *("title_abstract", "full_text", "reason", "retracted", "text", "file", "labels", "notes"),
 )
 _DECISION_COLUMNS = ("papershelf_key", "title", "stage", "screener", "decision", "reason")
 _SEARCH_COLUMNS = (
@@ -105,7 +105,7 @@ def render_tables(
     text_of: TextOf,
 ) -> dict[str, str]:
     """Return the CSV tables of a review, by file name."""
-    labels = ledger.labels()
+    labels, notes = ledger.labels(), ledger.notes()
     unmatched = [
         {"event": str(event), "place": place, "title": title, "why": why}
         for event, place, title, why in ledger.unmatched()
@@ -113,7 +113,14 @@ def render_tables(
     return {
         "records.csv": _to_csv(
             _RECORD_COLUMNS,
-            (_to_record_row(one, text_of(one.record, texts), labels) for one in every),
+            (
+                _to_record_row(one, text_of(one.record, texts))
+                | {
+                    "labels": "; ".join(labels.get(one.record.key, ())),
+                    "notes": "; ".join(map(": ".join, notes.get(one.record.key, ()))),
+                }
+                for one in every
+            ),
         ),
         "decisions.csv": _to_csv(
             _DECISION_COLUMNS, (row for one in every for row in _to_decision_rows(one))
@@ -196,9 +203,7 @@ def render_review_appendix(
     return render_appendix(protocol.title, reported, answers, software=software, **options)  # type: ignore[arg-type]
 
 
-def _to_record_row(
-    one: Standing, text: Harvested | None, labels: Mapping[str, Sequence[str]]
-) -> dict[str, object]:
+def _to_record_row(one: Standing, text: Harvested | None) -> dict[str, object]:
     paper = one.record.paper
     return {
         "papershelf_key": one.record.key,
@@ -215,7 +220,6 @@ def _to_record_row(
         "retracted": paper.retracted,
         "text": text.state if text else "",
         "file": text.file if text else "",
-        "labels": "; ".join(labels.get(one.record.key, ())),
     }
 
 

@@ -32,7 +32,7 @@ from ..system.keyword_options import explain_options
 from ..system.process import get_version
 from ..system.safe_files import disk_errors, exclusive_lock, is_device_name, make_folder, write_file
 from . import report
-from .exchange import Program, export_records
+from .exchange import Program, RecordTags, export_records
 from .ledger import (
     AT_UPDATES,
     Event,
@@ -181,7 +181,7 @@ class Review:
             this review.
         """
         rows = list(read_screened(data, name, told))
-        found = match_rows(rows, self.ledger.records())
+        found = match_rows(rows, self.ledger.records(), self.ledger.rayyan_keys())
         if not found.rows:
             msg = f"None of the {len(rows):,} rows of {name} is a record of the review {self.name}."
             first = command_line(f"review update {self.name}")
@@ -306,7 +306,8 @@ class Review:
 
         folder = self.folder / "export"
         make_folder(folder)
-        files = export_records(program, rows, file_of, places)
+        tags = RecordTags(self.ledger.labels(), self.ledger.notes())
+        files = export_records(program, rows, file_of, places, tags)
         for name, text in files.items():
             write_file(folder / name, text.encode("utf-8", "replace"))
         with self.ledger.record_event("export", {"for": program, "records": len(rows)}):
