@@ -116,6 +116,15 @@ def test_what_is_no_file_and_no_identifier_is_a_question(tmp_path, question):
     assert read_arguments(["heart", question]).query == f"heart {question}"
 
 
+def test_a_query_that_is_also_a_folder_is_used_with_a_note(tmp_path, monkeypatch, capsys):
+    (tmp_path / "corals").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert read_arguments(["corals"]).query == "corals"
+    assert "corals is also a folder here" in capsys.readouterr().err
+    assert read_arguments(["polyps"]).query == "polyps"
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize(
     "word",
     [

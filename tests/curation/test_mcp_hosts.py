@@ -19,6 +19,7 @@ from utils.curation.mcp_hosts import (
     build_environment,
     build_host_settings,
     server_command,
+    server_entry,
 )
 from utils.settings import Settings, get_uv_path, load_settings
 
@@ -157,9 +158,11 @@ def test_a_shelf_served_over_http_is_served_to_hosts_over_stdio():
         assert not [name for name in server["env"] if name.startswith("MCP_")], host
 
 
-def test_without_an_address_its_place_is_shown():
-    for _, server in servers(load_settings(pubmed_email=""), PLAIN):
+def test_without_an_address_its_place_is_shown_in_what_is_pasted_but_never_written():
+    without = load_settings(pubmed_email="")
+    for _, server in servers(without, PLAIN):
         assert server["env"]["PUBMED_EMAIL"] == "YOUR ADDRESS"
+    assert "PUBMED_EMAIL" not in server_entry(without, PLAIN)["env"]
 
 
 # -- really started ---------------------------------------------------------------------------

@@ -209,6 +209,8 @@ def read_arguments(words: Sequence[str], *, excluded_too: bool = True) -> QueryO
             raise build_unreadable_error(Path(word))
         else:
             others.append(word)
+            if len(words) == 1 and _path_exists(word):
+                note(f"{word} is also a folder here. It is used as a query, not as a list.")
     if others and lists:
         msg = f"{others[0]!r} is not a file or an identifier, unlike other arguments."
         raise BadRequest(msg, "Put a query into quotes. To combine it with lists, use --query.")

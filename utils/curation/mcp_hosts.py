@@ -175,6 +175,8 @@ def build_host_settings(
         Whether the shell that the line for Claude Code is pasted into is one of Windows.
     """
     server = server_entry(settings, command)
+    if not settings.contact:
+        server["env"] = {"PUBMED_EMAIL": "YOUR ADDRESS"} | server["env"]
     return {
         f"{host.name} ({host.shown})" if host.sign == "" else host.name: _render_host_settings(
             host, server, windows=windows
@@ -192,8 +194,7 @@ def server_entry(settings: Settings, command: Sequence[str]) -> Server:
         How the server is started (`server_command`).
     """
     words = [*command, *_stdio_only(settings)]
-    missing = {} if settings.contact else {"PUBMED_EMAIL": "YOUR ADDRESS"}
-    return {"command": words[0], "args": words[1:], "env": missing | build_environment(settings)}
+    return {"command": words[0], "args": words[1:], "env": build_environment(settings)}
 
 
 def _render_host_settings(host: McpHost, server: Server, *, windows: bool) -> str:
