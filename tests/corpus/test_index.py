@@ -546,6 +546,29 @@ def test_a_corpus_in_postgresql_is_indexed_alike(tmp_path: Path, database_url: s
     corpus.database.close()
 
 
+@POSTGRESQL
+def test_a_database_made_in_the_c_locale_holds_texts_too(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """Its encoding is SQL_ASCII, for which the driver returns bytes unless it is told better."""
+    import psycopg
+
+    server = request.getfixturevalue("postgresql")
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(
+            "CREATE DATABASE ascii ENCODING 'SQL_ASCII' TEMPLATE template0 LOCALE 'C'"
+        )
+    url = server.replace("/postgres?", "/ascii?")
+    corpus = with_model(corpus_in(tmp_path / "papers", database_url=url), Model())
+    changed(corpus, 0)
+    run(corpus)
+    assert corpus.stats().passages > 0
+    corpus.finder.close()
+    corpus.database.close()
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute("DROP DATABASE ascii WITH (FORCE)")
+
+
 @pytest.mark.slow
 def test_a_run_may_be_killed_at_any_step(tmp_path: Path) -> None:
     root = Path(__file__).resolve().parents[2]

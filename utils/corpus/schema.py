@@ -490,6 +490,8 @@ def _make_engine(url: URL) -> Engine:
             given = url.query.get("options", "")
             options = {
                 "connect_timeout": _CONNECT_S,
+                # A database that was made in the C locale (SQL_ASCII) would return bytes.
+                "client_encoding": "utf8",
                 "options": f"-c lock_timeout={1000 * _PATIENCE_S} {given}".rstrip(),
             }
             engine = create_engine(url, pool_pre_ping=True, connect_args=options)
