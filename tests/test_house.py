@@ -64,6 +64,13 @@ def test_a_broken_reference_is_found(tmp_path: Path) -> None:
     assert [one.rpartition(": ")[2] for one in found] == ["`.there.gone`", "`.nowhere`"]
 
 
+def test_no_hint_removes_the_extras_that_are_installed() -> None:
+    """`uv sync --extra X` alone uninstalls every other extra."""
+    pages = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md"), *modules().values()]
+    bare = re.compile(r"uv sync (?!--inexact)[^`'\"\n]*--extra")
+    assert not [path for path in pages if bare.search(path.read_text(encoding="utf-8"))]
+
+
 _IMPORT_EACH_FIRST = """
 import importlib, sys
 for name in sys.argv[1:]:

@@ -16,3 +16,8 @@ PROGRAM = "uv run server.py" if IN_CHECKOUT else "papershelf"
 def command_line(words: str = "") -> str:
     """Return what a person types to run a command, such as ``shelf audit --fix``."""
     return f"{PROGRAM} {words}".rstrip()
+
+
+def install_command(extra: str) -> str:
+    """Return what a person types to install an extra; in a checkout other extras stay installed."""
+    return f'uv sync --inexact --extra {extra} (or: pip install "papershelf[{extra}]")'

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .command_line import command_line
+from .command_line import command_line, install_command
 
 
 class PaperError(Exception):
@@ -312,5 +312,5 @@ def require_pyarrow() -> None:
 
     if find_spec("pyarrow") is None:
         msg = "Parquet needs what is not installed here: pyarrow."
-        hint = "Run `uv sync --extra parquet` (elsewhere `pip install pyarrow`), or export as csv."
+        hint = f"Run: {install_command('parquet')}, or export as csv."
         raise NotConfigured(msg, hint)

@@ -72,7 +72,10 @@ def test_damage_is_found_and_says_what_to_do(shell, library):
     part.write_bytes(part.read_bytes()[:-9] + b"x" * 9)
     status, out, _ = shell("verify", "--engine", "here")
     assert status == 1
-    assert "damaged: delete it; to make it again: uv run server.py mirror pubmed" in out
+    assert "is damaged; to make it again: uv run server.py mirror pubmed" in out
+    status, out, _ = shell("pubmed", "--engine", "here")
+    assert (status, out.startswith("1 file read: 4 records")) == (0, True)
+    assert shell("verify", "--engine", "here")[0] == 0
     part.unlink()
     assert "is gone" in shell("verify", "--engine", "here")[1]
     assert shell("pubmed", "--engine", "here")[0] == 0
@@ -96,7 +99,7 @@ def test_without_its_extra_it_says_what_to_install(shell, monkeypatch, verb):
     assert status == 2
     assert "not installed here:" in err
     assert "duckdb" in err
-    assert "uv sync --extra mirror" in err
+    assert "uv sync --inexact --extra mirror" in err
 
 
 @needed
@@ -105,7 +108,7 @@ def test_an_engine_says_what_it_lacks(shell, monkeypatch, engine, extra):
     monkeypatch.setattr("utils.mirror.engines.find_spec", lambda name: None)
     status, _, err = shell("pubmed", "--engine", engine)
     assert status == 2
-    assert f"uv sync --extra {extra}" in err
+    assert f"uv sync --inexact --extra {extra}" in err
 
 
 @needed
@@ -127,7 +130,7 @@ def test_progress_says_files_rates_errors_and_what_is_left():
 
 
 @needed
-def test_a_choice_of_pmc_is_planned_mirrored_and_seen(shell, world, tmp_path):
+def test_a_choice_of_pmc_is_planned_mirrored_and_seen(shell, world, tmp_path, monkeypatch):
     status, _, err = shell("pmc", "--engine", "here")
     assert status == 2
     assert "--all" in err
@@ -147,6 +150,13 @@ def test_a_choice_of_pmc_is_planned_mirrored_and_seen(shell, world, tmp_path):
     assert "mirror pmc --to shelf" in shell("pmc", "--engine", "here")[2]
     status, out, _ = shell("pmc", "--to", "shelf", "--engine", "here", "--json")
     assert (status, json.loads(out)["counts"]["full_text"]) == (0, 3)
+    monkeypatch.setenv("PAPERS_OFFLINE", "true")
+    before = len(world.requests)
+    status, out, err = shell("pmc", "--to", "shelf", "--engine", "here", "--json")
+    assert (status, json.loads(out)["counts"]["full_text"]) == (0, 3)
+    assert "the mirror is not updated" in err
+    assert len(world.requests) == before
+    monkeypatch.delenv("PAPERS_OFFLINE")
     status, out, _ = shell("status")
     assert (status, "3 done" in out, "pmc " in out) == (0, True, True)
     status, out, _ = shell("verify", "--pmc", "--engine", "here")

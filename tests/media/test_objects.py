@@ -365,7 +365,7 @@ def test_without_pyarrow_parquet_names_the_extra_and_nothing_is_written(
     monkeypatch.setattr("utils.library.Library", lambda **_: library)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert cli.main(["export", "--tables", str(tmp_path / "cells.parquet")]) != 0
-    assert "uv sync --extra parquet" in capsys.readouterr().err
+    assert "uv sync --inexact --extra parquet" in capsys.readouterr().err
     assert cli.main(["export", "--tables", str(tmp_path / "cells.xlsx")]) == 2
     assert ".parquet" in capsys.readouterr().err
     assert not list(tmp_path.glob("cells*"))

@@ -67,7 +67,7 @@ def test_a_torn_copy_is_set_aside_and_taken_when_it_is_whole(world, filled, bulk
     mirror, torn = mirror_of(world, tmp_path / "one"), filled / "updatefiles" / name_of(26, 4)
     torn.write_bytes(bulk.updates[torn.name][:50])
     done = updated(mirror, filled=filled)
-    assert "beside it stands" in done.failed[torn.name]
+    assert f"{torn.name}.md5 says" in done.failed[torn.name]
     assert titles(mirror)[3] == "2026 3"
     torn.write_bytes(bulk.updates[torn.name])
     assert not updated(mirror, filled=filled).failed

@@ -200,6 +200,17 @@ def test_an_inventory_is_taken_by_its_own_columns(world, library):
     assert found == {f"{r.pmcid}.{version}" for r in there(world) for version in r.cloud}
 
 
+def test_a_row_of_a_listing_without_an_etag_is_not_an_article_that_is_gone(mirror, world):
+    records = there(world)[:2]
+    choice = Choice(pmcids=tuple(int(record.pmcid.removeprefix("PMC")) for record in records))
+    updated(mirror, choice)
+    before = set(texts(mirror))
+    world.cloud.without_etag = {records[0].pmcid}
+    with pytest.raises(Unreachable, match="ETag"):
+        updated(mirror)
+    assert set(texts(mirror)) == before
+
+
 @pytest.mark.parametrize("odd", ["wrong_md5", "gone"])
 def test_an_inventory_that_is_damaged_is_not_read_as_one_of_less(mirror, world, odd):
     updated(mirror)

@@ -141,6 +141,46 @@ def test_the_order_of_arrival_does_not_matter(world, tmp_path):
 # Poisoned files
 
 
+def test_a_file_that_comes_damaged_is_fetched_again_in_the_same_run(mirror, world):
+    torn = name_of(26, 2)
+    world.bulk.torn = {torn}
+    for progress in mirror.update():
+        if torn in progress.failed:
+            world.bulk.torn = set()
+    assert not progress.failed
+    assert progress.generation.papers == 12
+    assert len([path for path in asked(world) if path.endswith(torn)]) == 2
+
+
+def test_a_source_that_is_damaged_on_this_disk_is_fetched_again(mirror, world):
+    updated(mirror)
+    [source] = (mirror.folder / "source" / "pubmed").glob("26n0002-*")
+    whole = source.read_bytes()
+    source.write_bytes(whole[:40])
+    for part in (mirror.folder / "part").rglob("26n0002-*"):
+        part.unlink()
+    done = updated(mirror)
+    assert not done.failed
+    assert source.read_bytes() == whole
+    assert not [one for one in mirror.verify() if one.faults]
+
+
+@pytest.mark.parametrize("keep", [True, False])
+@pytest.mark.parametrize("damage", ["cut", "bit"])
+def test_a_damaged_part_is_made_again(mirror, keep, damage):
+    """A part that was cut is seen by its size, any other damage after `verify` found it."""
+    updated(mirror, keep=keep)
+    [part] = (mirror.folder / "part" / "pubmed-passages").glob("26n0002-*")
+    whole = part.read_bytes()
+    part.write_bytes(whole[:-1] if damage == "cut" else whole[:200] + b"x" + whole[201:])
+    if damage == "bit":
+        assert [one.name for one in mirror.verify() if one.faults] == [name_of(26, 2)]
+    done = updated(mirror, keep=keep)
+    assert (done.files, done.changed) == (1, False)
+    assert part.read_bytes() == whole
+    assert updated(mirror, keep=keep).files == 0
+
+
 def test_a_poisoned_file_is_set_aside_with_its_reason_and_the_rest_goes_on(mirror, world):
     wrong, torn, gone, other = (name_of(26, number) for number in (4, 5, 6, 7))
     world.bulk.updates = {
@@ -255,6 +295,26 @@ def test_a_new_baseline_with_a_hole_does_not_take_the_place_of_a_whole_year(mirr
     assert name_of(27, 2) in done.waits_for
     world.bulk.torn = set()
     assert updated(mirror).generation.year == 27
+
+
+def test_a_first_mirror_is_published_only_when_its_baseline_is_whole(mirror, world):
+    world.bulk.torn = {name_of(26, 2)}
+    done = updated(mirror)
+    assert done.generation is None
+    assert f"{name_of(26, 2)} of the baseline" in done.waits_for
+    world.bulk.torn = set()
+    assert updated(mirror).generation.papers == 12
+
+
+def test_a_new_year_that_begins_in_mid_run_is_read_to_its_end(mirror, world):
+    """The old year's files are gone; what is published is the whole new year."""
+    steps = mirror.update()
+    for progress in steps:
+        if progress.files == 0 and progress.total:
+            world.bulk = year(27, files=4)
+    assert progress.generation.name.startswith("27n0004-")
+    assert titles(mirror) == {pmid: f"2027 {pmid}" for pmid in range(1, 17)}
+    assert not progress.failed
 
 
 def test_whether_a_baseline_is_whole_is_never_guessed(mirror, world):

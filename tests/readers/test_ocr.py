@@ -136,7 +136,7 @@ def test_without_the_extra_a_scan_is_refused_with_the_command_that_brings_it(
     monkeypatch, paper, world
 ):
     monkeypatch.setattr(ocr, "is_installed", lambda: False)
-    with pytest.raises(BadContent, match="uv sync --extra ocr") as refused:
+    with pytest.raises(BadContent, match="uv sync --inexact --extra ocr") as refused:
         read(fetched(scan_of(world.paper("scanned_pdf"))), paper)
     assert refused.value.outcome == "scanned"
 

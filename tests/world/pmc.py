@@ -75,7 +75,7 @@ class Cloud:
     only half comes; ``newest`` is the inventory's day, ``unfinished`` whether there is a newer one
     without a manifest, ``wrong_md5`` whether the manifest says another MD5 of its file, ``gone``
     whether that file is gone, ``columns`` the order of the CSV's; ``edited`` are papers as the
-    bucket has them now, by PMCID.
+    bucket has them now, by PMCID; ``without_etag`` are articles that are listed without ETags.
     """
 
     edited: dict[str, Record] = field(default_factory=dict)
@@ -87,6 +87,7 @@ class Cloud:
     wrong_md5: bool = False
     gone: bool = False
     columns: tuple[str, ...] = ("Bucket", "Key", "LastModifiedDate", "ETag")
+    without_etag: set[str] = field(default_factory=set)
 
 
 def _inventory(call: Call, world: World) -> Reply:
@@ -235,6 +236,8 @@ def _metadata_objects(prefix: str, world: World) -> Reply:
         for version in (record.cloud if record else ())
         if record
     )
+    if record and record.pmcid in world.cloud.without_etag:
+        rows = re.sub("<ETag>.*?</ETag>", "", rows)
     return text(
         f'<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult {_S3}><Name>pmc-oa-opendata'
         f"</Name><Prefix>{escape(prefix)}</Prefix><MaxKeys>1000</MaxKeys><IsTruncated>false"

@@ -75,6 +75,7 @@ def add(commands: Commands) -> CommandParser:
 
 
 def _update_pmc(args: argparse.Namespace, library: Library) -> int:
+    from .harvests import finish_harvest
     from .mirror import open_mirror
 
     mirror, choice = open_mirror(args, library), parse_choice(args, library)
@@ -86,6 +87,9 @@ def _update_pmc(args: argparse.Namespace, library: Library) -> int:
     to_shelf = args.to == "shelf"
     if to_shelf:
         library.settings.require_email("NCBI")  # a harvest needs it; said before hours of work
+        if choice is None and library.settings.papers_offline:
+            note("Offline: the mirror is not updated; its published articles are used.")
+            return finish_harvest(library.harvests.from_mirror(mirror), args.json)
     options = {name: getattr(args, name) for name in ("engine", "workers", "scheduler")}
     options["most"] = args.limit
     steps = mirror.update_pmc(choice, retry=args.retry, say=note, **options)
@@ -97,8 +101,6 @@ def _update_pmc(args: argparse.Namespace, library: Library) -> int:
     if done.generation is None:
         return status
     if to_shelf:
-        from .harvests import finish_harvest
-
         return max(status, finish_harvest(library.harvests.from_mirror(mirror), args.json))
     if 0 < done.generation.papers < _SHELF_HINT_MAX_ARTICLES:
         folder = f" --folder {shlex.quote(args.folder)}" if args.folder else ""

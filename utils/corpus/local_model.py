@@ -31,6 +31,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..command_line import install_command
 from ..errors import EmbeddingsFailed
 from ..system.plain_text import replace_surrogates
 from .model_files import ModelFiles, ModelSource
@@ -162,7 +163,7 @@ def describe_missing_package() -> str:
     """Return a message if fastembed is not installed; empty if it is installed."""
     if importlib.util.find_spec("fastembed") is not None:
         return ""
-    return "Models on this machine need fastembed. Run: uv sync --inexact --extra embed"
+    return f"Models on this machine need fastembed. Run: {install_command('embed')}"
 
 
 def require_package() -> None:
@@ -200,7 +201,7 @@ def _load_model(files: ModelFiles, pooling: str) -> TextEmbedding:
         from fastembed.common.model_description import PoolingType
     except ImportError as error:
         msg = f"fastembed cannot be used here: {error}."
-        raise EmbeddingsFailed(msg, "Run: uv sync --inexact --extra embed") from None
+        raise EmbeddingsFailed(msg, f"Run: {install_command('embed')}") from None
     name = f"papershelf/{files.folder.resolve()}/{files.label}/{pooling}"
     with suppress(ValueError):  # registered already
         TextEmbedding.add_custom_model(

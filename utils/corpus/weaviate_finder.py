@@ -30,6 +30,7 @@ from operator import mul
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
+from ..command_line import install_command
 from ..errors import NotConfigured, WeaviateFailed
 from ..model.passage import Filters, Hit, Passage
 from ..outline.terms import to_index_terms, to_query_terms
@@ -123,7 +124,8 @@ class WeaviateFinder:
             raise NotConfigured(msg, "Set it, for example http://localhost:8080.")
         if find_spec("weaviate") is None:
             msg = "Weaviate's client is not installed here."
-            raise WeaviateFailed(msg, "Run: uv sync --extra weaviate, or leave VECTOR_STORE out.")
+            hint = f"Run: {install_command('weaviate')}, or leave VECTOR_STORE out."
+            raise WeaviateFailed(msg, hint)
         key = settings.weaviate_api_key
         secret = key.get_secret_value() if key else ""
         return cls(settings.weaviate_url, secret, settings.weaviate_class, shown)

@@ -33,6 +33,7 @@ import urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import NewConnectionError
 
+from ..command_line import install_command
 from ..errors import Cancelled, NotAvailable, NotConfigured
 from .address_policy import AddressPolicy, is_public
 from .network import Proxy
@@ -320,7 +321,7 @@ def require_socks(proxy: Proxy) -> None:
         import socks  # noqa: F401 - whether it is there
     except ImportError:
         msg = f"{proxy.variable} names a SOCKS proxy, and the package for that is missing."
-        hint = 'Install it: uv sync --extra socks (or: pip install "papershelf[socks]")'
+        hint = f"Install it: {install_command('socks')}"
         raise NotConfigured(msg, hint) from None
 
 

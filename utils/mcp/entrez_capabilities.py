@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from ..command_line import install_command
 from ..errors import BadRequest
 from ..library import Library
 from ..model.sites import KEYS
@@ -116,7 +117,7 @@ def _tokens(one: Tool) -> int:
 
 def _extra_row(name: str, module: str, gives: str) -> dict[str, Any]:
     on = find_spec(module) is not None
-    switch_on = {} if on else {"switch_on": f"Install {name}: uv sync --extra {name}."}
+    switch_on = {} if on else {"switch_on": f"Install {name}: {install_command(name)}."}
     return {"name": name, "on": on, "gives": gives, **switch_on}
 
 

@@ -23,6 +23,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..command_line import install_command
 from ..errors import NotConfigured
 from .engines import EngineName, get_engine
 
@@ -449,6 +450,4 @@ def require_packages() -> None:
     absent = [name for name in _NEEDED if find_spec(name) is None]
     if absent:
         msg = f"A mirror needs what is not installed here: {', '.join(absent)}."
-        raise NotConfigured(
-            msg, 'Run: uv sync --extra mirror (or: pip install "papershelf[mirror]")'
-        )
+        raise NotConfigured(msg, f"Run: {install_command('mirror')}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Literal
@@ -17,10 +17,11 @@ from typing import Literal
 from ..command_line import command_line
 from ..errors import StoreFailed
 from ..model.paper import utc_now
+from ..system import safe_files
 from ..system.sqlite import is_disk_full, open_database, transaction
 from .parts import READERS, Part, get_part_path
 
-State = Literal["listed", "done", "aside", "vanished"]
+State = Literal["listed", "done", "damaged", "aside", "vanished"]
 FILE = "manifest.db"
 _PATIENCE_S = 30.0
 _REBUILT = (
@@ -35,8 +36,9 @@ class SourceFile:
     ``order`` is its place as a number, ``listed`` what the listing says of it (another word there:
     another file under the same name), ``size`` its bytes by the listing. Of a file that is
     ``done``, ``bytes`` are those of its parts and ``digest`` and ``passages_digest`` their SHA-256;
-    ``seconds`` and ``cpu`` what reading took. ``reason`` says why one is set aside (``aside``) or
-    gone before it was fetched (``vanished``).
+    ``seconds`` and ``cpu`` what reading took. ``reason`` says why a file is set aside (``aside``),
+    was gone before it was fetched (``vanished``), or has parts that must be made again
+    (``damaged``).
     """
 
     source: str
@@ -82,8 +84,21 @@ class SourceFile:
         return self.state == "done" and self.reader == READERS[self.source]
 
     def is_here(self, folder: Path) -> bool:
-        """Return whether the file was read, and both of its parts are present."""
-        return self.is_read and all(self.get_part_path(folder, kind).exists() for kind in KINDS)
+        """Return whether the file was read, and both of its parts have their size."""
+        with suppress(FileNotFoundError):
+            sizes = [self.get_part_path(folder, kind).stat().st_size for kind in KINDS]
+            return self.is_read and sum(sizes) == self.bytes
+        return False
+
+    @property
+    def was_read(self) -> bool:
+        """True if today's reader once made parts of the file, whatever became of them."""
+        return bool(self.digest) and self.reader == READERS[self.source]
+
+    def delete_damaged_parts(self, folder: Path) -> None:
+        """Delete what is left of the parts of a file that is due, so that they are made again."""
+        for kind in KINDS if self.was_read else ():
+            safe_files.delete_file(self.get_part_path(folder, kind))
 
     def get_part_path(self, folder: Path, kind: str = "") -> Path:
         """Return the path of the records; with ``-passages`` that of the passages."""
@@ -157,6 +172,12 @@ class Manifest:
         failed = replace(file, state=state, reason=reason, at=utc_now())
         self._put_files([failed])
         return failed
+
+    def mark_damaged(self, file: SourceFile, reason: str) -> None:
+        """Record that the parts of a file have to be made again by the next update."""
+        known = {one.name: one for one in self.list_files(file.source)}.get(file.name)
+        if known and known.is_read and known.md5 == file.md5:
+            self.record_failure(known, "damaged", reason)
 
     def forget(self, files: Iterable[SourceFile]) -> None:
         """Delete the files of a year that is gone."""

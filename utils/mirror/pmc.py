@@ -185,6 +185,7 @@ class _Update:
         self.progress = MirrorProgress()
         self.began = time.monotonic()
         self.choice = Choice()
+        self.again: dict[int, SourceFile] = {}
 
     def run_steps(
         self, choice: Choice | None, *, retry: bool, most: int
@@ -224,7 +225,9 @@ class _Update:
         """Return planned batches, and parts that are missing or made by another reader."""
         due = self.objects.list_due_batches()
         for file in self.manifest.list_files(SOURCE):
-            if file.order not in due and file.state == "done" and not file.is_here(self.folder):
+            made = file.state in ("done", "damaged")
+            if file.order not in due and made and not file.is_here(self.folder):
+                self.again[file.order] = file
                 due[file.order] = ("again", [])
         return dict(sorted(due.items()))
 
@@ -264,6 +267,8 @@ class _Update:
             safe_files.delete_file(bundle)
             self._advance_progress(files=self.progress.files + 1)
             return None
+        if number in self.again:
+            self.again.pop(number).delete_damaged_parts(self.folder)
         name, sequence = bundle.name, _format_sequence(number)
         return ReadJob(
             str(bundle), SOURCE, name, sequence, number, get_md5(bundle), str(self.folder)

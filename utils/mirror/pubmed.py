@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -23,7 +24,7 @@ from .generations import Generation, Generations
 from .locks import exclusive_lock
 from .manifest import KINDS, YEAR, Manifest, SourceFile, State
 from .parts import Part, ReadJob, read_part
-from .pubmed_files import Chain, FilledFolder, Nlm, Origin, build_chains
+from .pubmed_files import Chain, FilledFolder, Nlm, Origin, build_chains, compute_md5
 
 if TYPE_CHECKING:
     from ..http import Web
@@ -123,31 +124,44 @@ class _Update:
         self.manifest = Manifest(folder)
         self.generations = Generations(folder, SOURCE)
         self.files: dict[str, SourceFile] = {}
+        self.notice = (0, 0)
+        self.retryable = set[str]()
         self.progress = MirrorProgress()
         self.began = time.monotonic()
 
     def run_steps(self, most: int) -> Iterator[MirrorProgress]:
-        """List, read, publish."""
+        """List and read, once more if files came damaged or vanished meanwhile; publish."""
+        yield from self._read_listed(most)
+        if self.retryable and not self.progress.unreachable:
+            with suppress(Unreachable):  # the first listing was available: publish what was read
+                yield from self._read_listed(most, again=True)
+        self._advance_progress(step="publishing")
+        yield self.progress
+        self._publish_generation()
+        yield self._advance_progress(step="done")
+
+    def _read_listed(self, most: int, *, again: bool = False) -> Iterator[MirrorProgress]:
+        """Read the listed files that are due; *again* only those that failed or are new."""
         listed = [to_source_file(file) for file in self.origin.list_files()]
-        notice = self.origin.last_of_baseline()
+        self.notice = self.origin.last_of_baseline()
         self.manifest.note(listed)
+        settled = set(self.files) - self.retryable if again else set[str]()
         self.files = {file.name: file for file in self.manifest.list_files(SOURCE)}
-        due = self._find_due({file.name for file in listed})[: most or None]
-        self._advance_progress(total=len(due), total_size=sum(file.size for file in due))
+        due = self._find_due({file.name for file in listed}, settled)[: most or None]
+        now = self.progress
+        self._advance_progress(
+            total=now.files + len(due), total_size=now.size + sum(file.size for file in due)
+        )
         yield self.progress
         for made in self.run(read_part, self._make_jobs(due)) if due else ():
             self._record_outcome(made)
             yield self.progress
-        self._advance_progress(step="publishing")
-        yield self.progress
-        self._publish_generation(notice)
-        yield self._advance_progress(step="done")
 
-    def _find_due(self, listed: set[str]) -> list[SourceFile]:
-        """Return available files that today's reader has not read."""
+    def _find_due(self, listed: set[str], settled: set[str]) -> list[SourceFile]:
+        """Return available files that today's reader has not read, without *settled* ones."""
         due = []
         for file in list(self.files.values()):
-            if file.is_here(self.folder):
+            if file.name in settled or file.is_here(self.folder):
                 continue
             file = self.files[file.name] = replace(file, state="listed")  # noqa: PLW2901 - not done
             if file.name in listed or get_source_path(self.folder, file).exists():
@@ -174,8 +188,10 @@ class _Update:
                         fetching |= {
                             pool.submit(self._fetch_file, more): more for more in islice(left, 1)
                         }
+        except BaseException:
+            self.web.transport.cancel()  # a run that is broken off waits for no request
+            raise
         finally:
-            self.web.transport.cancel()
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _fetch_file(self, file: SourceFile) -> str:
@@ -185,7 +201,8 @@ class _Update:
         listed = to_bulk_file(file)
         md5 = self.origin.md5(listed)
         path = get_source_path(self.folder, replace(file, md5=md5))
-        if not path.exists() and not self._to_job(file, md5).records.exists():
+        are_made = not file.was_read and self._to_job(file, md5).records.exists()
+        if not path.exists() and not are_made:
             safe_files.make_folder(path.parent)
             self.origin.have(listed, md5, path)
         return md5
@@ -194,15 +211,16 @@ class _Update:
         """Return what is to be read of a file; None if the file could not be fetched."""
         try:
             md5 = future.result()
-        except NotAvailable as error:
-            self._record_failure(file, "vanished", error.message)
-        except BadContent as error:
-            self._record_failure(file, "aside", error.message)
+        except (NotAvailable, BadContent) as error:
+            state: State = "aside" if isinstance(error, BadContent) else "vanished"
+            self._record_failure(file, state, error.message)
+            self.retryable.add(file.name)
         except Unreachable as error:
             self._advance_progress(
                 failed={**self.progress.failed, file.name: error.message}, unreachable=True
             )
         else:
+            file.delete_damaged_parts(self.folder)
             self.files[file.name] = replace(file, md5=md5)
             return self._to_job(file, md5)
         return None
@@ -220,17 +238,21 @@ class _Update:
         part = made if isinstance(made, Part) else Part(made.job.name, reason=made.reason)
         file = self.manifest.end(self.files[part.name], part, self.files[part.name].md5)
         self.files[part.name] = file
-        now = self.progress
+        source, now = get_source_path(self.folder, file), self.progress
+        failed = {name: why for name, why in now.failed.items() if name != part.name}
+        if part.reason and source.exists() and compute_md5(source) != file.md5:
+            safe_files.delete_file(source)  # damaged on this disk: fetched again
+            self.retryable.add(part.name)
         self._advance_progress(
             files=now.files + (not part.reason),
             size=now.size + file.size,
             cpu=now.cpu + part.cpu,
-            failed=now.failed | ({part.name: part.reason} if part.reason else {}),
+            failed=failed | ({part.name: part.reason} if part.reason else {}),
             **{name: getattr(now, name) + getattr(part, name)
                for name in ("records", "deletions", "passages")},
         )  # fmt: skip
         if not self.keep and not part.reason:
-            safe_files.delete_file(get_source_path(self.folder, file))
+            safe_files.delete_file(source)
 
     def _record_failure(self, file: SourceFile, state: State, reason: str) -> None:
         self.files[file.name] = self.manifest.record_failure(file, state, reason)
@@ -241,13 +263,11 @@ class _Update:
         self.progress = replace(self.progress, **facts, seconds=seconds)
         return self.progress
 
-    def _publish_generation(self, notice: tuple[int, int]) -> None:
+    def _publish_generation(self) -> None:
         """Build and publish the newest generation that can be, if it is not published yet."""
         current, last = self.generations.get_complete(), self.generations.get_published_name()
         waits_for = ""
-        for chain in build_chains(
-            list(self.files.values()), self._find_baseline_ends(notice, last)
-        ):
+        for chain in build_chains(list(self.files.values()), self._find_baseline_ends(last)):
             obstacle = _find_obstacle(chain, last)
             waits_for = waits_for or obstacle
             if obstacle:
@@ -266,7 +286,7 @@ class _Update:
             )
         self._advance_progress(generation=published, waits_for=waits_for)
 
-    def _find_baseline_ends(self, notice: tuple[int, int], last: str) -> dict[int, int]:
+    def _find_baseline_ends(self, last: str) -> dict[int, int]:
         """Return the last file's number of each baseline, by NLM's notice and by what is here.
 
         A year that was published had its baseline whole; once NLM's notice is on the next one,
@@ -278,13 +298,15 @@ class _Update:
             for file in self.files.values()
             if (file.folder, file.year) == ("baseline", year) and file.number <= number
         )
-        return {year: max(here, default=0), notice[0]: notice[1]}
+        return {year: max(here, default=0), self.notice[0]: self.notice[1]}
 
     def _delete_unused(self, published: Generation) -> None:
         """Delete what no kept generation and no later file needs."""
         old = [file for file in self.files.values() if file.year < published.year]
         self.manifest.forget(old)
         self.files = {file.name: file for file in self.manifest.list_files(SOURCE)}
+        failed = self.progress.failed.items()
+        self._advance_progress(failed={name: why for name, why in failed if name in self.files})
         needed = {
             file.get_part_path(self.folder, kind)
             for file in self.files.values()
@@ -328,9 +350,10 @@ def _find_obstacle(chain: Chain, last: str) -> str:
         return chain.waits_for or "a file that can be read"
     if chain.year < year:
         return f"nothing: 20{year:02} is published already"
-    if year and chain.year > year and chain.hole_in_baseline:
+    if chain.hole_in_baseline:
         holes = ", ".join(list(chain.missing)[:3])
-        return f"{holes} of the new baseline; the old year stays meanwhile"
+        new = f"{holes} of the new baseline; the old year stays meanwhile"
+        return new if year and chain.year > year else f"{holes} of the baseline"
     return ""
 
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -136,15 +137,14 @@ class FilledFolder:
             Beside it stands another.
         """
         path = self._find_path(file)
-        with safe_files.disk_errors(path, "read"), path.open("rb") as opened:
-            made = hashlib.file_digest(opened, lambda: hashlib.md5(usedforsecurity=False))
+        made = compute_md5(path)
         beside = path.with_name(f"{path.name}.md5")
         with suppress(FileNotFoundError):
             told = parse_md5(file, beside.read_text("utf-8", "replace"))
-            if told != made.hexdigest():
-                msg = f"{path} has MD5 {made.hexdigest()}; beside it stands {told}."
+            if told != made:
+                msg = f"{path} has MD5 {made}; {beside.name} says {told}."
                 raise BadContent(msg, "Copy it again.", verdict="partial")
-        return made.hexdigest()
+        return made
 
     def _find_path(self, file: BulkFile) -> Path:
         return next(iter(self._find_paths(file.name)))
@@ -157,6 +157,12 @@ class FilledFolder:
                 path.symlink_to(self._find_path(file))
             except (OSError, NotImplementedError):  # Windows wants a privilege for it
                 shutil.copyfile(self._find_path(file), path)
+
+
+def compute_md5(path: Path) -> str:
+    """Return the MD5 of a file."""
+    with safe_files.disk_errors(path, "read"), path.open("rb") as file:
+        return hashlib.file_digest(file, partial(hashlib.md5, usedforsecurity=False)).hexdigest()
 
 
 @dataclass(slots=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -17,7 +18,7 @@ from ..errors import NotFound, StoreFailed
 from ..sources.pubmed_files import fetch_file
 from ..system import safe_files
 from .generations import Generation, Generations
-from .manifest import SourceFile
+from .manifest import Manifest, SourceFile
 from .parts import ReadJob, digest_of, read_part
 from .pubmed import SOURCE, get_source_path, to_bulk_file
 from .texts import read_texts
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from .engines import Run
 
 
+_UNREADABLE = "Its source cannot be read"
+
+
 @dataclass(frozen=True, slots=True)
 class Verified:
     """One part, or the generation as a whole (``name`` is then its), and what is wrong with it."""
@@ -34,6 +38,11 @@ class Verified:
     name: str
     faults: tuple[str, ...] = ()
     records: int = 0
+
+    @property
+    def is_source_damaged(self) -> bool:
+        """True if the source of a part cannot be read, so that nothing is known of the part."""
+        return any(fault.startswith(_UNREADABLE) for fault in self.faults)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +89,20 @@ def verify(
     with tempfile.TemporaryDirectory(dir=folder, prefix=".verify-") as place:
         jobs = _make_remakings(chosen, folder, Path(place), web)
         for made in run(remake_and_compare, jobs):
-            yield (
-                made if isinstance(made, Verified) else Verified(made.job.file.name, (made.reason,))
-            )
+            if isinstance(made, Verified):
+                _mark_damaged(made, chosen, folder)
+                yield made
+            else:
+                yield Verified(made.job.file.name, (made.reason,))
         yield _check_rows(generation, files, generations, Path(place))
+
+
+def _mark_damaged(verified: Verified, files: Sequence[SourceFile], folder: Path) -> None:
+    """Record damaged parts, so that the next update makes them again."""
+    if verified.faults and not verified.is_source_damaged:
+        file = next(file for file in files if file.name == verified.name)
+        with suppress(StoreFailed):  # a mirror that may only be read is verified too
+            Manifest(folder).mark_damaged(file, verified.faults[0])
 
 
 def _choose_files(
@@ -127,7 +146,7 @@ def remake_and_compare(remaking: _Remaking) -> Verified:
     job, file, folder = remaking.job, remaking.file, Path(remaking.mirror)
     part = (read_part if job.source == SOURCE else read_texts)(job)
     if part.reason:
-        return Verified(file.name, (f"Its source cannot be read: {part.reason}",))
+        return Verified(file.name, (f"{_UNREADABLE}: {part.reason}",))
     faults = []
     for kind, made, digest in (
         ("", job.records, file.digest),
@@ -151,7 +170,7 @@ def _find_faults(path: Path, made: Path, digest: str) -> list[str]:
     if not path.exists():
         return [f"{name} is gone: {again}"]
     if digest_of(path) != digest:
-        return [f"{name} is damaged: delete it; {again}"]
+        return [f"{name} is damaged; {again}"]
     return [] if has_same_rows(path, made) else [f"{name} has other rows than its source has now"]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from ..command_line import install_command
 from ..errors import NotConfigured
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Table(NamedTuple):
             import pandas as pd
         except ImportError:
             msg = "A DataFrame needs pandas, which is not installed here."
-            hint = 'Run: pip install "papershelf[notebook]" (checkout: uv sync --extra notebook)'
+            hint = f"Run: {install_command('notebook')}"
             raise NotConfigured(msg, hint) from None
         cells = [[*map(_to_cell, row)] for row in self.rows]
         frame = pd.DataFrame(cells, columns=list(self.columns))

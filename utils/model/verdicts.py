@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from ..command_line import command_line
+from ..command_line import command_line, install_command
 
 if TYPE_CHECKING:
     from .paper import Verdict, Version
 
-WITH_OCR = 'uv sync --extra ocr (or: pip install "papershelf[ocr]"), then ask again with --force.'
+WITH_OCR = f"{install_command('ocr')}, then ask again with --force."
 BY_HAND = "Download the PDF in your browser and drop it into the inbox."
 
 

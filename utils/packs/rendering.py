@@ -22,6 +22,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
+from ..command_line import install_command
 from ..errors import NotConfigured
 from ..model.paper import StoredPaper
 from ..model.sites import get_keeping_terms
@@ -120,7 +121,7 @@ def _register_fonts() -> frozenset[int]:
         folder = files("fontpkg_arimo") / "files"
     except ImportError as error:
         msg = f"A rendering needs a package that is not installed here: {error.name}."
-        hint = 'Run: pip install "papershelf[render]" (checkout: uv sync --extra render)'
+        hint = f"Run: {install_command('render')}"
         raise NotConfigured(msg, hint) from None
     upright = next(one for one in folder.iterdir() if "Italic" not in one.name)
     font = TTFont(_FONT, io.BytesIO(upright.read_bytes()))

@@ -23,6 +23,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from ..command_line import install_command
 from ..errors import BadContent
 
 __all__ = [
@@ -103,7 +104,7 @@ def write_markdown(document: Node) -> str:
 def _run_pandoc(options: list[str], body: bytes, folder: Path) -> bytes:
     pandoc = find_pandoc()
     if not pandoc:
-        hint = 'Run: uv sync --extra latex (or: pip install "papershelf[latex]")'
+        hint = f"Run: {install_command('latex')}"
         raise BadContent("LaTeX sources are read by pandoc, which is not installed.", hint)
     (folder / "input").write_bytes(body)
     process = subprocess.Popen(  # noqa: S603 - the extra's own program

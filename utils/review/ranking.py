@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ..command_line import command_line
+from ..command_line import command_line, install_command
 from ..errors import BadRequest, NotConfigured
 from ..model.tabular import ResultList
 from ..outline.terms import stem_word
@@ -201,7 +201,7 @@ def _require_scikit_learn() -> None:
 
     if find_spec("sklearn") is None:
         msg = "The order of screening is learned by scikit-learn, which is not installed here."
-        hint = 'Run: pip install "papershelf[rank]" (checkout: uv sync --inexact --extra rank)'
+        hint = f"Run: {install_command('rank')}"
         raise NotConfigured(msg, hint)
 
 

@@ -161,7 +161,10 @@ def list_article_versions(pmcid: int, web: Web) -> Iterator[ObjectVersion]:
     for page in _fetch_pages({"list-type": 2, "prefix": f"metadata/PMC{pmcid}."}, web):
         for row in _ROW.findall(page):
             name, etag = _KEY.search(row), _ETAG.search(row)
-            if name and etag and (found := _OBJECT.fullmatch(unescape(name[1]))):
+            if not (name and etag):
+                msg = f"PMC's listing of PMC{pmcid} has a row without its key or its ETag."
+                raise Unreachable(msg, "Nothing was changed. Run it again later.")
+            if found := _OBJECT.fullmatch(unescape(name[1])):
                 told = unescape(etag[1]).strip('"')
                 yield ObjectVersion(int(found[1]), int(found[2]), told)
 

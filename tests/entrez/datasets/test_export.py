@@ -141,7 +141,7 @@ def test_without_pyarrow_the_command_is_told(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(NotConfigured, match="pyarrow") as caught:
         export_rows(genes, "SELECT 1", tmp_path / "a.parquet", "parquet")
-    assert "uv sync --extra parquet" in caught.value.hint
+    assert "uv sync --inexact --extra parquet" in caught.value.hint
     assert not list(tmp_path.iterdir())
 
 

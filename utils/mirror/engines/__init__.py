@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar, get_args
 
+from ...command_line import install_command
 from ...errors import BadRequest, NotConfigured
 
 Job = TypeVar("Job")
@@ -65,9 +66,7 @@ def get_engine(
     package, extra = _NEEDS.get(name, ("", ""))
     if package and find_spec(package) is None:
         msg = f"The engine {name!r} needs what is not installed here: {package}."
-        raise NotConfigured(
-            msg, f'Run: uv sync --extra {extra} (or: pip install "papershelf[{extra}]")'
-        )
+        raise NotConfigured(msg, f"Run: {install_command(extra)}")
     if name == "here":  # one job after the other, in this process
         return map
     engine = import_module(f".{name}", __package__)

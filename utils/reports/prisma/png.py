@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
+from ...command_line import install_command
 from ...errors import NotConfigured
 from .flow import Flow
 from .layout import ITALIC, SIZE, SMALL_SIZE, Arrow, Bar, Line, PlacedBox, lay_out_flow
@@ -35,7 +36,7 @@ def render_png(flow: Flow) -> bytes:
     try:
         from PIL import Image, ImageDraw
     except ImportError as error:
-        raise NotConfigured("A PNG needs Pillow.", "Run: uv sync --extra figures") from error
+        raise NotConfigured("A PNG needs Pillow.", f"Run: {install_command('figures')}") from error
 
     drawing = lay_out_flow(flow)
     size = round(drawing.width * _SCALE), round(drawing.height * _SCALE)

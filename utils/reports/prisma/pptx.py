@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
+from ...command_line import install_command
 from ...errors import NotConfigured
 from ...system.plain_text import clean_text
 from .flow import TO_FILL, Flow
@@ -41,7 +42,8 @@ def render_pptx(flow: Flow, title: str = "") -> bytes:
     try:
         from pptx import Presentation
     except ImportError as error:
-        raise NotConfigured("A PPTX needs python-pptx.", "Run: uv sync --extra figures") from error
+        hint = f"Run: {install_command('figures')}"
+        raise NotConfigured("A PPTX needs python-pptx.", hint) from error
 
     drawing = lay_out_flow(flow)
     made = Presentation()
