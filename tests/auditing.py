@@ -22,7 +22,7 @@ def main() -> None:
             return document
         raise BadContent("No.", verdict="paywall", evidence="nothing passes")
 
-    check.judge = judge  # type: ignore[assignment]
+    check.judge_document = judge  # type: ignore[assignment]
     library = Library(papers_dir=folder)
     made = audit(library.ladder, fix=True)
     sys.stdout.write("ready\n")

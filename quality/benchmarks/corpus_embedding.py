@@ -20,7 +20,7 @@ from pathlib import Path
 from tests.corpus.real_minilm import describe_missing, lay_out_minilm
 from utils.corpus.local_model import LocalModel
 from utils.model.paper import Fetched
-from utils.outline.cut import cut_passages
+from utils.outline.cut import split_passages
 from utils.readers import jats
 from utils.settings import load_settings
 
@@ -34,7 +34,7 @@ def passages(folder: Path, count: int) -> list[str]:
     for path in sorted(folder.glob("articles/*/jats.xml")):
         text = jats.read(Fetched(path.read_bytes(), "jats", "", "", "")).markdown
         title = text.partition("\n")[0].removeprefix("# ")
-        found += cut_passages(
+        found += split_passages(
             text, paper=path.parent.name, title=title, kind="full_text", file="paper.md"
         )
     return [one.embedding_text for one in found][:: max(1, len(found) // count)][:count]

@@ -48,7 +48,7 @@ from utils.corpus.names import FindNames, build_wordings, extract_names, merge_h
 from utils.corpus.quality import score_evidence
 from utils.corpus.search import EVIDENCE_WEIGHT
 from utils.model.passage import Filters, Hit, Passage
-from utils.outline.cut import cut_passages
+from utils.outline.cut import split_passages
 from utils.settings import load_settings
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -214,7 +214,7 @@ def measure(given: argparse.Namespace) -> None:
     passages = [
         passage
         for key, paper, abstract in made
-        for passage in cut_passages(
+        for passage in split_passages(
             f"{paper.title}\n\n{abstract}", paper=key, title=paper.title, kind="abstract"
         )
     ]

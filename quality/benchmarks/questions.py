@@ -37,7 +37,7 @@ from typing import Literal, NamedTuple
 from utils.errors import BadContent
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
-from utils.outline.blocks import split_sentences
+from utils.outline.blocks import iterate_sentence_spans
 from utils.readers import jats
 from utils.readers.pubmed import read_records
 
@@ -179,7 +179,7 @@ def _without_a_sentence(
     key: str, paper: Paper, chance: random.Random
 ) -> tuple[Case, list[Question]]:
     text = paper.abstract
-    spans = list(split_sentences(text, 0, len(text)))
+    spans = list(iterate_sentence_spans(text, 0, len(text)))
     fit = [(start, end) for start, end in spans if 8 <= len(text[start:end].split()) <= 40]
     if len(spans) < 4 or len(fit) < 2:
         return Case(key, paper, text), []
@@ -221,7 +221,7 @@ def _other(symbol: str, chance: random.Random) -> str:
 
 
 def _spelling(case: Case, chance: random.Random) -> Iterator[Question]:
-    spans = list(split_sentences(case.abstract, 0, len(case.abstract)))
+    spans = list(iterate_sentence_spans(case.abstract, 0, len(case.abstract)))
     fit = [case.abstract[start:end] for start, end in spans if end - start > 60]
     if fit:
         words = _WORD.findall(chance.choice(fit))
@@ -259,7 +259,7 @@ def _synonym(case: Case, short_forms: dict[str, str], chance: random.Random) -> 
         if has_long == has_short:
             continue
         given, other = (long, short) if has_long else (short, long)
-        spans = list(split_sentences(text, 0, len(text)))
+        spans = list(iterate_sentence_spans(text, 0, len(text)))
         for start, end in spans:
             one = text[start:end]
             if given.casefold() in one.casefold() and len(one.split()) > 8:

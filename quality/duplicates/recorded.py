@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from utils.errors import PaperError
-from utils.judges.titles import title_words
+from utils.judges.titles import split_title_words
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 from utils.readers.pubmed import read_records
@@ -108,4 +108,4 @@ def _dicts(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def _words(paper: Paper) -> str:
-    return "".join(title_words(paper.title))
+    return "".join(split_title_words(paper.title))

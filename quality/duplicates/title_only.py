@@ -16,7 +16,7 @@ from random import Random
 from quality.duplicates.lookalikes import LOOKALIKES, _moved, _next, preprint_of
 from quality.duplicates.variants import VARIANTS
 from utils.citations import to_nbib, to_ris
-from utils.judges.titles import title_words
+from utils.judges.titles import split_title_words
 from utils.lists.references import read_file_entries
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
@@ -301,7 +301,9 @@ class Nearby:
 
 def _words(paper: Paper) -> set[str]:
     return {
-        word for word in title_words(f"{paper.title} {paper.vernacular_title}") if len(word) > 3
+        word
+        for word in split_title_words(f"{paper.title} {paper.vernacular_title}")
+        if len(word) > 3
     }
 
 

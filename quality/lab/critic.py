@@ -26,10 +26,10 @@ from quality.lab.kinds import KINDS, made
 from quality.lab.sources import manuscripts
 from utils import readers as formats
 from utils.errors import BadContent
-from utils.judges.check import FINDERS, judge
+from utils.judges.check import FINDERS, judge_document
 from utils.judges.identity import Likeness
 from utils.judges.signs import Case
-from utils.judges.wholeness import count_pages
+from utils.judges.wholeness import count_pages_in_range
 from utils.model.paper import Document, Paper
 from utils.outline.words import count_words
 
@@ -39,8 +39,8 @@ ANSWERS = {
     (True, True): "both right", (False, False): "both wrong",
     (False, True): "rules wrong", (True, False): "model wrong",
 }  # fmt: skip
-ALIKE = ("title", "authors", "abstract", "is_printed", "is_other_abstract", "has_other_heading",
-         "other_body", "is_by_others")  # fmt: skip
+ALIKE = ("title_likeness", "author_share", "abstract_share", "is_title_printed",
+         "has_other_abstract", "has_other_heading", "body_mismatch", "has_other_authors")  # fmt: skip
 Features = dict[str, float]
 Array = np.ndarray[Any, np.dtype[Any]]
 Stumps = list[tuple[int, float, float, float]]
@@ -63,7 +63,11 @@ def describe(document: Document, paper: Paper) -> Features:
     told: dict[str, Any] = {one.name: getattr(found, one.name) for one in fields(found)}
     told |= {name: getattr(alike, name) or 0 for name in ALIKE}
     told = {name: len(one) if hasattr(one, "__len__") else one for name, one in told.items()}
-    listed, words, pages = max(found.listed, 1), max(found.prose, 1), count_pages(paper.pages)
+    listed, words, pages = (
+        max(found.listed, 1),
+        max(found.prose, 1),
+        count_pages_in_range(paper.pages),
+    )
     told |= {
         "filled sections": found.filled_sections / max(1, len(found.body)), "pages": document.pages,
         "cited of listed": len(found.cited) / listed, "named of listed": found.named / listed,
@@ -97,7 +101,7 @@ def judged(task: table.Task) -> list[Row]:
         if not (one and document):
             continue
         with suppress(BadContent):
-            document = judge(document, one.paper)
+            document = judge_document(document, one.paper)
         is_kept = document.verdict == "full_text" and bool(document.evidence)
         rows.append(Row(kind, is_of_first_half, is_kept, describe(document, one.paper)))
     return rows

@@ -138,14 +138,14 @@ def stricter(monkeypatch):
     """Newer judges, who refuse what `pick` picks."""
 
     def install(pick, verdict="paywall"):
-        judge = check.judge
+        judge = check.judge_document
 
         def judged(document: Document, paper: Paper, comparison: Comparison) -> Document:
             if pick(paper):
                 raise BadContent("It sells.", verdict=verdict, evidence="it sells itself")
             return judge(document, paper, comparison)
 
-        monkeypatch.setattr(check, "judge", judged)
+        monkeypatch.setattr(check, "judge_document", judged)
         raise_judges(monkeypatch)
 
     return install
@@ -208,7 +208,7 @@ def test_without_fix_nothing_is_written(library, held, stricter):
 def test_doubts_are_kept_with_the_text_and_a_better_copy_is_asked_for(
     library, world, held, monkeypatch
 ):
-    one, judge = held[0], check.judge
+    one, judge = held[0], check.judge_document
 
     def judged(document: Document, paper: Paper, comparison: Comparison) -> Document:
         found = judge(document, paper, comparison)
@@ -217,7 +217,7 @@ def test_doubts_are_kept_with_the_text_and_a_better_copy_is_asked_for(
         return found
 
     with monkeypatch.context():
-        monkeypatch.setattr(check, "judge", judged)
+        monkeypatch.setattr(check, "judge_document", judged)
         raise_judges(monkeypatch)
         found = here(library, fix=True)
     changed = [(one.was, one.now, one.evidence) for one in found if one.outcome == "changed"]
@@ -273,15 +273,15 @@ def test_fix_rejects_keeps_the_file_and_asks_anew(library, world, held, stricter
 
 def test_a_rejected_text_that_passes_today_is_served_again(library, held, stricter, monkeypatch):
     with pytest.MonkeyPatch.context() as patch:
-        judge = check.judge
+        judge = check.judge_document
 
         def refuse(*_):
             raise BadContent("It sells.", verdict="paywall", evidence="it sells itself")
 
-        patch.setattr(check, "judge", refuse)
+        patch.setattr(check, "judge_document", refuse)
         here(library, fix=True)
         assert library.shelf.counts()["rejected"] == len(held)
-        assert check.judge is not judge
+        assert check.judge_document is not judge
     found = here(library, fix=True)
     assert {(one.was, one.now) for one in found} == {("paywall", "full_text")}
     assert library.shelf.counts()["full_text"] == len(held)
@@ -300,7 +300,7 @@ def test_a_harvest_that_counted_a_rejected_text_asks_for_it_again(library, world
         def judged(*_):
             raise refuse
 
-        patch.setattr(check, "judge", judged)
+        patch.setattr(check, "judge_document", judged)
         [found] = here(library, fix=True)
     assert found.jobs == (harvest.job_id,)
     assert harvest.job().counts.pending == 1

@@ -22,7 +22,7 @@ from utils.errors import (
     Unreachable,
 )
 from utils.http import Web
-from utils.judges.comparison import describe_copy
+from utils.judges.comparison import measure_copy
 from utils.model.identifiers import Ids
 from utils.model.paper import Document, Fetched, Paper
 from utils.model.verdicts import Comparison, Copy
@@ -250,7 +250,7 @@ def test_a_text_is_compared_with_the_full_text_on_the_shelf(
     again = library.ladder.begin(DownloadRequest(papers[0].ids), record=papers[0])
     [copy] = library.ladder.begin_step(again).copies
     assert step.document is not None
-    assert copy == describe_copy(step.document.markdown, "efetch", step.document.version)
+    assert copy == measure_copy(step.document.markdown, "efetch", step.document.version)
 
 
 def test_a_full_disk_is_nobodys_outcome(

@@ -8,9 +8,9 @@ import pytest
 
 from tests.own_words import prose
 from utils.errors import BadContent
-from utils.judges.check import judge, judge_completeness
+from utils.judges.check import judge_completeness, judge_document
 from utils.judges.identity import judge_identity
-from utils.judges.titles import title_likeness
+from utils.judges.titles import measure_title_likeness
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Document, Fetched, Paper
 from utils.readers import html, jats, read
@@ -68,7 +68,7 @@ def article(paper: Paper = PAPER, times: int = 18, extra: str = "") -> Document:
 
 def verdict(document: Document, paper: Paper = PAPER) -> str:
     try:
-        return judge(document, paper).verdict
+        return judge_document(document, paper).verdict
     except BadContent as error:
         return error.outcome
 
@@ -82,7 +82,7 @@ SMALL_PRINT = (
 
 def test_a_rejection_says_why_and_what_next() -> None:
     with pytest.raises(BadContent) as caught:
-        judge(page(LANDING, HEAD.format(PAPER)), PAPER)
+        judge_document(page(LANDING, HEAD.format(PAPER)), PAPER)
     assert caught.value.details == {
         "verdict": "abstract_only",
         "evidence": "0 words besides the abstract",
@@ -91,7 +91,7 @@ def test_a_rejection_says_why_and_what_next() -> None:
 
 
 def test_an_article_passes_with_evidence() -> None:
-    judged = judge(article(), PAPER)
+    judged = judge_document(article(), PAPER)
     assert judged.verdict == "full_text"
     assert "doi:10.1000/bees" in judged.evidence
 
@@ -273,7 +273,7 @@ def test_a_pdf_of_pictures_and_one_of_a_single_page() -> None:
     ],
 )
 def test_spellings_of_one_title_are_alike(ours: str, theirs: str) -> None:
-    assert title_likeness(ours, theirs) >= 0.88
+    assert measure_title_likeness(ours, theirs) >= 0.88
 
 
 @pytest.mark.parametrize(
@@ -286,7 +286,7 @@ def test_spellings_of_one_title_are_alike(ours: str, theirs: str) -> None:
     ],
 )
 def test_titles_of_two_papers_are_not(ours: str, theirs: str) -> None:
-    assert title_likeness(ours, theirs) < 0.6
+    assert measure_title_likeness(ours, theirs) < 0.6
 
 
 def test_another_paper_is_refused() -> None:

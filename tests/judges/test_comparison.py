@@ -6,8 +6,8 @@ from itertools import permutations
 import pytest
 
 from utils.errors import BadContent
-from utils.judges.check import judge
-from utils.judges.comparison import describe_copy, find_signs
+from utils.judges.check import judge_document
+from utils.judges.comparison import find_signs, measure_copy
 from utils.model.identifiers import Ids
 from utils.model.paper import Document, Paper
 from utils.model.verdicts import DOUBT, WEAK, Comparison
@@ -30,12 +30,12 @@ def text(*sections: str, repeat: int = 30) -> str:
 
 
 def document(markdown: str) -> Document:
-    copy = describe_copy(markdown, "jina", "")
+    copy = measure_copy(markdown, "jina", "")
     return Document(markdown, body_words=copy.words, references=copy.references)
 
 
 def names(markdown: str, other: str, version: str = "") -> dict[str, int]:
-    copy = describe_copy(other, "publisher", version)  # type: ignore[arg-type]
+    copy = measure_copy(other, "publisher", version)  # type: ignore[arg-type]
     comparison = Comparison((copy,))
     return {sign.name: sign.weight for sign in find_signs(document(markdown), comparison)}
 
@@ -81,9 +81,9 @@ def test_a_text_shorter_than_every_paper_of_its_journal_has_a_weak_sign() -> Non
 def test_two_signs_from_another_copy_refuse_a_text() -> None:
     doi = Ids(doi="10.1000/bees.1")
     paper = Paper(doi)
-    whole = describe_copy(text(*SECTIONS), "publisher", "")
+    whole = measure_copy(text(*SECTIONS), "publisher", "")
     cut = replace(document(text("Introduction", "Methods", repeat=20)))
     cut = replace(cut, ids=doi, article_type="research-article")
-    assert judge(cut, paper).verdict == "full_text"
+    assert judge_document(cut, paper).verdict == "full_text"
     with pytest.raises(BadContent, match="the copy from publisher has"):
-        judge(cut, paper, Comparison((whole,)))
+        judge_document(cut, paper, Comparison((whole,)))

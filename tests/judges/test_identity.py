@@ -6,7 +6,7 @@ import pytest
 
 from tests.judges.test_check import ABSTRACT, PAPER, article
 from tests.own_words import prose
-from utils.judges.agreement import find_other_body
+from utils.judges.agreement import find_body_mismatch
 from utils.judges.identity import judge_identity, measure_shared_authors
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Document
@@ -188,24 +188,24 @@ def test_a_record_whose_abstract_is_the_page_around_it_is_compared_by_the_texts_
     scraped = f"Download PDF {ABSTRACT} {menu}"
     text = article(times=12)
     assert judge_identity(text, replace(PAPER, abstract=scraped)).answer == "same"
-    assert find_other_body(text.markdown, scraped, "") is not None
+    assert find_body_mismatch(text.markdown, scraped, "") is not None
 
 
 def test_a_notice_need_not_speak_of_its_title():
     title = "Correction: Ultrasonic hunting calls of European bats in the woodland"
     body = f"# {title}\n\n{prose(900)}"
-    assert find_other_body(body, "", title.partition(": ")[2]) is not None
+    assert find_body_mismatch(body, "", title.partition(": ")[2]) is not None
     notice = Document(body, title=title)
     assert judge_identity(notice, replace(PAPER, title=title, abstract="")).answer == "same"
 
 
 def test_few_pairs_and_few_long_words_refuse_what_pairs_alone_leave_in_doubt():
     shared = "We tracked eleven packs with collars."
-    alone = find_other_body(f"{prose(900)} {shared}", OTHER_ABSTRACT, "")
+    alone = find_body_mismatch(f"{prose(900)} {shared}", OTHER_ABSTRACT, "")
     assert alone is not None
     assert alone.weight == REFUSE
     wolves = " ".join(word for word in OTHER_ABSTRACT.split()[::-1] if len(word) > 5)
-    beside = find_other_body(f"{prose(900)} {shared} {wolves}", OTHER_ABSTRACT, "")
+    beside = find_body_mismatch(f"{prose(900)} {shared} {wolves}", OTHER_ABSTRACT, "")
     assert beside is not None
     assert beside.weight == DOUBT
 
@@ -219,9 +219,9 @@ def test_a_body_in_another_language_says_nothing():
     body = " ".join(
         ["Las abejas regresan a la flor y al color que han aprendido en el campo."] * 60
     )
-    assert find_other_body(body, ABSTRACT, PAPER.title) is None
-    found = find_other_body(prose(900), OTHER_ABSTRACT, PAPER.title)
+    assert find_body_mismatch(body, ABSTRACT, PAPER.title) is None
+    found = find_body_mismatch(prose(900), OTHER_ABSTRACT, PAPER.title)
     assert found is not None
     assert found.verdict == "wrong_paper"
-    assert find_other_body(prose(900), ABSTRACT, PAPER.title) is None
-    assert find_other_body(prose(300), OTHER_ABSTRACT, PAPER.title) is None
+    assert find_body_mismatch(prose(900), ABSTRACT, PAPER.title) is None
+    assert find_body_mismatch(prose(300), OTHER_ABSTRACT, PAPER.title) is None

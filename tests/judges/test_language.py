@@ -6,7 +6,7 @@ import pytest
 
 from tests.own_words import sentences
 from utils.judges.language import find_signs
-from utils.judges.signs import Case, weigh
+from utils.judges.signs import Case, weigh_signs
 from utils.model.identifiers import Ids
 from utils.model.paper import Document, Paper
 
@@ -15,7 +15,7 @@ HAN = "".join(chr(0x4E00 + 31 * number) for number in range(300))
 
 
 def outcome(text: str) -> str:
-    return weigh(find_signs(Case(Document(f"# T\n\n{text}"), Paper(Ids()), "")), "").verdict
+    return weigh_signs(find_signs(Case(Document(f"# T\n\n{text}"), Paper(Ids()), "")), "").verdict
 
 
 def replaced(text: str, share: float, letters: str) -> str:

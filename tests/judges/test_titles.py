@@ -2,7 +2,12 @@
 
 import pytest
 
-from utils.judges.titles import TitleDifference, compare, prints_title, title_likeness
+from utils.judges.titles import (
+    TitleDifference,
+    find_title_difference,
+    is_title_printed,
+    measure_title_likeness,
+)
 
 BEES = "Memory of colour in foraging honeybees"
 
@@ -23,8 +28,8 @@ BEES = "Memory of colour in foraging honeybees"
     ],
 )
 def test_spellings_of_one_title_have_no_difference(ours, theirs):
-    assert compare(ours, theirs) == TitleDifference()
-    assert title_likeness(ours, theirs) == 1.0
+    assert find_title_difference(ours, theirs) == TitleDifference()
+    assert measure_title_likeness(ours, theirs) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -49,8 +54,8 @@ def test_spellings_of_one_title_have_no_difference(ours, theirs):
     ],
 )
 def test_marks_that_differ_tell_two_papers_apart(ours, theirs):
-    assert compare(ours, theirs).marks
-    assert title_likeness(ours, theirs) <= 0.5
+    assert find_title_difference(ours, theirs).marks
+    assert measure_title_likeness(ours, theirs) <= 0.5
 
 
 @pytest.mark.parametrize(
@@ -61,14 +66,14 @@ def test_marks_that_differ_tell_two_papers_apart(ours, theirs):
     ],
 )  # fmt: skip
 def test_a_telling_word_in_place_of_another_is_seen(one, other):
-    difference = compare(f"{BEES} and {one}", f"{BEES} and {other}")
+    difference = find_title_difference(f"{BEES} and {one}", f"{BEES} and {other}")
     assert difference == TitleDifference("", f"{difference.swapped}")
     assert difference.swapped
 
 
 def test_a_number_in_the_middle_of_a_subtitle_left_out_is_no_mark():
-    assert compare(BEES, f"{BEES}: a field study of nine days").marks == ""
-    assert title_likeness(BEES, f"{BEES}: a field study of nine days") >= 0.88
+    assert find_title_difference(BEES, f"{BEES}: a field study of nine days").marks == ""
+    assert measure_title_likeness(BEES, f"{BEES}: a field study of nine days") >= 0.88
 
 
 @pytest.mark.parametrize(
@@ -88,17 +93,17 @@ def test_a_number_in_the_middle_of_a_subtitle_left_out_is_no_mark():
     ],
 )
 def test_a_title_is_printed_where_a_line_begins_with_it_and_no_mark_follows(opening, printed):
-    assert prints_title(opening, BEES) is printed
+    assert is_title_printed(opening, BEES) is printed
 
 
 def test_one_and_two_in_roman_numbers_are_not_three():
     title = f"Phase I/II study of {BEES}"
-    assert prints_title(f"# {title}\n", title)
-    assert not prints_title(f"# Phase III study of {BEES}\n", title)
-    assert title_likeness(title, f"Phase III study of {BEES}") <= 0.5
+    assert is_title_printed(f"# {title}\n", title)
+    assert not is_title_printed(f"# Phase III study of {BEES}\n", title)
+    assert measure_title_likeness(title, f"Phase III study of {BEES}") <= 0.5
 
 
 @pytest.mark.parametrize("line", ["Response to: {}", "## Authors' reply to “{}”"])
 def test_a_notice_is_printed_in_the_wording_of_its_kind(line):
-    assert prints_title(f"Hive 2019\n\n{line.format(BEES)}\n\nA. Roe", f"Reply to: {BEES}")
-    assert not prints_title(f"{line.format(BEES)}\n", f"Correction: {BEES}")
+    assert is_title_printed(f"Hive 2019\n\n{line.format(BEES)}\n\nA. Roe", f"Reply to: {BEES}")
+    assert not is_title_printed(f"{line.format(BEES)}\n", f"Correction: {BEES}")

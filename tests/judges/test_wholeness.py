@@ -3,7 +3,7 @@
 import pytest
 
 from tests.own_words import prose, sentences
-from utils.judges.signs import Case, weigh
+from utils.judges.signs import Case, weigh_signs
 from utils.judges.wholeness import find_signs
 from utils.model.identifiers import Ids
 from utils.model.paper import Document, Paper
@@ -29,8 +29,8 @@ def found(
     document = Document(markdown, references=counted.references, pages=pages)
     known = ABSTRACT if abstract else ""
     paper = Paper(Ids(), abstract=known, pages=f"1-{stated}" if stated else "", **record)
-    finding = weigh(find_signs(Case(document, paper, known)), "")
-    return finding.evidence if finding.refuses else ""
+    finding = weigh_signs(find_signs(Case(document, paper, known)), "")
+    return finding.evidence if finding.is_rejection else ""
 
 
 def cites(*numbers: int, form: str = "[{}]") -> str:
@@ -221,7 +221,7 @@ def test_a_text_that_breaks_a_promise_is_doubted(name: str) -> None:
     document = Document(markdown, references=counted.references)
     recorded = 16 if counted.references else 0
     paper = Paper(Ids(), abstract=ABSTRACT, reference_count=recorded)
-    finding = weigh(find_signs(Case(document, paper, ABSTRACT)), "")
+    finding = weigh_signs(find_signs(Case(document, paper, ABSTRACT)), "")
     assert (finding.verdict, finding.evidence) == ("doubtful", said)
 
 
@@ -282,7 +282,7 @@ def test_a_list_counted_twice_over_does_not_refuse_a_whole_paper() -> None:
     document = Document(f"{markdown}\n\n## References\n\n{entries}", references=counted.references)
     for recorded, outcome in ((20, "full_text"), (0, "doubtful"), (60, "partial")):
         paper = Paper(Ids(), abstract=ABSTRACT, reference_count=recorded)
-        assert weigh(find_signs(Case(document, paper, ABSTRACT)), "").verdict == outcome
+        assert weigh_signs(find_signs(Case(document, paper, ABSTRACT)), "").verdict == outcome
 
 
 def test_entries_numbered_on_lines_of_their_own_are_counted_once() -> None:

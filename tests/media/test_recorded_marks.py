@@ -6,7 +6,7 @@ import pytest
 
 from tests.examples import ALL, some
 from utils.model.paper import Fetched
-from utils.outline import find_labels
+from utils.outline import find_float_labels
 from utils.readers import jats
 from utils.readers.jats.objects import find_objects
 
@@ -20,8 +20,10 @@ def test_every_object_is_named_by_its_text_and_what_is_named_is_there(shared: Pa
     resolved: list[bool] = []
     for path in some(sorted((shared / "articles").glob("*/jats.xml"))[:120]):
         fetched = Fetched(path.read_bytes(), "jats", "", "pmc", "")
-        said = set(find_labels(jats.read(fetched).markdown))
-        objects = [(one, find_labels(one.label)) for one in find_objects(fetched) if one.label]
+        said = set(find_float_labels(jats.read(fetched).markdown))
+        objects = [
+            (one, find_float_labels(one.label)) for one in find_objects(fetched) if one.label
+        ]
         there = {label for _, labels in objects for label in labels}
         named += [
             not said.isdisjoint(labels) for one, labels in objects if one.kind != "supplement"

@@ -9,7 +9,7 @@ from utils import Library
 from utils.cli.mirror_status import format_status
 from utils.errors import NotFound, StoreBusy, Unreachable
 from utils.judges import check
-from utils.judges.signs import DOUBT, weigh
+from utils.judges.signs import DOUBT, weigh_signs
 from utils.mirror import generations, parts, pmc
 from utils.mirror.objects import Objects
 from utils.mirror.pmc import Choice
@@ -317,7 +317,9 @@ def test_texts_that_older_judges_saw_are_listed_and_judged_again_without_a_reque
     monkeypatch.setitem(parts.READERS, "pmc", parts.READERS["pmc"] + 100)  # JUDGE_VERSION is raised
     doubt = Sign("table", DOUBT, "table 3 is missing", only_doubts=True)
     monkeypatch.setattr(check, "FINDERS", (lambda case: [doubt],))
-    monkeypatch.setattr(check, "_judge_structured", lambda document, signs: weigh([doubt], "", 1.0))
+    monkeypatch.setattr(
+        check, "_judge_jats_text", lambda document, signs: weigh_signs([doubt], "", 1.0)
+    )
     assert (mirror.pmc_status()["outdated"] > 0, mirror.plan_pmc().again) == (True, count)
     told = dict(format_status(mirror))
     assert "judge them again: uv run server.py mirror pmc" in told["outdated"]

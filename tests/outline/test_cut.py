@@ -13,14 +13,14 @@ from tests.examples import often, some
 from tests.growth import grows_linearly
 from utils.model.passage import Passage
 from utils.outline.blocks import estimate_tokens, find_body_start
-from utils.outline.cut import FORMULA_MAX_TOKENS, LEAST, MOST, OVERLAP_TOKENS, cut_passages
+from utils.outline.cut import FORMULA_MAX_TOKENS, LEAST, MOST, OVERLAP_TOKENS, split_passages
 
 HEADER = "- Title: A title\n- Authors: A\n- Journal: J\n- Year: 2020\n- Kind: full_text\n\n---\n\n"
 
 
 def paper_of(markdown: str) -> tuple[str, list[Passage]]:
     text = HEADER + markdown
-    made = cut_passages(
+    made = split_passages(
         text, paper="pmid:1", title="A title", kind="full_text", file="a.txt", year=2020
     )
     return text, made
@@ -136,7 +136,7 @@ def test_nothing_of_the_body_is_lost_but_headings_and_blanks(markdown: str) -> N
 @often(100)
 @given(st.text(max_size=400))
 def test_any_text_at_all(text: str) -> None:
-    check(text, cut_passages(text, paper="pmid:1", title="", kind="full_text", file="a.txt"))
+    check(text, split_passages(text, paper="pmid:1", title="", kind="full_text", file="a.txt"))
 
 
 def test_header_and_references_are_no_passages() -> None:
@@ -266,7 +266,7 @@ def test_headings_of_the_same_name_give_different_names() -> None:
 
 def test_a_record_is_cut_from_title_and_abstract() -> None:
     text = "A title\n\nBACKGROUND: Cells grow.\n\nRESULTS: They grew."
-    (made,) = cut_passages(text, paper="pmid:1", title="A title", kind="abstract", retracted=True)
+    (made,) = split_passages(text, paper="pmid:1", title="A title", kind="abstract", retracted=True)
     assert (
         made.text == text[made.start : made.end] == "BACKGROUND: Cells grow.\n\nRESULTS: They grew."
     )
@@ -274,15 +274,15 @@ def test_a_record_is_cut_from_title_and_abstract() -> None:
 
 
 def test_a_record_without_an_abstract_is_its_title() -> None:
-    (made,) = cut_passages("A title\n\n", paper="pmid:1", title="A title", kind="abstract")
+    (made,) = split_passages("A title\n\n", paper="pmid:1", title="A title", kind="abstract")
     assert (made.text, made.section) == ("A title", "Title")
 
 
 def test_the_digest_is_of_what_a_model_reads() -> None:
     text = "A title\n\nCells grow."
-    one = cut_passages(text, paper="pmid:1", title="A title", kind="abstract")[0]
-    other = cut_passages(text, paper="pmid:2", title="A title", kind="abstract", year=1999)[0]
-    third = cut_passages(
+    one = split_passages(text, paper="pmid:1", title="A title", kind="abstract")[0]
+    other = split_passages(text, paper="pmid:2", title="A title", kind="abstract", year=1999)[0]
+    third = split_passages(
         text.replace("grow", "die"), paper="pmid:1", title="A title", kind="abstract"
     )[0]
     assert one.digest == other.digest != third.digest
@@ -315,7 +315,7 @@ def test_the_digest_is_of_what_a_model_reads() -> None:
 def test_work_grows_with_the_text_and_not_with_its_square(hostile: str) -> None:
     def work(length: int) -> None:
         text = hostile * (length // len(hostile))
-        cut_passages(text, paper="pmid:1", title="T", kind="full_text", file="a.txt")
+        split_passages(text, paper="pmid:1", title="T", kind="full_text", file="a.txt")
 
     assert grows_linearly(work, small=30_000, times=8, slack=4)
 

@@ -9,9 +9,9 @@ from utils.model.paper import Role, Section
 from utils.outline import (
     MAX_HEADINGS,
     build_outline,
-    collect_section_words,
-    find_outermost,
-    iterate_own_roles,
+    collect_declared_section_types,
+    find_outermost_sections,
+    iterate_sections_with_own_roles,
 )
 
 
@@ -36,7 +36,7 @@ def test_a_subsection_is_what_it_stands_in() -> None:
 
 def test_what_a_structured_abstract_calls_methods_is_abstract() -> None:
     found = build_outline(written("# T", "## Abstract", "### Methods", "## Patients and methods"))
-    assert [section.title for section in find_outermost(found, "methods")] == [
+    assert [section.title for section in find_outermost_sections(found, "methods")] == [
         "Patients and methods"
     ]
     assert found[2].roles == ("abstract",)
@@ -51,7 +51,7 @@ def test_a_study_design_under_no_parent_is_found_where_there_are_no_methods() ->
     alone = build_outline(
         written("# T", "## Introduction", "## 2.1 Study design", "## 2.2 Participants")
     )
-    assert [s.title for s in find_outermost(alone, "methods")] == [
+    assert [s.title for s in find_outermost_sections(alone, "methods")] == [
         "2.1 Study design",
         "2.2 Participants",
     ]
@@ -65,11 +65,14 @@ def test_the_outermost_of_a_role_are_those_of_the_highest_level() -> None:
     found = build_outline(
         written("# T", "## Study 1", "### Method", "#### Materials", "## Study 2", "### Method")
     )
-    assert [s.start for s in find_outermost(found, "methods")] == [found[2].start, found[5].start]
+    assert [s.start for s in find_outermost_sections(found, "methods")] == [
+        found[2].start,
+        found[5].start,
+    ]
     found = build_outline(
         written("# T", "## Study 1", "### Methods", "## General methods", "## Methodik")
     )
-    assert [s.title for s in find_outermost(found, "methods")] == ["Methodik"]
+    assert [s.title for s in find_outermost_sections(found, "methods")] == ["Methodik"]
 
 
 @pytest.mark.parametrize(
@@ -122,7 +125,7 @@ def test_the_publishers_word_tells_what_a_title_does_not_and_never_more() -> Non
         {"howitwasdone": "materials|methods", "discussion": "conclusions"},
     )
     assert [s.roles for s in found[1:]] == [("methods",), ("discussion",)]
-    assert collect_section_words(found) == {
+    assert collect_declared_section_types(found) == {
         "howitwasdone": "materials|methods",
         "discussion": "conclusions",
     }
@@ -131,7 +134,7 @@ def test_the_publishers_word_tells_what_a_title_does_not_and_never_more() -> Non
 def test_an_outline_shows_the_roles_that_are_new() -> None:
     shown = [
         r
-        for _, r in iterate_own_roles(
+        for _, r in iterate_sections_with_own_roles(
             build_outline(written("# T", "## Methods", "### Mice", "### Ethics"))
         )
     ]

@@ -7,7 +7,7 @@ import pytest
 from lxml import etree
 
 from utils.model.paper import Fetched, Role
-from utils.outline import build_outline, find_floats, find_outermost, to_title_key
+from utils.outline import build_outline, find_floats, find_outermost_sections, to_title_key
 from utils.readers import jats
 
 pytestmark = pytest.mark.shared
@@ -40,7 +40,8 @@ def test_sections_and_floats_are_found_where_the_xml_has_them(shared: Path) -> N
             if (role := TYPES.get(part.get("sec-type", ""))) and part.find("title") is not None:
                 title = to_title_key("".join(part.find("title").itertext()))
                 right.append(
-                    title in {to_title_key(s.title) for s in find_outermost(sections, role)}
+                    title
+                    in {to_title_key(s.title) for s in find_outermost_sections(sections, role)}
                 )
         labels = {one.label for one in find_floats(document.markdown, sections)}
         printed = ("".join(label.itertext()) for label in root.iterfind(".//fig/label"))

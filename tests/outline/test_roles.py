@@ -10,7 +10,7 @@ from utils.outline.roles import (
     find_hinted_roles,
     find_roles,
     parse_role,
-    parse_sec_type,
+    parse_sec_type_roles,
     to_title_key,
 )
 
@@ -117,7 +117,7 @@ def test_parts_of_the_methods_only_hint_at_them() -> None:
     ],
 )
 def test_the_publishers_own_words_are_read(word: str, roles: tuple[Role, ...]) -> None:
-    assert parse_sec_type(word) == roles
+    assert parse_sec_type_roles(word) == roles
 
 
 def test_every_role_has_words_and_answers_to_its_name() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import pytest
 
 from utils.judges.check import judge_completeness
-from utils.judges.signs import weigh
+from utils.judges.signs import weigh_signs
 from utils.model.paper import Document, Fetched, Paper
 from utils.readers import jats
 
@@ -79,7 +79,7 @@ PARTS = {
 def test_a_body_that_is_not_all_there_is_told(name: str) -> None:
     body, refs, meta, said = PARTS[name]
     read = article(body, refs, meta)
-    finding = weigh(read.signs, "")
+    finding = weigh_signs(read.signs, "")
     assert (finding.verdict, finding.evidence) == ("partial", said)
 
 
@@ -108,7 +108,7 @@ WHOLES = {
 def test_whole_papers_are_not_doubted(name: str) -> None:
     body, refs, meta = WHOLES[name]
     read = article(body, refs, meta)
-    assert not weigh(read.signs, "").refuses
+    assert not weigh_signs(read.signs, "").is_rejection
 
 
 def test_a_few_words_for_many_references_refuse_even_xml_that_declares_itself() -> None:

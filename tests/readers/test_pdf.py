@@ -14,7 +14,7 @@ import pytest
 from tests import own_words
 from tests.readers.reading_children import DIES, HANGS
 from utils.errors import BadContent
-from utils.judges.check import judge
+from utils.judges.check import judge_document
 from utils.model.identifiers import Ids
 from utils.model.paper import Document, Fetched, Paper
 from utils.readers.child_processes import ChildFailed
@@ -234,9 +234,9 @@ def test_a_whole_pdf_passes_the_judge_and_pictures_do_not() -> None:
     pages[0].insert(0, (72, 740, 20, paper.title))
     said = f"{own_words.CITING}\n{own_words.REFERENCES}".replace("## ", "").replace("\n\n", "\n")
     pages.append(column(72, 700, said.splitlines()))
-    assert judge(read(pages), paper).verdict == "full_text"
+    assert judge_document(read(pages), paper).verdict == "full_text"
     with pytest.raises(BadContent) as caught:
-        judge(read([[] for _ in range(4)]), paper)
+        judge_document(read([[] for _ in range(4)]), paper)
     assert caught.value.outcome == "scanned"
 
 

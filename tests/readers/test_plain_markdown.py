@@ -6,7 +6,7 @@ import pytest
 
 from tests.own_words import prose
 from utils.errors import BadContent
-from utils.judges.check import judge
+from utils.judges.check import judge_document
 from utils.model.identifiers import Ids
 from utils.model.paper import Document, Fetched, Paper
 from utils.outline.words import count_words
@@ -45,7 +45,7 @@ def test_the_envelope_is_taken_off() -> None:
     assert document.body_words == count_words(f"{LONG} {MORE} Others saw it, too [1-3].")
     assert (document.headings, document.references) == (2, 3)
     assert "URL Source" not in document.markdown
-    assert judge(document, PAPER).verdict == "full_text"
+    assert judge_document(document, PAPER).verdict == "full_text"
 
 
 def test_underlined_titles_are_headings() -> None:
@@ -84,13 +84,13 @@ def test_what_stood_in_the_way_is_named(
     title: str, lines: list[str], content: str, verdict: str
 ) -> None:
     with pytest.raises(BadContent) as caught:
-        judge(read(envelope(content, *lines, title=title)), PAPER)
+        judge_document(read(envelope(content, *lines, title=title)), PAPER)
     assert caught.value.outcome == verdict
 
 
 def test_a_warning_beside_a_whole_paper_is_stray() -> None:
     document = read(envelope(ARTICLE, "Warning: This page maybe requiring CAPTCHA, please wait"))
-    assert judge(document, PAPER).verdict == "full_text"
+    assert judge_document(document, PAPER).verdict == "full_text"
 
 
 def test_nothing_is_refused() -> None:
@@ -122,7 +122,7 @@ def test_links_that_act_and_pictures_go() -> None:
 )
 def test_recorded_answers_of_reader_are_rejected(shared: Path, name: str, verdict: str) -> None:
     with pytest.raises(BadContent) as caught:
-        judge(read((shared / "jina" / name).read_bytes()), PAPER)
+        judge_document(read((shared / "jina" / name).read_bytes()), PAPER)
     assert not verdict or caught.value.outcome == verdict
 
 

@@ -23,7 +23,7 @@ from ..model.paper import Kind, Paper, StoredPaper
 from ..model.passage import Passage
 from ..model.sites import get_keeping_terms
 from ..model.versions import rank_text
-from ..outline.cut import RULES_VERSION, cut_passages
+from ..outline.cut import RULES_VERSION, split_passages
 from ..shelf.paper_file import TEXT, strip_form
 from .finders import Shown, list_hosts
 from .stored_records import to_timestamp
@@ -99,7 +99,7 @@ class Text:
 
     def cut(self, shelf: SearchedTexts) -> list[Passage]:
         """Return the passages of the text."""
-        return cut_passages(
+        return split_passages(
             self.read(shelf),
             paper=self.key,
             title=self.paper.title,

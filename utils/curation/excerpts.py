@@ -17,8 +17,8 @@ from itertools import groupby
 from ..errors import BadRequest
 from ..model.paper import Role, Section, StoredPaper
 from ..model.passage import Anchor
-from ..outline import find_outermost
-from ..outline.sections import find_cut
+from ..outline import find_outermost_sections
+from ..outline.sections import find_cut_position
 from ..outline.terms import FTS5, to_index_terms, to_query_terms
 from ..shelf import Shelf
 from .reading import find_sections, open_text
@@ -124,7 +124,7 @@ def _open_paper(stored: StoredPaper, shelf: Shelf, sections: Sequence[str]) -> _
     """Open a paper's text, and select its wanted blocks by section or role."""
     opened = open_text(stored, shelf)
     text, parts = opened.text, opened.sections
-    unread = find_outermost(parts, "references")
+    unread = find_outermost_sections(parts, "references")
     blocks = tuple(one for one in opened.anchors if not _is_in(one, unread))
     if not sections:
         return _Text(stored, text, parts, blocks, tuple(_order_by_role(blocks, parts)))
@@ -150,7 +150,7 @@ def _order_by_role(blocks: Sequence[Anchor], parts: Sequence[Section]) -> Iterat
     """Yield all blocks, those of the most informative sections first."""
     seen: set[str] = set()
     for role in _ROLE_ORDER:
-        inside = find_outermost(parts, role)
+        inside = find_outermost_sections(parts, role)
         for one in blocks:
             if one.name not in seen and _is_in(one, inside):
                 seen.add(one.name)
@@ -209,7 +209,7 @@ def _fill_excerpt(text: _Text, share: int) -> Excerpt:
         if len(said) > room and (taken or room < 1):
             continue
         if len(said) > room:
-            said = f"{said[: find_cut(said, 0, room)].rstrip()}{_CUT}"
+            said = f"{said[: find_cut_position(said, 0, room)].rstrip()}{_CUT}"
         taken[one.name] = said
         left -= text.size(one)
     shown = [one for one in text.blocks if one.name in taken]

@@ -125,13 +125,15 @@ class FileMatcher:
     def _papers_with_title(self, title: str) -> list[Paper]:
         """Return papers of the shelf with this title; those of harvests lie there as abstracts."""
         from ..judges.thresholds import SAME_TITLE_LIKENESS
-        from ..judges.titles import title_likeness, title_words
+        from ..judges.titles import measure_title_likeness, split_title_words
 
-        words = sorted(title_words(title), key=len, reverse=True)
+        words = sorted(split_title_words(title), key=len, reverse=True)
         for most in _WORDS:
             _, page = self.ladder.shelf.list(text=" ".join(words[:most]), max_results=_CANDIDATES)
             papers = [stored.paper for stored in page]
-            alike = [p for p in papers if title_likeness(p.title, title) >= SAME_TITLE_LIKENESS]
+            alike = [
+                p for p in papers if measure_title_likeness(p.title, title) >= SAME_TITLE_LIKENESS
+            ]
             if alike:
                 return alike
         return []

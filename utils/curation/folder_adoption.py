@@ -360,7 +360,7 @@ class FolderAdoption:
         judged = judge_completeness(match.document, Paper(Ids()))
         if judged.verdict in ("scanned", "empty"):
             return self._to_result(match.path, "scanned", _SCANNED)
-        if judged.refuses:
+        if judged.is_rejection:
             return self._to_result(match.path, "not_paper", f"{judged.evidence}.")
         title = one_line(_choose_title(match))
         named = " or ".join(str(ids) for ids in match.names)
@@ -442,18 +442,20 @@ def _read_ahead(
 
 def _choose_title(match: Match) -> str:
     """Return the text of a file that is most likely its title."""
-    from ..judges.titles import telling_words
+    from ..judges.titles import count_distinctive_words
 
-    fit = (title for title in match.titles if telling_words(title) >= _TITLE_MIN_WORDS)
+    fit = (title for title in match.titles if count_distinctive_words(title) >= _TITLE_MIN_WORDS)
     return next(fit, "")
 
 
 def _is_alike(paper: Paper, match: Match) -> bool:
     """Return whether a file has the title of a paper, or nearly, or prints it at its beginning."""
     from ..judges.thresholds import NEAR_TITLE_LIKENESS, OPENING_CHARS
-    from ..judges.titles import prints_title, title_likeness
+    from ..judges.titles import is_title_printed, measure_title_likeness
 
-    if any(title_likeness(paper.title, title) >= NEAR_TITLE_LIKENESS for title in match.titles):
+    if any(
+        measure_title_likeness(paper.title, title) >= NEAR_TITLE_LIKENESS for title in match.titles
+    ):
         return True
     opening = match.document.markdown[:OPENING_CHARS] if match.document else ""
-    return prints_title(opening, paper.title)
+    return is_title_printed(opening, paper.title)

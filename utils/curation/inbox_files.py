@@ -224,12 +224,16 @@ def find_titles(document: Document, path: Path) -> list[str]:
     These are the title as the text marks it, what stands behind author and year in the file's
     name, and (few PDFs mark a title) the first paragraphs.
     """
-    from ..judges.titles import telling_words
+    from ..judges.titles import count_distinctive_words
 
     first = document.markdown[:_OPENING].split("\n\n")[:_PARAGRAPHS]
     in_name = path.stem.rpartition(" - ")[2].replace("_", " ")
     titles = (text.lstrip("# ") for text in (document.title, in_name, *first))
-    fit = (title for title in titles if len(title) <= _LONGEST and telling_words(title) >= _TELLING)
+    fit = (
+        title
+        for title in titles
+        if len(title) <= _LONGEST and count_distinctive_words(title) >= _TELLING
+    )
     return list(dict.fromkeys(fit))
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from ..download.ladder import Ladder
 from ..errors import BadContent, BadRequest, StoreFailed
 from ..harvest.jobs import Ledgers
-from ..judges.titles import telling_words, title_words
+from ..judges.titles import count_distinctive_words, split_title_words
 from ..model.identifiers import Ids
 from ..model.paper import Paper
 from ..system import safe_files
@@ -95,10 +95,10 @@ class WantedPapers:
 
 def _fingerprint_names(ids: Ids, titles: Sequence[str] = ()) -> list[str]:
     """Fingerprints of a paper's identifiers, and of titles that tell one paper from others."""
-    told = (title for title in titles if telling_words(title) >= _LEAST_WORDS)
+    told = (title for title in titles if count_distinctive_words(title) >= _LEAST_WORDS)
     return [
         *(fingerprint(name) for name in ids.names()),
-        *(fingerprint("title", *title_words(title)) for title in told),
+        *(fingerprint("title", *split_title_words(title)) for title in told),
     ]
 
 

@@ -23,17 +23,17 @@ from ..model.passage import Anchor
 from ..outline import (
     Float,
     build_outline,
-    collect_section_words,
+    collect_declared_section_types,
     find_floats,
-    find_outermost,
+    find_outermost_sections,
     find_roles,
-    iterate_own_roles,
+    iterate_sections_with_own_roles,
     parse_role,
-    strip_title,
+    strip_title_marks,
     to_title_key,
 )
 from ..outline.blocks import build_anchors
-from ..outline.sections import find_cut
+from ..outline.sections import find_cut_position
 from ..shelf import Shelf
 from ..shelf.shelf import TextFile
 from ..system.plain_text import shorten
@@ -69,7 +69,7 @@ class OpenedText:
     def without_references(self) -> OpenedText:
         """The text without its reference list."""
         text = self.text
-        for part in reversed(find_outermost(self.sections, "references")):
+        for part in reversed(find_outermost_sections(self.sections, "references")):
             text = text[: part.start] + text[part.end :]
         return OpenedText(text, self._words)
 
@@ -87,7 +87,7 @@ def open_text(stored: StoredPaper, shelf: Shelf) -> OpenedText:
 
 @lru_cache(maxsize=_MAX_OPEN_TEXTS)
 def _open_cached(file: TextFile) -> OpenedText:
-    words = collect_section_words(file.stored.sections)
+    words = collect_declared_section_types(file.stored.sections)
     return OpenedText(file.shelf.read_text(file.stored), words)
 
 
@@ -151,7 +151,7 @@ class Reading:
         return [
             {"heading": part.title, "chars": part.end - part.start}
             | ({"roles": roles} if roles else {})
-            for part, roles in iterate_own_roles(self.sections)
+            for part, roles in iterate_sections_with_own_roles(self.sections)
         ]
 
 
@@ -200,7 +200,7 @@ def read(
     text, parts = opened.text, opened.sections
     if section:
         text = _with_floats(opened, find_sections(section, parts))
-    end = find_cut(text, start, max_chars)
+    end = find_cut_position(text, start, max_chars)
     return Reading(
         title=stored.paper.title,
         kind=stored.kind,
@@ -300,11 +300,13 @@ def find_sections(wanted: str, parts: Sequence[Section]) -> list[Section]:
     BadRequest
         There is none.
     """
-    role, sought = parse_role(wanted), to_title_key(strip_title(wanted))
+    role, sought = parse_role(wanted), to_title_key(strip_title_marks(wanted))
     ways: tuple[Callable[[], list[Section]], ...] = (
-        lambda: find_outermost(parts, role) if role else [],
+        lambda: find_outermost_sections(parts, role) if role else [],
         lambda: _section_named(sought, parts, str.__eq__),
-        lambda: [part for one in find_roles(wanted) for part in find_outermost(parts, one)],
+        lambda: [
+            part for one in find_roles(wanted) for part in find_outermost_sections(parts, one)
+        ],
         lambda: _section_named(sought, parts, str.startswith),
         lambda: _section_named(sought, parts, str.__contains__),
     )
@@ -333,5 +335,5 @@ def _section_named(
     sought: str, parts: Sequence[Section], fits: Callable[[str, str], bool]
 ) -> list[Section]:
     """The section of a name; one of the paper is preferred to one of its abstract."""
-    fitting = [part for part in parts if fits(to_title_key(strip_title(part.title)), sought)]
+    fitting = [part for part in parts if fits(to_title_key(strip_title_marks(part.title)), sought)]
     return sorted(fitting, key=lambda part: ("abstract" in part.roles, part.level))[:1]

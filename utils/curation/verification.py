@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from .. import readers as formats
 from ..errors import BadContent, BadRequest, PaperError
-from ..judges.check import judge, judge_completeness
+from ..judges.check import judge_completeness, judge_document
 from ..judges.identity import Answer, judge_identity
 from ..lists.described import to_paper
 from ..lists.documents import get_csl_fields, get_csl_ids
@@ -191,7 +191,7 @@ def _judge_fetched(file: str, fetched: Fetched, paper: Paper | None) -> Verifica
             return _to_verification(file, finding.verdict, identity, finding.evidence, counts)
         same = judge_identity(document, paper)
         identity = same.answer
-        document = judge(document, paper, same=same)
+        document = judge_document(document, paper, same=same)
     except BadContent as bad:
         return _to_refusal(file, bad, identity, counts)
     return _to_verification(file, document.verdict, identity, document.evidence, counts)

@@ -22,7 +22,7 @@ from .. import readers as formats
 from ..command_line import command_line
 from ..errors import BadContent, NotAvailable, NotConfigured, SourceMiss, Unreachable
 from ..http import Web
-from ..judges.comparison import describe_copy
+from ..judges.comparison import measure_copy
 from ..model.identifiers import Ids
 from ..model.paper import Attempt, Author, Document, Fetched, Paper, StoredPaper, Version
 from ..model.verdicts import Comparison, Copy
@@ -120,7 +120,7 @@ class Ladder:
         return Step(climb.paper, climb.request.wants, climb.copies)
 
     def _describe_copy(self, stored: StoredPaper) -> Copy:
-        return describe_copy(body_of(self.shelf.read_text(stored)), stored.via, stored.version)
+        return measure_copy(body_of(self.shelf.read_text(stored)), stored.via, stored.version)
 
     def begin(self, request: DownloadRequest, **known: Any) -> Climb:
         """Return the climb for a request; *known* are the fields of `Climb` known already."""
@@ -214,7 +214,7 @@ class Ladder:
         outcome, detail = "saved", document.evidence
         if not step.served:
             outcome, detail = OTHER_VERSION, f"The {VERSION_NAMES[document.version]}: {detail}"
-            step.copies.append(describe_copy(document.markdown, rung.via, document.version))
+            step.copies.append(measure_copy(document.markdown, rung.via, document.version))
         step.note(rung.via, outcome, detail, candidate.url, candidate.status)
         return True
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from ..errors import SourceMiss, Unreachable
 from ..http import Web
-from ..judges.comparison import describe_copy
+from ..judges.comparison import measure_copy
 from ..model.paper import (
     INCONCLUSIVE,
     Attempt,
@@ -94,7 +94,7 @@ def _fetch_pdf(stored: StoredPaper, ladder: Ladder) -> PdfOutcome:
         pdfs.attempts(stored), settings.papers_retry_abstract_days * _DAY_S
     )
     answered = {attempt.source for attempt in attempts}
-    text = describe_copy(body_of(ladder.shelf.read_text(stored)), stored.via, stored.version)
+    text = measure_copy(body_of(ladder.shelf.read_text(stored)), stored.via, stored.version)
     other_version: Fetched | None = None
     for rung in _find_rungs(stored, ladder):
         if rung.via in answered:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ..errors import BadRequest, NotAvailable
 from ..http import Web
 from ..model.identifiers import Ids
-from ..outline.sections import find_cut
+from ..outline.sections import find_cut_position
 from ..sources.bioc import Paragraph, fetch_article
 from ..system.plain_text import shorten
 
@@ -75,7 +75,7 @@ def read_article_text(
     parts = _group_by_section(found.paragraphs)
     chosen = _find_section(section, tuple(parts)) if section.strip() else ""
     text = parts[chosen] if chosen else "\n\n".join(parts.values())
-    end = find_cut(text, start, max_chars)
+    end = find_cut_position(text, start, max_chars)
     return ArticleText(
         ids=found.ids,
         license=found.license,

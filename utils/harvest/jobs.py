@@ -640,12 +640,12 @@ class Ledgers:
 
 def _find_cited_in_words(ledger: Ledger, paper: Paper) -> list[int]:
     """Return papers of a harvest that have no identifier and whose title is this paper's."""
-    from ..judges.titles import telling_words, title_words
+    from ..judges.titles import count_distinctive_words, split_title_words
 
-    title = " ".join(title_words(paper.title))
-    if telling_words(paper.title) < _MIN_TITLE_WORDS:
+    title = " ".join(split_title_words(paper.title))
+    if count_distinctive_words(paper.title) < _MIN_TITLE_WORDS:
         return []
-    return [n for n, asked in ledger.nameless() if title in " ".join(title_words(asked))]
+    return [n for n, asked in ledger.nameless() if title in " ".join(split_title_words(asked))]
 
 
 def list_shelf_papers(shelf: Shelf) -> Iterator[tuple[Paper, str]]:

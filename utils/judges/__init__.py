@@ -17,7 +17,7 @@ record, abstract and the `.evidence.Evidence`) and yields signs::
         if (share := share_of_rare_words(case.document.markdown)) > GARBAGE_RARE_SHARE:
             yield Sign("garbage", REFUSE, f"{share:.0%} of the long words occur once", "scanned")
 
-Enter the finder in `.check.FINDERS`. `.signs.weigh` adds the weights of all signs of a text:
+Enter the finder in `.check.FINDERS`. `.signs.weigh_signs` adds the weights of all signs of a text:
 
 - ``REFUSE``: this sign refuses the text alone. No whole paper shows such a sign.
 - ``DOUBT``: alone, the text is kept with doubts; two refuse together.

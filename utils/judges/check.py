@@ -1,4 +1,4 @@
-"""Judge a text: whether it is a whole paper (`judge_completeness`), and this one (`.identity`).
+"""Judge whether a text is the whole paper (`judge_completeness`) and the requested one.
 
 Nothing reaches the shelf without passing both. They weigh structure and words against the record
 and never follow a single phrase: an article about captchas, an editorial of four hundred words and
@@ -16,7 +16,7 @@ from typing import Final, NoReturn
 from ..errors import BadContent
 from ..model.paper import Document, Paper, Verdict
 from ..model.verdicts import DOUBT, MEANINGS, NO_COMPARISON, Comparison, Sign
-from ..outline.sections import is_standard_section, split_parts
+from ..outline.sections import is_standard_title, split_parts
 from ..outline.words import count_words
 from . import commentary, language, wholeness
 from . import thresholds as limits
@@ -24,10 +24,10 @@ from .comparison import SHORT_KINDS
 from .comparison import find_signs as compare
 from .evidence import Evidence, gather_evidence
 from .identity import Identity, judge_identity
-from .signs import Case, Finder, Finding, weigh
-from .titles import is_notice, telling_words, title_likeness
-from .walls import wall_in_title
-from .wholeness import count_pages, has_research_sections, is_old
+from .signs import Case, Finder, Finding, weigh_signs
+from .titles import count_distinctive_words, is_notice_title, measure_title_likeness
+from .walls import find_wall_in_title
+from .wholeness import count_pages_in_range, has_research_sections, is_from_footnote_era
 
 # Every finder of signs that part of a paper is missing or that a text is not the paper.
 FINDERS: Final[tuple[Finder, ...]] = (
@@ -54,20 +54,20 @@ _ORDER: tuple[Verdict, ...] = (
 _PLAIN = ("refused", "error_page")  # nothing else stands on such a page
 
 
-def reject(finding: Finding) -> NoReturn:
-    """Raise `BadContent` for a finding that refuses a text."""
+def raise_rejection(finding: Finding) -> NoReturn:
+    """Raise `BadContent` for a finding that rejects a text."""
     meaning = MEANINGS[finding.verdict]
     msg = f"{meaning.said}: {finding.evidence}."
     raise BadContent(msg, meaning.hint, verdict=finding.verdict, evidence=finding.evidence)
 
 
-def judge(
+def judge_document(
     document: Document,
     paper: Paper,
     comparison: Comparison = NO_COMPARISON,
     same: Identity | None = None,
 ) -> Document:
-    """Return *document* as full text of *paper*, ``full_text`` or ``doubtful``, with the evidence.
+    """Return *document* with the verdict ``full_text`` or ``doubtful`` and the evidence for it.
 
     *comparison* holds other copies and other papers of the journal, where there is a shelf; *same*
     is the answer of `judge_identity`, where it was asked before.
@@ -80,54 +80,56 @@ def judge(
     """
     same = same or judge_identity(document, paper)
     if same.signs and document.route == "copy":  # only a text that agrees vouches for another site
-        reject(Finding("wrong_paper", "; ".join([same.signs[0].words, same.evidence])))
+        raise_rejection(Finding("wrong_paper", "; ".join([same.signs[0].words, same.evidence])))
     compared = compare(document, comparison)
     whole = judge_completeness(document, paper, (*same.signs, *compared))
-    if whole.refuses and whole.verdict != "partial":
-        reject(whole)
+    if whole.is_rejection and whole.verdict != "partial":
+        raise_rejection(whole)
     # Another paper is no part of this one; a part that names this paper may not show its subject.
-    if whole.refuses and document.ids.shares(paper.ids):
-        reject(whole)
+    if whole.is_rejection and document.ids.shares(paper.ids):
+        raise_rejection(whole)
     if same.answer != "same":
-        reject(Finding("wrong_paper", same.evidence))
-    if whole.refuses:
-        reject(whole)
+        raise_rejection(Finding("wrong_paper", same.evidence))
+    if whole.is_rejection:
+        raise_rejection(whole)
     evidence = f"{whole.evidence}; {same.evidence}"
     return replace(document, verdict=whole.verdict, evidence=evidence)
 
 
 def judge_completeness(document: Document, paper: Paper, signs: Sequence[Sign] = ()) -> Finding:
-    """Judge whether a text is a whole paper; *signs* of its identity are weighed, too."""
+    """Judge whether a text is a whole paper; *signs* about its identity are weighed, too."""
     if document.verdict != "full_text":  # the reader knows already, as of an XML cut off
         return Finding(document.verdict, document.evidence)
     if document.article_type:
-        return _judge_structured(document, signs)
+        return _judge_jats_text(document, signs)
     if (
         document.pages
         and count_words(document.markdown) < limits.SCAN_MAX_WORDS_PER_PAGE * document.pages
     ):
         return Finding("scanned", f"{document.pages} pages with almost no text")
-    abstract = "" if _is_notice(document, paper) else _find_abstract(document, paper)
+    abstract = (
+        "" if _is_notice_by_record_or_title(document, paper) else _choose_abstract(document, paper)
+    )
     case = Case(document, paper, abstract)
     found = case.evidence
-    if refusal := _find_wall(document, paper, found):
+    if refusal := _judge_wall(document, paper, found):
         return refusal
     lacking = (
-        _judge_without_body(document, paper, found)
+        _judge_missing_body(document, paper, found)
         if abstract
-        else _judge_short_text(document, paper, found)
+        else _judge_text_without_abstract(document, paper, found)
     )
-    if lacking and lacking.refuses:
+    if lacking and lacking.is_rejection:
         return lacking
     against = [*document.signs, *signs, *(sign for find in FINDERS for sign in find(case))]
     if lacking:
         against.append(Sign("no references", DOUBT, lacking.evidence, only_doubts=True))
-    return weigh(
+    return weigh_signs(
         against, ", ".join([f"{found.prose} words of running text", *_describe_evidence(found)])
     )
 
 
-def _judge_structured(document: Document, signs: Sequence[Sign]) -> Finding:
+def _judge_jats_text(document: Document, signs: Sequence[Sign]) -> Finding:
     """Judge by the parts that JATS declares, unless the body is missing or repeats the abstract."""
     words = document.body_words
     research = document.article_type in ("research-article", "review-article")
@@ -145,15 +147,15 @@ def _judge_structured(document: Document, signs: Sequence[Sign]) -> Finding:
             evidence = f"{words} words in the body, of which {found.prose} are not in the abstract"
             return Finding("abstract_only", evidence)
     whole = f"{words} words in the body, {document.headings} headings"
-    return weigh([*document.signs, *signs], whole, limits.STRUCTURED_REFUSE)
+    return weigh_signs([*document.signs, *signs], whole, limits.STRUCTURED_REFUSE)
 
 
-def _find_abstract(document: Document, paper: Paper) -> str:
-    """Return the abstract; a remark such as *[This corrects the article …]* does not count.
+def _choose_abstract(document: Document, paper: Paper) -> str:
+    """Return the abstract; a remark like *[This corrects the article …]* does not count.
 
     What the text calls so counts where the record has none and it is as short as one.
     """
-    if not paper.abstract and _is_short_kind(paper):
+    if not paper.abstract and _is_short_article_type(paper):
         return ""  # all there is of it
     if paper.abstract:
         return paper.abstract if count_words(paper.abstract) >= limits.ABSTRACT_MIN_WORDS else ""
@@ -164,8 +166,8 @@ def _find_abstract(document: Document, paper: Paper) -> str:
     )
 
 
-def _find_wall(document: Document, paper: Paper, found: Evidence) -> Finding | None:
-    """Return the finding for a page that consists of a wall.
+def _judge_wall(document: Document, paper: Paper, found: Evidence) -> Finding | None:
+    """Return the finding for a page that shows only a login, paywall or other barrier; else None.
 
     A page that names the paper and has an abstract or text is no captcha or login page, whatever
     forms it carries, unless a heading says so; it may still sell the paper, and the first words of
@@ -175,35 +177,38 @@ def _find_wall(document: Document, paper: Paper, found: Evidence) -> Finding | N
     words = found.prose
     if not walls or words >= limits.LONG_TEXT_WORDS:
         return None
-    if _is_named_paper(document, paper):
+    if _has_id_or_title_of(document, paper):
         if "paywall" in walls and len(_describe_evidence(found)) < 2:
             return Finding("paywall", f"an offer of access and {words} words besides the abstract")
         if (
             words >= limits.NOTE_MIN_WORDS
             or count_words(document.abstract) >= limits.ABSTRACT_MIN_WORDS
         ):
-            announced = _find_challenges(document)
+            announced = _find_announced_challenges(document)
             walls = [name for name in walls if name in _PLAIN or name in announced]
     if not walls or words >= limits.WALL_MAX_WORDS:
         return None
     return Finding(walls[0], f"{walls[0].replace('_', ' ')} on the page and {words} words of text")
 
 
-def _find_challenges(document: Document) -> set[str]:
-    """Return the challenges that headings announce (*Checking your browser…*)."""
+def _find_announced_challenges(document: Document) -> set[str]:
+    """Return the bot checks and captchas that headings announce (*Checking your browser…*)."""
     heads = (text for _, is_heading, text in split_parts(document.markdown) if is_heading)
-    return {wall for head in heads if (wall := wall_in_title(head)) in ("bot_check", "captcha")}
+    return {
+        wall for head in heads if (wall := find_wall_in_title(head)) in ("bot_check", "captcha")
+    }
 
 
-def _is_named_paper(document: Document, paper: Paper) -> bool:
+def _has_id_or_title_of(document: Document, paper: Paper) -> bool:
+    """Return whether the document has an identifier or the title of the paper."""
     return document.ids.shares(paper.ids) or (
-        title_likeness(paper.title, document.title) >= limits.SAME_TITLE_LIKENESS
-        and telling_words(paper.title) >= limits.TITLE_MIN_WORDS
+        measure_title_likeness(paper.title, document.title) >= limits.SAME_TITLE_LIKENESS
+        and count_distinctive_words(paper.title) >= limits.TITLE_MIN_WORDS
     )
 
 
-def _count_citations(found: Evidence) -> int:
-    """Return how many works the prose cites, if there is a list they can be from."""
+def _count_plausible_citations(found: Evidence) -> int:
+    """Return the number of works that the prose cites; 0 without a list that could contain them."""
     by_number = len(found.cited) if 3 * len(found.cited) >= found.listed else 0
     cited = max(by_number if found.by_marks or found.listed else 0, found.named)
     return (
@@ -215,11 +220,11 @@ def _count_citations(found: Evidence) -> int:
 
 
 def _describe_evidence(found: Evidence) -> list[str]:
-    """Return, in words, the evidence that running text is that of a paper."""
+    """Return phrases that describe the evidence that running text belongs to a paper."""
     marks = []
     if found.filled_sections >= 2:
         marks.append(f"{found.filled_sections} sections")
-    if cited := _count_citations(found):
+    if cited := _count_plausible_citations(found):
         marks.append(f"{cited} citations of {found.listed} references")
     if shown := len(found.mentioned & found.captions):
         marks.append(f"{shown} figures and tables present and mentioned in the text")
@@ -228,36 +233,41 @@ def _describe_evidence(found: Evidence) -> list[str]:
     return marks
 
 
-def _has_evidence_besides_sections(found: Evidence) -> bool:
+def _has_citations_or_figures(found: Evidence) -> bool:
+    """Return whether the text cites, lists references, or mentions its own figures."""
     return bool(
-        _count_citations(found)
+        _count_plausible_citations(found)
         or found.listed >= limits.CITATIONS_MIN
         or found.mentioned & found.captions
     )
 
 
-def _judge_without_body(document: Document, paper: Paper, found: Evidence) -> Finding | None:
-    """Judge the text of a paper that has an abstract, but no body.
+def _judge_missing_body(document: Document, paper: Paper, found: Evidence) -> Finding | None:
+    """Return a finding if a paper with an abstract has no body of its own; else None.
 
     Such a paper cites others, or lists them at least, in sections or beside figures: texts about
     it (a press release, a review of it, a protocol, the abstracts of a meeting) do neither.
     """
-    words, marks, named = found.prose, _describe_evidence(found), _is_named_paper(document, paper)
+    words, marks, named = (
+        found.prose,
+        _describe_evidence(found),
+        _has_id_or_title_of(document, paper),
+    )
     evidence = ", ".join([f"{words} words besides the abstract", *marks])
     if words < limits.SECTIONED_MIN_WORDS:
         if found.repeated or document.abstract:
             return Finding("abstract_only", evidence)
-        return Finding(_judge_nothing(document), f"{words} words, without the abstract")
+        return Finding(_choose_empty_verdict(document), f"{words} words, without the abstract")
     if (
         found.on_topic < limits.ABSTRACT_WORDS_USED_SHARE
-        and not _count_citations(found)
+        and not _count_plausible_citations(found)
         and not named
     ):
         verdict: Verdict = "wrong_paper" if document.pages else "not_a_paper"
         return Finding(
             verdict, f"{evidence}, {found.on_topic:.0%} of the abstract's distinctive words"
         )
-    if _count_citations(found) or (
+    if _count_plausible_citations(found) or (
         found.listed >= limits.CITATIONS_MIN and marks and words >= limits.RESEARCH_MIN_WORDS
     ):
         return None
@@ -277,88 +287,95 @@ def _judge_without_body(document: Document, paper: Paper, found: Evidence) -> Fi
     return Finding("partial" if named or document.pages else "not_a_paper", evidence)
 
 
-def _is_notice(document: Document, paper: Paper) -> bool:
+def _is_notice_by_record_or_title(document: Document, paper: Paper) -> bool:
+    """Return whether the record or a title marks the text as a correction or another notice."""
     declared = not _NOTICES.isdisjoint(paper.publication_types)
-    return declared or is_notice(paper.title) or is_notice(document.title)
+    return declared or is_notice_title(paper.title) or is_notice_title(document.title)
 
 
-def _judge_short_text(document: Document, paper: Paper, found: Evidence) -> Finding | None:
-    """Judge a text without an abstract that is too short even for a letter."""
+def _judge_text_without_abstract(
+    document: Document, paper: Paper, found: Evidence
+) -> Finding | None:
+    """Return a finding if a text without an abstract is too short even for a letter; else None."""
     words = found.prose
-    if _is_notice(document, paper):
-        words = _count_text_words(found) if document.pages else words  # print has no menus
+    if _is_notice_by_record_or_title(document, paper):
+        words = _count_words_outside_links(found) if document.pages else words  # print has no menus
         return (
             None
             if words >= limits.NOTE_MIN_WORDS
-            else Finding(_judge_nothing(document), f"{words} words")
+            else Finding(_choose_empty_verdict(document), f"{words} words")
         )
-    is_short = _is_short_kind(paper)
+    is_short = _is_short_article_type(paper)
     least = (
         limits.PREVIEW_MAX_WORDS
         if "paywall" in document.walls
         else limits.LETTER_MIN_WORDS
-        if _count_citations(found)
+        if _count_plausible_citations(found)
         else limits.EDITORIAL_MIN_WORDS
     )
     least = min(least, limits.SHORT_KIND_MIN_WORDS) if is_short else least
     if words < least or found.repeated >= words:
-        return Finding(_judge_nothing(document), f"{words} words of running text")
+        return Finding(_choose_empty_verdict(document), f"{words} words of running text")
     if (
-        not _count_citations(found)
+        not _count_plausible_citations(found)
         and words < limits.LONG_TEXT_WORDS
-        and words < limits.RUNNING_TEXT_SHARE * _count_text_words(found)
+        and words < limits.RUNNING_TEXT_SHARE * _count_words_outside_links(found)
     ):
         return Finding(
-            _judge_nothing(document),
+            _choose_empty_verdict(document),
             f"{words} words of running text, less than the menus and lists around it",
         )
     # What the record calls a letter, and calls itself that letter, may speak of anything.
-    is_this_letter = is_short and _is_named_paper(document, paper)
+    is_this_letter = is_short and _has_id_or_title_of(document, paper)
     if (
         not is_this_letter
-        and telling_words(paper.title) >= limits.TITLE_MIN_WORDS
+        and count_distinctive_words(paper.title) >= limits.TITLE_MIN_WORDS
         and found.on_topic < limits.TITLE_WORDS_USED_SHARE
     ):
         return Finding("not_a_paper", f"{words} words of running text, few of them from the title")
-    is_known = is_short and not _is_divided(found)
+    is_known = is_short and not _has_own_sections(found)
     if not (
         is_known
-        or _has_evidence_besides_sections(found)
+        or _has_citations_or_figures(found)
         or _is_paper_without_citations(document, paper, found)
     ):
         evidence = (
             f"{words} words without citations, though the record does not name a short kind "
             "of article"
         )
-        return Finding("partial" if _is_named_paper(document, paper) else "not_a_paper", evidence)
+        return Finding(
+            "partial" if _has_id_or_title_of(document, paper) else "not_a_paper", evidence
+        )
     return None
 
 
-def _is_divided(found: Evidence) -> bool:
-    """Return whether the text has sections; those of research also divide meeting abstracts."""
-    own = [part for part in found.body if part.prose and not is_standard_section(part.name)]
+def _has_own_sections(found: Evidence) -> bool:
+    """Return whether the text has at least two sections whose titles are not standard ones."""
+    own = [part for part in found.body if part.prose and not is_standard_title(part.name)]
     return found.filled_sections > 2 and len(own) > 1
 
 
-def _count_text_words(found: Evidence) -> int:
-    """Return the number of words outside links and references; a site's menu does not count."""
+def _count_words_outside_links(found: Evidence) -> int:
+    """Return the number of words outside links and references, which excludes a site's menu."""
     return found.kinds.total() - found.kinds["link"] - found.kinds["reference"]
 
 
-def _is_short_kind(paper: Paper) -> bool:
-    """Return whether the record is that of a letter, an editorial or a meeting abstract."""
+def _is_short_article_type(paper: Paper) -> bool:
+    """Return whether the record describes a letter, an editorial or a meeting abstract."""
     is_supplement = _SUPPLEMENT_PAGE.fullmatch(paper.pages) is not None
     return is_supplement or not SHORT_KINDS.isdisjoint(paper.publication_types)
 
 
 def _is_paper_without_citations(document: Document, paper: Paper, found: Evidence) -> bool:
-    """Return whether a text that neither cites nor lists works is a paper by all else.
+    """Return whether a text without citations and references is otherwise a paper.
 
     Research has its parts, or sections with figures that they mention; a print has its pages.
     What is written about it (a press release, a weblog, a patent) has none of these, and comes
     with new papers.
     """
-    if is_old(paper) or limits.PRINT_MIN_PAGES <= document.pages == count_pages(paper.pages):
+    if is_from_footnote_era(
+        paper
+    ) or limits.PRINT_MIN_PAGES <= document.pages == count_pages_in_range(paper.pages):
         return True
     shown = len(found.mentioned & found.captions)
     return has_research_sections(found) or (
@@ -366,7 +383,8 @@ def _is_paper_without_citations(document: Document, paper: Paper, found: Evidenc
     )
 
 
-def _judge_nothing(document: Document) -> Verdict:
+def _choose_empty_verdict(document: Document) -> Verdict:
+    """Return the verdict for a document that contains no text of a paper."""
     if count_words(document.markdown) < limits.EMPTY_MAX_WORDS:
         return "empty"
     return "front_matter_only" if document.ids or document.references else "not_a_paper"

@@ -16,7 +16,7 @@ from ..outline.sections import split_parts
 from ..outline.words import count_words, strip_markup
 from . import thresholds as limits
 from .signs import Case
-from .titles import is_notice
+from .titles import is_notice_title
 
 _MENTION: Final = re.compile(
     r"\b(?:the (?:authors?|researchers?|scientists)|(?:this|the) (?:paper|article|manuscript))\b",
@@ -53,18 +53,19 @@ _SUPPLEMENT: Final = re.compile(
 
 
 def find_signs(case: Case) -> Iterator[Sign]:
-    """Yield the signs that a text tells about a paper, or adds to one."""
-    yield from _find_mentions(case)
-    yield from _find_headings(case)
+    """Yield the signs that a text is about a paper, or supplements it."""
+    yield from _find_mention_signs(case)
+    yield from _find_heading_signs(case)
     if case.evidence.abstract:
-        yield from _find_quotations(case)
-        yield from _find_bullet_points(case)
+        yield from _find_quotation_signs(case)
+        yield from _find_bullet_point_signs(case)
 
 
-def _find_mentions(case: Case) -> Iterator[Sign]:
+def _find_mention_signs(case: Case) -> Iterator[Sign]:
+    """Yield a sign if a text often mentions "the authors" or "the study"."""
     found, title = case.evidence, case.paper.title or case.document.title
     if not found.abstract and (
-        is_notice(title) or not _REMARKS.isdisjoint(case.paper.publication_types)
+        is_notice_title(title) or not _REMARKS.isdisjoint(case.paper.publication_types)
     ):
         return
     mentions = len(_MENTION.findall(found.text))
@@ -78,16 +79,16 @@ def _find_mentions(case: Case) -> Iterator[Sign]:
     yield Sign("about the paper", weight, words, "not_a_paper")
 
 
-def _find_quotations(case: Case) -> Iterator[Sign]:
-    """Find quotations that a reporter collected."""
+def _find_quotation_signs(case: Case) -> Iterator[Sign]:
+    """Yield a sign if a text quotes several people, as news articles do."""
     text = case.evidence.text
     said = len(_SAID.findall(text))
     if said >= limits.SAID_MIN and 1000 * said > limits.SAID_PER_1000 * count_words(text):
         yield Sign("news", DOUBT, f"quotes speakers {said} times", "not_a_paper")
 
 
-def _find_bullet_points(case: Case) -> Iterator[Sign]:
-    """Find slides and posters: most of the text is points, not sentences."""
+def _find_bullet_point_signs(case: Case) -> Iterator[Sign]:
+    """Yield a sign if most of a text is bullet points, as on slides and posters."""
     points = 0
     for part, level, text in split_parts(case.document.markdown):
         for line in text.split("\n") if part in ("lead", "body") and not level else ():
@@ -102,8 +103,8 @@ def _find_bullet_points(case: Case) -> Iterator[Sign]:
         )
 
 
-def _find_headings(case: Case) -> Iterator[Sign]:
-    """Find text that is mostly under headings of reviews, digests or supplements."""
+def _find_heading_signs(case: Case) -> Iterator[Sign]:
+    """Yield a sign if most of a text is under headings of reviews, digests or supplements."""
     sections = [part for part in case.evidence.sections if part.part in ("body", "back")]
     words = sum(part.total for part in sections)
     if (

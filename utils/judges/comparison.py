@@ -13,10 +13,20 @@ from typing import Final
 
 from ..model.paper import Document, Version
 from ..model.verdicts import DOUBT, WEAK, Comparison, Copy, Sign
-from ..outline.sections import is_conclusion, is_methods, is_results, measure_text, split_parts
+from ..outline.sections import (
+    is_conclusion_title,
+    is_methods_title,
+    is_results_title,
+    measure_text,
+    split_parts,
+)
 from . import thresholds as limits
 
-_PARTS: Final = (("methods", is_methods), ("results", is_results), ("a conclusion", is_conclusion))
+_PARTS: Final = (
+    ("methods", is_methods_title),
+    ("results", is_results_title),
+    ("a conclusion", is_conclusion_title),
+)
 
 # PubMed's publication types of papers that are short by their kind.
 SHORT_KINDS: Final = frozenset((
@@ -27,45 +37,49 @@ SHORT_KINDS: Final = frozenset((
 ))  # fmt: skip
 
 
-def get_article_kind(publication_types: Iterable[str]) -> str:
-    """Return which papers of a journal a paper is compared with; ``short`` ones with none.
+def get_compared_type(publication_types: Iterable[str]) -> str:
+    """Return the article type for comparisons within a journal; ``short`` is not compared.
 
-    >>> get_article_kind(["Systematic Review"]), get_article_kind(["Letter"]), get_article_kind([])
-    ('review', 'short', 'research')
+    >>> [get_compared_type(types) for types in (["Systematic Review"], ["Letter"], [])]
+    ['review', 'short', 'research']
     """
     if not SHORT_KINDS.isdisjoint(publication_types):
         return "short"
     return "review" if any("Review" in kind for kind in publication_types) else "research"
 
 
-def describe_copy(markdown: str, via: str, version: Version) -> Copy:
-    r"""Count words, references and sections of a copy.
+def measure_copy(markdown: str, via: str, version: Version) -> Copy:
+    r"""Count the words, references and sections of a copy.
 
-    >>> describe_copy("# Bees\n\n## Results\n\nThey flew.", "jina", "").sections
+    >>> measure_copy("# Bees\n\n## Results\n\nThey flew.", "jina", "").sections
     ('Results',)
     """
     counted = measure_text(markdown)
     return Copy(
-        via, version, counted.body_words, counted.references, _find_section_headings(markdown)
+        via,
+        version,
+        counted.body_words,
+        counted.references,
+        _find_filled_section_headings(markdown),
     )
 
 
 def find_signs(document: Document, comparison: Comparison) -> Iterator[Sign]:
-    """Yield the signs that a text lacks what another copy has, or is short for its journal."""
+    """Yield the signs that a text lacks parts of another copy, or is short for its journal."""
     for copy in comparison.copies:
-        yield from _compare_with_copy(document, copy)
-    yield from _compare_with_journal(document.body_words, comparison.journal_words)
+        yield from _find_copy_signs(document, copy)
+    yield from _find_journal_signs(document.body_words, comparison.journal_words)
 
 
-def _compare_with_copy(document: Document, copy: Copy) -> Iterator[Sign]:
-    """Compare with one copy; a preprint and its article may differ, so that counts weigh less."""
+def _find_copy_signs(document: Document, copy: Copy) -> Iterator[Sign]:
+    """Yield the signs from one copy; counts weigh less between a preprint and its article."""
     is_same_version = (document.version or "published") == (copy.version or "published")
     theirs = f"the copy from {copy.via}"
     if document.body_words < limits.COPY_WORDS_SHARE * copy.words:
         words = f"{document.body_words} words; {theirs} has {copy.words}"
         yield Sign("shorter copy", DOUBT if is_same_version else WEAK, words)
-    ours = _find_section_headings(document.markdown)
-    lost = [name for name, is_part in _PARTS if _lacks_part(ours, copy.sections, is_part)]
+    ours = _find_filled_section_headings(document.markdown)
+    lost = [name for name, is_part in _PARTS if _is_part_missing(ours, copy.sections, is_part)]
     if lost:
         yield Sign("parts of a copy", DOUBT, f"{lost[0]} missing, which {theirs} contains")
     if (
@@ -76,7 +90,7 @@ def _compare_with_copy(document: Document, copy: Copy) -> Iterator[Sign]:
         yield Sign("unrecorded", DOUBT if is_same_version else WEAK, words)
 
 
-def _find_section_headings(markdown: str) -> tuple[str, ...]:
+def _find_filled_section_headings(markdown: str) -> tuple[str, ...]:
     """Return the headings of the body that have text under them."""
     found = []
     heading = ""
@@ -87,14 +101,16 @@ def _find_section_headings(markdown: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _lacks_part(ours: Sequence[str], theirs: Sequence[str], is_part: Callable[[str], bool]) -> bool:
-    """Return whether a text that is divided by headings lacks a part that a copy has."""
+def _is_part_missing(
+    ours: Sequence[str], theirs: Sequence[str], is_part: Callable[[str], bool]
+) -> bool:
+    """Return whether a text divided by headings lacks a part that another copy has."""
     is_divided = len(ours) >= limits.COPY_MIN_SECTIONS
     return is_divided and any(map(is_part, theirs)) and not any(map(is_part, ours))
 
 
-def _compare_with_journal(words: int, others: Sequence[int]) -> Iterator[Sign]:
-    """Compare the length with the journal's other papers of the same kind."""
+def _find_journal_signs(words: int, others: Sequence[int]) -> Iterator[Sign]:
+    """Yield a sign if the text is short among the journal's other papers of the same type."""
     if len(others) < limits.JOURNAL_MIN_PAPERS:
         return
     shortest = min(others)

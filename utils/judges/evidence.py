@@ -1,4 +1,4 @@
-"""The evidence that a text is a paper: prose of its own, citations, figures, references.
+"""Gather the evidence that a text is a paper: prose of its own, citations, figures, references.
 
 It is gathered once, from the markdown of any reader and from the record, and weighed by `.check`
 and `.wholeness`. Nothing here decides.
@@ -140,7 +140,7 @@ _NUMBER: Final = re.compile(r"(\d{1,3})(?:\s?[\u2013\u2212-]\s?(\d{1,3}))?")
 
 @dataclass(slots=True)
 class Section:
-    """A heading of a level, and the words under it: of ``prose``, and of anything."""
+    """A heading with its level, and the number of words under it: of ``prose`` and in ``total``."""
 
     name: str
     part: Part
@@ -151,7 +151,7 @@ class Section:
 
 @dataclass(slots=True)
 class Evidence:
-    """Counts and marks of a text; words unless said otherwise.
+    """Counts and marks of a text; counts are words unless stated otherwise.
 
     Attributes
     ----------
@@ -215,22 +215,22 @@ class Evidence:
 
 
 def gather_evidence(document: Document, paper: Paper, abstract: str) -> Evidence:
-    """Gather the evidence of a text that was asked for as *paper*; *abstract* is the paper's."""
-    reading = _Reading(abstract, paper if abstract else None)
+    """Return the evidence in a text fetched as *paper*; *abstract* is the paper's."""
+    reading = _EvidenceReader(abstract, paper if abstract else None)
     for part, level, text in split_parts(document.markdown):
         if level:
             reading.add_heading(part, text, level)
         else:
             reading.add_block(part, text)
-    found = reading.finish(document.references)
-    found.on_topic = _measure_topic_share(
+    found = reading.finish_evidence(document.references)
+    found.on_topic = _measure_topic_word_share(
         reading.used, f"{paper.title or document.title} {abstract}"
     )
     return found
 
 
-class _Reading:
-    """One pass over a text."""
+class _EvidenceReader:
+    """Gathers the evidence in one pass over the headings and blocks of a text."""
 
     def __init__(self, abstract: str, paper: Paper | None) -> None:
         self.found = Evidence(abstract=bool(abstract))
@@ -246,8 +246,8 @@ class _Reading:
         self._abstract_runs: set[tuple[str, ...]] = set()
         others = [text for _, text in paper.other_abstracts] if paper else []
         for text in (abstract, paper.abstract if paper else "", *others):
-            words = (word for part in split_stretches(text) for word in part.words)
-            self._abstract_runs |= _find_word_runs(tuple(words))
+            words = (word for part in iterate_stretches(text) for word in part.words)
+            self._abstract_runs |= _collect_four_word_runs(tuple(words))
 
     def add_heading(self, part: Part, text: str, level: int) -> None:
         # What a site sets behind the list (comments, teasers) is no part of the paper.
@@ -257,7 +257,7 @@ class _Reading:
         self._small_print = 0
 
     def add_block(self, part: Part, text: str) -> None:
-        entries = _count_entries(text)
+        entries = _count_numbered_references(text)
         self._counted += entries
         part = "references" if entries else part
         behind = part in ("lead", "body") and self._words_of_list >= _LIST
@@ -268,12 +268,12 @@ class _Reading:
             self._waiting.clear()
         before = self.found.prose
         if text.startswith("|"):
-            self._texts.extend(f"[{numbers}]" for numbers in find_column_numbers(text))
-        for stretch in split_stretches(text):
+            self._texts.extend(f"[{numbers}]" for numbers in iterate_reference_cells(text))
+        for stretch in iterate_stretches(text):
             self.found.kinds[stretch.kind] += stretch.length
             if self.found.sections:
                 self.found.sections[-1].total += stretch.length
-            self._add_stretch(part, stretch, is_list=bool(entries))
+            self._add_stretch_by_kind(part, stretch, is_list=bool(entries))
             if stretch.kind != "prose":
                 self._waiting.clear()
         if part == "body" and not behind and self.found.prose - before >= _PARAGRAPH:
@@ -281,11 +281,11 @@ class _Reading:
             self.found.paragraphs += 1
             self.found.unended += _UNENDED.search(text[-200:]) is not None
 
-    def _add_stretch(self, part: Part, stretch: Stretch, is_list: bool) -> None:
+    def _add_stretch_by_kind(self, part: Part, stretch: Stretch, is_list: bool) -> None:
         if part == "references" and stretch.kind != "link":
             self._words_of_list += stretch.length
         if stretch.kind == "float":
-            self._add_float(stretch)
+            self._add_caption(stretch)
         elif stretch.kind == "reference" and part != "references":
             self._loose += 1
             self._references.append(stretch.text)
@@ -294,87 +294,87 @@ class _Reading:
         elif stretch.kind in ("name", "label") and part != "references":
             self._texts.append(stretch.text)
 
-    def _add_float(self, stretch: Stretch) -> None:
-        self.found.captions |= _find_named_floats(stretch.text[:_LABEL])
+    def _add_caption(self, stretch: Stretch) -> None:
+        self.found.captions |= _find_mentioned_floats(stretch.text[:_LABEL])
         self._captions.append(stretch.text)
 
     def _add_prose(self, part: Part, stretch: Stretch) -> None:
         found, opening = self.found, stretch.words[:_OPENING]
-        if opening in self._seen or self._is_abstract(stretch):
+        if opening in self._seen or self._repeats_abstract(stretch):
             found.repeated += stretch.length
             self._texts.append(stretch.text)  # the works that it cites are cited
             return
         if part == "references":
-            self._add_among_references(stretch)
+            self._add_prose_in_references(stretch)
             return
         self._seen.add(opening)
         self._texts.append(stretch.text)
         if part == "back" and self._small_print < _SMALL_PRINT:
             self._small_print += stretch.length
             return
-        self._count_own(stretch)
+        self._count_own_prose(stretch)
 
-    def _add_among_references(self, stretch: Stretch) -> None:
-        """Add prose among the references: a wordy reference, or PDF text in another order."""
+    def _add_prose_in_references(self, stretch: Stretch) -> None:
+        """Add prose from the list: a wordy reference, or text that a PDF reader misplaced."""
         self._waiting.append(stretch)
         if len(self._waiting) < _IN_A_ROW:
             return
         for waiting in self._waiting if len(self._waiting) == _IN_A_ROW else [stretch]:
             self._seen.add(waiting.words[:_OPENING])
             self._texts.append(waiting.text)
-            self._count_own(waiting)
+            self._count_own_prose(waiting)
 
-    def _count_own(self, stretch: Stretch) -> None:
+    def _count_own_prose(self, stretch: Stretch) -> None:
         found = self.found
         found.prose += stretch.length
         self.used.update(stretch.words)
         if found.sections:
             found.sections[-1].prose += stretch.length
 
-    def _is_abstract(self, stretch: Stretch) -> bool:
+    def _repeats_abstract(self, stretch: Stretch) -> bool:
         if not self._abstract_runs:
             return False
-        runs = _find_word_runs(stretch.words)
+        runs = _collect_four_word_runs(stretch.words)
         return len(runs & self._abstract_runs) > _REPEATED * len(runs)
 
-    def finish(self, listed: int) -> Evidence:
-        """Return all evidence; *listed* is the number of references by the reader's count."""
+    def finish_evidence(self, listed: int) -> Evidence:
+        """Return all evidence; *listed* is the number of references that the reader counted."""
         found = self.found
         found.references = "\n".join(self._references)
-        found.numbered = _find_last_number(found.references)
+        found.numbered = _find_last_reference_number(found.references)
         # Links may follow the list.
         listed = min(listed, max(self._words_of_list // _TERSE, found.numbered))
         found.listed = max(listed, self._loose, self._counted, found.kinds["reference"] // _ENTRY)
-        told = _strip_link_marks("\n".join(self._texts))
-        captions = _strip_link_marks("\n".join(self._captions))
+        told = _strip_link_brackets("\n".join(self._texts))
+        captions = _strip_link_brackets("\n".join(self._captions))
         found.text = text = f"{told}\n{captions}" if captions else told
         found.cited, found.by_marks, found.otherwise = find_cited_numbers(
             text, listed=bool(found.listed)
         )
         found.named = len(NAMED.findall(text))
-        found.mentioned = _find_named_floats(told)
+        found.mentioned = _find_mentioned_floats(told)
         return found
 
 
-def _strip_link_marks(text: str) -> str:
+def _strip_link_brackets(text: str) -> str:
     text = text.replace("\\", "").replace("*", "")
     text = _LINKED.sub("]", text).replace("[[", "[").replace("]]", "]")
     text = _APART.sub(r"\1", text)
     return _RAISED_LINKS.sub(lambda mark: re.sub(r"[\[\]]", "", mark[0]), text)
 
 
-def _find_named_floats(text: str) -> set[tuple[str, int]]:
-    """Return the figures and tables that *text* names, without those numbered separately.
+def _find_mentioned_floats(text: str) -> set[tuple[str, int]]:
+    """Return the figures and tables that *text* mentions, except those numbered separately.
 
-    >>> _find_named_floats("Fig. 2 and Extended Data Fig. 8")
+    >>> _find_mentioned_floats("Fig. 2 and Extended Data Fig. 8")
     {('fig', 2)}
     """
     found = (match for match in _MENTION.finditer(text) if not match["apart"])
     return {(match[2].lower(), int(match[3])) for match in found}
 
 
-def _count_entries(block: str) -> int:
-    """Return how many references a block lists, if its lines number entries with years."""
+def _count_numbered_references(block: str) -> int:
+    """Return the number of references in a block whose lines are numbered entries with years."""
     lines = block.split("\n")
     entries = [line for line in lines if _YEAR.search(line)] if len(lines) >= _IN_A_ROW else []
     numbers = [int(match[1]) for line in entries if (match := _ORDINAL.match(line))]
@@ -382,22 +382,25 @@ def _count_entries(block: str) -> int:
     return len(numbers) if rising and len(numbers) >= max(_IN_A_ROW, _MOST * len(lines)) else 0
 
 
-def _find_word_runs(words: tuple[str, ...]) -> set[tuple[str, ...]]:
+def _collect_four_word_runs(words: tuple[str, ...]) -> set[tuple[str, ...]]:
     return set(zip(words, words[1:], words[2:], words[3:], strict=False))
 
 
-def _find_last_number(references: str) -> int:
-    r"""Return the last number of a list that counts from 1; 0 if the list does not.
+def _find_last_reference_number(references: str) -> int:
+    r"""Return the last number of a reference list that counts up from 1; else 0.
 
-    >>> _find_last_number("1. Doe. 2010. 2. Roe. 12. 3. Poe.")
+    >>> _find_last_reference_number("1. Doe. 2010. 2. Roe. 12. 3. Poe.")
     3
-    >>> _find_last_number("1\nDoe.\n2\nRoe.")
+    >>> _find_last_reference_number("1\nDoe.\n2\nRoe.")
     2
     """
-    return max(_find_last_of_row(form.findall(references)) for form in (_ORDINAL, _ORDINAL_ALONE))
+    return max(
+        _find_last_consecutive_number(form.findall(references))
+        for form in (_ORDINAL, _ORDINAL_ALONE)
+    )
 
 
-def _find_last_of_row(ordinals: list[str]) -> int:
+def _find_last_consecutive_number(ordinals: list[str]) -> int:
     last = 0
     for number in map(int, ordinals):
         if last < number <= last + _SKIPPED:
@@ -405,14 +408,14 @@ def _find_last_of_row(ordinals: list[str]) -> int:
     return last
 
 
-def _measure_topic_share(used: set[str], about: str) -> float:
-    words = {word for part in split_stretches(about) for word in part.words if len(word) >= _LONG}
+def _measure_topic_word_share(used: set[str], about: str) -> float:
+    words = {word for part in iterate_stretches(about) for word in part.words if len(word) >= _LONG}
     telling = sorted(words, key=lambda word: (-len(word), word))[:_TELLING]
     return sum(word in used for word in telling) / len(telling) if len(telling) > 2 else 1.0
 
 
 class Stretch(NamedTuple):
-    """Some words of a text in small letters, and what they are.
+    """A piece of text with its lower-case words and its kind.
 
     ``length`` counts words as `..outline.words.count_words` does: two characters of a script
     without blanks make one.
@@ -424,28 +427,28 @@ class Stretch(NamedTuple):
     length: int
 
 
-def split_stretches(block: str) -> Iterator[Stretch]:
+def iterate_stretches(block: str) -> Iterator[Stretch]:
     """Split a block of markdown into classified pieces of at most `_STRETCH` words."""
     if block.lstrip().startswith("|"):
         for row in block.split("\n"):
-            stretch = _classify(row)  # a list of references may be laid out as a table
+            stretch = _classify_stretch(row)  # a list of references may be laid out as a table
             is_reference = stretch.kind == "reference" and stretch.length >= _SHORTEST_ENTRY
             yield stretch if is_reference else stretch._replace(kind="float")
         return
     for line in block.split("\n"):
         is_caption = _CAPTION.match(line) is not None
         for at, part in enumerate(_PART.findall(line)):
-            yield _classify(part, "float" if is_caption and at < _CAPTION_PARTS else None)
+            yield _classify_stretch(part, "float" if is_caption and at < _CAPTION_PARTS else None)
 
 
-def _classify(text: str, known: Kind | None = None) -> Stretch:
-    """Return a stretch, and what it is unless that is *known*.
+def _classify_stretch(text: str, known: Kind | None = None) -> Stretch:
+    """Return a piece of text as a stretch of the *known* kind, or of the kind that its words show.
 
-    >>> _classify("We measured the growth of the mice after two weeks and found none.").kind
+    >>> _classify_stretch("We measured the growth of the mice after two weeks and found none.").kind
     'prose'
-    >>> _classify("Doe J, Roe RA. Growth of mice. J Mouse 2010;12:34-45.").kind
+    >>> _classify_stretch("Doe J, Roe RA. Growth of mice. J Mouse 2010;12:34-45.").kind
     'reference'
-    >>> _classify("Department of Medicine, University of Kiel, Kiel, Germany").kind
+    >>> _classify_stretch("Department of Medicine, University of Kiel, Kiel, Germany").kind
     'name'
     """
     plain = strip_markup(text)
@@ -455,17 +458,17 @@ def _classify(text: str, known: Kind | None = None) -> Stretch:
     if 3 * unspaced > len(plain):
         length = unspaced // 2
         words = tuple("".join(found))  # a character is as good as a word
-        kind = known or _classify_without_capitals(plain, length)
+        kind = known or _classify_uncased_text(plain, length)
         return Stretch(kind, text, words, length)
     length = len(words)
     if known is None and "](" in text and length > 1:
         linked = sum(len(_WORD.findall(match[1])) for match in _LINK.finditer(text))
         known = "link" if linked >= _MOSTLY_LINKS * length else None
     capitals = sum(word[0].isupper() for word in found)
-    return Stretch(known or _classify_with_capitals(plain, words, capitals), text, words, length)
+    return Stretch(known or _classify_cased_text(plain, words, capitals), text, words, length)
 
 
-def _classify_with_capitals(plain: str, words: tuple[str, ...], capitals: int) -> Kind:
+def _classify_cased_text(plain: str, words: tuple[str, ...], capitals: int) -> Kind:
     total = len(words)
     if total < 3:
         return "label"
@@ -488,8 +491,8 @@ def _classify_with_capitals(plain: str, words: tuple[str, ...], capitals: int) -
     return "prose" if is_sentence else "label"
 
 
-def _classify_without_capitals(plain: str, length: int) -> Kind:
-    """Classify text in scripts without capitals and, mostly, blanks (Chinese, Arabic …)."""
+def _classify_uncased_text(plain: str, length: int) -> Kind:
+    """Return the kind of text in scripts without capitals and mostly spaces (Chinese, Arabic)."""
     digits = sum(char.isdigit() for char in plain) / len(plain)
     if _REFERENCE_YEAR.search(plain) and (digits > 0.12 or _PAGES.search(plain)):
         return "reference"
@@ -497,7 +500,7 @@ def _classify_without_capitals(plain: str, length: int) -> Kind:
 
 
 class CitedNumbers(NamedTuple):
-    """Numbers that a text cites, and whether the numbers are in brackets or raised.
+    """The numbers that a text cites, and whether the numbers are in brackets or superscript.
 
     What is printed in any other way may number citations, too, or equations and compounds.
 
@@ -513,32 +516,32 @@ class CitedNumbers(NamedTuple):
 
 
 def find_cited_numbers(text: str, *, listed: bool) -> CitedNumbers:
-    """Return the numbers cited in the text's main style; *listed*: the text has a list."""
+    """Return the numbers cited in the text's main style; *listed* if the text has a list."""
     ways: tuple[set[int], ...] = tuple(set() for _ in range(_WAYS))
     for mark in _MARKS.finditer(_EQUATION.sub("", text)):
         way = (mark.lastindex or 1) - 1
-        ways[way].update(_expand_ranges(mark[0], _ROW if way in _DOUBTFUL else _RANGE))
-    in_words = {n for mark in _IN_WORDS.finditer(text) for n in _expand_ranges(mark[1])}
+        ways[way].update(_expand_number_ranges(mark[0], _ROW if way in _DOUBTFUL else _RANGE))
+    in_words = {n for mark in _IN_WORDS.finditer(text) for n in _expand_number_ranges(mark[1])}
     for used in filter(None, ways):
         used.update(in_words)
     if not listed:
         for number in _DOUBTFUL:
             ways[number].clear()
-    cited = [_drop_outliers(numbers) for numbers in ways]
+    cited = [_drop_outlier_numbers(numbers) for numbers in ways]
     most = max(range(_WAYS), key=lambda number: len(cited[number]))
     return CitedNumbers(cited[most], most < _BARE_WAYS, set().union(*ways) - cited[most])
 
 
-def find_bracketed_numbers(text: str) -> Iterator[int]:
+def iterate_bracketed_numbers(text: str) -> Iterator[int]:
     """Yield the numbers in brackets of any kind, with ranges expanded."""
     for mark in _BRACKETS.finditer(text):
-        yield from _expand_ranges(mark[1])
+        yield from _expand_number_ranges(mark[1])
 
 
-def find_column_numbers(table: str) -> Iterator[str]:
-    r"""Yield the cells under *References* in a markdown table: mostly unmarked numbers.
+def iterate_reference_cells(table: str) -> Iterator[str]:
+    r"""Yield the cells of a markdown table's *References* column, whose numbers are unmarked.
 
-    >>> list(find_column_numbers("| Gene | Refs |\n|---|---|\n| miR-21 | 14,15 |"))
+    >>> list(iterate_reference_cells("| Gene | Refs |\n|---|---|\n| miR-21 | 14,15 |"))
     ['14,15']
     """
     head, *rows = table.split("\n")
@@ -551,14 +554,14 @@ def find_column_numbers(table: str) -> Iterator[str]:
             yield cited
 
 
-def _expand_ranges(mark: str, most: int = _RANGE) -> Iterator[int]:
+def _expand_number_ranges(mark: str, most: int = _RANGE) -> Iterator[int]:
     for first, last in _NUMBER.findall(mark):
         begin, end = int(first), int(last or first)
         yield from range(begin, min(end, begin + most) + 1)
 
 
-def _drop_outliers(numbers: set[int]) -> set[int]:
-    """Return numbers without those far beyond the others: years, counts of patients."""
+def _drop_outlier_numbers(numbers: set[int]) -> set[int]:
+    """Return the numbers without those far above the others, such as years and patient counts."""
     row = sorted(numbers - {0})
     while row[2:] and (row[-3] < row[-1] - 4 or 2 * len(row) < row[-1]):
         row.pop()

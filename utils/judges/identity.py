@@ -1,4 +1,4 @@
-"""Judge whether a text is the paper that was asked for.
+"""Judge whether a text is the requested paper.
 
 Rules, in this order:
 
@@ -28,17 +28,17 @@ from ..model.versions import PREPRINT_DOI
 from ..outline.sections import split_parts
 from ..outline.words import build_shingles, count_words, fold_words
 from . import thresholds as limits
-from .agreement import find_other_body, is_other_language, is_same_language
+from .agreement import find_body_mismatch, is_in_other_language, is_in_same_language
 from .titles import (
     TitleDifference,
-    amends,
-    compare,
-    find_line_of_title,
-    is_notice,
-    prints_title,
-    telling_words,
-    title_likeness,
-    without_byline,
+    announces_correction,
+    count_distinctive_words,
+    find_title_difference,
+    find_title_line,
+    is_notice_title,
+    is_title_printed,
+    measure_title_likeness,
+    strip_byline_from_title,
 )
 
 Answer = Literal["same", "other", "unknown"]
@@ -61,9 +61,9 @@ _VERSION_DOI: Final = re.compile(r"(10\.12688/.+(?=\.\d)|.+(?=[./]v\d))[./]v?\d{
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The verdict whether a text is the paper asked for, and the evidence in one line.
+    """The verdict whether a text is the requested paper, and the evidence in one line.
 
-    ``signs`` are doubts about a text that is the same paper; `.check.judge` weighs them.
+    ``signs`` are doubts about a text that is the same paper; `.check.judge_document` weighs them.
     """
 
     answer: Answer
@@ -74,29 +74,33 @@ class Identity:
 def judge_identity(document: Document, paper: Paper) -> Identity:
     """Judge whether *document* is a text of *paper*."""
     likeness = Likeness(document, paper)
-    clash = _find_clash(document, paper)
-    is_amendment = bool(document.pages) and _is_about_another(document, paper)
+    clash = _find_conflicting_identifiers(document, paper)
+    is_amendment = bool(document.pages) and _is_unrequested_correction(document, paper)
     if document.ids.shares(paper.ids) and not is_amendment:
-        return _judge_by_identifier(likeness)
+        return _judge_text_with_identifier(likeness)
     if not (paper.title or paper.abstract):
         return Identity("other", clash or "no shared identifier and no title to compare")
     evidence = f"{likeness}; it names {clash}" if clash else str(likeness)
     if is_amendment:
         return Identity("other", f"{evidence}; it is a correction of another paper")
-    if likeness.title_difference.marks or likeness.other_body:
+    if likeness.title_difference.marks or likeness.body_mismatch:
         return Identity("other", evidence)
-    if document.pages and _is_doi_printed(document, paper.ids.doi) and _is_plausible(likeness):
+    if (
+        document.pages
+        and _is_doi_printed(document, paper.ids.doi)
+        and _is_printed_doi_plausible(likeness)
+    ):
         return Identity("same", f"{likeness}; doi:{paper.ids.doi} is printed in it")
-    is_same = _is_version_despite_clash(likeness) if clash else _is_same(likeness)
+    is_same = _is_version_with_other_doi(likeness) if clash else _is_same_by_likeness(likeness)
     is_open = (
-        not (is_same or clash or likeness.is_other_abstract)
+        not (is_same or clash or likeness.has_other_abstract)
         and likeness.title_likeness >= limits.NEAR_TITLE_LIKENESS
     )
     return Identity("same" if is_same else "unknown" if is_open else "other", evidence)
 
 
 class Likeness:
-    """The likenesses of a text and a record, each measured when first asked for."""
+    """How similar a text and a record are; each measure is computed on first use."""
 
     def __init__(self, document: Document, paper: Paper) -> None:
         self.document = document
@@ -105,101 +109,104 @@ class Likeness:
         self.head = self.opening[: limits.HEAD_CHARS]
         self.titles = [title for title in (paper.title, paper.vernacular_title) if title]
         self.families = tuple(author.family or author.collective for author in paper.authors)
-        self.theirs = self._find_title()
+        self.theirs = self._choose_text_title()
 
-    def _find_title(self) -> str:
-        """Return the text's title, or else the line of its opening that begins with ours."""
+    def _choose_text_title(self) -> str:
+        """Return the text's title, or else the line that begins with the record's title."""
         theirs = self.document.title
         for ours in self.titles:
-            theirs = theirs or find_line_of_title(self.opening, ours)
-            theirs = without_byline(theirs, ours, next(iter(self.families), ""))
+            theirs = theirs or find_title_line(self.opening, ours)
+            theirs = strip_byline_from_title(theirs, ours, next(iter(self.families), ""))
         return theirs
 
     @cached_property
     def title_difference(self) -> TitleDifference:
         """The difference of the titles, in the language in which they differ least."""
-        if not self.theirs or self.is_printed or self.is_announced:
+        if not self.theirs or self.is_title_printed or self.is_announced_as_notice:
             return TitleDifference()
-        told = [compare(ours, self.theirs) for ours in self.titles]
+        told = [find_title_difference(ours, self.theirs) for ours in self.titles]
         return min(told, key=lambda one: (bool(one.marks), bool(one.swapped)), default=_NOTHING)
 
     @cached_property
     def heading_likeness(self) -> float:
-        """The likeness of the text's own title, 0 to 1."""
-        return max((title_likeness(ours, self.theirs) for ours in self.titles), default=0.0)
+        """The similarity of the text's own title to the record's, 0 to 1."""
+        return max((measure_title_likeness(ours, self.theirs) for ours in self.titles), default=0.0)
 
     @cached_property
-    def is_printed(self) -> bool:
+    def is_title_printed(self) -> bool:
         """True if the title is in the opening of a text that has no other title."""
-        if is_notice(self.theirs) > any(map(is_notice, self.titles)) or self.has_other_title:
+        if (
+            is_notice_title(self.theirs) > any(map(is_notice_title, self.titles))
+            or self.has_other_title
+        ):
             return False
-        return any(prints_title(self.opening, ours) for ours in self.titles)
+        return any(is_title_printed(self.opening, ours) for ours in self.titles)
 
     @property
-    def is_announced(self) -> bool:
-        """True if a notice was asked for, and the print is headed as a notice."""
-        announces = bool(self.document.pages) and amends(
+    def is_announced_as_notice(self) -> bool:
+        """True if a notice was requested and the text begins like a notice."""
+        announces = bool(self.document.pages) and announces_correction(
             self.opening[: limits.NOTICE_OPENING_CHARS]
         )
-        return announces and is_notice(self.paper.title)
+        return announces and is_notice_title(self.paper.title)
 
     @cached_property
     def has_other_title(self) -> bool:
-        """True if the text's own title is that of another paper."""
-        if self.heading_likeness >= limits.SAME_TITLE_LIKENESS or self.is_other_language:
+        """True if the text's own title is the title of another paper."""
+        if self.heading_likeness >= limits.SAME_TITLE_LIKENESS or self.has_other_language:
             return False
-        return self._is_other(self.theirs)
+        return self._is_other_title(self.theirs)
 
     @cached_property
     def has_other_heading(self) -> bool:
-        """True if the first heading is another title, and this title is printed nowhere."""
+        """True if the first heading is another title, and the record's is printed nowhere."""
         heading = _HEADING.search(self.opening)
         printed = build_shingles(
             fold_words(self.opening)
         )  # an abstract in a page's tags is not printed
         agrees = measure_containment(self.paper.abstract, printed) >= limits.SOME_ABSTRACT_SHARE
-        if heading is None or agrees or self.is_printed or self.is_other_language:
+        if heading is None or agrees or self.is_title_printed or self.has_other_language:
             return False
-        return self._is_other(heading[1])
+        return self._is_other_title(heading[1])
 
     @cached_property
-    def is_other_language(self) -> bool:
-        """True if record and text differ in language; PubMed brackets such titles."""
+    def has_other_language(self) -> bool:
+        """True if record and text differ in language; PubMed puts translated titles in brackets."""
         if self.paper.title.startswith("["):
             return True
         told = self.paper.abstract or self.paper.title
         # Behind menus and an abstract that may be translated.
         text = self.document.markdown[limits.OPENING_CHARS // 2 : 2 * limits.OPENING_CHARS]
-        return is_other_language(fold_words(told), fold_words(text or self.opening))
+        return is_in_other_language(fold_words(told), fold_words(text or self.opening))
 
-    def _is_other(self, theirs: str) -> bool:
-        told = [compare(ours, theirs) for ours in self.titles]
-        is_title = bool(told) and telling_words(theirs) > limits.TITLE_MIN_WORDS
+    def _is_other_title(self, theirs: str) -> bool:
+        told = [find_title_difference(ours, theirs) for ours in self.titles]
+        is_title = bool(told) and count_distinctive_words(theirs) > limits.TITLE_MIN_WORDS
         return is_title and all(one.marks or one.swapped for one in told)
 
     @property
     def title_likeness(self) -> float:
-        """The highest likeness of the title to any place where the text prints a title."""
-        return 1.0 if self.is_printed else self.heading_likeness
+        """The highest similarity of the record's title to a title in the text, 0 to 1."""
+        return 1.0 if self.is_title_printed else self.heading_likeness
 
     @property
-    def is_distinctive(self) -> bool:
-        """True if the title distinguishes the paper; it needs more words if nothing else agrees."""
-        authors, abstract = self.authors or 0.0, self.abstract or 0.0
+    def has_distinctive_title(self) -> bool:
+        """True if the title is distinctive; it needs more words if nothing else agrees."""
+        authors, abstract = self.author_share or 0.0, self.abstract_share or 0.0
         agrees = authors >= limits.SOME_AUTHORS_SHARE or abstract >= limits.SOME_ABSTRACT_SHARE
         least = limits.TITLE_MIN_WORDS if agrees else limits.LONE_TITLE_MIN_WORDS
-        return any(telling_words(ours) >= least for ours in self.titles)
+        return any(count_distinctive_words(ours) >= least for ours in self.titles)
 
     @cached_property
-    def authors(self) -> float | None:
-        """The share of the authors that the text names; None where the record has none."""
+    def author_share(self) -> float | None:
+        """The share of the record's authors that the text names; None without authors."""
         if not self.families:
             return None
         return measure_shared_authors(self.families, self.document.authors, self.opening)
 
     @property
-    def is_printed_with_names(self) -> bool:
-        """True if the text prints an author and the DOI, which tags only claim."""
+    def has_printed_doi_and_author(self) -> bool:
+        """True if the text itself prints the DOI and an author, which page metadata only claims."""
         known = tuple({self.paper.ids.doi, self.document.ids.doi} - {""})
         is_named = any(doi.lower().startswith(known) for doi in _DOI.findall(self.head))
         is_by_them = (
@@ -208,16 +215,16 @@ class Likeness:
         return is_named and is_by_them
 
     @cached_property
-    def other_year(self) -> str:
-        """The year in the text's head if it is far from the record's; else empty."""
+    def conflicting_year(self) -> str:
+        """The year at the beginning of the text if it is far from the record's; else empty."""
         printed = ["".join(years) for years in _PRINTED_YEAR.findall(self.head)]
         ours = self.paper.year
         apart = [abs(int(year) - int(ours)) for year in printed] if ours.isdigit() else []
         return printed[0] if apart and min(apart) >= limits.YEARS_APART else ""
 
     @cached_property
-    def abstract(self) -> float | None:
-        """The share of the abstract's wording at the text's beginning; None without an abstract."""
+    def abstract_share(self) -> float | None:
+        """The share of the abstract's wording in the text's opening; None without abstract."""
         text = build_shingles(fold_words(f"{self.document.abstract}\n{self.opening}"))
         told = [self.paper.abstract, *(other for _, other in self.paper.other_abstracts)]
         shares = [
@@ -226,20 +233,20 @@ class Likeness:
         return max(shares, default=None)
 
     @cached_property
-    def is_other_abstract(self) -> bool:
-        """True if the text has a different abstract, in the language of the record's."""
+    def has_other_abstract(self) -> bool:
+        """True if the text has a different abstract in the same language as the record's."""
         own = self.document.abstract
-        if self.abstract is None or self.abstract >= limits.OTHER_ABSTRACT_SHARE:
+        if self.abstract_share is None or self.abstract_share >= limits.OTHER_ABSTRACT_SHARE:
             return False
         is_highlights = own.count("\u2022") >= limits.HIGHLIGHTS_MIN_BULLETS
         is_at_end = self.document.markdown.find(own) > limits.OPENING_CHARS
         if is_highlights or is_at_end or count_words(own) < limits.ABSTRACT_MIN_WORDS:
             return False
-        return is_same_language(fold_words(self.paper.abstract), fold_words(own))
+        return is_in_same_language(fold_words(self.paper.abstract), fold_words(own))
 
     @cached_property
-    def other_body(self) -> Sign | None:
-        """The sign that the body is about neither the record nor the text's own abstract."""
+    def body_mismatch(self) -> Sign | None:
+        """The sign that the body matches neither the record nor its own abstract; or None."""
         text, paper = self.document, self.paper
         if paper.abstract:
             abstract = paper.abstract
@@ -248,24 +255,24 @@ class Likeness:
                 >= limits.SCRAPED_ABSTRACT_SHARE
             ):
                 abstract = text.abstract
-            return find_other_body(text.markdown, abstract, paper.title)
-        if is_notice(paper.title):  # which speaks of tables and names
+            return find_body_mismatch(text.markdown, abstract, paper.title)
+        if is_notice_title(paper.title):  # which speaks of tables and names
             return None
-        by_title = find_other_body(text.markdown, "", paper.title)
-        return by_title or find_other_body(text.markdown, text.abstract, "")
+        by_title = find_body_mismatch(text.markdown, "", paper.title)
+        return by_title or find_body_mismatch(text.markdown, text.abstract, "")
 
     @property
-    def is_preprint_pair(self) -> bool:
-        """True if one DOI is a preprint server's and the other a publisher's."""
+    def is_preprint_and_article(self) -> bool:
+        """True if one DOI belongs to a preprint server and the other to a publisher."""
         dois = (self.paper.ids.doi, self.document.ids.doi)
         return all(dois) and sum(PREPRINT_DOI.match(doi) is not None for doi in dois) == 1
 
     @property
-    def is_by_others(self) -> bool:
-        """True if the text names authors, and they are others; each PDF names its own."""
-        if self.authors is None or self.authors > limits.OTHER_AUTHORS_SHARE:
+    def has_other_authors(self) -> bool:
+        """True if the text names authors, and they differ from the record's."""
+        if self.author_share is None or self.author_share > limits.OTHER_AUTHORS_SHARE:
             return False
-        return bool(self.document.authors) or (bool(self.document.pages) and not self.authors)
+        return bool(self.document.authors) or (bool(self.document.pages) and not self.author_share)
 
     def __str__(self) -> str:
         parts = [f"title {self.title_likeness:.0%} similar"]
@@ -273,23 +280,23 @@ class Likeness:
             parts.append(
                 f"titles differ: {self.title_difference.marks or self.title_difference.swapped}"
             )
-        if self.authors is not None:
-            parts.append(f"{self.authors:.0%} of the authors named")
-        if self.abstract is not None:
-            parts.append(f"{self.abstract:.0%} of the abstract's words")
-        if self.other_body:
-            parts.append(self.other_body.words)
+        if self.author_share is not None:
+            parts.append(f"{self.author_share:.0%} of the authors named")
+        if self.abstract_share is not None:
+            parts.append(f"{self.abstract_share:.0%} of the abstract's words")
+        if self.body_mismatch:
+            parts.append(self.body_mismatch.words)
         return ", ".join(parts)
 
 
 def measure_containment(part: str, whole: set[tuple[str, ...]]) -> float:
-    """Return the share of *part*'s runs of four words that are also in *whole*, 0 to 1."""
+    """Return the share of the four-word runs of *part* that are also in *whole*, 0 to 1."""
     runs = build_shingles(fold_words(part))
     return len(runs & whole) / len(runs) if runs else 0.0
 
 
 def measure_shared_authors(ours: tuple[str, ...], theirs: tuple[str, ...], opening: str) -> float:
-    """Return the share of the first six authors that *theirs*, or the text's opening, names."""
+    """Return the share of the first six authors named in *theirs* or in the text's opening."""
     wanted = [name for author in ours[:6] if len(name := " ".join(fold_words(author))) > 1]
     named = {name for author in theirs if (name := " ".join(fold_words(author)))}
     # Of a double name, or of names in full, often only the last part is printed.
@@ -306,52 +313,56 @@ def measure_shared_authors(ours: tuple[str, ...], theirs: tuple[str, ...], openi
 _NOTHING: Final = TitleDifference()
 
 
-def _judge_by_identifier(likeness: Likeness) -> Identity:
-    """Judge a text with an identifier of the paper on it."""
+def _judge_text_with_identifier(likeness: Likeness) -> Identity:
+    """Judge a text that carries an identifier of the paper."""
     ours, theirs = likeness.paper.ids.names(), likeness.document.ids.names()
     evidence = f"it gives {next(name for name in theirs if name in ours)} as its own identifier"
-    signs = list(_find_signs(likeness))
+    signs = list(_find_other_paper_signs(likeness))
     # A notice prints the identifiers of the paper that it is about.
     title = likeness.paper.title  # empty where only identifiers are known
-    is_notice_of_it = title and is_notice(likeness.document.title) and not is_notice(title)
+    is_notice_of_it = (
+        title and is_notice_title(likeness.document.title) and not is_notice_title(title)
+    )
     if is_notice_of_it or sum(sign.weight for sign in signs) >= REFUSE:
         return Identity("other", "; ".join([evidence, *(sign.words for sign in signs)]))
     return Identity("same", evidence, tuple(signs))
 
 
-def _find_signs(likeness: Likeness) -> Iterator[Sign]:
-    """Yield what speaks for another paper; none of 326 recorded texts of the paper has a sign."""
-    if likeness.other_body:
-        yield likeness.other_body
+def _find_other_paper_signs(likeness: Likeness) -> Iterator[Sign]:
+    """Yield the signs of another paper; none of 326 recorded texts of the right paper has one."""
+    if likeness.body_mismatch:
+        yield likeness.body_mismatch
     if (
         likeness.title_difference.marks
-        and telling_words(likeness.document.title) >= limits.TITLE_MIN_WORDS
+        and count_distinctive_words(likeness.document.title) >= limits.TITLE_MIN_WORDS
     ):
         words = f"titles differ: {likeness.title_difference.marks}"
         yield Sign("title marks", DOUBT, words, "wrong_paper")
     elif likeness.has_other_heading:
-        weight = DOUBT if likeness.is_printed_with_names else REFUSE
+        weight = DOUBT if likeness.has_printed_doi_and_author else REFUSE
         yield Sign("other heading", weight, "the text is under a different title", "wrong_paper")
-    if likeness.other_year:
-        words = f"the text is dated {likeness.other_year}, the paper {likeness.paper.year}"
+    if likeness.conflicting_year:
+        words = f"the text is dated {likeness.conflicting_year}, the paper {likeness.paper.year}"
         yield Sign("other year", DOUBT, words, "wrong_paper")
-    if likeness.is_other_abstract:
+    if likeness.has_other_abstract:
         yield Sign("other abstract", DOUBT, "the text has a different abstract", "wrong_paper")
 
 
-def _is_about_another(document: Document, paper: Paper) -> bool:
-    """Return whether a PDF is a correction, and the paper asked for is not.
+def _is_unrequested_correction(document: Document, paper: Paper) -> bool:
+    """Return whether a PDF is a correction although the requested paper is not.
 
     Identifiers in a PDF are read off its first page, and a correction prints those of the paper
     it corrects.
     """
-    return amends(document.markdown[: limits.NOTICE_OPENING_CHARS]) and not is_notice(paper.title)
+    return announces_correction(
+        document.markdown[: limits.NOTICE_OPENING_CHARS]
+    ) and not is_notice_title(paper.title)
 
 
-def _find_clash(document: Document, paper: Paper) -> str:
-    """Return the identifiers that differ; none where a PDF only cites the work that has the DOI."""
+def _find_conflicting_identifiers(document: Document, paper: Paper) -> str:
+    """Return the identifiers that differ; empty if a PDF only cites the work with that DOI."""
     clash = document.ids.clash(paper.ids)
-    if not clash or _are_versions(document, paper):
+    if not clash or _have_related_dois(document, paper):
         return ""
     doi = document.ids.doi
     is_cited = (
@@ -370,21 +381,21 @@ def _is_doi_printed(document: Document, doi: str, in_references: bool = False) -
     return bool(doi) and doi in re.sub(r"\s+", "", edges).lower()
 
 
-def _is_plausible(likeness: Likeness) -> bool:
-    """Return whether nothing speaks against a DOI that is printed somewhere in a PDF."""
-    if likeness.is_announced:
+def _is_printed_doi_plausible(likeness: Likeness) -> bool:
+    """Return whether nothing contradicts a DOI that is printed somewhere in a PDF."""
+    if likeness.is_announced_as_notice:
         return True
-    is_swapped = bool(likeness.title_difference.swapped) and not likeness.is_other_language
-    if is_swapped or likeness.is_other_abstract:
+    is_swapped = bool(likeness.title_difference.swapped) and not likeness.has_other_language
+    if is_swapped or likeness.has_other_abstract:
         return False
     return (
         likeness.title_likeness >= limits.NEAR_TITLE_LIKENESS
-        or (likeness.authors or 0.0) >= limits.SOME_AUTHORS_SHARE
+        or (likeness.author_share or 0.0) >= limits.SOME_AUTHORS_SHARE
     )
 
 
-def _are_versions(document: Document, paper: Paper) -> bool:
-    """Return whether both DOIs count versions of one paper, or one is that of a part of it.
+def _have_related_dois(document: Document, paper: Paper) -> bool:
+    """Return whether both DOIs are versions of one paper, or one is the DOI of a part of it.
 
     F1000 counts versions; eLife and PLOS give abstracts and figures DOIs of their own.
     """
@@ -394,20 +405,20 @@ def _are_versions(document: Document, paper: Paper) -> bool:
     return ours is not None and theirs is not None and ours[1] == theirs[1]
 
 
-def _is_version_despite_clash(likeness: Likeness) -> bool:
+def _is_version_with_other_doi(likeness: Likeness) -> bool:
     """Return whether a text with another DOI is a version of the paper.
 
     The wording of the abstract must agree. Where none is known, a preprint of the same title and
     authors is taken for the paper's.
     """
-    abstract, authors = likeness.abstract or 0.0, likeness.authors or 0.0
-    if likeness.abstract is None and likeness.is_preprint_pair:
+    abstract, authors = likeness.abstract_share or 0.0, likeness.author_share or 0.0
+    if likeness.abstract_share is None and likeness.is_preprint_and_article:
         is_titled = (
             likeness.title_likeness >= limits.SAME_TITLE_LIKENESS
             and not likeness.title_difference.swapped
         )
-        is_by_them = likeness.authors is None or authors >= limits.SOME_AUTHORS_SHARE
-        return is_titled and likeness.is_distinctive and is_by_them
+        is_by_them = likeness.author_share is None or authors >= limits.SOME_AUTHORS_SHARE
+        return is_titled and likeness.has_distinctive_title and is_by_them
     if abstract >= limits.SAME_ABSTRACT_SHARE:
         return (
             likeness.title_likeness >= limits.NEAR_TITLE_LIKENESS
@@ -416,30 +427,30 @@ def _is_version_despite_clash(likeness: Likeness) -> bool:
     return (
         abstract >= limits.SOME_ABSTRACT_SHARE
         and likeness.title_likeness >= limits.SAME_TITLE_LIKENESS
-        and likeness.is_distinctive
+        and likeness.has_distinctive_title
     )
 
 
-def _is_same(likeness: Likeness) -> bool:
-    """Weigh the likenesses if neither identifiers nor the body decide."""
-    abstract, authors = likeness.abstract or 0.0, likeness.authors or 0.0
+def _is_same_by_likeness(likeness: Likeness) -> bool:
+    """Return whether the similarities identify the paper without the help of identifiers."""
+    abstract, authors = likeness.abstract_share or 0.0, likeness.author_share or 0.0
     if abstract >= limits.SAME_ABSTRACT_SHARE:
         is_titled = (
             not likeness.has_other_title or likeness.title_likeness >= limits.NEAR_TITLE_LIKENESS
         )
         return is_titled or authors >= limits.SOME_AUTHORS_SHARE
-    if likeness.title_difference.swapped or likeness.is_other_abstract:
+    if likeness.title_difference.swapped or likeness.has_other_abstract:
         return False
-    if likeness.is_by_others and abstract < limits.SOME_ABSTRACT_SHARE:
+    if likeness.has_other_authors and abstract < limits.SOME_ABSTRACT_SHARE:
         return False
     if likeness.title_likeness >= limits.SAME_TITLE_LIKENESS:
         added = likeness.title_difference.added
-        if abstract >= limits.SOME_ABSTRACT_SHARE or (likeness.is_distinctive and not added):
+        if abstract >= limits.SOME_ABSTRACT_SHARE or (likeness.has_distinctive_title and not added):
             return True
         return authors >= limits.SOME_AUTHORS_SHARE and DERIVED.isdisjoint(added)
     return (
         likeness.title_likeness >= limits.NEAR_TITLE_LIKENESS
-        and likeness.is_distinctive
+        and likeness.has_distinctive_title
         and authors >= limits.SOME_AUTHORS_SHARE
-        and (likeness.abstract is None or abstract >= limits.SOME_ABSTRACT_SHARE)
+        and (likeness.abstract_share is None or abstract >= limits.SOME_ABSTRACT_SHARE)
     )

@@ -1,4 +1,4 @@
-"""Find text that is not language: garbage of text recognition, broken fonts, misread letters.
+"""Find text that is not natural language: OCR garbage, broken fonts, misread letters.
 
 Text of any language repeats its words. Where letters were replaced at random, most long words occur
 once. Where few letters were misread, rare words differ from frequent ones in a single letter.
@@ -27,7 +27,7 @@ _UNKNOWN: Final = re.compile(r"[\ufffd\ue000-\uf8ff]")
 
 
 def find_signs(case: Case) -> Iterator[Sign]:
-    """Yield the signs that the text is not language, or has many misread letters."""
+    """Yield the signs that the text is not natural language, or has many misread letters."""
     text = case.evidence.text.replace(_SOFT_HYPHEN, "")
     verdict: Verdict = "scanned" if case.document.pages else "not_a_paper"
     unknown = len(_UNKNOWN.findall(text)) / max(1, sum(map(str.isalpha, text)))
@@ -35,20 +35,20 @@ def find_signs(case: Case) -> Iterator[Sign]:
         words = f"{unknown:.1%} of the characters are unreadable glyphs"
         weight = REFUSE if unknown > limits.UNKNOWN_LETTERS_SHARES[1] else DOUBT
         yield Sign("unknown letters", weight, words, verdict)
-    sample = _take_words(text)
-    once = _share_once(sample)
+    sample = _sample_long_words(text)
+    once = _measure_single_use_share(sample)
     if any(len(sample) >= least and once > share for least, share in limits.GARBAGE_ONCE_SHARES):
         words = f"{once:.0%} of {len(sample)} long words occur only once, unlike normal language"
         yield Sign("garbage", REFUSE, words, verdict)
     elif len(sample) >= limits.GARBAGE_ONCE_SHARES[-1][0] and not _RUN.search(text):
-        misread = share_misread(sample)
+        misread = measure_misread_share(sample)
         if misread > limits.MISREAD_WORDS_SHARE:
             words = f"{misread:.1%} of the long words look misread by one letter"
             yield Sign("misread letters", DOUBT, words, only_doubts=True)
 
 
-def _take_words(text: str) -> list[str]:
-    """Return the first long words of a text, or the first pairs of characters without blanks."""
+def _sample_long_words(text: str) -> list[str]:
+    """Return the first long words of a text, or character pairs in scripts without spaces."""
     runs = _RUN.findall(text)
     if 2 * sum(map(len, runs)) > sum(map(str.isalpha, text)):
         pairs = ("".join(pair) for run in runs for pair in pairwise(run))
@@ -56,35 +56,35 @@ def _take_words(text: str) -> list[str]:
     return [word.lower() for word in _LONG.findall(text)[: limits.WORDS_SAMPLE]]
 
 
-def _share_once(words: list[str]) -> float:
-    """Return the share of the words that occur once.
+def _measure_single_use_share(words: list[str]) -> float:
+    """Return the share of the words that occur only once.
 
-    >>> _share_once("light sleep light bees".split())
+    >>> _measure_single_use_share("light sleep light bees".split())
     0.5
     """
     return sum(count == 1 for count in Counter(words).values()) / max(1, len(words))
 
 
-def share_misread(words: list[str]) -> float:
-    """Return the share of rare words that are frequent words but for one letter inside.
+def measure_misread_share(words: list[str]) -> float:
+    """Return the share of rare words that differ from a frequent word in one inner letter.
 
     Endings are left out, because many languages inflect by them.
 
-    >>> share_misread(["sample"] * 9 + ["samqle"])
+    >>> measure_misread_share(["sample"] * 9 + ["samqle"])
     0.1
     """
     uses = Counter(words)
     frequent = (word for word, count in uses.items() if count >= limits.MISREAD_MIN_USES)
-    gaps = {gap for word in frequent if word.isalpha() for gap in _yield_gapped(word)}
+    gaps = {gap for word in frequent if word.isalpha() for gap in _iterate_letter_gaps(word)}
     rare = (
         count
         for word, count in uses.items()
-        if count < limits.MISREAD_MIN_USES and not gaps.isdisjoint(_yield_gapped(word))
+        if count < limits.MISREAD_MIN_USES and not gaps.isdisjoint(_iterate_letter_gaps(word))
     )
     return sum(rare) / max(1, len(words))
 
 
-def _yield_gapped(word: str) -> Iterator[str]:
-    """Yield a word with each of its inner letters left blank."""
+def _iterate_letter_gaps(word: str) -> Iterator[str]:
+    """Yield the word with each of its inner letters in turn replaced by a space."""
     for at in range(1, len(word) - 1 if len(word) > 5 else 0):
         yield f"{word[:at]} {word[at + 1 :]}"

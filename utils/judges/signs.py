@@ -1,4 +1,4 @@
-"""Signs against a text, and how they are weighed into one of three outcomes.
+"""Signs against a text, and the rule that combines them into one of three outcomes.
 
 See the package's docstring for how a sign is added.
 """
@@ -25,14 +25,14 @@ class Finding:
     evidence: str
 
     @property
-    def refuses(self) -> bool:
+    def is_rejection(self) -> bool:
         """True if the text is rejected."""
         return to_outcome(self.verdict) == "not_whole"
 
 
 @dataclass
 class Case:
-    """A text, the record it was asked for by, and the paper's abstract (empty if it has none)."""
+    """A text, the record for which it was fetched, and the paper's abstract (may be empty)."""
 
     document: Document
     paper: Paper
@@ -40,15 +40,15 @@ class Case:
 
     @cached_property
     def evidence(self) -> Evidence:
-        """The counts and marks of the text; gathered when a finder first asks for them."""
+        """The counts and marks of the text, gathered on first use."""
         return gather_evidence(self.document, self.paper, self.abstract)
 
 
 Finder = Callable[[Case], Iterable[Sign]]
 
 
-def weigh(signs: Iterable[Sign], whole: str, refuse_at: int = REFUSE) -> Finding:
-    """Return the finding that all signs make together.
+def weigh_signs(signs: Iterable[Sign], whole: str, refuse_at: int = REFUSE) -> Finding:
+    """Return the finding that follows from all signs together.
 
     Parameters
     ----------
@@ -61,12 +61,13 @@ def weigh(signs: Iterable[Sign], whole: str, refuse_at: int = REFUSE) -> Finding
 
     Examples
     --------
-    >>> weigh([Sign("tail", DOUBT, "ends in mid-sentence")], "900 words").verdict
+    >>> weigh_signs([Sign("tail", DOUBT, "ends in mid-sentence")], "900 words").verdict
     'doubtful'
-    >>> weigh([Sign("tail", DOUBT, "no end"), Sign("pages", REFUSE, "2 of 9 pages")], "").evidence
+    >>> signs = [Sign("tail", DOUBT, "no end"), Sign("pages", REFUSE, "2 of 9 pages")]
+    >>> weigh_signs(signs, "").evidence
     '2 of 9 pages, no end'
     """
-    heaviest = sorted(_keep_heaviest(signs), key=lambda sign: -sign.weight)
+    heaviest = sorted(_select_heaviest_signs(signs), key=lambda sign: -sign.weight)
     against = sum(sign.weight for sign in heaviest if not sign.only_doubts)
     refusing = [sign for sign in heaviest if not sign.only_doubts]
     if against >= refuse_at:
@@ -76,8 +77,8 @@ def weigh(signs: Iterable[Sign], whole: str, refuse_at: int = REFUSE) -> Finding
     return Finding("full_text", whole)
 
 
-def _keep_heaviest(signs: Iterable[Sign]) -> Iterator[Sign]:
-    """Yield the signs that count, one of each name."""
+def _select_heaviest_signs(signs: Iterable[Sign]) -> Iterator[Sign]:
+    """Yield the heaviest sign of each name; signs with weight 0 are left out."""
     by_name: dict[str, Sign] = {}
     for sign in signs:
         known = by_name.get(sign.name)

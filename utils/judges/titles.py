@@ -1,4 +1,4 @@
-"""Compare titles: how alike two are, and what tells the papers behind them apart.
+"""Compare titles: measure how similar they are, and find what tells two papers apart.
 
 Titles travel badly. PubMed brackets translations and ends titles with a full stop, publishers print
 subtitles apart and Greek as letters, PDFs break lines. A comparison of letters forgives all this,
@@ -70,7 +70,7 @@ _SMALL: Final = _STOP | {
     "or", "as", "its", "their", "is", "are", "be", "using", "via", "into", "s", "between",
     "among", "during", "versus", "that", "this", "under", "through", "than", "how", "what",
 }  # fmt: skip
-# Words that make another paper of the same people out of a title, as `_spell_numbers` spells them.
+# Words that make a title one of another paper, in the spelling of `_unify_word_spelling`.
 _KINDS: Final = frozenset((
     "part", "teil", "partie", "parte", "serie", "protocol", "phase", "version", "edition",
     "chapter", "volume", "comment", "reply", "correction", "erratum", "corrigendum", "addendum",
@@ -124,46 +124,46 @@ class TitleDifference(NamedTuple):
 
 
 @lru_cache(4096)
-def compare(ours: str, theirs: str) -> TitleDifference:
-    """Return what two titles do not share; all is empty where they differ in spelling only.
+def find_title_difference(ours: str, theirs: str) -> TitleDifference:
+    """Return the differences of two titles; all are empty if only the spelling differs.
 
-    >>> compare("Bees and light. Part II", "Bees and light: part 1").marks
+    >>> find_title_difference("Bees and light. Part II", "Bees and light: part 1").marks
     '2 and 1'
-    >>> compare("Colour vision in men", "Color vision in women").swapped
+    >>> find_title_difference("Colour vision in men", "Color vision in women").swapped
     'men and women'
-    >>> compare("IL-6 in tumours", "IL6 in tumors: a review")
+    >>> find_title_difference("IL-6 in tumours", "IL6 in tumors: a review")
     TitleDifference(marks='', swapped='', added=('review',))
     """
-    our_kind, their_kind = notice_kind(ours), notice_kind(theirs)
+    our_kind, their_kind = classify_notice_title(ours), classify_notice_title(theirs)
     if our_kind != their_kind:
         return TitleDifference(f"{our_kind or 'a paper'} and {their_kind or 'a paper'}")
-    a, b = _tokens(_without_notice(ours)), _tokens(_without_notice(theirs))
+    a, b = _tokenize_title(_strip_notice_words(ours)), _tokenize_title(_strip_notice_words(theirs))
     if "".join(a) == "".join(b):
         return TitleDifference()
     only_a, only_b = _find_unshared_words(a, b)
-    if marks := _describe_marks(only_a, only_b, _find_subtitle(a, b)):
+    if marks := _describe_mark_difference(only_a, only_b, _find_subtitle_words(a, b)):
         return TitleDifference(marks)
     if only_a and only_b:
         return TitleDifference("", f"{' '.join(only_a[:5])} and {' '.join(only_b[:5])}")
     return TitleDifference("", "", tuple(only_a or only_b))
 
 
-def find_replaced_words(ours: str, theirs: str) -> tuple[list[str], list[str]]:
-    """Return the words that only *ours* has and those that only *theirs* has, in one spelling.
+def find_unshared_title_words(ours: str, theirs: str) -> tuple[list[str], list[str]]:
+    """Return the words that only *ours* has and the words that only *theirs* has, spelling unified.
 
-    >>> find_replaced_words("Colour vision in men", "Color vision in women")
+    >>> find_unshared_title_words("Colour vision in men", "Color vision in women")
     (['men'], ['women'])
     """
-    return _find_unshared_words(_tokens(ours), _tokens(theirs))
+    return _find_unshared_words(_tokenize_title(ours), _tokenize_title(theirs))
 
 
-def spell_words(text: str) -> list[str]:
-    """Return the words of a text in the one spelling in which titles are compared.
+def unify_spelling(text: str) -> list[str]:
+    """Return the words of a text in the uniform spelling in which titles are compared.
 
-    >>> spell_words("Two tumours")
+    >>> unify_spelling("Two tumours")
     ['2', 'tumor']
     """
-    return [_spell_numbers(word) for word in fold_words(text)]
+    return [_unify_word_spelling(word) for word in fold_words(text)]
 
 
 def _find_unshared_words(a: list[str], b: list[str]) -> tuple[list[str], list[str]]:
@@ -180,14 +180,14 @@ def _find_unshared_words(a: list[str], b: list[str]) -> tuple[list[str], list[st
     only_a = [word for word in (counted_a - counted_b).elements() if word not in small]
     only_b = [word for word in (counted_b - counted_a).elements() if word not in small]
     for word in list(only_a):
-        if twin := next((other for other in only_b if _is_typo(word, other)), ""):
+        if twin := next((other for other in only_b if _are_typo_variants(word, other)), ""):
             only_a.remove(word)
             only_b.remove(twin)
     return only_a, only_b
 
 
-def _describe_marks(only_a: list[str], only_b: list[str], subtitle: list[str]) -> str:
-    """Describe which marks differ; a number within an omitted subtitle does not count."""
+def _describe_mark_difference(only_a: list[str], only_b: list[str], subtitle: list[str]) -> str:
+    """Describe which marks differ; a number inside an omitted subtitle does not count."""
     inner = subtitle[1:-1]
     kinds = [[word for word in side if word in _KINDS] for side in (only_a, only_b)]
     numbers = [
@@ -195,7 +195,7 @@ def _describe_marks(only_a: list[str], only_b: list[str], subtitle: list[str]) -
         for side in (only_a, only_b)
     ]
     told = [[*kinds[at], *numbers[at]] for at in (0, 1)]
-    for is_name in (_is_letter, _has_digit):
+    for is_name in (_is_single_letter, _has_digit):
         names = [[word for word in side if is_name(word)] for side in (only_a, only_b)]
         if not any(told) and all(names):
             told = names
@@ -205,8 +205,8 @@ def _describe_marks(only_a: list[str], only_b: list[str], subtitle: list[str]) -
     return f"{ours} and {theirs}"
 
 
-def _is_letter(word: str) -> bool:
-    """Return whether a word is a letter, Latin or Greek: *vitamin C*, *TGF-β*."""
+def _is_single_letter(word: str) -> bool:
+    """Return whether a word is a single Latin or Greek letter: *vitamin C*, *TGF-β*."""
     return len(word) == 1 or word in _GREEK
 
 
@@ -215,14 +215,14 @@ def _has_digit(word: str) -> bool:
     return any(char.isdigit() for char in word)
 
 
-def _find_subtitle(a: list[str], b: list[str]) -> list[str]:
-    """Return the words by which one title is longer, if it begins like the other."""
+def _find_subtitle_words(a: list[str], b: list[str]) -> list[str]:
+    """Return the words by which one title is longer than the other, if it begins like it."""
     short, long = sorted((a, b), key=len)
     return long[len(short) :] if len(short) >= 4 and long[: len(short)] == short else []
 
 
-def _is_typo(one: str, other: str) -> bool:
-    """Return whether two long words differ by one letter more, or by two exchanged letters."""
+def _are_typo_variants(one: str, other: str) -> bool:
+    """Return whether two long words differ by one extra letter or two swapped letters."""
     short, long = sorted((one, other), key=len)
     if len(short) < TYPO_MIN_LETTERS or short[:TYPO_PREFIX_LETTERS] != long[:TYPO_PREFIX_LETTERS]:
         return False
@@ -235,21 +235,21 @@ def _is_typo(one: str, other: str) -> bool:
 
 
 @lru_cache(4096)
-def _tokens(title: str) -> list[str]:
-    """A title's words in one spelling, numbers in digits, a name and its number in one."""
+def _tokenize_title(title: str) -> list[str]:
+    """Return a title's words: spelling unified, numbers in digits, a name and its number joined."""
     plain = _FOOTNOTE.sub("", _PEER_REVIEW.sub("", title[:_LONGEST]).strip("[]. "))
     plain = strip_markup(_RETRACTED.sub("", plain)).replace("&", " and ")
     plain = re.sub(r"(?<=[^\W\d_])[-\u2010-\u2013](?=\d)", "", plain)
     plain = re.sub(r"(?<=\d)\.(?=\d)", "point", plain)
-    return [_spell_numbers(word) for word in fold_words(plain)]
+    return [_unify_word_spelling(word) for word in fold_words(plain)]
 
 
-def _with_digits(words: list[str]) -> list[str]:
-    """Return *words* with Roman and spelled numbers in digits: *I/II* is not *III*."""
+def _replace_number_words(words: list[str]) -> list[str]:
+    """Return *words* with Roman and spelled numbers as digits: *I/II* is not *III*."""
     return [_NUMBERS.get(word, word) for word in words]
 
 
-def _spell_numbers(word: str) -> str:
+def _unify_word_spelling(word: str) -> str:
     if number := _NUMBERS.get(word):
         return number
     if match := _ORDINAL.fullmatch(word):
@@ -263,24 +263,29 @@ def _spell_numbers(word: str) -> str:
     return word
 
 
-def title_marks(title: str) -> frozenset[str]:
-    """Return the numbers and kinds in a title.
+def extract_title_marks(title: str) -> frozenset[str]:
+    """Return the numbers and the words like *part* or *protocol* in a title.
 
-    >>> sorted(title_marks("Study protocol of a phase II trial"))
+    >>> sorted(extract_title_marks("Study protocol of a phase II trial"))
     ['2', 'phase', 'protocol']
     """
-    return frozenset(word for word in _tokens(title) if word in _KINDS or _NUMBER.fullmatch(word))
+    return frozenset(
+        word for word in _tokenize_title(title) if word in _KINDS or _NUMBER.fullmatch(word)
+    )
 
 
-def title_likeness(ours: str, theirs: str) -> float:
-    """Return how alike two titles are, 0 to 1; at most 0.5 where their marks differ.
+def measure_title_likeness(ours: str, theirs: str) -> float:
+    """Return how similar two titles are, 0 to 1; at most 0.5 if their marks differ.
 
-    >>> title_likeness("[TGF-β in the liver].", "TGF-beta in the Liver")
+    >>> measure_title_likeness("[TGF-β in the liver].", "TGF-beta in the Liver")
     1.0
-    >>> title_likeness("Cancer statistics, 2020", "Cancer statistics, 2021") < 0.6
+    >>> measure_title_likeness("Cancer statistics, 2020", "Cancer statistics, 2021") < 0.6
     True
     """
-    a, b = _with_digits(title_words(ours)), _with_digits(title_words(theirs))
+    a, b = (
+        _replace_number_words(split_title_words(ours)),
+        _replace_number_words(split_title_words(theirs)),
+    )
     if not a or not b:
         return 0.0
     if "".join(a) == "".join(b):
@@ -292,101 +297,110 @@ def title_likeness(ours: str, theirs: str) -> float:
     # A subtitle left out: the shorter is how the longer begins.
     if len(short) >= 4 and long[: len(short)] == short:
         likeness = max(likeness, 0.9)
-    difference = compare(ours, theirs)
+    difference = find_title_difference(ours, theirs)
     if difference == TitleDifference():
         return 1.0
     return min(likeness, 0.5) if difference.marks else likeness
 
 
-def title_words(title: str) -> list[str]:
-    """Return a title's words, ready to be compared: no brackets, no *RETRACTED:*."""
+def split_title_words(title: str) -> list[str]:
+    """Return a title's words for comparison, without brackets and *RETRACTED:*."""
     return fold_words(_RETRACTED.sub("", strip_markup(title[:_LONGEST]).strip("[]. ")))
 
 
-def telling_words(title: str) -> int:
-    """Count the words of a title that could tell it from another.
+def count_distinctive_words(title: str) -> int:
+    """Return the number of words in a title that could distinguish it from another.
 
     Two characters of a script without blanks make a word.
 
-    >>> telling_words("Editorial"), telling_words("The memory of bees"), telling_words("色の記憶")
-    (1, 2, 2)
+    >>> titles = ("Editorial", "The memory of bees", "色の記憶")
+    >>> [count_distinctive_words(title) for title in titles]
+    [1, 2, 2]
     """
-    words = {word for word in title_words(title) if word not in _STOP}
+    words = {word for word in split_title_words(title) if word not in _STOP}
     characters = {word for word in words if UNSPACED.fullmatch(word)}
     return sum(len(word) > 1 for word in words - characters) + len(characters) // 2
 
 
-def _find_notice_word(title: str) -> re.Match[str] | None:
+def _match_notice_words(title: str) -> re.Match[str] | None:
     plain = strip_markup(title).replace("\u2019", "'").strip("[]. ")
     return _NOTICE.match(plain) or _NOTICE_BEHIND.search(plain)
 
 
-def notice_kind(title: str) -> str:
-    """Return which kind of notice about another paper a title is that of; else empty.
+def classify_notice_title(title: str) -> str:
+    """Return the kind of notice about another paper that a title announces; else empty.
 
-    >>> notice_kind("Erratum: Bees and light"), notice_kind("Bees and light - Authors' reply")
-    ('correction', 'reply')
+    >>> classify_notice_title("Erratum: Bees and light")
+    'correction'
+    >>> classify_notice_title("Bees and light - Authors' reply")
+    'reply'
     """
-    found = _find_notice_word(title)
+    found = _match_notice_words(title)
     return found.lastgroup or "" if found else ""
 
 
-def _without_notice(title: str) -> str:
+def _strip_notice_words(title: str) -> str:
     plain = strip_markup(title).strip("[]. ")
-    found = _find_notice_word(title)
+    found = _match_notice_words(title)
     return f"{plain[: found.start()]} {plain[found.end() :]}" if found else title
 
 
-def is_notice(title: str) -> bool:
-    """Return whether a title is that of a notice about another paper.
+def is_notice_title(title: str) -> bool:
+    """Return whether a title is the title of a notice about another paper.
 
-    >>> is_notice("Correction to: Bees and light"), is_notice("Correction of vision in bees")
-    (True, False)
-    >>> is_notice("Correction for Roe et al., Bees and light"), is_notice("RETRACTED: Bees")
-    (True, False)
+    >>> titles = ["Correction to: Bees and light", "Correction for Roe et al., Bees and light"]
+    >>> [is_notice_title(title) for title in titles]
+    [True, True]
+    >>> [is_notice_title(title) for title in ("Correction of vision in bees", "RETRACTED: Bees")]
+    [False, False]
     """
-    return _find_notice_word(title) is not None
+    return _match_notice_words(title) is not None
 
 
-def amends(opening: str) -> bool:
+def announces_correction(opening: str) -> bool:
     r"""Return whether a text's first lines announce a correction or retraction of another paper.
 
-    >>> amends("# Nature\n\n## Correction\n\nArticle title: …"), amends("Correction of vision")
-    (True, False)
+    >>> announces_correction("# Nature\n\n## Correction\n\nArticle title: …")
+    True
+    >>> announces_correction("Correction of vision")
+    False
     """
     return _AMENDS.search(opening) is not None
 
 
-def find_line_of_title(opening: str, title: str) -> str:
-    r"""Return the first line that begins with the title, as far as the line goes; else empty.
+def find_title_line(opening: str, title: str) -> str:
+    r"""Return the first line that begins with the title, to the end of that line; else empty.
 
-    >>> find_line_of_title("Review\n\nBees and light. Part II\n\nA. Roe", "Bees and light")
+    >>> find_title_line("Review\n\nBees and light. Part II\n\nA. Roe", "Bees and light")
     'Bees and light. Part II'
     """
-    wanted = "".join(title_words(title))
+    wanted = "".join(split_title_words(title))
     lines = opening.split("\n") if len(wanted) >= PRINTED_TITLE_MIN_LETTERS else []
     return next((line for line in lines if "".join(fold_words(line)).startswith(wanted)), "")
 
 
-def prints_title(opening: str, title: str) -> bool:
-    r"""Return whether a text's opening prints the title as one: from the beginning of a line.
+def is_title_printed(opening: str, title: str) -> bool:
+    r"""Return whether a text's opening prints the title as a title, at the beginning of a line.
 
     The title of a paper that is only mentioned stands inside of a sentence, in a list of links,
     behind *Correction to*, or is followed by a mark that the title asked for does not have.
 
-    >>> prints_title("Review\n\nBees and light in\nwinter\n\nA. Roe", "Bees and light in winter")
+    >>> is_title_printed("Review\n\nBees and light\nin May\n\nA. Roe", "Bees and light in May")
     True
-    >>> prints_title("# Bees and light in winter. Part II", "Bees and light in winter")
+    >>> is_title_printed("# Bees and light in winter. Part II", "Bees and light in winter")
     False
-    >>> prints_title("## Response to: Bees and light", "Reply to “Bees and light”")
+    >>> is_title_printed("## Response to: Bees and light", "Reply to “Bees and light”")
     True
     """
-    wanted, kind = "".join(_with_digits(title_words(title))), notice_kind(title)
+    wanted, kind = (
+        "".join(_replace_number_words(split_title_words(title))),
+        classify_notice_title(title),
+    )
     if len(wanted) < PRINTED_TITLE_MIN_LETTERS:
         return False
-    bare = "".join(_with_digits(title_words(_without_notice(title))))
+    bare = "".join(_replace_number_words(split_title_words(_strip_notice_words(title))))
     lines = [line for line in opening.split("\n") if line.strip()]
-    folded_lines = [_with_digits(fold_words(line)) for line in lines]
+    folded_lines = [_replace_number_words(fold_words(line)) for line in lines]
     for at, line in enumerate(lines):
         if re.match(r"\W*[-+*]\s|\W*\[", line):
             continue
@@ -394,31 +408,34 @@ def prints_title(opening: str, title: str) -> bool:
             continue
         starts = [(folded_lines[at], wanted)]
         if kind and (notice := _NOTICE.match(line)) and notice.lastgroup == kind:
-            starts.append((_with_digits(fold_words(line[notice.end() :])), bare))
+            starts.append((_replace_number_words(fold_words(line[notice.end() :])), bare))
         for words, letters in starts:
             if not words or not letters.startswith(words[0]):
                 continue
             row = [*words, *(word for more in folded_lines[at + 1 : at + 8] for word in more)]
-            if _begins_with(row, letters):
+            if _begins_with_exact_title(row, letters):
                 return True
     return False
 
 
-def without_byline(theirs: str, ours: str, family: str) -> str:
-    """Return our title for one that a reader ran together with the line of authors.
+def strip_byline_from_title(theirs: str, ours: str, family: str) -> str:
+    """Return *ours* if *theirs* is this title with the line of authors appended; else *theirs*.
 
-    >>> without_byline("Bees and light Ada Genç, Jan Poe, 2004", "Bees and light", "Genc")
+    >>> strip_byline_from_title("Bees and light Ada Genç, Jan Poe, 2004", "Bees and light", "Genc")
     'Bees and light'
-    >>> without_byline("Bees and light. Part II. Ada Genç", "Bees and light", "Genc")
+    >>> strip_byline_from_title("Bees and light. Part II. Ada Genç", "Bees and light", "Genc")
     'Bees and light. Part II. Ada Genç'
     """
-    row, wanted = _with_digits(fold_words(theirs)), _with_digits(title_words(ours))
+    row, wanted = (
+        _replace_number_words(fold_words(theirs)),
+        _replace_number_words(split_title_words(ours)),
+    )
     behind = row[len(wanted) :][:BYLINE_WORDS]
     is_byline = bool(name := fold_words(family)) and name[-1] in behind
-    return ours if is_byline and _begins_with(row, "".join(wanted)) else theirs
+    return ours if is_byline and _begins_with_exact_title(row, "".join(wanted)) else theirs
 
 
-def _begins_with(row: list[str], wanted: str) -> bool:
+def _begins_with_exact_title(row: list[str], wanted: str) -> bool:
     """Return whether *row* begins with the words of *wanted*, and no mark follows them."""
     length = 0
     for at, word in enumerate(row):
@@ -426,12 +443,12 @@ def _begins_with(row: list[str], wanted: str) -> bool:
             return False
         length += len(word)
         if length == len(wanted):
-            return not _is_marked(row[at + 1 : at + 3])
+            return not _is_followed_by_mark(row[at + 1 : at + 3])
     return False
 
 
-def _is_marked(after: list[str]) -> bool:
-    spelled = [_spell_numbers(word) for word in after]
+def _is_followed_by_mark(after: list[str]) -> bool:
+    spelled = [_unify_word_spelling(word) for word in after]
     return any(word in _KINDS or _NUMBER.fullmatch(word) for word in spelled[:1]) or (
         len(spelled) > 1 and spelled[0] in _SMALL and spelled[1] in _KINDS
     )

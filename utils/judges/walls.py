@@ -1,4 +1,4 @@
-"""Walls found in a page's structure: captcha, bot check, login, paywall, cookies, errors.
+"""Find walls in a page's structure: captcha, bot check, login, paywall, cookies, errors.
 
 A wall is seen in elements, scripts and addresses a site cannot do without (the widget that draws
 a captcha, the field for a password), not in phrases: an article *about* captchas has none of
@@ -112,27 +112,27 @@ _COOKIE_URL = re.compile(r"cookie_?(absent|set=0|error|required|notsupported)|/c
 
 
 def find_walls(soup: BeautifulSoup, url: str, closed: bool) -> tuple[str, ...]:
-    """The walls of an unpruned page, scripts included; the most certain first.
+    """Return the walls of an unpruned page with its scripts, the most certain first.
 
     Parameters
     ----------
     closed : bool
         Whether the page's metadata says ``isAccessibleForFree: false``.
     """
-    found = dict.fromkeys(_walls_in_page(soup, url))
+    found = dict.fromkeys(_iterate_page_walls(soup, url))
     if closed:
         found["paywall"] = None
     return tuple(found)
 
 
-def wall_in_title(title: str) -> str:
-    """The wall a page's title names outright (``Just a moment...``), or empty.
+def find_wall_in_title(title: str) -> str:
+    """Return the wall that a page's title states outright (``Just a moment...``); else empty.
 
     The site's own name, before or after a separator, does not count.
 
-    >>> wall_in_title("Attention Required! | Cloudflare"), wall_in_title("403 Forbidden")
+    >>> find_wall_in_title("Attention Required! | Cloudflare"), find_wall_in_title("403 Forbidden")
     ('bot_check', 'refused')
-    >>> wall_in_title("Are you human? Captchas and their discontents")
+    >>> find_wall_in_title("Are you human? Captchas and their discontents")
     ''
     """
     title = " ".join(title.split())  # or a run of blanks would be tried from each of them
@@ -143,12 +143,12 @@ def wall_in_title(title: str) -> str:
     return ""
 
 
-def _walls_in_page(soup: BeautifulSoup, url: str) -> Iterator[str]:
+def _iterate_page_walls(soup: BeautifulSoup, url: str) -> Iterator[str]:
     title = soup.find("title")
-    if title is not None and (wall := wall_in_title(title.get_text(" ", strip=True))):
+    if title is not None and (wall := find_wall_in_title(title.get_text(" ", strip=True))):
         yield wall
-    if _has_few_words(soup):
-        yield from _walls_in_words(soup)
+    if _is_as_short_as_challenge(soup):
+        yield from _iterate_text_walls(soup)
     elements = soup.find_all(True)
     code = " ".join(
         script.get_text()
@@ -165,16 +165,16 @@ def _walls_in_page(soup: BeautifulSoup, url: str) -> Iterator[str]:
                     yield name
     for tag in elements:
         if tag.attrs:
-            yield from _walls_of_element(tag)
-    yield from _walls_of_address(url)
+            yield from _iterate_element_walls(tag)
+    yield from _iterate_url_walls(url)
 
 
-def _walls_of_element(tag: Tag) -> Iterator[str]:
-    """The walls one element belongs to, by its names, its address or its field's type."""
+def _iterate_element_walls(tag: Tag) -> Iterator[str]:
+    """Yield the walls shown by one element's class names, URL or field type."""
     classes = tag.attrs.get("class") or ""
     classes = " ".join(classes) if isinstance(classes, list) else classes
     names = f"{classes} {tag.attrs.get('id', '')}"
-    yield from _walls_of_names(names)
+    yield from _find_walls_by_class_names(names)
     if tag.name == "input":
         if str(tag.get("type") or "").lower() == "password":
             yield "login"
@@ -187,22 +187,22 @@ def _walls_of_element(tag: Tag) -> Iterator[str]:
         elif tag.name == "form" and _LOGIN_FORM.search(address) and tag.find("input") is not None:
             yield "login"
     names = f"{names} {tag.attrs.get('data-test', '')} {tag.attrs.get('data-testid', '')}"
-    if _names_an_offer(names) and _offers_access(tag, names):
+    if _has_paywall_class_name(names) and _is_visible_offer(tag, names):
         yield "paywall"
 
 
 @lru_cache(maxsize=4000)  # the same few names all over a page
-def _walls_of_names(names: str) -> tuple[str, ...]:
+def _find_walls_by_class_names(names: str) -> tuple[str, ...]:
     words = names.split()
     return tuple(wall for wall, pattern in _ELEMENTS.items() if any(map(pattern.fullmatch, words)))
 
 
 @lru_cache(maxsize=4000)
-def _names_an_offer(names: str) -> bool:
+def _has_paywall_class_name(names: str) -> bool:
     return _PAYWALL.search(names) is not None
 
 
-def _offers_access(tag: Tag, names: str) -> bool:
+def _is_visible_offer(tag: Tag, names: str) -> bool:
     """Return whether an element that is named like an offer is visible to readers.
 
     Open pages keep empty slots and pop-ups of that name (``noAccessReveal``, ``accessDenialslot``),
@@ -215,17 +215,17 @@ def _offers_access(tag: Tag, names: str) -> bool:
     return len(text) <= _LABEL_CHARS or _OFFER.search(text) is not None
 
 
-def _walls_in_words(soup: BeautifulSoup) -> Iterator[str]:
-    """The walls named by heading or text, for a page with few other words."""
+def _iterate_text_walls(soup: BeautifulSoup) -> Iterator[str]:
+    """Yield the walls that a heading or the text states; for pages with few words."""
     heading = soup.find(["h1", "h2"])
-    if heading is not None and (wall := wall_in_title(heading.get_text(" ", strip=True))):
+    if heading is not None and (wall := find_wall_in_title(heading.get_text(" ", strip=True))):
         yield wall
     if _COOKIES.search(soup.get_text(" ")):
         yield "cookie_wall"
 
 
-def _walls_of_address(url: str) -> Iterator[str]:
-    """The walls named by the address: publishers redirect robots to telling ones."""
+def _iterate_url_walls(url: str) -> Iterator[str]:
+    """Yield the walls that the URL shows: publishers redirect robots to such pages."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -236,8 +236,8 @@ def _walls_of_address(url: str) -> Iterator[str]:
         yield "login"
 
 
-def _has_few_words(soup: BeautifulSoup) -> bool:
-    """Return whether the page shows as few words as a challenge."""
+def _is_as_short_as_challenge(soup: BeautifulSoup) -> bool:
+    """Return whether the page has as few words as a bot check."""
     hidden = {"script", "style", "title", "template", "noscript"}
     words = 0
     for text in soup.strings:

@@ -1,4 +1,4 @@
-"""Whether a text is all of its paper, judged by its markdown.
+"""Judge by the markdown whether a text is the whole paper.
 
 A page or PDF cut short reads well as far as it goes; these signs give it away:
 headings without text, numbered citations that stop before the list does or leave out a row of it,
@@ -17,13 +17,13 @@ from typing import Final
 
 from ..model.paper import Paper
 from ..model.verdicts import DOUBT, REFUSE, WEAK, Sign
-from ..outline.roles import MAIN_TEXT, strip_title, to_title_key
+from ..outline.roles import MAIN_TEXT, strip_title_marks, to_title_key
 from ..outline.sections import (
-    is_conclusion,
-    is_introduction,
-    is_methods,
-    is_results,
-    is_standard_section,
+    is_conclusion_title,
+    is_introduction_title,
+    is_methods_title,
+    is_results_title,
+    is_standard_title,
 )
 from ..outline.words import count_words, fold_words, strip_markup
 from . import thresholds as limits
@@ -41,20 +41,20 @@ _PLANS: Final = re.compile(r"\bprotocols?\b|\b(?:study|rationale and) design\b",
 
 
 def find_signs(case: Case) -> Iterator[Sign]:
-    """Yield the signs that a text is not all of its paper."""
+    """Yield the signs that a text is not the whole paper."""
     document, paper, found = case.document, case.paper, case.evidence
-    yield from _check_page_count(document.pages, count_pages(paper.pages), found.prose)
-    yield from _check_references(document.pages, paper, found)
+    yield from _check_page_count(document.pages, count_pages_in_range(paper.pages), found.prose)
+    yield from _check_reference_list(document.pages, paper, found)
     yield from _check_fragments(document.pages, found)
     yield from _check_skipped_numbers(document.pages, found)
     yield from _check_unmentioned_floats(found)
     yield from _check_length(case.abstract, found)
-    if found.abstract and not is_protocol(paper.title or document.title):
-        yield from _check_sections(found.body, found)
+    if found.abstract and not is_protocol_title(paper.title or document.title):
+        yield from _check_required_sections(found.body, found)
 
 
 def _check_page_count(pages: int, stated: int, words: int) -> Iterator[Sign]:
-    """Yield a sign if there are fewer pages, or words, than the record's page numbers promise."""
+    """Yield a sign if the text has fewer pages or words than the record's page range implies."""
     if stated > 2 and 0 < pages <= limits.PDF_PAGES_SHARES[1] * stated:
         is_few = pages <= limits.PDF_PAGES_SHARES[0] * stated
         yield Sign("pages", REFUSE if is_few else WEAK, f"{pages} of {stated} pages")
@@ -63,14 +63,15 @@ def _check_page_count(pages: int, stated: int, words: int) -> Iterator[Sign]:
         yield Sign("pages", REFUSE if is_few else WEAK, f"{words} words for {stated} pages")
 
 
-def _check_references(pages: int, paper: Paper, found: Evidence) -> Iterator[Sign]:
-    if not _is_misread(found, paper.reference_count):
-        yield from chain(_check_words_per_reference(found), _check_uncited(found, pages))
+def _check_reference_list(pages: int, paper: Paper, found: Evidence) -> Iterator[Sign]:
+    """Yield the signs from uncited, unlisted and missing references."""
+    if not _is_reference_list_misread(found, paper.reference_count):
+        yield from chain(_check_words_per_reference(found), _check_uncited_references(found, pages))
     elif not paper.reference_count:  # or half of the text is missing, which no record can tell
         text = f"lists {found.listed} references, but cites none after number {max(found.cited)}"
         yield Sign("uncited", DOUBT, text)
-    if not is_old(paper):
-        yield from _check_unlisted(found, pages)
+    if not is_from_footnote_era(paper):
+        yield from _check_missing_list(found, pages)
     yield from _check_recorded_count(found, paper.reference_count)
 
 
@@ -90,19 +91,22 @@ def _check_fragments(pages: int, found: Evidence) -> Iterator[Sign]:
 
 
 def _check_length(abstract: str, found: Evidence) -> Iterator[Sign]:
-    """Yield a sign if a text has fewer words than a report, or a paper with an abstract."""
+    """Yield a sign if a text is too short for a research report or for its abstract."""
     names = [section.name for section in found.body]
-    is_report = all(any(map(part, names)) for part in (is_introduction, is_methods, is_results))
+    is_report = all(
+        any(map(part, names))
+        for part in (is_introduction_title, is_methods_title, is_results_title)
+    )
     least = limits.PAPER_MIN_WORDS if abstract or is_report else 0
     if found.prose < max(least, limits.PAPER_TO_ABSTRACT_RATIO * count_words(abstract)):
         text = f"{found.prose} words of text for an abstract of {count_words(abstract)} words"
         yield Sign("brief", DOUBT, text, only_doubts=True)
 
 
-def is_protocol(title: str) -> bool:
-    """Return whether a title is that of planned research.
+def is_protocol_title(title: str) -> bool:
+    """Return whether a title announces planned research.
 
-    >>> is_protocol("Light and sleep: study protocol for a randomised trial")
+    >>> is_protocol_title("Light and sleep: study protocol for a randomised trial")
     True
     """
     return _PLANS.search(title) is not None
@@ -113,11 +117,11 @@ def has_research_sections(found: Evidence) -> bool:
     names = [
         section.name for section in found.body if section.prose >= limits.RESEARCH_PART_MIN_WORDS
     ]
-    parts = (is_introduction, is_methods, is_results, is_conclusion)
+    parts = (is_introduction_title, is_methods_title, is_results_title, is_conclusion_title)
     return sum(any(map(part, names)) for part in parts) >= 3 and len(set(names)) == len(names)
 
 
-def _is_misread(found: Evidence, recorded: int) -> bool:
+def _is_reference_list_misread(found: Evidence, recorded: int) -> bool:
     """Return whether the reader counted the references wrongly.
 
     The list does not number its entries, has more than twice as many as the highest number cited,
@@ -131,7 +135,7 @@ def _is_misread(found: Evidence, recorded: int) -> bool:
 
 def _check_words_per_reference(found: Evidence) -> Iterator[Sign]:
     """Yield a sign if there are too few words for the number of references."""
-    listed = _count_listed(found)
+    listed = _count_listed_references(found)
     text = f"{found.prose} words for {listed} references"
     if (
         listed >= limits.LONG_LIST_REFERENCES
@@ -140,15 +144,15 @@ def _check_words_per_reference(found: Evidence) -> Iterator[Sign]:
         yield Sign("scant", REFUSE, text)
 
 
-def is_old(paper: Paper) -> bool:
-    """Return whether the paper is from a time of footnotes, or of citations that scans lose."""
+def is_from_footnote_era(paper: Paper) -> bool:
+    """Return whether the paper dates from a time of footnotes, whose citations scans lose."""
     return bool(paper.published) and paper.published < limits.FOOTNOTES_UNTIL_YEAR
 
 
-def count_pages(pages: str) -> int:
+def count_pages_in_range(pages: str) -> int:
     """Return the number of pages of ``932-45``; 0 if the text is not a range.
 
-    >>> count_pages("932-45"), count_pages("e1-e9"), count_pages("S12")
+    >>> count_pages_in_range("932-45"), count_pages_in_range("e1-e9"), count_pages_in_range("S12")
     (14, 9, 0)
     """
     match = re.fullmatch(r"([A-Za-z]*)(\d+)\s*[-\u2013]\s*\1(\d+)", pages.strip())
@@ -167,7 +171,7 @@ def _check_empty_headings(pages: int, found: Evidence) -> Iterator[Sign]:
         section.name
         for section, following in zip(found.sections, [*levels[1:], 0], strict=False)
         if section.part == "body" and not section.prose and following <= section.level
-        if section.total <= (limits.LINK_MAX_WORDS if is_standard_section(section.name) else 0)
+        if section.total <= (limits.LINK_MAX_WORDS if is_standard_title(section.name) else 0)
         if not _APPENDED.match(section.name)
     ]
     text = f"no text under {len(bare)} of {len(found.body)} headings"
@@ -177,14 +181,14 @@ def _check_empty_headings(pages: int, found: Evidence) -> Iterator[Sign]:
         ) > limits.BARE_HEADINGS_SHARE * len(found.body)
         weight = REFUSE if is_most and not pages else DOUBT
         yield Sign("empty headings", weight, text, only_doubts=pages > 0)
-    elif not pages and any(map(is_standard_section, bare)):
+    elif not pages and any(map(is_standard_title, bare)):
         yield Sign("empty headings", DOUBT, f"no text under {bare[0][:60]!r}")
 
 
-def _check_uncited(found: Evidence, pages: int) -> Iterator[Sign]:
-    """Yield a sign for references that are never cited, or a row of them."""
+def _check_uncited_references(found: Evidence, pages: int) -> Iterator[Sign]:
+    """Yield a sign if many references, or several in a row, are never cited."""
     cited = sorted(found.cited)
-    listed = _count_listed(found)
+    listed = _count_listed_references(found)
     if listed < limits.SHARE_MIN_REFERENCES:
         return
     by_number = len(cited) >= max(limits.BY_NUMBER_MIN, found.named) and (
@@ -193,9 +197,11 @@ def _check_uncited(found: Evidence, pages: int) -> Iterator[Sign]:
     # Numbers that are no marks may count anything; a list in order of names is cited in none.
     by_number = by_number and (found.by_marks or len(cited) >= limits.NUMBERING_SHARE * cited[-1])
     if by_number and cited[-1] <= 1.2 * listed:
-        yield from _cut_list([number for number in cited if number <= listed], listed, found)
+        yield from _check_uncited_numbers(
+            [number for number in cited if number <= listed], listed, found
+        )
     elif found.named > len(cited):
-        yield from _check_cited_names(found)
+        yield from _check_uncited_names(found)
     elif (  # print raises numbers in ways that its readers lose
         not pages
         and listed >= limits.LONG_LIST_REFERENCES
@@ -204,15 +210,16 @@ def _check_uncited(found: Evidence, pages: int) -> Iterator[Sign]:
         yield Sign("uncited", WEAK, f"lists {listed} references, but cites hardly any")
 
 
-def _count_listed(found: Evidence) -> int:
-    """Return the length of the list, by its own numbers if it has them."""
+def _count_listed_references(found: Evidence) -> int:
+    """Return the length of the list by its printed numbers, or else by the reader's count."""
     last = max(found.cited, default=limits.NUMBERED_MIN_ENTRIES)
     return (
         found.numbered if found.numbered >= min(last, limits.NUMBERED_MIN_ENTRIES) else found.listed
     )
 
 
-def _cut_list(cited: list[int], listed: int, found: Evidence) -> Iterator[Sign]:
+def _check_uncited_numbers(cited: list[int], listed: int, found: Evidence) -> Iterator[Sign]:
+    """Yield a sign if the end of the list, a row of numbers or many numbers are never cited."""
     text = f"cites {len(cited)} of {listed} references"
     tail, row = range(cited[-1] + 1, listed + 1), find_longest_gap(cited)
     left = listed - len(cited)
@@ -221,14 +228,14 @@ def _cut_list(cited: list[int], listed: int, found: Evidence) -> Iterator[Sign]:
         and len(tail) > limits.UNCITED_TAIL_SHARE * listed
     ):
         yield Sign(
-            "uncited", _weigh_lost_numbers(tail, found), f"{text}, none after number {cited[-1]}"
+            "uncited", _weigh_uncited_numbers(tail, found), f"{text}, none after number {cited[-1]}"
         )
     elif (
         len(row) >= max(limits.UNCITED_ROW_REFERENCES, limits.UNCITED_ROW_SHARE * listed)
         and len(cited) + len(row) >= limits.NUMBERING_STRICT_SHARE * cited[-1]
     ):
         yield Sign(
-            "uncited", _weigh_lost_numbers(row, found), f"{text}, skipping {len(row)} in a row"
+            "uncited", _weigh_uncited_numbers(row, found), f"{text}, skipping {len(row)} in a row"
         )
     elif (
         lost := sum(left > share * listed for share in limits.UNCITED_SHARES)
@@ -238,8 +245,8 @@ def _cut_list(cited: list[int], listed: int, found: Evidence) -> Iterator[Sign]:
         yield Sign("uncited", min(left, 2), text)
 
 
-def _weigh_lost_numbers(lost: range, found: Evidence) -> int:
-    """Return a lower weight if some of the lost numbers are in the text in another style.
+def _weigh_uncited_numbers(lost: range, found: Evidence) -> int:
+    """Return a lower weight if some of the uncited numbers are in the text in another style.
 
     Numbers without any mark are never all found: behind a quotation mark, a letter, a figure.
     """
@@ -249,17 +256,17 @@ def _weigh_lost_numbers(lost: range, found: Evidence) -> int:
 
 
 def find_longest_gap(cited: Iterable[int]) -> range:
-    """Return the longest row of numbers left out before the last cited number."""
+    """Return the longest run of missing numbers before the last cited number."""
     steps = pairwise([0, *sorted(cited)])
     return max((range(before + 1, after) for before, after in steps), key=len, default=range(0))
 
 
-def _check_cited_names(found: Evidence) -> Iterator[Sign]:
-    """Yield a sign for references by name and year of which too many are never cited.
+def _check_uncited_names(found: Evidence) -> Iterator[Sign]:
+    """Yield a sign if too many references with a name and year are never cited.
 
     Only where the list answers what the text cites: in many forms its names are not to be found.
     """
-    entries = [_name_and_years(entry) for entry in re.split(r"\n(?=\S)", found.references)]
+    entries = [_extract_name_and_years(entry) for entry in re.split(r"\n(?=\S)", found.references)]
     listed = sum(bool(name and years) for name, years in entries)
     called: dict[tuple[str, str], set[int]] = defaultdict(set)
     for number, (name, years) in enumerate(entries):
@@ -268,7 +275,7 @@ def _check_cited_names(found: Evidence) -> Iterator[Sign]:
     # Names, not numbers: a thousand citations may each be of the same thousand entries.
     answers = [
         {(word, year) for word in near if (word, year) in called}
-        for near, year in _find_name_citations(found.text)
+        for near, year in _iterate_name_citations(found.text)
     ]
     if min(len(answers), listed) < limits.SHARE_MIN_REFERENCES or sum(
         map(bool, answers)
@@ -282,13 +289,13 @@ def _check_cited_names(found: Evidence) -> Iterator[Sign]:
         yield Sign("uncited", WEAK * weight, f"names {cited} of {listed} references")
 
 
-def _name_and_years(entry: str) -> tuple[str, set[str]]:
+def _extract_name_and_years(entry: str) -> tuple[str, set[str]]:
     words = fold_words(entry)
     name = next((word for word in words if len(word) > 2 and word.isalpha()), "")
     return name, {word for word in words if _YEAR.fullmatch(word)}
 
 
-def _find_name_citations(text: str) -> Iterator[tuple[set[str], str]]:
+def _iterate_name_citations(text: str) -> Iterator[tuple[set[str], str]]:
     """Yield each citation by name and year: the words before the year, and the year."""
     for match in NAMED.finditer(text):
         if year := _YEAR.search(match[0]):
@@ -302,8 +309,8 @@ def _find_name_citations(text: str) -> Iterator[tuple[set[str], str]]:
             )
 
 
-def _check_unlisted(found: Evidence, pages: int) -> Iterator[Sign]:
-    """Yield a sign for citations without a list; a page may load its list by a script."""
+def _check_missing_list(found: Evidence, pages: int) -> Iterator[Sign]:
+    """Yield a sign if citations have no list; a page may load its list by a script."""
     last = max(found.cited, default=0)
     marked = found.by_marks or len(found.cited) >= limits.UNMARKED_MIN_NUMBERS
     numbers = (
@@ -332,7 +339,7 @@ def _check_recorded_count(found: Evidence, recorded: int) -> Iterator[Sign]:
 
 
 def _check_skipped_numbers(pages: int, found: Evidence) -> Iterator[Sign]:
-    """Yield a sign for sections or figures whose numbers are left out."""
+    """Yield a sign if section or figure numbers are skipped."""
     numbers = {int(match[1]) for section in found.body if (match := _SECTION.match(section.name))}
     named = {int(number) for number in _SECTION_NAMED.findall(found.text)}
     last = max(numbers | named, default=0)
@@ -342,7 +349,11 @@ def _check_skipped_numbers(pages: int, found: Evidence) -> Iterator[Sign]:
         yield Sign("skipped section", DOUBT, text, only_doubts=pages > 0)
     for name in ("fig", "tab"):
         numbered = {number for kind, number in found.mentioned | found.captions if kind == name}
-        if len(numbered) > 1 and max(numbered) < 15 and (gone := find_first_skipped(numbered)):
+        if (
+            len(numbered) > 1
+            and max(numbered) < 15
+            and (gone := find_first_missing_number(numbered))
+        ):
             text = (
                 f"{'figure' if name == 'fig' else 'table'} {gone} is missing before {max(numbered)}"
             )
@@ -357,32 +368,34 @@ def _check_unmentioned_floats(found: Evidence) -> Iterator[Sign]:
         yield Sign("unmentioned", WEAK, text, only_doubts=True)
 
 
-def find_first_skipped(numbers: set[int]) -> int:
-    """Return the first number that is left out; else 0."""
+def find_first_missing_number(numbers: set[int]) -> int:
+    """Return the first number missing from 1, 2, 3 …; else 0."""
     return next((n for n in range(1, max(numbers, default=0)) if n not in numbers), 0)
 
 
-def _check_sections(body: list[Section], found: Evidence) -> Iterator[Sign]:
+def _check_required_sections(body: list[Section], found: Evidence) -> Iterator[Sign]:
     """Yield a sign for an introduction without a concluding section, or without results."""
     names = [section.name for section in body]
-    level = min((part.level for part in body if is_standard_section(part.name)), default=0)
+    level = min((part.level for part in body if is_standard_title(part.name)), default=0)
     top = [part.name for part in body if part.level == level]
-    if any(map(is_introduction, names)) and not any(map(is_conclusion, names)):
-        is_report = any(map(is_results, top)) and all(map(is_standard_section, top))
+    if any(map(is_introduction_title, names)) and not any(map(is_conclusion_title, names)):
+        is_report = any(map(is_results_title, top)) and all(map(is_standard_title, top))
         is_begun = found.prose < limits.LONG_TEXT_WORDS and not found.listed
-        is_begun = is_begun and all(is_introduction(name) or is_methods(name) for name in names)
+        is_begun = is_begun and all(
+            is_introduction_title(name) or is_methods_title(name) for name in names
+        )
         weight = REFUSE if is_begun else DOUBT if is_report else WEAK
         yield Sign("unfinished", weight, f"no conclusion after the section {names[-1][:60]!r}")
-    yield from find_missing_parts(top, names)
+    yield from find_missing_report_parts(top, names)
 
 
-def find_missing_parts(titles: list[str], all_titles: list[str]) -> Iterator[Sign]:
-    """Yield the part that a report of research lacks, which *titles* of the top level divide."""
-    own = [title for title in titles if to_title_key(strip_title(title)) not in MAIN_TEXT]
-    if len(own) < 2 or not all(map(is_standard_section, own)):
+def find_missing_report_parts(titles: list[str], all_titles: list[str]) -> Iterator[Sign]:
+    """Yield a sign for the part that a research report with these top-level *titles* lacks."""
+    own = [title for title in titles if to_title_key(strip_title_marks(title)) not in MAIN_TEXT]
+    if len(own) < 2 or not all(map(is_standard_title, own)):
         return
-    if not any(map(is_results, own)):
-        if len(own) > 2 or (any(map(is_methods, own)) and any(map(is_conclusion, own))):
+    if not any(map(is_results_title, own)):
+        if len(own) > 2 or (any(map(is_methods_title, own)) and any(map(is_conclusion_title, own))):
             yield Sign("no results", DOUBT, "no results section")
-    elif len(own) > 2 and not any(map(is_methods, all_titles)):
+    elif len(own) > 2 and not any(map(is_methods_title, all_titles)):
         yield Sign("no methods", DOUBT, "no methods section")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ..model.identifiers import Ids
 from ..model.paper import Section
-from ..outline import build_outline, collect_section_words
+from ..outline import build_outline, collect_declared_section_types
 from .pasted import collect_ids
 
 _SHORTEST_LINE = 30  # characters of a printed reference
@@ -25,7 +25,7 @@ def list_reference_lines(text: str, sections: Iterable[Section]) -> Iterator[str
     sections : iterable of Section
         The sections as recorded, for the publisher's words.
     """
-    words: Mapping[str, str] = collect_section_words(tuple(sections))
+    words: Mapping[str, str] = collect_declared_section_types(tuple(sections))
     for part in build_outline(text, words):
         if "references" in part.roles:
             for line in text[part.start : part.end].splitlines():

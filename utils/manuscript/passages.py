@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ..outline import build_outline, find_outermost
+from ..outline import build_outline, find_outermost_sections
 from ..outline.blocks import find_anchor, find_body_start
 from ..outline.terms import STOP_WORDS, to_index_terms
 from .directions import Word, read_words
@@ -127,7 +127,7 @@ class CitedText:
 
 def _split_passages(text: str) -> Iterator[Passage]:
     """Yield the passages of a text, without its reference list."""
-    unread = find_outermost(build_outline(text), "references")
+    unread = find_outermost_sections(build_outline(text), "references")
     heading = ""
     for found in _BLOCK.finditer(text, find_body_start(text)):
         if any(one.start <= found.start() < one.end for one in unread):

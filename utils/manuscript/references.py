@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..download.records import look_up
 from ..errors import NotConfigured, NotFound, PaperError
-from ..judges.titles import is_notice, title_likeness, title_words
+from ..judges.titles import is_notice_title, measure_title_likeness, split_title_words
 from ..lists.pasted import Entry, format_citation
 from ..model.identifiers import Ids
 from ..model.paper import Author, Notice, Paper
@@ -26,8 +26,8 @@ from ..search.compared_records import (
     ComparedRecord,
     compare_journals,
     compare_pages,
-    compare_titles,
     compare_volumes,
+    compare_titles,
 )
 from ..search.reference_search import (
     WantedReference,
@@ -187,7 +187,9 @@ def _is_other_paper(reference: Reference, paper: Paper) -> bool:
         )
     if not reference.paper.title:
         return False
-    return title_likeness(reference.paper.title, paper.title) < _SAME_TITLE_LIKENESS - 0.2 and (
+    return measure_title_likeness(
+        reference.paper.title, paper.title
+    ) < _SAME_TITLE_LIKENESS - 0.2 and (
         compare_titles(ComparedRecord(reference.paper), ComparedRecord(paper)) == "differ"
     )
 
@@ -196,7 +198,7 @@ def _measure_printed_share(title: str, words: str) -> float:
     """Return the share of a title's words that an entry contains in order."""
     from difflib import SequenceMatcher
 
-    ours, theirs = title_words(title), fold_words(words)
+    ours, theirs = split_title_words(title), fold_words(words)
     if not ours:
         return 1.0
     if " ".join(ours) in " ".join(theirs):
@@ -303,7 +305,7 @@ def _find_warnings(paper: Paper) -> tuple[tuple[WarningKind, str], ...]:
 
 
 def _is_retraction_notice(paper: Paper) -> bool:
-    titled = is_notice(paper.title) and "retraction" in title_words(paper.title)[:3]
+    titled = is_notice_title(paper.title) and "retraction" in split_title_words(paper.title)[:3]
     return titled or not _RETRACTION_NOTICES.isdisjoint(paper.publication_types)
 
 

@@ -22,7 +22,7 @@ from ..errors import BadRequest, NotFound, PaperError
 from ..library import Library
 from ..model.identifiers import Ids
 from ..model.paper import StoredPaper
-from ..outline import iterate_own_roles
+from ..outline import iterate_sections_with_own_roles
 from .answers import UNTRUSTED, in_room, render, tokens
 from .tool import ADDS_FILES, READS_WEB, LongCalls, Tool, Word, tool
 
@@ -342,7 +342,7 @@ def _excerpt_row(name: str, excerpt: Excerpt, outline: bool) -> dict[str, Any]:
     if outline:
         row["outline"] = [
             f"{'  ' * max(0, part.level - 2)}{part.title}{f' ({roles})' if roles else ''}"
-            for part, roles in iterate_own_roles(excerpt.sections)
+            for part, roles in iterate_sections_with_own_roles(excerpt.sections)
         ]
     return row
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from ..errors import BadContent
 from ..model.paper import Fetched, Grid, PaperObject, StoredPaper
-from ..outline import Float, build_outline, collect_section_words, find_floats
+from ..outline import Float, build_outline, collect_declared_section_types, find_floats
 from ..shelf import Shelf
 from ..shelf.shelf import TextFile
 from ..system.plain_text import one_line, to_subscript, to_superscript
@@ -82,7 +82,7 @@ def _list_from_xml(fetched: Fetched) -> list[PaperObject]:
 
 def _list_from_markdown(stored: StoredPaper, shelf: Shelf) -> list[PaperObject]:
     text = shelf.read_text(stored)
-    floats = find_floats(text, build_outline(text, collect_section_words(stored.sections)))
+    floats = find_floats(text, build_outline(text, collect_declared_section_types(stored.sections)))
     return [_parse_object(item, text[item.start : item.end]) for item in floats]
 
 
@@ -113,7 +113,7 @@ def _find_pictures(fetched: Fetched) -> dict[str, tuple[str, ...]]:
 def find_mentions(stored: StoredPaper, shelf: Shelf) -> dict[str, Mention]:
     """Return each object's first mention, by label as `find_floats` spells it."""
     text = shelf.read_text(stored)
-    sections = build_outline(text, collect_section_words(stored.sections))
+    sections = build_outline(text, collect_declared_section_types(stored.sections))
     found = {}
     for item in find_floats(text, sections):
         if item.mentioned >= 0:

@@ -28,20 +28,20 @@ from .roles import (
     find_hinted_roles,
     find_roles,
     parse_role,
-    parse_sec_type,
-    strip_title,
+    parse_sec_type_roles,
+    strip_title_marks,
     to_title_key,
 )
 
 __all__ = [
     "build_outline",
+    "find_float_labels",
     "find_floats",
-    "find_labels",
-    "find_outermost",
+    "find_outermost_sections",
     "find_roles",
     "parse_caption_label",
     "parse_role",
-    "strip_title",
+    "strip_title_marks",
     "to_title_key",
 ]
 
@@ -74,36 +74,36 @@ class _Heading:
 
 
 def build_outline(text: str, words: Mapping[str, str] | None = None) -> list[Section]:
-    r"""Return a text's sections in reading order; *words* are from `collect_section_words`.
+    r"""Return the sections of *text* in reading order; *words* come from `collect_section_words`.
 
     >>> [(s.title, s.roles) for s in build_outline("# T\n\n## 2. Methodik\n\nx\n\n### Mice\n\ny\n")]
     [('T', ()), ('2. Methodik', ('methods',)), ('Mice', ('methods',))]
     """
-    found = list(itertools.islice(_find_headings(text), MAX_HEADINGS))
-    _align_levels(found)
-    _raise_sections(found)
-    _set_ends(found, len(text))
+    found = list(itertools.islice(_iterate_headings(text), MAX_HEADINGS))
+    _align_heading_levels(found)
+    _raise_sections_out_of_introduction(found)
+    _set_section_ends(found, len(text))
     publishers = words or {}
     kinds = [publishers.get(to_title_key(heading.title), "") for heading in found]
-    roles = _assign_roles(found, kinds, frozenset())
+    roles = _assign_section_roles(found, kinds, frozenset())
     missing = HINTS - {role for several in roles for role in several}
     if missing:
-        roles = _assign_roles(found, kinds, missing)
+        roles = _assign_section_roles(found, kinds, missing)
     sections = [
         Section(heading.title, heading.level, heading.start, heading.end, several, (), kind)
         for heading, several, kind in zip(found, roles, kinds, strict=True)
     ]
-    return _add_floats(sections, find_floats(text, sections))
+    return _assign_floats_to_sections(sections, find_floats(text, sections))
 
 
-def collect_section_words(sections: Iterable[Section]) -> dict[str, str]:
-    """Return the publisher's words for sections, by the key of their titles."""
+def collect_declared_section_types(sections: Iterable[Section]) -> dict[str, str]:
+    """Return the publisher's ``sec-type`` of each section, keyed by the folded title."""
     return {
         to_title_key(section.title): section.declared for section in sections if section.declared
     }
 
 
-def iterate_own_roles(sections: Sequence[Section]) -> Iterator[tuple[Section, str]]:
+def iterate_sections_with_own_roles(sections: Sequence[Section]) -> Iterator[tuple[Section, str]]:
     """Yield each section with the roles that its parent section does not have."""
     above: list[Section] = []
     for section in sections:
@@ -114,8 +114,8 @@ def iterate_own_roles(sections: Sequence[Section]) -> Iterator[tuple[Section, st
         above.append(section)
 
 
-def find_outermost(sections: Iterable[Section], role: Role) -> list[Section]:
-    """Return the outermost sections of a role, those of the highest level only."""
+def find_outermost_sections(sections: Iterable[Section], role: Role) -> list[Section]:
+    """Return the outermost sections with a role; of these, only the ones at the highest level."""
     found: list[Section] = []
     end = -1
     for section in sections:
@@ -126,9 +126,11 @@ def find_outermost(sections: Iterable[Section], role: Role) -> list[Section]:
     return [section for section in found if section.level == highest]
 
 
-def _find_headings(text: str) -> Iterator[_Heading]:
+def _iterate_headings(text: str) -> Iterator[_Heading]:
     """Yield the headings outside code fences; a fence that is never closed is ignored."""
-    lines = [match for at in _find_marked_lines(text) if (match := _HEADING.match(text, at))]
+    lines = [
+        match for at in _find_heading_and_fence_lines(text) if (match := _HEADING.match(text, at))
+    ]
     last = {match[3]: match.start() for match in lines if match[3]}
     fence = ""
     for match in lines:
@@ -143,8 +145,8 @@ def _find_headings(text: str) -> Iterator[_Heading]:
             yield _Heading(match.start(), len(match[1]), title, parts, find_roles(title))
 
 
-def _find_marked_lines(text: str) -> list[int]:
-    """Return the starts of lines that begin with the sign of a heading or fence."""
+def _find_heading_and_fence_lines(text: str) -> list[int]:
+    """Return the offsets of all lines that begin with ``#`` or a code fence."""
     found = [0]
     for sign in ("\n#", "\n```", "\n~~~"):
         at = text.find(sign)
@@ -154,8 +156,8 @@ def _find_marked_lines(text: str) -> list[int]:
     return sorted(found)
 
 
-def _align_levels(headings: Sequence[_Heading]) -> None:
-    """Align heading levels with printed numbers; a page reader may miss that 2 follows 1."""
+def _align_heading_levels(headings: Sequence[_Heading]) -> None:
+    """Correct heading levels, which PDF readers may misjudge, by the printed numbers."""
     run = [heading for heading in headings if len(heading.number) == 1]
     if [heading.number[0] for heading in run] != list(range(1, len(run) + 1)) or len(run) < 3:
         return
@@ -167,10 +169,10 @@ def _align_levels(headings: Sequence[_Heading]) -> None:
             heading.level = max(heading.level, level + 1)
 
 
-def _raise_sections(headings: Sequence[_Heading]) -> None:
-    """Raise body sections inside an introduction to the introduction's level."""
+def _raise_sections_out_of_introduction(headings: Sequence[_Heading]) -> None:
+    """Move body sections nested in the introduction up to the introduction's level."""
     level = 0
-    for heading in headings[_count_titles(headings) :]:
+    for heading in headings[_count_paper_title_headings(headings) :]:
         if level and heading.level <= level:
             level = 0
         if level and len(heading.number) < 2 and _BODY_ROLES & set(heading.title_roles):
@@ -179,8 +181,8 @@ def _raise_sections(headings: Sequence[_Heading]) -> None:
             level = heading.level
 
 
-def _set_ends(headings: Sequence[_Heading], length: int) -> None:
-    """Set the end of each section: the next heading that is not below."""
+def _set_section_ends(headings: Sequence[_Heading], length: int) -> None:
+    """Set where each section ends: at the next heading of the same or a higher level."""
     is_open: list[_Heading] = []
     for heading in headings:
         while is_open and is_open[-1].level >= heading.level:
@@ -190,14 +192,14 @@ def _set_ends(headings: Sequence[_Heading], length: int) -> None:
         heading.end = length
 
 
-def _assign_roles(
+def _assign_section_roles(
     headings: Sequence[_Heading], kinds: Sequence[str], missing: frozenset[Role]
 ) -> list[tuple[Role, ...]]:
-    """Return each section's roles; titles that only hint count for *missing* roles."""
+    """Return each section's roles; titles that only hint at a role count for *missing* ones."""
     found: list[tuple[Role, ...]] = []
     above: list[tuple[int, tuple[Role, ...]]] = []
     seen: set[Role] = set()
-    titles = _count_titles(headings)
+    titles = _count_paper_title_headings(headings)
     opened = False  # a section of the text itself has begun
     for number, (heading, kind) in enumerate(zip(headings, kinds, strict=True)):
         while above and above[-1][0] >= heading.level:
@@ -205,7 +207,7 @@ def _assign_roles(
         outer = above[-1][1] if above else ()
         roles = outer
         if number >= titles and not _CLOSED_ROLES & set(outer):
-            own = _find_own_roles(headings, number, kind, seen, opened=opened)
+            own = _find_section_roles(headings, number, kind, seen, opened=opened)
             opened = opened or not {"abstract", "highlights"} & set(own + outer)
             if _APPENDED_ROLES & set(outer):
                 own = tuple(role for role in own if role not in _CORE_ROLES)
@@ -219,12 +221,12 @@ def _assign_roles(
     return found
 
 
-def _find_own_roles(
+def _find_section_roles(
     headings: Sequence[_Heading], number: int, kind: str, seen: set[Role], *, opened: bool
 ) -> tuple[Role, ...]:
-    """Return a section's roles by title and place, or by the publisher's word."""
+    """Return a section's roles by its title and position, or by the publisher's ``sec-type``."""
     heading = headings[number]
-    name = to_title_key(strip_title(heading.title))
+    name = to_title_key(strip_title_marks(heading.title))
     if name in SUMMARIES:
         return (
             ("conclusion",)
@@ -234,14 +236,14 @@ def _find_own_roles(
     if name in MAIN_TEXT:
         return (
             ("introduction",)
-            if not _CORE_ROLES & seen and _is_introduction(headings, number)
+            if not _CORE_ROLES & seen and _is_untitled_introduction(headings, number)
             else ()
         )
-    return heading.title_roles or (parse_sec_type(kind) if kind else ())
+    return heading.title_roles or (parse_sec_type_roles(kind) if kind else ())
 
 
-def _is_introduction(headings: Sequence[_Heading], number: int) -> bool:
-    """Return whether an untitled main text comes before the paper's own sections.
+def _is_untitled_introduction(headings: Sequence[_Heading], number: int) -> bool:
+    """Return whether a main text without a title introduces the paper's own sections.
 
     Those of results or discussion, or, as in a review, several of its subject, longer together.
     """
@@ -254,13 +256,13 @@ def _is_introduction(headings: Sequence[_Heading], number: int) -> bool:
     return several or number < _find_last_body_heading(headings)
 
 
-def _count_titles(headings: Sequence[_Heading]) -> int:
-    """Return 1 if the first heading is the paper's title, the only one of its level; else 0."""
+def _count_paper_title_headings(headings: Sequence[_Heading]) -> int:
+    """Return 1 if the first heading is the paper's title, the only one at its level; else 0."""
     return int(bool(headings) and all(h.level > headings[0].level for h in headings[1:]))
 
 
 def _find_last_body_heading(headings: Sequence[_Heading]) -> int:
-    """Return the number of the last heading that names results or a discussion.
+    """Return the index of the last heading that names results or a discussion; -1 without one.
 
     Methods do not count: some journals print them behind a main text that holds everything else.
     """
@@ -269,7 +271,7 @@ def _find_last_body_heading(headings: Sequence[_Heading]) -> int:
     return max(numbers, default=-1)
 
 
-def _add_floats(sections: list[Section], floats: Sequence[Float]) -> list[Section]:
+def _assign_floats_to_sections(sections: list[Section], floats: Sequence[Float]) -> list[Section]:
     """Assign each figure and table to the innermost section that mentions it first."""
     starts = [section.start for section in sections]
     labels: dict[int, list[str]] = {}
@@ -355,7 +357,7 @@ _NON_TEXT_ROLES: Final[frozenset[Role]] = frozenset(
 
 
 class Float(NamedTuple):
-    """A figure or table: ``text[start:end]``, and where the text first mentions it (-1: never)."""
+    """A figure or table, ``text[start:end]``, and the offset of its first mention (or -1)."""
 
     label: str
     start: int
@@ -364,7 +366,7 @@ class Float(NamedTuple):
 
 
 class _Block(NamedTuple):
-    """A paragraph, and the label of the figure or table whose caption it is."""
+    """A paragraph, with the label of the figure or table if the paragraph is a caption."""
 
     start: int
     end: int
@@ -372,35 +374,35 @@ class _Block(NamedTuple):
 
 
 def find_floats(text: str, sections: Sequence[Section]) -> list[Float]:
-    """Return the figures and tables of *text* in reading order, each once.
+    """Return the figures and tables of *text* in reading order, without duplicates.
 
     *sections* are its outline: at the end of an archive's text stands a section of nothing else,
     where everything between two captions belongs to the first.
     """
-    blocks = list(_split_paragraphs(text))
+    blocks = list(_iterate_paragraphs(text))
     captions = {(block.start, block.end): block.label for block in blocks if block.label}
     if not captions:
         return []
-    mentions = _find_mentions(text, list(captions), sections)
-    gathering = _find_spans(sections, frozenset(["figures"]))
+    mentions = _find_first_mentions(text, list(captions), sections)
+    gathering = _find_role_spans(sections, frozenset(["figures"]))
     found: dict[str, Float] = {}
     for number, block in enumerate(blocks):
         if block.label and block.label not in found:
-            end = _find_span_end(gathering, block.start)
+            end = _find_enclosing_span_end(gathering, block.start)
             last = (
-                _find_last_before(text, blocks, number, end)
+                _find_last_block_before_caption(text, blocks, number, end)
                 if end
-                else _find_last_block(text, blocks, number)
+                else _find_last_float_block(text, blocks, number)
             )
             at = mentions.get(block.label, -1)
             found[block.label] = Float(block.label, block.start, blocks[last].end, at)
     return list(found.values())
 
 
-def find_labels(text: str) -> list[str]:
-    """Return the figures and tables that a text mentions or shows, each once, in order.
+def find_float_labels(text: str) -> list[str]:
+    """Return the labels of all figures and tables that *text* mentions or shows, in order.
 
-    >>> find_labels("As in Figs. 1-3 and Tabelle 2; stable 4.")
+    >>> find_float_labels("As in Figs. 1-3 and Tabelle 2; stable 4.")
     ['Figure 1', 'Figure 2', 'Figure 3', 'Table 2']
     """
     found: dict[str, None] = {}
@@ -408,64 +410,64 @@ def find_labels(text: str) -> list[str]:
         if match := _MENTION.match(text, at):
             extra = _find_supplement_prefix(text, at)
             found |= dict.fromkeys(
-                _to_label(match, number, extra) for number in _expand_numbers(match)
+                _normalize_label(match, number, extra) for number in _expand_label_numbers(match)
             )
     return list(filter(None, found))
 
 
 def parse_caption_label(text: str) -> str:
-    """Return the label of a caption's figure or table; empty for any other paragraph.
+    """Return the label of the figure or table that a caption describes; empty if not a caption.
 
     >>> parse_caption_label("Fig. 2: Growth"), parse_caption_label("Figure 2 shows growth")
     ('Figure 2', '')
     """
-    return _parse_caption(text, 0, len(text))
+    return _parse_label_at(text, 0, len(text))
 
 
-def _split_paragraphs(text: str) -> Iterator[_Block]:
+def _iterate_paragraphs(text: str) -> Iterator[_Block]:
     """Yield the paragraphs of a text."""
     start = 0
     for gap in re.finditer(r"\n[ \t]*\n\s*", text):
         if start < gap.start():
-            yield _Block(start, gap.start(), _parse_caption(text, start, gap.start()))
+            yield _Block(start, gap.start(), _parse_label_at(text, start, gap.start()))
         start = gap.end()
     if start < (end := len(text.rstrip())):
-        yield _Block(start, end, _parse_caption(text, start, end))
+        yield _Block(start, end, _parse_label_at(text, start, end))
 
 
-def _parse_caption(text: str, start: int, end: int) -> str:
-    """Return the label of a paragraph's figure or table; empty if not a caption."""
+def _parse_label_at(text: str, start: int, end: int) -> str:
+    """Return the label of the figure or table whose caption is ``text[start:end]``; else empty."""
     begins = _LABEL_START.search(text, start, min(end, start + 40))
     if not begins or not _OPENING.fullmatch(text, start, begins.start()):
         return ""
     match = _CAPTION.match(text, begins.start(), end)
     return (
-        _to_label(match, match["number"], _find_supplement_prefix(text, begins.start()))
+        _normalize_label(match, match["number"], _find_supplement_prefix(text, begins.start()))
         if match
         else ""
     )
 
 
-def _find_mentions(
+def _find_first_mentions(
     text: str, captions: Sequence[tuple[int, int]], sections: Sequence[Section]
 ) -> dict[str, int]:
-    """Return the place where running text first mentions each label."""
-    outside = _find_spans(sections, _NON_TEXT_ROLES)
+    """Return the offset at which running text first mentions each label."""
+    outside = _find_role_spans(sections, _NON_TEXT_ROLES)
     found: dict[str, int] = {}
     for at in _find_label_starts(text):
-        if _find_span_end(captions, at) or _find_span_end(outside, at):
+        if _find_enclosing_span_end(captions, at) or _find_enclosing_span_end(outside, at):
             continue
         if (match := _MENTION.match(text, at)) is None:
             continue
         extra = _find_supplement_prefix(text, at)
-        for number in _expand_numbers(match):
-            if label := _to_label(match, number, extra):
+        for number in _expand_label_numbers(match):
+            if label := _normalize_label(match, number, extra):
                 found.setdefault(label, at)
     return found
 
 
 def _find_label_starts(text: str) -> list[int]:
-    """Return the places where labels may begin, in order; not inside a word ("stable")."""
+    """Return the offsets at which labels may begin, in order; never inside a word ("stable")."""
     found: list[int] = []
     for letters in _LABEL_STARTS:
         at = text.find(letters)
@@ -477,7 +479,7 @@ def _find_label_starts(text: str) -> list[int]:
     return sorted(found)
 
 
-def _expand_numbers(match: re.Match[str]) -> Iterator[str]:
+def _expand_label_numbers(match: re.Match[str]) -> Iterator[str]:
     """Yield the numbers of "Figs 1, 3 and S2-S4", with ranges expanded."""
     yield match["number"]
     last = match["number"]
@@ -491,13 +493,13 @@ def _expand_numbers(match: re.Match[str]) -> Iterator[str]:
 
 
 def _find_supplement_prefix(text: str, at: int) -> str:
-    """Return ``S`` or "Extended Data" for the label of a supplementary figure; else empty."""
+    """Return ``S`` or ``Extended Data`` before the label of a supplementary figure; else empty."""
     match = _SUPPLEMENT_END.search(text, max(0, at - 20), at)
     return "" if not match else "Extended Data " if match[1] else "S"
 
 
-def _to_label(match: re.Match[str], number: str, extra: str) -> str:
-    """Return the normal form of a figure's or table's label; empty if the match is not a label."""
+def _normalize_label(match: re.Match[str], number: str, extra: str) -> str:
+    """Return the standard form of a figure's or table's label; empty if *match* is not a label."""
     if not number[-1].isdigit() and not number.isupper():  # "tab in" is no Roman number
         return ""
     kind = "Figure" if match["figure"] else "Scheme" if match["scheme"] else "Table"
@@ -507,8 +509,8 @@ def _to_label(match: re.Match[str], number: str, extra: str) -> str:
     return f"{extra}{kind} {number}"
 
 
-def _find_last_block(text: str, blocks: Sequence[_Block], number: int) -> int:
-    """Return the last block of a figure or table within running text."""
+def _find_last_float_block(text: str, blocks: Sequence[_Block], number: int) -> int:
+    """Return the index of the last block that belongs to a figure or table."""
     near = range(number, min(number + _MAX_ROWS_DISTANCE + 1, len(blocks)))
     last = number
     if blocks[number].label.rpartition(" ")[0].endswith("Table"):
@@ -530,8 +532,10 @@ def _find_last_block(text: str, blocks: Sequence[_Block], number: int) -> int:
     return last
 
 
-def _find_last_before(text: str, blocks: Sequence[_Block], number: int, end: int) -> int:
-    """Return the last block before the next caption or *end*."""
+def _find_last_block_before_caption(
+    text: str, blocks: Sequence[_Block], number: int, end: int
+) -> int:
+    """Return the index of the last block before the next caption or before *end*."""
     last = number
     while last + 1 < len(blocks) and last < number + _MAX_GATHERED_BLOCKS:
         following = blocks[last + 1]
@@ -541,8 +545,8 @@ def _find_last_before(text: str, blocks: Sequence[_Block], number: int, end: int
     return last
 
 
-def _find_spans(sections: Sequence[Section], roles: frozenset[Role]) -> list[tuple[int, int]]:
-    """Return the spans of the outermost sections with these roles."""
+def _find_role_spans(sections: Sequence[Section], roles: frozenset[Role]) -> list[tuple[int, int]]:
+    """Return the start and end of each outermost section that has one of the roles."""
     found: list[tuple[int, int]] = []
     for section in sections:
         if roles & set(section.roles) and (not found or section.start >= found[-1][1]):
@@ -550,7 +554,7 @@ def _find_spans(sections: Sequence[Section], roles: frozenset[Role]) -> list[tup
     return found
 
 
-def _find_span_end(spans: Sequence[tuple[int, int]], at: int) -> int:
-    """Return the end of the span that holds a place; else 0."""
+def _find_enclosing_span_end(spans: Sequence[tuple[int, int]], at: int) -> int:
+    """Return the end of the span that contains the offset *at*; 0 if no span does."""
     number = bisect_right(spans, (at, 1 << 62)) - 1
     return spans[number][1] if number >= 0 and at < spans[number][1] else 0

@@ -4,7 +4,7 @@ Every reader of `..readers` writes this markdown: ``#`` headings, paragraphs, li
 pipes under a caption in bold, ``$$`` formulas and fences of code. Line by line, so that a page of a
 million brackets costs no more than one of a million words.
 
-`build_anchors` names the blocks, `split_sentences` finds the ends of sentences, and
+`build_anchors` names the blocks, `iterate_sentence_spans` finds the ends of sentences, and
 `estimate_tokens` estimates the number of tokens in a text.
 
 Passages begin and end with sentences, so a full stop must be told from that of "et al.", "Fig. 2",
@@ -78,7 +78,7 @@ _NAME_PREFIXES = {"prose": "p", "list": "list", "table": "table", "code": "code"
 
 
 class Block(NamedTuple):
-    """A paragraph, list, table or fence: ``text[start:end]``, without the blank lines around it.
+    """A paragraph, list, table or code fence: ``text[start:end]``, without blank lines around it.
 
     ``caption`` is where a table's rows begin: its caption stands before.
     """
@@ -91,7 +91,7 @@ class Block(NamedTuple):
 
 @dataclass(slots=True)
 class Section:
-    """A heading with the headings above it, and the blocks right under it."""
+    """A heading with the headings above it, and the blocks directly below it."""
 
     path: tuple[str, ...]
     part: Part
@@ -99,7 +99,7 @@ class Section:
 
 
 def find_body_start(text: str) -> int:
-    r"""Return the start of the paper's text: after the header of the shelf or of Jina Reader.
+    r"""Return the offset of the paper's text, after the header of the shelf or of Jina Reader.
 
     >>> find_body_start("- Title: A\n- Kind: full_text\n\n---\n\nText"), find_body_start("Text")
     (35, 0)
@@ -124,12 +124,12 @@ def split_sections(text: str, start: int = 0) -> list[Section]:
         if not depth:
             pending = None
             if not left_out:
-                _add_block(found[-1], block, text)
+                _add_block_to_section(found[-1], block, text)
             continue
         if pending and depth <= pending[0] and not left_out and found[1:]:
             found[-1].blocks.append(pending[1])
         pending = (depth, block)
-        name = clean_heading(text[block.start : block.end])
+        name = strip_heading(text[block.start : block.end])
         if left_out and depth > left_out:
             continue
         role = classify_heading(name)
@@ -148,10 +148,10 @@ def split_sections(text: str, start: int = 0) -> list[Section]:
     return [section for section in found if section.blocks]
 
 
-def clean_heading(line: str) -> str:
-    """Return the text of a heading, without numbering and markup.
+def strip_heading(line: str) -> str:
+    """Return the text of a heading without numbering and markup.
 
-    >>> clean_heading("## 2.1. **Cell** culture ##"), clean_heading("### H<sub>2</sub>O")
+    >>> strip_heading("## 2.1. **Cell** culture ##"), strip_heading("### H<sub>2</sub>O")
     ('Cell culture', 'H2O')
     """
     name = strip_markup(line.strip().strip("#")).replace("\\", "")
@@ -159,7 +159,7 @@ def clean_heading(line: str) -> str:
     return _NUMBERING.sub("", name).strip() or name
 
 
-def split_items(text: str, block: Block) -> list[tuple[int, int]]:
+def split_block_items(text: str, block: Block) -> list[tuple[int, int]]:
     """Return the items of a list, or the rows of a table, as spans of whole lines."""
     starts = [block.start if block.caption < 0 else block.caption]
     for match in re.finditer(r"\n", text[block.start : block.end]):
@@ -172,13 +172,13 @@ def split_items(text: str, block: Block) -> list[tuple[int, int]]:
 
 
 def _strip_span(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the span without surrounding blanks."""
+    """Return the span without the whitespace at its beginning and end."""
     stretch = text[start:end]
     return end - len(stretch.lstrip()), start + len(stretch.rstrip())
 
 
-def _add_block(section: Section, block: Block, text: str) -> None:
-    """Add a block; a table absorbs the caption before the table."""
+def _add_block_to_section(section: Section, block: Block, text: str) -> None:
+    """Add a block to a section; a table includes the caption directly before it."""
     blocks = section.blocks
     if block.kind == "table" and blocks and blocks[-1].kind == "prose":
         before = blocks[-1]
@@ -189,12 +189,12 @@ def _add_block(section: Section, block: Block, text: str) -> None:
 
 
 def iterate_blocks(text: str, start: int) -> Iterator[tuple[int, Block]]:
-    """Yield headings (with their level) and blocks (level 0) in order."""
-    closing = {match[1]: match.start() for match in _find_fences(text)}
+    """Yield headings, with their levels, and other blocks, with level 0, in order."""
+    closing = {match[1]: match.start() for match in _iterate_fence_lines(text)}
     fence = ""
     kind: BlockKind = "prose"
     begin = end = -1
-    for at, after in _iterate_lines(text, start):
+    for at, after in _iterate_line_spans(text, start):
         first, last = _strip_span(text, at, after)
         marker = _FENCE.match(text, at, after)
         if fence:
@@ -220,13 +220,13 @@ def iterate_blocks(text: str, start: int) -> Iterator[tuple[int, Block]]:
         yield 0, Block("code" if fence else kind, begin, end)
 
 
-def _find_fences(text: str) -> Iterator[re.Match[str]]:
-    """Return the lines that open or close a code fence; most texts have none."""
+def _iterate_fence_lines(text: str) -> Iterator[re.Match[str]]:
+    """Yield a match for each line that opens or closes a code fence."""
     return _FENCE_LINE.finditer(text) if "```" in text or "~~~" in text else iter(())
 
 
-def _iterate_lines(text: str, start: int) -> Iterator[tuple[int, int]]:
-    """Yield the spans of the lines of *text*."""
+def _iterate_line_spans(text: str, start: int) -> Iterator[tuple[int, int]]:
+    """Yield the start and end of each line of *text*."""
     while start < len(text):
         after = text.find("\n", start) + 1 or len(text)
         yield start, after
@@ -247,7 +247,7 @@ def _classify_line(
 
 
 def estimate_tokens(text: str, start: int = 0, end: int | None = None) -> int:
-    """Estimate the number of a model's tokens in ``text[start:end]``; see the module.
+    """Estimate the number of tokens in ``text[start:end]``; the module docstring has the method.
 
     >>> estimate_tokens("Insulin lowers glucose (p < 0.05).")
     11
@@ -256,7 +256,7 @@ def estimate_tokens(text: str, start: int = 0, end: int | None = None) -> int:
 
 
 class _TokenCounts(dict[str, int]):
-    """Token counts of words, each computed once."""
+    """A cache of the number of tokens in each word."""
 
     def __missing__(self, word: str) -> int:
         count = len(_TOKEN.findall(word))
@@ -270,20 +270,20 @@ class _TokenCounts(dict[str, int]):
 _counts = _TokenCounts()
 
 
-def split_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the spans of the sentences of ``text[start:end]``, without the blanks between.
+def iterate_sentence_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the start and end of each sentence in ``text[start:end]``, without whitespace between.
 
     >>> text = "Shown by Roe et al. (Fig. 2). E. coli grew, i.e. 0.5 mm. Why?"
-    >>> [text[a:b] for a, b in split_sentences(text, 0, len(text))]
+    >>> [text[a:b] for a, b in iterate_sentence_spans(text, 0, len(text))]
     ['Shown by Roe et al. (Fig. 2).', 'E. coli grew, i.e. 0.5 mm.', 'Why?']
     """
     kept = find_protected_spans(text, start, end)
     begin = start
-    for match in _find_sentence_ends(text, start, end):
+    for match in _iterate_sentence_end_candidates(text, start, end):
         stop = match.end()
         if (
             stop >= end
-            or is_inside(kept, match.start())
+            or is_inside_span(kept, match.start())
             or not _is_sentence_end(text, match, begin, end)
         ):
             continue
@@ -293,8 +293,8 @@ def split_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]
         yield begin, begin + len(text[begin:end].rstrip())
 
 
-def _find_sentence_ends(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
-    """Yield all matches of `_SENTENCE_END`; searching the first character is ten times as fast."""
+def _iterate_sentence_end_candidates(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
+    """Yield all matches of `_SENTENCE_END`, ten times as fast as ``finditer``."""
     while found := _STOP_SIGN.search(text, start, end):
         match = _SENTENCE_END.match(text, found.start(), end)
         start = (match or found).end()
@@ -305,7 +305,7 @@ def _find_sentence_ends(text: str, start: int, end: int) -> Iterator[re.Match[st
 def split_long_sentence(
     text: str, start: int, end: int, most: int, longest: int
 ) -> Iterator[tuple[int, int]]:
-    """Yield pieces of at most *most* tokens of a long sentence, cut between words.
+    """Yield pieces of at most *most* tokens of a long sentence, split between words.
 
     A formula stays whole, unless it takes more than *longest* tokens: no formula does, but a page
     that nobody closed a bracket in may.
@@ -316,7 +316,7 @@ def split_long_sentence(
         if estimate_tokens(text, *span) <= longest
     ]
     begin, stop, count = start, start, 0
-    for at, after in _split_words(text, start, end, formulas):
+    for at, after in _iterate_word_spans(text, start, end, formulas):
         count += estimate_tokens(text, stop, after)
         if count > most and at > begin:
             yield begin, stop
@@ -326,10 +326,10 @@ def split_long_sentence(
         yield begin, stop
 
 
-def _split_words(
+def _iterate_word_spans(
     text: str, start: int, end: int, formulas: list[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
-    """Yield the spans of words and formulas; very long words are cut."""
+    """Yield the spans of words and formulas; very long words are split."""
     for begin, stop in [*formulas, (end, end)]:
         for match in _UNIT.finditer(text, start, begin):
             yield match.span()
@@ -339,20 +339,20 @@ def _split_words(
 
 
 def find_protected_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Return the spans that are never cut: formulas and inline code."""
+    """Return the spans that are never split: formulas and inline code."""
     if text.find("$", start, end) < 0 and text.find("`", start, end) < 0:
         return []
     return [match.span() for match in _PROTECTED.finditer(text, start, end)]
 
 
-def is_inside(spans: list[tuple[int, int]], position: int) -> bool:
-    """Return whether *position* is inside a span of the ordered *spans*, after the span's start."""
+def is_inside_span(spans: list[tuple[int, int]], position: int) -> bool:
+    """Return whether *position* lies inside one of the sorted *spans*, after the span's start."""
     before = bisect_right(spans, (position, -1)) - 1
     return before >= 0 and spans[before][0] < position < spans[before][1]
 
 
 def _is_sentence_end(text: str, match: re.Match[str], begin: int, end: int) -> bool:
-    """Return whether a full stop ends a sentence and not an abbreviation."""
+    """Return whether a full stop ends a sentence and does not follow an abbreviation."""
     if not match[0].startswith("."):
         return match[0][0] not in "!?" or bool(_SENTENCE_START.match(text, match.end(), end))
     if not _SENTENCE_START.match(text, match.end(), end):
@@ -374,36 +374,38 @@ def build_anchors(text: str) -> tuple[Anchor, ...]:
     """
     labels = {one.start: one.label for one in find_floats(text, build_outline(text))}
     seen: Counter[str] = Counter()
-    return tuple(_name_blocks(text, labels, seen))
+    return tuple(_iterate_block_anchors(text, labels, seen))
 
 
 def find_anchor(text: str, start: int, end: int) -> Anchor | None:
-    """Return the anchor of the block that holds most of a stretch of text."""
+    """Return the anchor of the block with most of ``text[start:end]``; None without blocks."""
     over = [one for one in build_anchors(text) if one.start < end and one.end > start]
     return max(over, key=lambda one: min(end, one.end) - max(start, one.start), default=None)
 
 
-def _name_blocks(text: str, labels: dict[int, str], seen: Counter[str]) -> Iterator[Anchor]:
-    """Yield an anchor for each block, with a name that is unique in the text."""
+def _iterate_block_anchors(
+    text: str, labels: dict[int, str], seen: Counter[str]
+) -> Iterator[Anchor]:
+    """Yield an anchor for each block; each anchor's name is unique in the text."""
     for section in split_sections(text, find_body_start(text)):
         for block in section.blocks:
             label = labels.get(block.start, "")
             name = label.lower().replace(" ", "-") or _hash_block(text, block)
             seen[name] += 1
             once = name if seen[name] == 1 else f"{name}-{seen[name]}"
-            kind = _classify_block(block, label)
+            kind = _name_block_kind(block, label)
             yield Anchor(once, kind, " › ".join(section.path), block.start, block.end)
 
 
-def _classify_block(block: Block, label: str) -> str:
-    """Return the kind of a block as shown to users."""
+def _name_block_kind(block: Block, label: str) -> str:
+    """Return the kind of a block as users see it."""
     if label:
         return "table" if "Table" in label else "figure"
     return "paragraph" if block.kind == "prose" else block.kind
 
 
 def _hash_block(text: str, block: Block) -> str:
-    """Return a block's name: a prefix for its kind and a digest of its words."""
+    """Return the name of a block: a prefix for its kind and a digest of its words."""
     words = " ".join(fold_words(text[block.start : block.end])) or text[block.start : block.end]
     return (
         f"{_NAME_PREFIXES[block.kind]}-{hashlib.sha256(words.encode()).hexdigest()[:_NAME_DIGITS]}"

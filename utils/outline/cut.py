@@ -1,4 +1,4 @@
-"""Cut a paper's markdown into passages that can be searched, quoted and checked.
+"""Split a paper's markdown into passages that can be searched, quoted and checked.
 
 A passage is 250 to 400 tokens of one section: enough to answer from, little enough for a model that
 reads 512. Paragraphs stay whole where they fit; else a passage ends with a sentence, and the next
@@ -23,10 +23,10 @@ from .blocks import (
     Section,
     estimate_tokens,
     find_body_start,
-    split_items,
+    iterate_sentence_spans,
+    split_block_items,
     split_long_sentence,
     split_sections,
-    split_sentences,
 )
 
 RULES_VERSION = 2
@@ -41,7 +41,7 @@ _PARAGRAPH = re.compile(r"\S[^\n]*(?:\n(?!\s*\n)[^\n]*)*")
 
 
 class Atom(NamedTuple):
-    """A sentence, list item, table or formula, which a passage holds whole.
+    """A sentence, list item, table or formula; a passage never splits it.
 
     ``opens`` a paragraph; only ``prose`` is repeated in the next passage. ``lead`` stands before
     the rows of a table whose beginning is in another passage; such an atom is a passage by itself.
@@ -57,7 +57,7 @@ class Atom(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """A passage to be: its place, and the text put before it."""
+    """The span of a future passage, and the text to put before it."""
 
     start: int
     end: int
@@ -68,10 +68,10 @@ SectionGroup = tuple[list[tuple[str, ...]], list[Atom]]
 """Sections that go together: their headings, and their atoms."""
 
 
-def cut_passages(
+def split_passages(
     text: str, *, paper: str, title: str, kind: Kind, file: str = "", **about: Any
 ) -> list[Passage]:
-    """Cut *text* into passages: a file of the shelf, or title, blank line and abstract of a record.
+    """Split into passages a file of the shelf, or a record's title, blank line and abstract.
 
     Parameters
     ----------
@@ -91,17 +91,17 @@ def cut_passages(
     parts = (
         _join_short_sections(split_sections(text, find_body_start(text)), text)
         if file
-        else _split_record(text, title)
+        else _split_record_sections(text, title)
     )
     numbers: Counter[str] = Counter()
     found: list[Passage] = []
     for paths, atoms in parts:
-        slug = _to_slug(paths[0])
-        for stretch in _pack_atoms(atoms):
+        slug = _to_section_slug(paths[0])
+        for stretch in _pack_atoms_into_stretches(atoms):
             numbers[slug] += 1
             words, section = (
                 stretch.lead + text[stretch.start : stretch.end],
-                _format_section(paths),
+                _format_section_path(paths),
             )
             passage = Passage(
                 paper=paper,
@@ -121,8 +121,8 @@ def cut_passages(
     return found
 
 
-def _split_record(text: str, title: str) -> Iterable[SectionGroup]:
-    """Return the abstract of a record, or its title if the abstract is missing."""
+def _split_record_sections(text: str, title: str) -> Iterable[SectionGroup]:
+    """Return the section of a record's abstract, or of its title if the abstract is missing."""
     start = len(title) if text[len(title) :].strip() else 0
     path = ("Abstract" if start else "Title",)
     begin, end = start + len(text[start:]) - len(text[start:].lstrip()), len(text.rstrip())
@@ -137,14 +137,14 @@ def _split_record(text: str, title: str) -> Iterable[SectionGroup]:
 
 
 def _join_short_sections(found: Sequence[Section], text: str) -> Iterator[SectionGroup]:
-    """Yield each section's atoms; a very short section joins its neighbour."""
+    """Yield the atoms of each section; very short sections are joined to a neighbour."""
     paths: list[tuple[str, ...]] = []
     atoms: list[Atom] = []
     part = ""
     for section in found:
-        more = [atom for block in section.blocks for atom in _split_block(text, block)]
-        related = paths and part == section.part and _are_related(paths[0], section.path)
-        if related and _fit_together(text, atoms, more):
+        more = [atom for block in section.blocks for atom in _split_block_into_atoms(text, block)]
+        related = paths and part == section.part and _are_related_sections(paths[0], section.path)
+        if related and _can_share_passage(text, atoms, more):
             paths.append(section.path)
             atoms += more
             continue
@@ -155,7 +155,7 @@ def _join_short_sections(found: Sequence[Section], text: str) -> Iterator[Sectio
         yield paths, atoms
 
 
-def _fit_together(text: str, atoms: Sequence[Atom], more: Sequence[Atom]) -> bool:
+def _can_share_passage(text: str, atoms: Sequence[Atom], more: Sequence[Atom]) -> bool:
     """Return whether two groups of atoms fit into one passage and one of them is short."""
     size, added = (sum(atom.tokens for atom in some) for some in (atoms, more))
     if size + added > MOST or min(size, added) >= _SHORT_SECTION_TOKENS:
@@ -165,15 +165,15 @@ def _fit_together(text: str, atoms: Sequence[Atom], more: Sequence[Atom]) -> boo
     )  # with the headings between them
 
 
-def _are_related(path: tuple[str, ...], other: tuple[str, ...]) -> bool:
+def _are_related_sections(path: tuple[str, ...], other: tuple[str, ...]) -> bool:
     """Return whether two sections share a parent, or the first is the parent of the second."""
     return bool(path and other) and other[:-1] in (path[:-1], path)
 
 
-def _split_block(text: str, block: Block) -> Iterator[Atom]:
+def _split_block_into_atoms(text: str, block: Block) -> Iterator[Atom]:
     """Yield the atoms of a block."""
     if block.kind == "prose":
-        yield from _split_into_sentences(text, block.start, block.end, prose=True)
+        yield from _split_text_into_sentences(text, block.start, block.end, prose=True)
         return
     if block.kind != "list":
         size = estimate_tokens(text, block.start, block.end)
@@ -181,20 +181,20 @@ def _split_block(text: str, block: Block) -> Iterator[Atom]:
             yield Atom(block.start, block.end, size)
             return
     if block.kind == "table":
-        yield from _split_table(text, block)
+        yield from _split_table_rows(text, block)
         return
-    for start, end in split_items(text, block):
+    for start, end in split_block_items(text, block):
         size = estimate_tokens(text, start, end)
         if size <= MOST:
             yield Atom(start, end, size)
         else:
-            yield from _split_into_sentences(text, start, end, prose=False)
+            yield from _split_text_into_sentences(text, start, end, prose=False)
 
 
-def _split_into_sentences(text: str, start: int, end: int, *, prose: bool) -> Iterator[Atom]:
-    """Yield the sentences of a stretch of text as atoms; long sentences are cut."""
+def _split_text_into_sentences(text: str, start: int, end: int, *, prose: bool) -> Iterator[Atom]:
+    """Yield the sentences of ``text[start:end]`` as atoms; long sentences are split."""
     opens = True
-    for begin, stop in split_sentences(text, start, end):
+    for begin, stop in iterate_sentence_spans(text, start, end):
         size = estimate_tokens(text, begin, stop)
         if size <= MOST:
             yield Atom(begin, stop, size, opens, prose)
@@ -207,17 +207,17 @@ def _split_into_sentences(text: str, start: int, end: int, *, prose: bool) -> It
         opens = False
 
 
-def _split_table(text: str, block: Block) -> Iterator[Atom]:
-    """Yield a long table by rows; later pieces begin with the caption and the header."""
-    rows = split_items(text, block)
+def _split_table_rows(text: str, block: Block) -> Iterator[Atom]:
+    """Yield the rows of a long table; each piece after the first repeats caption and header."""
+    rows = split_block_items(text, block)
     head = next((n + 1 for n, (a, b) in enumerate(rows[:6]) if _is_separator_row(text[a:b])), 1)
     first = block.start if block.caption >= 0 else rows[0][0]
-    lead = _build_table_lead(text, block, rows[0][0], rows[head - 1][1])
+    lead = _build_table_heading(text, block, rows[0][0], rows[head - 1][1])
     room = MOST - estimate_tokens(lead)
     begin, stop, count = first, rows[head - 1][1], estimate_tokens(text, first, rows[head - 1][1])
     lead_of_piece = ""
     for start, end in rows[head:]:
-        for a, b in _split_row(text, start, end, room):
+        for a, b in _split_long_row(text, start, end, room):
             size = estimate_tokens(text, a, b)
             if count + size > (room if lead_of_piece else MOST) and stop > begin:
                 yield Atom(begin, stop, count, lead=lead_of_piece, alone=True)
@@ -227,45 +227,45 @@ def _split_table(text: str, block: Block) -> Iterator[Atom]:
 
 
 def _is_separator_row(row: str) -> bool:
-    """Return whether a row is the line between a table's header and body."""
+    """Return whether a row is the line between the header and the body of a table."""
     return "-" in row and not row.strip(" |:-\t")
 
 
-def _split_row(text: str, start: int, end: int, room: int) -> Iterable[tuple[int, int]]:
-    """Return a row's span, or its pieces if the row is longer than *room* tokens."""
+def _split_long_row(text: str, start: int, end: int, room: int) -> Iterable[tuple[int, int]]:
+    """Return the span of a row, or of its pieces if the row is longer than *room* tokens."""
     whole = estimate_tokens(text, start, end) <= room
     return [(start, end)] if whole else split_long_sentence(text, start, end, room, room)
 
 
-def _build_table_lead(text: str, block: Block, rows: int, end: int) -> str:
-    """Return the caption and header for a piece of a table, shortened if long."""
+def _build_table_heading(text: str, block: Block, rows: int, end: int) -> str:
+    """Return the caption and header to repeat before a piece of a table, shortened if long."""
     lead = ""
     if block.caption >= 0:
-        lead = _shorten(text, block.start, rows, _LEAD_TOKENS // 2) + "\n\n"
-    return lead + _shorten(text, rows, end, _LEAD_TOKENS) + "\n"
+        lead = _shorten_to_tokens(text, block.start, rows, _LEAD_TOKENS // 2) + "\n\n"
+    return lead + _shorten_to_tokens(text, rows, end, _LEAD_TOKENS) + "\n"
 
 
-def _shorten(text: str, start: int, end: int, most: int) -> str:
-    """Return the first *most* tokens of a stretch of text."""
+def _shorten_to_tokens(text: str, start: int, end: int, most: int) -> str:
+    """Return the first *most* tokens of ``text[start:end]``."""
     begin, stop = next(split_long_sentence(text, start, end, most, most), (start, end))
     return text[begin:stop] + (" …" if text[stop:end].strip() else "")
 
 
-def _pack_atoms(atoms: Sequence[Atom]) -> Iterator[Stretch]:
+def _pack_atoms_into_stretches(atoms: Sequence[Atom]) -> Iterator[Stretch]:
     """Yield stretches of atoms; each piece of a long table is a stretch of its own."""
     run: list[Atom] = []
     for atom in atoms:
         if not atom.alone:
             run.append(atom)
             continue
-        yield from _pack_run(run)
+        yield from _pack_atoms_evenly(run)
         run = []
         yield Stretch(atom.start, atom.end, atom.lead)
-    yield from _pack_run(run)
+    yield from _pack_atoms_evenly(run)
 
 
-def _pack_run(atoms: Sequence[Atom]) -> Iterator[Stretch]:
-    """Pack atoms into as few passages as possible, cut at paragraphs if possible."""
+def _pack_atoms_evenly(atoms: Sequence[Atom]) -> Iterator[Stretch]:
+    """Yield as few stretches as possible, with boundaries between paragraphs where possible."""
     sums = [0, *accumulate(atom.tokens for atom in atoms)]
     begin = new = 0  # the passage begins with `begin`; what is before `new` is in the last one
     while new < len(atoms):
@@ -273,14 +273,16 @@ def _pack_run(atoms: Sequence[Atom]) -> Iterator[Stretch]:
         while end < len(atoms) and sums[end + 1] - sums[begin] <= MOST:
             end += 1
         if end < len(atoms):
-            end = _choose_end(atoms, sums, begin, new, end)
+            end = _choose_passage_end(atoms, sums, begin, new, end)
         yield Stretch(atoms[begin].start, atoms[end - 1].end)
         new = end
         begin = _find_overlap_start(atoms, sums, new) if new < len(atoms) else new
 
 
-def _choose_end(atoms: Sequence[Atom], sums: list[int], begin: int, new: int, end: int) -> int:
-    """Choose the end of a passage that could reach *end*: a paragraph's end, with no small half."""
+def _choose_passage_end(
+    atoms: Sequence[Atom], sums: list[int], begin: int, new: int, end: int
+) -> int:
+    """Return the end of a passage, at most *end* and preferably the end of a paragraph."""
     rest = sums[-1] - sums[begin]
     least = LEAST if rest > LEAST + MOST else min(LEAST, max(1, rest // 2))
     for choice in range(end, new, -1):
@@ -296,7 +298,7 @@ def _choose_end(atoms: Sequence[Atom], sums: list[int], begin: int, new: int, en
 
 
 def _find_overlap_start(atoms: Sequence[Atom], sums: list[int], new: int) -> int:
-    """Return the start of the passage whose first new atom is *new*, with repeated sentences."""
+    """Return the start of a passage with first new atom *new*; some sentences are repeated."""
     begin = new
     while (
         begin
@@ -310,16 +312,16 @@ def _find_overlap_start(atoms: Sequence[Atom], sums: list[int], new: int) -> int
 
 
 @lru_cache(maxsize=1024)
-def _to_slug(path: tuple[str, ...]) -> str:
-    """Return a section's slug, a permanent part of its passages' names."""
+def _to_section_slug(path: tuple[str, ...]) -> str:
+    """Return the slug of a section, a permanent part of the names of its passages."""
     slug = re.sub(r"[\W_]+", "-", " ".join(path).casefold()).strip("-") or "text"
     if len(slug) <= _SLUG:
         return slug
     return f"{slug[:_SLUG].rstrip('-')}-{_hash_text(slug)[:8]}"
 
 
-def _format_section(paths: Sequence[tuple[str, ...]]) -> str:
-    """Format the section for readers: "Methods > Cell culture; Reagents"."""
+def _format_section_path(paths: Sequence[tuple[str, ...]]) -> str:
+    """Return the section as users read it: "Methods > Cell culture; Reagents"."""
     first, *others = paths
     names = "; ".join(dict.fromkeys([first[-1] if first else "", *(path[-1] for path in others)]))
     shown = " > ".join([*first[:-1], names]).strip()

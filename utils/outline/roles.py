@@ -1,4 +1,4 @@
-"""Find the roles of a section by its title, with a lexicon of what journals call their parts.
+"""Find the roles of a section by its title, with a lexicon of standard section titles.
 
 JATS's ``sec-type`` is read with the same table (words it recommends: jats.nlm.nih.gov). The roles
 are those of PMC's BioC and Europe PMC's section search, and those reviewers ask for besides; the
@@ -307,10 +307,10 @@ HINT_PHRASES: Final[dict[Role, str]] = {
 """Titles that mostly stand for a part of a role: they count where nothing names that role."""
 
 
-def strip_title(title: str) -> str:
+def strip_title_marks(title: str) -> str:
     """Return a title without markup, numbering and a trailing part in brackets.
 
-    >>> strip_title("## 2.1. **Study** design"), strip_title("References (35)")
+    >>> strip_title_marks("## 2.1. **Study** design"), strip_title_marks("References (35)")
     ('Study design', 'References')
     """
     text = _LINK.sub("", html.unescape(_MARKUP.sub("", title[: 4 * _MAX_TITLE_CHARS])))
@@ -319,7 +319,7 @@ def strip_title(title: str) -> str:
 
 
 def to_title_key(text: str) -> str:
-    """Reduce a text to letters and digits, without case, accents and blanks.
+    """Return the letters and digits of a title, without case, accents and whitespace.
 
     >>> to_title_key("M E T H O D S"), to_title_key("Matériel et méthodes")
     ('methods', 'materieletmethodes')
@@ -330,27 +330,27 @@ def to_title_key(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def find_roles(title: str) -> tuple[Role, ...]:
-    """Return the roles that a title names; empty for a title of the paper's own.
+    """Return the roles that a title names; empty for a title specific to the paper.
 
-    >>> find_roles("3. Results and Discussion")
+    >>> find_roles_of_key("3. Results and Discussion")
     ('results', 'discussion')
-    >>> find_roles("Материалы и методы"), find_roles("Binding")
+    >>> find_roles_of_key("Материалы и методы"), find_roles_of_key("Binding")
     (('methods',), ())
     """
-    return _look_up_title(title, _TITLE_LOOKUP, any)
+    return _find_roles_in_table(title, _TITLE_LOOKUP, any)
 
 
 @lru_cache(maxsize=4096)
 def find_hinted_roles(title: str) -> tuple[Role, ...]:
-    """Return the roles that a title hints at: "Study design" is usually part of the methods."""
-    found = _look_up_title(title, _HINT_LOOKUP, all)
-    return found or (("methods",) if _SUFFIXED.fullmatch(strip_title(title)) else ())
+    """Return the roles that a title suggests: "Study design" is usually part of the methods."""
+    found = _find_roles_in_table(title, _HINT_LOOKUP, all)
+    return found or (("methods",) if _SUFFIXED.fullmatch(strip_title_marks(title)) else ())
 
 
-def parse_sec_type(sec_type: str) -> tuple[Role, ...]:
+def parse_sec_type_roles(sec_type: str) -> tuple[Role, ...]:
     """Return the roles of a JATS ``sec-type``: ``intro``, ``materials|methods``, ``COI-statement``.
 
-    >>> parse_sec_type("materials|methods"), parse_sec_type("subsection")
+    >>> parse_sec_type_roles("materials|methods"), parse_sec_type_roles("subsection")
     (('methods',), ())
     """
     words = sec_type.replace("-", " ")
@@ -358,7 +358,7 @@ def parse_sec_type(sec_type: str) -> tuple[Role, ...]:
 
 
 def parse_role(text: str) -> Role | None:
-    """Return the role with this name, however its words are joined; else None.
+    """Return the role with this name, however its words are joined; None if unknown.
 
     >>> parse_role("Data-availability"), parse_role("method"), parse_role("Binding")
     ('data availability', 'methods', None)
@@ -366,8 +366,8 @@ def parse_role(text: str) -> Role | None:
     return _NAMES.get(to_title_key(text.replace("_", " ")))
 
 
-class _Phrases:
-    """A phrase table for lookup by whole titles and by beginnings of titles."""
+class _PhraseTable:
+    """A lookup table of roles by whole titles and by beginnings of titles."""
 
     def __init__(self, said: dict[Role, str]) -> None:
         self.whole: dict[str, tuple[Role, ...]] = {}
@@ -381,8 +381,8 @@ class _Phrases:
         self._lengths = sorted({len(name) for name in self.beginnings}, reverse=True)
         self._first = {name[:_PREFIX_CHARS] for name in self.beginnings}
 
-    def find_roles(self, name: str) -> tuple[Role, ...]:
-        """Return the roles of a key: as a whole, else by its beginning."""
+    def find_roles_of_key(self, name: str) -> tuple[Role, ...]:
+        """Return the roles of a title key: of the whole key, or else of its beginning."""
         if (found := self.whole.get(name)) is not None:
             return found
         if name[:_PREFIX_CHARS] not in self._first:
@@ -391,29 +391,29 @@ class _Phrases:
         return tuple(itertools.islice(filter(None, starts), 1))
 
 
-def _look_up_title(
-    title: str, phrases: _Phrases, enough: Callable[[Iterable[object]], bool]
+def _find_roles_in_table(
+    title: str, phrases: _PhraseTable, enough: Callable[[Iterable[object]], bool]
 ) -> tuple[Role, ...]:
-    """Return the roles of a title: as a whole, else by its beginning and *enough* of its parts."""
-    text = strip_title(title)
+    """Return the roles of the whole title, or else of its beginning and *enough* of its parts."""
+    text = strip_title_marks(title)
     for words in dict.fromkeys((text, _LETTER.sub("", text, count=1))):
         name = to_title_key(words)
         if whole := phrases.whole.get(name):
             return whole
-        found = list(phrases.find_roles(name))
+        found = list(phrases.find_roles_of_key(name))
         if words.count(" ") < _MAX_LIST_WORDS:
             parts = [
                 part for part in map(to_title_key, _BETWEEN.split(words)) if part not in _NO_PART
             ]
-            several = [phrases.find_roles(part) for part in parts]
+            several = [phrases.find_roles_of_key(part) for part in parts]
             found += itertools.chain(*several) if enough(several) else ()
         if found:
             return tuple(dict.fromkeys(found))
     return ()
 
 
-_TITLE_LOOKUP: Final = _Phrases(TITLE_PHRASES)
-_HINT_LOOKUP: Final = _Phrases(HINT_PHRASES)
+_TITLE_LOOKUP: Final = _PhraseTable(TITLE_PHRASES)
+_HINT_LOOKUP: Final = _PhraseTable(HINT_PHRASES)
 HINTS: Final = frozenset(HINT_PHRASES)
 _NAMES: Final[dict[str, Role]] = {
     name: role

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from ..model.paper import Role
-from .roles import SUMMARIES, find_hinted_roles, find_roles, strip_title, to_title_key
+from .roles import SUMMARIES, find_hinted_roles, find_roles, strip_title_marks, to_title_key
 from .words import count_words, strip_markup
 
 Part = Literal["lead", "abstract", "body", "references", "back"]
@@ -82,7 +82,7 @@ _ABSTRACT_MAX_WORDS = 600
 
 @dataclass(frozen=True, slots=True)
 class TextMeasure:
-    """Words and headings of a paper's markdown.
+    """The number of words, headings and references in a paper's markdown.
 
     ``body_words`` leaves out title, abstract, references and small print; ``headings`` counts
     those of the body, ``references`` the entries of the reference list.
@@ -96,7 +96,7 @@ class TextMeasure:
 
 @lru_cache(maxsize=4096)
 def classify_heading(heading: str) -> Part:
-    """Return the part of a paper that begins under *heading*.
+    """Return the part of a paper that begins at *heading*.
 
     >>> classify_heading("2. Materials and Methods"), classify_heading("References (35)")
     ('body', 'references')
@@ -134,7 +134,9 @@ def split_parts(markdown: str) -> Iterator[tuple[Part, int, str]]:
             depth, named_part = len(heading[1]), classify_heading(name)
             if depth <= level or part in ("lead", "body") or (has_text and _BEGINS.fullmatch(name)):
                 part, level = (
-                    ("lead", 0) if _is_paper_title(depth, part, named_part) else (named_part, depth)
+                    ("lead", 0)
+                    if _is_paper_title_heading(depth, part, named_part)
+                    else (named_part, depth)
                 )
             yield part, depth, name
             lines = lines[1:]
@@ -145,7 +147,7 @@ def split_parts(markdown: str) -> Iterator[tuple[Part, int, str]]:
 
 
 def measure_text(markdown: str) -> TextMeasure:
-    """Count the paper's own words, headings and references."""
+    """Count the words, headings and references of a paper's markdown."""
     words = headings = entries = paragraphs = 0
     abstract: list[str] = []
     for part, is_heading, text in split_parts(markdown):
@@ -175,13 +177,13 @@ def measure_text(markdown: str) -> TextMeasure:
     return TextMeasure(words, headings, references, "\n\n".join(abstract))
 
 
-def _is_paper_title(depth: int, part: Part, named_part: Part) -> bool:
-    """Return whether a heading is the paper's title: the first ``#``, with nothing before."""
+def _is_paper_title_heading(depth: int, part: Part, named_part: Part) -> bool:
+    """Return whether a heading is the paper's title: the first ``#`` with nothing before it."""
     return depth == 1 and part == "lead" and named_part == "body"
 
 
-def find_cut(text: str, start: int, most: int) -> int:
-    """Return the end of a stretch of at most *most* characters that cuts no word if possible.
+def find_cut_position(text: str, start: int, most: int) -> int:
+    """Return the end of a slice of at most *most* characters, between two words if possible.
 
     After a paragraph if one ends in its last third, else a line, else a word, else exactly there.
     """
@@ -195,39 +197,39 @@ def find_cut(text: str, start: int, most: int) -> int:
     return end
 
 
-def is_introduction(title: str) -> bool:
+def is_introduction_title(title: str) -> bool:
     """Return whether a section with this title introduces the paper."""
     return "introduction" in find_roles(title)
 
 
-def is_methods(title: str) -> bool:
+def is_methods_title(title: str) -> bool:
     """Return whether a section with this title describes methods or participants.
 
-    >>> is_methods("Materialien und Methoden"), is_methods("Study design"), is_methods("Bees")
-    (True, True, False)
+    >>> [is_methods_title(title) for title in ("Materialien und Methoden", "Study design", "Bees")]
+    [True, True, False]
     """
     return "methods" in (find_roles(title) or find_hinted_roles(title))
 
 
-def is_results(title: str) -> bool:
+def is_results_title(title: str) -> bool:
     """Return whether a section with this title may report results."""
     roles: set[Role] = {"results", "case report"}
     return bool(roles & set(find_roles(title))) or _REPORTS.search(title) is not None
 
 
-def is_conclusion(title: str) -> bool:
-    """Return whether a section with this title may end the paper."""
+def is_conclusion_title(title: str) -> bool:
+    """Return whether a section with this title may conclude the paper."""
     roles: set[Role] = {"discussion", "conclusion", "limitations"}
     return bool(roles & set(find_roles(title))) or _CONCLUDES.search(title) is not None
 
 
-def is_standard_section(title: str) -> bool:
-    """Return whether a title is a standard division of a research report.
+def is_standard_title(title: str) -> bool:
+    """Return whether a title is a standard section title of a research report.
 
-    >>> is_standard_section("Results and discussion"), is_standard_section("The case of the bees")
-    (True, False)
+    >>> [is_standard_title(title) for title in ("Results and discussion", "The case of the bees")]
+    [True, False]
     """
     roles = find_roles(title) or find_hinted_roles(title)
     return (bool(roles) and "case report" not in roles) or to_title_key(
-        strip_title(title)
+        strip_title_marks(title)
     ) in SUMMARIES

@@ -1,4 +1,4 @@
-"""Turn texts and queries into search terms, in the same way for every index.
+"""Convert texts and queries into search terms, in the same way for every index.
 
 A text and a question about it are written by different hands: "TiO₂" and "TiO2", "β-catenin" and
 "beta catenin", "IL-6", "IL6" and "IL 6", "Sjögren", "tumours". Both are folded here, and alike for
@@ -55,16 +55,16 @@ _stemmer_lock = threading.Lock()  # a stemmer keeps the word it is at
 
 
 def to_index_terms(text: str) -> str:
-    """Return the terms of *text* in order, as an index takes them: separated by blanks.
+    """Return the terms of *text* in order, separated by spaces, as an index expects them.
 
     >>> to_index_terms("IL-6 and TNFα in Sjögren’s: 0.5 mg")
     'il 6 il6 and tnf alpha tnfalpha in sjogren 0.5 mg'
     """
-    return " ".join(filter(None, map(_terms.__getitem__, _split_words(text))))
+    return " ".join(filter(None, map(_terms.__getitem__, _split_text_into_words(text))))
 
 
 def to_query_terms(question: str) -> list[str]:
-    """Return the distinct terms to search for, in the order of the question, 48 at most.
+    """Return the distinct search terms of a question in order, at most 48.
 
     Function words are left out, and parts of compounds that say nothing alone, unless there is
     nothing else.
@@ -77,10 +77,10 @@ def to_query_terms(question: str) -> list[str]:
     (['il6'], ['il6'], ['who'])
     """
     found: dict[str, bool] = {}
-    for compound in chain.from_iterable(map(_split_compounds, _split_words(question))):
+    for compound in chain.from_iterable(map(_split_compounds, _split_text_into_words(question))):
         if len(compound) > _MAX_TERM_CHARS:
             continue
-        parts, joined = _split_compound(compound)
+        parts, joined = _stem_compound_parts(compound)
         for part in parts:
             alone = not joined or (len(part) >= _TERM_MIN_LETTERS and not part[0].isdigit())
             found[part] = found.get(part, False) or (alone and part not in STOP_WORDS)
@@ -88,13 +88,13 @@ def to_query_terms(question: str) -> list[str]:
     return [*([term for term, telling in found.items() if telling] or found)][:_MAX_QUERY_TERMS]
 
 
-def _split_words(text: str) -> list[str]:
-    """Split a text at blanks; a name in capitals and its number become one word."""
+def _split_text_into_words(text: str) -> list[str]:
+    """Split a text at whitespace; an all-capitals name and its number become one word."""
     return _NUMBERED.sub("-", _MARKUP.sub("", text) if "<" in text else text).split()
 
 
 def _split_compounds(text: str) -> list[str]:
-    """Return the words and compounds of a text without blanks, folded except for endings."""
+    """Return the words and compounds of a text without whitespace, folded but not stemmed."""
     if text.isascii():
         folded = text.lower()
     else:
@@ -107,21 +107,21 @@ def _split_compounds(text: str) -> list[str]:
     return _COMPOUND.findall(_THOUSANDS.sub("", folded))
 
 
-def _split_compound(compound: str) -> tuple[list[str], list[str]]:
-    """Return the stems of a compound's parts, and each two neighbours as one word."""
+def _stem_compound_parts(compound: str) -> tuple[list[str], list[str]]:
+    """Return the stems of a compound's parts, and each pair of neighbouring parts as one term."""
     parts = _COMPOUND_SEPARATOR.split(compound, _MAX_COMPOUND_PARTS)[:_MAX_COMPOUND_PARTS]
     pairs = [*pairwise(parts), *([tuple(parts)] if len(parts) == 3 else [])]  # "IL-1β"
-    return [stem_word(part) for part in parts], [_join_parts(pair) for pair in pairs]
+    return [stem_word(part) for part in parts], [_join_compound_parts(pair) for pair in pairs]
 
 
-def _join_parts(parts: Sequence[str]) -> str:
-    """Join parts as if written without a dash: a name with digits has no ending to stem."""
+def _join_compound_parts(parts: Sequence[str]) -> str:
+    """Join parts as if written without a hyphen; a name with digits is not stemmed."""
     return "".join(map(stem_word, parts) if all(map(str.isalpha, parts)) else parts)
 
 
 @lru_cache(maxsize=_MAX_CACHED_WORDS)
 def stem_word(word: str) -> str:
-    """Return the stem of an English word; other words and stop words stay."""
+    """Return the stem of an English word; other words and stop words are unchanged."""
     if (
         len(word) < _STEM_MIN_LETTERS
         or not word.isascii()
@@ -135,18 +135,21 @@ def stem_word(word: str) -> str:
 
 @lru_cache
 def _load_stemmer() -> Any:
-    """Return Snowball's English stemmer."""
+    """Load Snowball's English stemmer."""
     import snowballstemmer
 
     return snowballstemmer.stemmer("english")
 
 
 class _TermCache(dict[str, str]):
-    """Terms of words, each computed once, because a corpus repeats its words."""
+    """A cache of the terms of each word, because a corpus repeats its words."""
 
     def __missing__(self, word: str) -> str:
         found = (
-            part for one in _split_compounds(word) for some in _split_compound(one) for part in some
+            part
+            for one in _split_compounds(word)
+            for some in _stem_compound_parts(one)
+            for part in some
         )
         made = " ".join(found)
         if len(word) <= _MAX_TERM_CHARS:

@@ -38,7 +38,7 @@ _FOLDED_WORD = re.compile(r"[^\W_]+")
 
 
 def strip_markup(text: str) -> str:
-    """Return the text a reader sees: no tags, no link targets, no entities.
+    """Return the visible text: without tags, link targets and entities.
 
     >>> strip_markup("[see](https://a.test/b) H<sub>2</sub>O &amp; more")
     '[see H2O & more'
@@ -80,7 +80,7 @@ def fold_words(text: str) -> list[str]:
 
 
 def build_shingles(words: Iterable[str], size: int = 4) -> set[tuple[str, ...]]:
-    """Return every run of *size* neighbouring words.
+    """Return all distinct runs of *size* consecutive words.
 
     >>> sorted(build_shingles("a b c".split(), 2))
     [('a', 'b'), ('b', 'c')]
@@ -95,7 +95,7 @@ _SAMPLED_BLANKS = re.compile(r"\s{9}")  # of every hundredth character of such a
 
 
 def collapse_blanks(text: str) -> str:
-    """Replace every run of a thousand blanks or more with one line break.
+    """Replace every run of at least a thousand whitespace characters by one line break.
 
     No text has such a run, and patterns that look for blanks at the end of a line take time that
     grows with its square.

@@ -27,7 +27,7 @@ from ..errors import NotConfigured
 from ..model.paper import StoredPaper
 from ..model.sites import get_keeping_terms
 from ..model.versions import VERSION_NAMES
-from ..outline.blocks import Block, clean_heading, iterate_blocks, split_items
+from ..outline.blocks import Block, iterate_blocks, split_block_items, strip_heading
 from ..outline.words import strip_markup
 from ..reports.labels import classify_license, get_route_label
 from ..shelf import Shelf, body_of
@@ -192,11 +192,11 @@ def _to_flowables(body: str, width: float, *, with_tables: bool) -> Iterator[Flo
         text = body[block.start : block.end]
         if level:
             size = _HEADING_PT[min(level, len(_HEADING_PT)) - 1]
-            yield _set_paragraph(clean_heading(text), size)
+            yield _set_paragraph(strip_heading(text), size)
         elif block.kind == "table":
             yield from _set_table(body, block, width if with_tables else 0)
         elif block.kind == "list":
-            for start, end in split_items(body, block):
+            for start, end in split_block_items(body, block):
                 yield _set_paragraph(_to_words(body[start:end]), _TEXT_PT, indent=12)
         elif block.kind == "code":
             lines = (line for line in text.splitlines() if not _FENCE.fullmatch(line.strip()))
@@ -209,7 +209,7 @@ def _set_table(body: str, block: Block, width: float) -> Iterator[Flowable]:
     """Yield a table; one with many columns, or without *width*, as a paragraph for each row."""
     from reportlab.platypus import LongTable, TableStyle
 
-    lines = [body[start:end] for start, end in split_items(body, block)]
+    lines = [body[start:end] for start, end in split_block_items(body, block)]
     rows = [
         [_to_words(cell) for cell in _CELL_BORDER.split(line.strip().strip("|"))]
         for line in lines

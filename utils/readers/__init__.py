@@ -114,19 +114,19 @@ def read(
         a stub, another paper. ``details["copy"]`` describes the part of a paper that came, as
         `judges.comparison.Copy`.
     """
-    from ..judges.check import judge
+    from ..judges.check import judge_document
 
     document = None
     try:
         document = extract(fetched, paper, unjudged)
         by_name = identified and not document.ids.shares(paper.ids)
         named = replace(document, ids=paper.ids) if by_name else document
-        document = judge(named, paper, comparison)
+        document = judge_document(named, paper, comparison)
     except BadContent as bad:
         if document and bad.outcome == "partial":
-            from ..judges.comparison import describe_copy
+            from ..judges.comparison import measure_copy
 
-            part = describe_copy(document.markdown, fetched.via, document.version)
+            part = measure_copy(document.markdown, fetched.via, document.version)
             bad.details["copy"] = part._asdict()
         raise _to_refusal(bad, fetched) from bad
     if not is_local_reader(document.extractor):

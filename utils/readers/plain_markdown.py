@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from ..errors import BadContent
-from ..judges.walls import wall_in_title
+from ..judges.walls import find_wall_in_title
 from ..model.identifiers import Ids
 from ..model.paper import Document, Fetched
 from ..outline.sections import measure_text, split_parts
@@ -154,7 +154,7 @@ def _find_ids(markdown: str) -> Ids:
 
 def _find_walls(title: str, warnings: list[str], markdown: str) -> tuple[str, ...]:
     """Return the walls that title, warnings and headings of a short page name."""
-    found = dict.fromkeys(filter(None, [wall_in_title(title)]))
+    found = dict.fromkeys(filter(None, [find_wall_in_title(title)]))
     for warning in warnings:
         if (status := _STATUS.search(warning)) and status[1][0] in "45":
             found["refused" if status[1] in _REFUSED else "error_page"] = None
@@ -162,6 +162,6 @@ def _find_walls(title: str, warnings: list[str], markdown: str) -> tuple[str, ..
             found["captcha"] = None
     if count_words(markdown) < _SHORT_TEXT:
         for heading in re.findall(r"^#{1,3}\s+(.+)$", markdown, re.M)[:3]:
-            if wall := wall_in_title(heading):
+            if wall := find_wall_in_title(heading):
                 found[wall] = None
     return tuple(found)

@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..judges.titles import telling_words, title_words
+from ..judges.titles import count_distinctive_words, split_title_words
 from ..lists.decisions import ScreenedRecord
 from ..model.paper import Paper
 from ..search.fused_results import group_records
@@ -101,14 +101,14 @@ def _index_by_title(records: Sequence[Record]) -> dict[tuple[str, ...], list[Rec
     """Index records by the words of their titles; short titles are left out."""
     found: defaultdict[tuple[str, ...], list[Record]] = defaultdict(list)
     for record in records:
-        if telling_words(record.paper.title) >= _MIN_DISTINCTIVE_WORDS:
-            found[tuple(title_words(record.paper.title))].append(record)
+        if count_distinctive_words(record.paper.title) >= _MIN_DISTINCTIVE_WORDS:
+            found[tuple(split_title_words(record.paper.title))].append(record)
     return found
 
 
 def _find_by_title(paper: Paper, titled: Mapping[tuple[str, ...], Sequence[Record]]) -> str:
     """Return the key of the only record with this title; empty if year or identifiers differ."""
-    same = titled.get(tuple(title_words(paper.title)), ())
+    same = titled.get(tuple(split_title_words(paper.title)), ())
     if len(same) != 1:
         return ""
     [record] = same

@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass, replace
 from ..download.records import fetch_records
 from ..errors import NotConfigured, PaperError, SourceMiss
 from ..http import Web
-from ..judges.titles import telling_words, title_words
+from ..judges.titles import count_distinctive_words, split_title_words
 from ..lists.pasted import Entry, collect_ids
 from ..lists.printed_references import find_printed_ids, list_reference_lines
 from ..model.identifiers import Ids
@@ -293,7 +293,9 @@ class _CitationSearch:
         """
         printed = self._read_printed_references(seed)
         known = [
-            f" {' '.join(title_words(title))} " for title in titles if telling_words(title) > 3
+            f" {' '.join(split_title_words(title))} "
+            for title in titles
+            if count_distinctive_words(title) > 3
         ]
         found: dict[Ids, None] = {}
         for line in printed:
@@ -346,7 +348,7 @@ class _CitationSearch:
 
 def _normalize_title(words: str) -> str:
     """Return normalised words between blanks, so that whole titles can be found in them."""
-    return f" {' '.join(title_words(words))} "
+    return f" {' '.join(split_title_words(words))} "
 
 
 def _to_paper(row: LinkedPaper) -> Paper:

@@ -17,11 +17,11 @@ from typing import Literal
 
 from ..judges.titles import (
     TitleDifference,
-    compare,
-    is_notice,
-    telling_words,
-    title_marks,
-    title_words,
+    count_distinctive_words,
+    extract_title_marks,
+    find_title_difference,
+    is_notice_title,
+    split_title_words,
 )
 from ..model.paper import Author, Paper
 from ..model.versions import PREPRINT_DOI
@@ -72,7 +72,9 @@ class ComparedRecord:
     def titles(self) -> tuple[tuple[str, ...], ...]:
         """The title's words, and those of the title in the original language."""
         spelled = (*_split_languages(self.plain_title), self.paper.vernacular_title)
-        return tuple(tuple(words) for one in spelled if (words := title_words(strip_latex(one))))
+        return tuple(
+            tuple(words) for one in spelled if (words := split_title_words(strip_latex(one)))
+        )
 
     @cached_property
     def plain_title(self) -> str:
@@ -87,12 +89,12 @@ class ComparedRecord:
     @cached_property
     def distinctive_words(self) -> int:
         """The number of title words that could distinguish the paper from another."""
-        return telling_words(" ".join(self.titles[0])) if self.titles else 0
+        return count_distinctive_words(" ".join(self.titles[0])) if self.titles else 0
 
     @cached_property
     def is_notice(self) -> bool:
         """True if the title says that the record is a notice about another paper."""
-        return is_notice(self.paper.title)
+        return is_notice_title(self.paper.title)
 
     @cached_property
     def types(self) -> frozenset[str]:
@@ -120,7 +122,7 @@ class ComparedRecord:
     @cached_property
     def distinctive_marks(self) -> frozenset[str]:
         """Numbers and words of the title that differ in other papers of the same authors."""
-        return title_marks(self.paper.title)
+        return extract_title_marks(self.paper.title)
 
     @cached_property
     def is_truncated(self) -> bool:
@@ -224,7 +226,8 @@ def _split_languages(title: str) -> tuple[str, ...]:
         return (title,)
     both = parts["one"], parts["other"] or parts["same"]
     told = all(
-        telling_words(one) >= MIN_DISTINCTIVE_WORDS - 1 and not is_notice(one) for one in both
+        count_distinctive_words(one) >= MIN_DISTINCTIVE_WORDS - 1 and not is_notice_title(one)
+        for one in both
     )
     return (title, *both) if told else (title,)
 
@@ -241,7 +244,10 @@ def compare_titles(ours: ComparedRecord, theirs: ComparedRecord) -> TitleLikenes
         return "exact"
     if ours.is_notice != theirs.is_notice:
         return "differ"
-    if compare(*(" ".join(one.titles[0]) for one in (ours, theirs))) == TitleDifference():
+    if (
+        find_title_difference(*(" ".join(one.titles[0]) for one in (ours, theirs)))
+        == TitleDifference()
+    ):
         return "exact"
     short, long = sorted((ours, theirs), key=lambda one: len(one.title))
     if _is_shortened(short, long):
@@ -322,14 +328,16 @@ def _is_shortened(short: ComparedRecord, long: ComparedRecord) -> bool:
     if len(brief) < 3 or whole[: len(brief)] != brief:
         return False
     title = strip_latex(long.paper.title)
-    return any(tuple(title_words(title[: at.start()])) == brief for at in _SUBTITLE.finditer(title))
+    return any(
+        tuple(split_title_words(title[: at.start()])) == brief for at in _SUBTITLE.finditer(title)
+    )
 
 
 def _is_near(ours: Sequence[str], theirs: Sequence[str]) -> bool:
     """Return whether two titles have the same words, apart from a few spellings."""
     if abs(len(ours) - len(theirs)) > 2:
         return False
-    if compare(" ".join(ours), " ".join(theirs)).marks:
+    if find_title_difference(" ".join(ours), " ".join(theirs)).marks:
         return False
     changes = [
         ("".join(ours[a:b]), "".join(theirs[c:d]))

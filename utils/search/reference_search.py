@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from ..errors import NotConfigured, PaperError, StoreFailed
 from ..http import Web
-from ..judges.titles import title_words
+from ..judges.titles import split_title_words
 from ..model.paper import Paper
 from ..settings import Settings
 from ..sources import Query, Source
@@ -210,7 +210,7 @@ def find_at_crossref(wanted: Sequence[WantedReference], web: Web, _: Sequence[So
 
 def _to_reference_text(paper: Paper) -> str:
     """Return a reference in words: title, first author, journal and year."""
-    if not title_words(paper.title):
+    if not split_title_words(paper.title):
         return ""
     author = next((one.name for one in paper.authors), "")
     parts = (paper.title.strip("[]. "), author, paper.journal, paper.year)
@@ -220,7 +220,7 @@ def _to_reference_text(paper: Paper) -> str:
 def find_everywhere(wanted: Sequence[WantedReference], web: Web, sources: Sequence[Source]) -> None:
     """Ask the other sites of the merged search for a title, one reference at a time."""
     for one in wanted:
-        if not (words := " ".join(title_words(one.paper.title)[:20])):
+        if not (words := " ".join(split_title_words(one.paper.title)[:20])):
             continue
         among = _find_other_sites(one.paper, web.settings)
         with _note_unanswered([one], "the merged search"):

@@ -17,7 +17,12 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..judges.titles import compare, find_replaced_words, spell_words, title_likeness
+from ..judges.titles import (
+    find_title_difference,
+    find_unshared_title_words,
+    measure_title_likeness,
+    unify_spelling,
+)
 from ..model.identifiers import Ids
 from ..model.paper import Paper
 from .compared_records import (
@@ -107,7 +112,7 @@ def judge_compared(ours: ComparedRecord, theirs: ComparedRecord) -> Judgement:
 def _judge_by_identifier(ours: ComparedRecord, theirs: ComparedRecord, name: str) -> Judgement:
     """Judge records that share an identifier: the same paper, unless all else contradicts it."""
     unlike = compare_titles(ours, theirs) == "differ" and compare_authors(ours, theirs)
-    if unlike == "differ" and title_likeness(ours.paper.title, theirs.paper.title) < 0.5:
+    if unlike == "differ" and measure_title_likeness(ours.paper.title, theirs.paper.title) < 0.5:
         return Judgement("different", "their titles and authors are others", 1.0)
     return Judgement("same", f"both have {name}", 1.0)
 
@@ -148,7 +153,7 @@ def _judge_published_version(preprint: ComparedRecord, published: ComparedRecord
             return Judgement(
                 "preprint_of", f"same title and authors, {_describe_years(apart)}", 0.95
             )
-        alike = title_likeness(preprint.paper.title, published.paper.title)
+        alike = measure_title_likeness(preprint.paper.title, published.paper.title)
         if alike >= _PREPRINT_TITLE_RATIO:
             said = f"like titles, same authors, {_describe_years(apart)}"
             return Judgement("preprint_of", said, round(0.9 * alike, 2))
@@ -198,10 +203,10 @@ def _are_siblings(ours: ComparedRecord, theirs: ComparedRecord) -> bool:
     """
     if not ours.titles or not theirs.titles:
         return False
-    replaced = find_replaced_words(*(" ".join(one.titles[0]) for one in (ours, theirs)))
+    replaced = find_unshared_title_words(*(" ".join(one.titles[0]) for one in (ours, theirs)))
     if not all(0 < len(words) <= _SERIES_MAX_WORDS for words in replaced):
         return False
-    told = [set(spell_words(one.paper.abstract)) for one in (ours, theirs)]
+    told = [set(unify_spelling(one.paper.abstract)) for one in (ours, theirs)]
     if not all(told):
         return False
     (own, other), (our_words, their_words) = replaced, told
@@ -294,10 +299,10 @@ def _may_be_wordings(ours: ComparedRecord, theirs: ComparedRecord) -> bool:
     if ours.is_notice or theirs.is_notice or not ours.titles or not theirs.titles:
         return False
     titles = ours.plain_title, theirs.plain_title
-    if compare(*titles).marks:
+    if find_title_difference(*titles).marks:
         return False
     is_translated = any(title.startswith("[") for title in titles)
-    return is_translated or title_likeness(*titles) >= _WORDING_RATIO
+    return is_translated or measure_title_likeness(*titles) >= _WORDING_RATIO
 
 
 def _judge_by_citation(ours: ComparedRecord, theirs: ComparedRecord, titles: str) -> Judgement:

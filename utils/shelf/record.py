@@ -35,7 +35,7 @@ from ..model.paper import (
     utc_now,
 )
 from ..model.versions import get_shelf_version, version_from_route
-from ..outline import build_outline, collect_section_words
+from ..outline import build_outline, collect_declared_section_types
 from ..readers import JUDGE_VERSION
 from ..system.plain_text import clean_text, one_line, replace_surrogates
 from .paper_file import list_forms, strip_form
@@ -301,7 +301,7 @@ def renewed_record(record: Record, document: Document) -> Record:
 
 def sections_of(text: str, stored: StoredPaper) -> tuple[Section, ...]:
     """Return the sections of a stored file, as its record keeps them."""
-    parts = build_outline(text, collect_section_words(stored.sections))[:_MOST_SECTIONS]
+    parts = build_outline(text, collect_declared_section_types(stored.sections))[:_MOST_SECTIONS]
     return tuple(replace(part, title=part.title[:_LONGEST_TITLE]) for part in parts)
 
 

@@ -20,7 +20,7 @@ from typing import get_args
 from unicodedata import normalize
 
 from ..errors import BadRequest, NotFound, StoreFailed
-from ..judges.comparison import get_article_kind
+from ..judges.comparison import get_compared_type
 from ..model.identifiers import Ids
 from ..model.paper import Attempt, Document, Fetched, Kind, Paper, StoredPaper, Version
 from ..model.versions import UNPUBLISHED_VERSIONS, choose_best_text, infer_version
@@ -133,7 +133,7 @@ class Shelf:
 
         The catalogue is asked once in ten minutes for each journal.
         """
-        kind = get_article_kind(paper.publication_types)
+        kind = get_compared_type(paper.publication_types)
         if not paper.journal or kind == "short" or not self._ready():
             return ()
         asked_at, rows = self._journals.get(paper.journal, (-inf, []))
@@ -141,7 +141,7 @@ class Shelf:
             rows = self._catalogue.words_in_journal(paper.journal, _MOST_OF_JOURNAL)
             self._journals[paper.journal] = time.monotonic(), rows
         return tuple(
-            n for file, n, types in rows if file != without and get_article_kind(types) == kind
+            n for file, n, types in rows if file != without and get_compared_type(types) == kind
         )
 
     @healing

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from ...model.verdicts import DOUBT, Sign
-from ...outline.sections import classify_heading, is_introduction
+from ...outline.sections import classify_heading, is_introduction_title
 from ...outline.words import fold_words
 from .tree import get_line
 
@@ -44,7 +44,7 @@ def find_signs(menus: PageMenus, markdown: str) -> Iterator[Sign]:
         lost = [
             name
             for name, there in names.items()
-            if not (there or is_introduction(name) or _fold_title(name) in titles)
+            if not (there or is_introduction_title(name) or _fold_title(name) in titles)
         ]
         if lost and sum(_fold_title(name) in titles for name in names) >= _MIN_MENU_SECTIONS:
             words = f"the page's menu lists {len(names)} sections, but {lost[0][:60]!r} is missing"

@@ -17,15 +17,15 @@ from typing import Final, cast
 
 from lxml.etree import XPath
 
-from ...judges.evidence import find_bracketed_numbers
+from ...judges.evidence import iterate_bracketed_numbers
 from ...judges.wholeness import (
-    find_first_skipped,
+    find_first_missing_number,
     find_longest_gap,
-    find_missing_parts,
-    is_protocol,
+    find_missing_report_parts,
+    is_protocol_title,
 )
 from ...model.verdicts import REFUSE, WEAK, Sign
-from ...outline.sections import is_conclusion, is_introduction, is_methods
+from ...outline.sections import is_conclusion_title, is_introduction_title, is_methods_title
 from .walk import Element, get_text
 
 _FEW: Final = 8  # references; in fewer, a share says nothing
@@ -93,7 +93,9 @@ def find_signs(article: Element, words: int) -> Iterator[Sign]:
             )
         yield from _find_skipped_numbers(article)
         yield from _find_unmentioned_floats(article, targets)
-        if not is_protocol(_get_text(article.find("front/article-meta/title-group/article-title"))):
+        if not is_protocol_title(
+            _get_text(article.find("front/article-meta/title-group/article-title"))
+        ):
             yield from _find_missing_sections(article, titles)
 
 
@@ -151,7 +153,7 @@ def _find_cited(article: Element, refs: list[Element], links: list[Element]) -> 
     if 0 < len(cited) < len(refs):  # a range may stand there without links
         cited.update(
             number
-            for number in find_bracketed_numbers(_get_body_text(article))
+            for number in iterate_bracketed_numbers(_get_body_text(article))
             if number <= len(refs)
         )
     return cited
@@ -207,14 +209,14 @@ def _find_skipped_numbers(article: Element) -> Iterator[Sign]:
     for name, tag in (("figure", "fig"), ("table", "table-wrap")):
         labels = [_get_label(el) for el in article.iter(tag) if not _is_elsewhere(el)]
         numbers = {int(match[1]) for label in labels if (match := _LABEL.match(label))}
-        if lost := find_first_skipped(numbers):
+        if lost := find_first_missing_number(numbers):
             yield Sign(
                 f"skipped {name}", REFUSE, f"{name} {lost} is missing before {name} {max(numbers)}"
             )
     sections = list(article.iterfind("body/sec"))
     heads = [f"{_get_label(el)} {_get_text(el.find('title'))}" for el in sections]
     numbers = {int(match[1]) for head in heads if (match := _SECTION.match(head.lstrip()))}
-    if 1 < len(numbers) >= len(heads) - 2 and (lost := find_first_skipped(numbers)):
+    if 1 < len(numbers) >= len(heads) - 2 and (lost := find_first_missing_number(numbers)):
         yield Sign(
             "skipped section", REFUSE, f"section {lost} is missing before section {max(numbers)}"
         )
@@ -245,14 +247,14 @@ def _find_missing_sections(article: Element, titles: list[str]) -> Iterator[Sign
     """Yield a sign for sections that a report of research has, and this one lacks."""
     if not titles:
         return
-    if not any(map(is_conclusion, titles)):
-        begun = is_introduction(titles[0]) and all(map(is_methods, titles[1:]))
+    if not any(map(is_conclusion_title, titles)):
+        begun = is_introduction_title(titles[0]) and all(map(is_methods_title, titles[1:]))
         yield Sign(
             "unfinished", 2 + bool(begun), f"no conclusion after the section {titles[-1][:60]!r}"
         )
     # A communication may have one section for all but its methods, or a text without any.
     if len(titles) > 2 and article.find("body/p") is None:
-        yield from find_missing_parts(titles, titles)
+        yield from find_missing_report_parts(titles, titles)
 
 
 def _is_elsewhere(el: Element) -> bool:
