@@ -39,8 +39,10 @@ ANSWERS = {
     (True, True): "both right", (False, False): "both wrong",
     (False, True): "rules wrong", (True, False): "model wrong",
 }  # fmt: skip
-ALIKE = ("title_likeness", "author_share", "abstract_share", "is_title_printed",
-         "has_other_abstract", "has_other_heading", "body_mismatch", "has_other_authors")  # fmt: skip
+ALIKE = (
+    *("title_likeness", "author_share", "abstract_share", "is_title_printed"),
+    *("has_other_abstract", "has_other_heading", "body_mismatch", "has_other_authors"),
+)
 Features = dict[str, float]
 Array = np.ndarray[Any, np.dtype[Any]]
 Stumps = list[tuple[int, float, float, float]]

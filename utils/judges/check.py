@@ -85,7 +85,7 @@ def judge_document(
     whole = judge_completeness(document, paper, (*same.signs, *compared))
     if whole.is_rejection and whole.verdict != "partial":
         raise_rejection(whole)
-    # Another paper is no part of this one; a part that names this paper may not show its subject.
+    # A text with this paper's identifier is a part of it, even if it does not show its subject.
     if whole.is_rejection and document.ids.shares(paper.ids):
         raise_rejection(whole)
     if same.answer != "same":

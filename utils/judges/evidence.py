@@ -250,7 +250,7 @@ class _EvidenceReader:
             self._abstract_runs |= _collect_four_word_runs(tuple(words))
 
     def add_heading(self, part: Part, text: str, level: int) -> None:
-        # What a site sets behind the list (comments, teasers) is no part of the paper.
+        # Text after the list (comments, teasers) belongs to the site, not to the paper.
         part = "back" if part == "body" and self._words_of_list >= _LIST else part
         self.found.ends_in = part
         self.found.sections.append(Section(text, part, level))

@@ -100,7 +100,7 @@ def judge_identity(document: Document, paper: Paper) -> Identity:
 
 
 class Likeness:
-    """How similar a text and a record are; each measure is computed on first use."""
+    """Measures of how similar a text and a record are, each computed on first use."""
 
     def __init__(self, document: Document, paper: Paper) -> None:
         self.document = document

@@ -41,7 +41,7 @@ EMPTY_MAX_WORDS: Final = 10  # of any kind: a title and a button
 NOTE_MIN_WORDS: Final = 25  # an erratum may be two sentences; less is a caption
 # JATS says what it is; only a body of a line or two ("Click here to view") is doubted.
 JATS_BODY_MIN_WORDS: Final = 20
-# of the words of the abstract, which stands there once anyway
+# of the words of the abstract, which every copy of the text contains once
 ABSTRACT_REPEAT_RATIO: Final = 1.5
 SCAN_MAX_WORDS_PER_PAGE: Final = 20  # pictures of pages carry none, or a stamp
 # What signs must weigh together against XML that declares its parts and came to its end.
@@ -67,7 +67,7 @@ WORDS_PER_REFERENCE_AMPLE: Final = 120  # such a text may leave references uncit
 STRAY_CITATIONS_SHARE: Final = 0.3  # of them, printed in another way
 # of the list, at its end; whole papers leave out a tenth at most
 UNCITED_TAIL_SHARE: Final = 0.12
-UNCITED_ROW_REFERENCES: Final = 4  # references in a row that nobody cites
+UNCITED_ROW_REFERENCES: Final = 4  # consecutive references that are never cited
 UNCITED_ROW_SHARE: Final = 0.03  # of the list; fewer in a long list are misread
 HARDLY_CITED_SHARE: Final = 0.2  # of the list, cited in no way that is understood
 # of the list, nowhere cited; whole papers leave out a tenth
@@ -77,7 +77,9 @@ NAME_TO_YEAR_CHARS: Final = 60  # characters between a name and its year
 ANSWERED_CITATIONS_SHARE: Final = 0.7
 # of the list; whole papers name 0.7 of it, very few 0.6
 NAMED_REFERENCES_SHARES: Final = (0.55, 0.85)
-NUMBERING_SHARE: Final = 0.7  # of the numbers up to the last cited; less is no numbering
+NUMBERING_SHARE: Final = (
+    0.7  # of the numbers up to the last cited; with less, numbers are not citations
+)
 NUMBERING_STRICT_SHARE: Final = 0.85  # of the same, where a row is missing
 UNLISTED_NUMBERING_SHARE: Final = 0.5  # of them, where there is no list that could answer
 LISTED_PER_NAME_SHARE: Final = 0.15  # of the citations; one work is cited a few times
@@ -142,7 +144,7 @@ SMALL_WORDS_MIN: Final = 3  # different ones in a title that shows its language
 SMALL_WORDS_OF_BODY: Final = 16
 SMALL_WORDS_SHARE: Final = 0.045  # of the body's words; English in English has 0.076 at least
 
-# Of words that are no language (`.language`). Measured on 259 whole JATS articles, also cut to
+# Of words that are not language (`.language`). Measured on 259 whole JATS articles, also cut to
 # 150 to 4,000 long words, and on technical books in Turkish, Chinese and Japanese.
 WORDS_SAMPLE: Final = 4000  # long words
 # (long words, share of them that occur once); the highest share of language is .57, .65, .71, .75

@@ -175,7 +175,7 @@ def _find_unshared_words(a: list[str], b: list[str]) -> tuple[list[str], list[st
             only_a += a[i:j]
             only_b += b[k:m]
     counted_a, counted_b = Counter(only_a), Counter(only_b)
-    # *Paper A* and *Paper B*: beside another letter, "a" is no article.
+    # *Paper A* and *Paper B*: beside another letter, "a" is not an article.
     small = _SMALL - {"a"} if {"b", "c", "d"} & {*only_a, *only_b} else _SMALL
     only_a = [word for word in (counted_a - counted_b).elements() if word not in small]
     only_b = [word for word in (counted_b - counted_a).elements() if word not in small]

@@ -194,7 +194,7 @@ def _check_uncited_references(found: Evidence, pages: int) -> Iterator[Sign]:
     by_number = len(cited) >= max(limits.BY_NUMBER_MIN, found.named) and (
         found.by_marks or not pages
     )
-    # Numbers that are no marks may count anything; a list in order of names is cited in none.
+    # Unmarked numbers may count anything; lists sorted by name are not cited by number.
     by_number = by_number and (found.by_marks or len(cited) >= limits.NUMBERING_SHARE * cited[-1])
     if by_number and cited[-1] <= 1.2 * listed:
         yield from _check_uncited_numbers(

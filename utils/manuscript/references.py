@@ -26,8 +26,8 @@ from ..search.compared_records import (
     ComparedRecord,
     compare_journals,
     compare_pages,
-    compare_volumes,
     compare_titles,
+    compare_volumes,
 )
 from ..search.reference_search import (
     WantedReference,

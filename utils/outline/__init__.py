@@ -46,12 +46,12 @@ __all__ = [
 ]
 
 MAX_HEADINGS = 2000
-"""More is no paper; what stands behind them belongs to the last."""
+"""No paper has more; any later text belongs to the last section."""
 _HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*)|(```|~~~)")
 _MAX_HEADING_CHARS = 500  # characters; more is a paragraph that begins with a sign
 _MIN_TOPIC_SECTIONS: Final = 2  # sections
 _HEADING_NUMBER = re.compile(r"[\W_]{0,4}(\d{1,2}(?:\.\s?\d{1,2}){0,4})[.):]?\s+\S")
-# What stands in one of these is a part of it, whatever its title: the Methods of an abstract.
+# Subsections of these keep the role whatever their title, like the Methods of an abstract.
 _CLOSED_ROLES: Final[frozenset[Role]] = frozenset(
     ["abstract", "highlights", "references", "peer review"]
 )
@@ -500,7 +500,7 @@ def _find_supplement_prefix(text: str, at: int) -> str:
 
 def _normalize_label(match: re.Match[str], number: str, extra: str) -> str:
     """Return the standard form of a figure's or table's label; empty if *match* is not a label."""
-    if not number[-1].isdigit() and not number.isupper():  # "tab in" is no Roman number
+    if not number[-1].isdigit() and not number.isupper():  # "in" of "tab in" is not a Roman number
         return ""
     kind = "Figure" if match["figure"] else "Scheme" if match["scheme"] else "Table"
     number = number.upper()

@@ -332,9 +332,9 @@ def to_title_key(text: str) -> str:
 def find_roles(title: str) -> tuple[Role, ...]:
     """Return the roles that a title names; empty for a title specific to the paper.
 
-    >>> find_roles_of_key("3. Results and Discussion")
+    >>> find_roles("3. Results and Discussion")
     ('results', 'discussion')
-    >>> find_roles_of_key("Материалы и методы"), find_roles_of_key("Binding")
+    >>> find_roles("Материалы и методы"), find_roles("Binding")
     (('methods',), ())
     """
     return _find_roles_in_table(title, _TITLE_LOOKUP, any)

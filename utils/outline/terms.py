@@ -24,9 +24,9 @@ from typing import Any
 from .words import GREEK, LIGATURES, UNSPACED
 
 FTS5 = "tokenize = \"unicode61 remove_diacritics 0 tokenchars '.'\""
-"""What SQLite's FTS5 is told, to split terms at blanks alone: "0.5" is one."""
+"""The FTS5 option that makes SQLite split terms only at spaces, so that "0.5" is one term."""
 _MARKUP = re.compile(r"</?(?:i|b|u|em|strong|sub|sup|sc|span|code)>", re.I)
-# A name in capitals with its number behind a blank is a compound; "day 6" and "Table 2" are none.
+# An all-capitals name, a space and a number are a compound; "day 6" and "Table 2" are not.
 # Blank and number come first in it, for there are fewer of them than capitals.
 _NAMES = "|".join(rf"(?<=\b[A-Z]{{{letters}}} )" for letters in range(2, 7))
 _NUMBERED = re.compile(rf" (?=\d{{1,3}}\b)(?:{_NAMES})")
