@@ -16,7 +16,7 @@ EXTRAS = Extras(
     citekey="doe2013cells",
     tags=("papershelf/full-text",),
     keywords=("cells: many", "- a list?"),
-    pdf="10.1000_a.pdf",
+    pdf="[[10.1000_a.pdf]]",
     cited=(("10.1000_b.md", "Roe 2012: On [moss] | fern"), ("10.1000_c#d.md", "On # signs")),
 )
 HOSTILE = [

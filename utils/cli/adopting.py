@@ -41,6 +41,12 @@ def add(commands: Commands) -> None:
         action="store_false",
         help="ask no site: identify papers that this machine has records of",
     )
+    adopt.add_argument(
+        "--by",
+        default="copy",
+        choices=("copy", "link", "place"),
+        help="how the shelf holds the files: a copy, a link, or where they are (copy)",
+    )
     adopt.add_argument("--dry-run", action="store_true", help="say what would be filed")
     adopt.add_argument(
         "--again", action="store_true", help="also read what an earlier run could not file"
@@ -60,6 +66,7 @@ def _adopt_folder(args: argparse.Namespace, library: Library) -> int:
         dry_run=args.dry_run,
         references=args.references,
         again=args.again,
+        by=args.by,
     )
     for line in adoption.unread_references:
         note(line)

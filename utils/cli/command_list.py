@@ -44,7 +44,7 @@ _CORE = {
         "list papers related to a paper: similar, citing or cited",
         ("31452104", "31452104 --kind cited-by --limit 50")),
     "shelf adopt": Command(".cli.adopting", "take a folder of PDF files onto the shelf",
-        ("~/Zotero/storage --dry-run", "scan0001.pdf --as 10.1371/journal.pone.0111303")),
+        ("~/Zotero/storage --by place", "scan0001.pdf --as 10.1371/journal.pone.0111303")),
     "shelf audit": Command(".cli.upkeep", "judge every text on the shelf again",
         ("", "31452104 --fix")),
     "shelf keep": Command(".cli.upkeep", "overrule the judges on one text",

@@ -270,6 +270,8 @@ def _list_papers(args: argparse.Namespace, library: Library) -> int:
     for stored in page:
         pdf = library.shelf.pdfs.find(stored)
         path = str(pdf.path) if pdf else ""
+        if problem := library.shelf.pdfs.find_problem(stored):
+            warn([f"The PDF of {stored.paper.ids}: {problem}"])
         say(_to_paper_row(stored, path) if args.json else _format_paper(stored, path), args.json)
     note(f"{len(page)} of {total:,} papers")
     if total <= args.start and total:

@@ -252,13 +252,14 @@ def _audit_shelf(args: argparse.Namespace, library: Library) -> int:
     if args.fix and not jobs:
         _note_downloads(changes)
     due = outcomes["changed"] and not args.fix
-    return NO_FULL_TEXT if outcomes["not_read"] or outcomes["lost"] or due else 0
+    problems = outcomes["not_read"] + outcomes["lost"] + outcomes["pdf_missing"]
+    return NO_FULL_TEXT if problems or due else 0
 
 
 def _format_result(one: AuditResult) -> str:
     was, now = (word.replace("_", " ") for word in (one.was, one.now))
     change = {"changed": f"{was} -> {now}", "by_hand": f"{now}, by hand"}
-    change |= {"lost": "lost", "restored": "restored"}
+    change |= {"lost": "lost", "restored": "restored", "pdf_missing": "its PDF is missing"}
     what = change.get(one.outcome, "could not be read")
     title = f" {one_line(one.title)[:80]}" if one.title else ""
     return f"{one.paper}: {what}{title}\n    {one_line(one.evidence)}\n    {one.file_path}"

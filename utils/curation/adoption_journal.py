@@ -28,7 +28,8 @@ from .inbox_files import fingerprint, status
 
 State = Literal[
     "filed", "ready", "on_shelf", "duplicate", "unsure", "unknown", "rejected", "not_paper",
-    "scanned", "encrypted", "damaged", "not_pdf", "too_large", "unreadable", "postponed",
+    "scanned", "encrypted", "damaged", "not_pdf", "too_large", "unreadable", "not_linked",
+    "postponed",
 ]  # fmt: skip
 STATES: dict[State, str] = {
     "filed": "filed on the shelf",
@@ -45,6 +46,7 @@ STATES: dict[State, str] = {
     "not_pdf": "not a PDF",
     "too_large": "too large",
     "unreadable": "cannot be opened",
+    "not_linked": "could not be linked or used where they are",
     "postponed": "not decided, because a site did not answer",
 }
 DONE: frozenset[State] = frozenset(("filed", "on_shelf", "duplicate"))
@@ -187,7 +189,7 @@ class AdoptionJournal:
             )
             mark = row["mark"]
             is_final = result.state in DONE or row["basis"] == self._basis
-            if is_final and result.state != "postponed":
+            if is_final and result.state not in ("not_linked", "postponed"):
                 self.results[mark], self.sha256[mark] = result, row["sha256"]
             else:
                 self.results.pop(mark, None)

@@ -28,7 +28,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from .. import readers as formats
 from ..command_line import command_line
@@ -52,7 +52,7 @@ _READERS = 4
 _FILES_PER_READER = 4  # files under way for each reader
 _CONFIRM_BATCH = 100  # texts whose verdict stays are written together
 Decision = Literal["full_text", "rejected"]
-Outcome = Literal["unchanged", "changed", "by_hand", "not_read", "lost", "restored"]
+Outcome = Literal["unchanged", "changed", "by_hand", "not_read", "lost", "restored", "pdf_missing"]
 _LOST = "The file is missing. audit --fix restores it from the stored download, where there is one."
 _RESTORED = "The file was missing; it was restored from the stored download."
 _NOTHING_KEPT = (
@@ -69,7 +69,8 @@ class AuditResult:
     outcome : str
         ``unchanged``; ``changed``; ``by_hand`` (decided by hand: not judged); ``not_read`` (the
         file cannot be read: ``evidence`` says why); ``lost`` (the file is gone); ``restored`` (it
-        was gone, and is made again from the kept bytes).
+        was gone, and is made again from the kept bytes); ``pdf_missing`` (the person's file that
+        is its PDF was moved or changed: ``evidence`` says what to type).
     was, now : str
         Its kind, or the verdict of what was rejected.
     evidence : str
@@ -90,6 +91,14 @@ class AuditResult:
     def row(self) -> dict[str, Any]:
         """The fields, for JSON."""
         return {**asdict(self), "jobs": list(self.jobs)}
+
+
+class _JudgedText(NamedTuple):
+    """A text, the same text as judged now or the error, and what is wrong with its PDF."""
+
+    stored: StoredPaper
+    judged: StoredPaper | Exception
+    pdf_problem: str
 
 
 @dataclass(slots=True)
@@ -133,8 +142,9 @@ class Audit:
                     yield self._find_again(lost, ledgers)
                 else:
                     present.append(file)
-            for stored, judged_text in self._judged_texts(present):
-                yield self._apply_verdict(stored, judged_text, ledgers)
+            for one in self._judged_texts(present):
+                result = self._apply_verdict(one.stored, one.judged, ledgers)
+                yield _add_pdf_problem(result, one.pdf_problem)
             self._confirm()
             if self.fix:
                 refresh_notes(self.shelf)
@@ -152,14 +162,12 @@ class Audit:
         self.shelf.find_by_file(file)  # which takes it out of the catalogue
         return _to_result(lost, "lost", was, was, _NOTHING_KEPT, ledgers.record_loss(lost))
 
-    def _judged_texts(
-        self, names: Sequence[str]
-    ) -> Iterator[tuple[StoredPaper, StoredPaper | Exception]]:
-        """Each text that is there, and the same as judged now (or an error); a few files ahead."""
+    def _judged_texts(self, names: Sequence[str]) -> Iterator[_JudgedText]:
+        """Yield each text that is there, as judged now; a few files ahead."""
         readers = min(_READERS, os.cpu_count() or 1)
         pool = ThreadPoolExecutor(readers, "audit")
         files = iter(names)
-        under_way: deque[Future[tuple[StoredPaper, StoredPaper | Exception] | None]] = deque()
+        under_way: deque[Future[_JudgedText | None]] = deque()
         try:
             while True:
                 for file in islice(files, readers * _FILES_PER_READER - len(under_way)):
@@ -172,15 +180,17 @@ class Audit:
             # After Ctrl-C or a closed pipe, no further text is judged.
             pool.shutdown(wait=False, cancel_futures=True)
 
-    def _judge_file(self, file: str) -> tuple[StoredPaper, StoredPaper | Exception] | None:
-        """Return a text and its newly judged copy, or an error; None if the file is gone."""
+    def _judge_file(self, file: str) -> _JudgedText | None:
+        """Judge a text again; None if the file is gone."""
         stored = self.shelf.find_by_file(file)
         if stored is None:  # gone since
             return None
+        problem = self.shelf.pdfs.find_problem(stored, reads_bytes=True)
         try:
-            return stored, stored if stored.by_hand else judge_stored(stored, self.shelf, self.read)
+            judged = stored if stored.by_hand else judge_stored(stored, self.shelf, self.read)
         except (StoreFailed, RuntimeError) as error:  # of one text; the others go on
-            return stored, error
+            return _JudgedText(stored, error, problem)
+        return _JudgedText(stored, judged, problem)
 
     def _apply_verdict(
         self, stored: StoredPaper, judged_text: StoredPaper | Exception, ledgers: Ledgers
@@ -315,6 +325,15 @@ def _to_result(
 ) -> AuditResult:
     paper = stored.paper
     return AuditResult(str(paper.ids), paper.title, outcome, was, now, evidence, stored.path, jobs)
+
+
+def _add_pdf_problem(result: AuditResult, problem: str) -> AuditResult:
+    """Return a result that also reports what is wrong with the PDF of the text."""
+    if not problem:
+        return result
+    if result.outcome in ("unchanged", "by_hand"):
+        return replace(result, outcome="pdf_missing", evidence=problem)
+    return replace(result, evidence=f"{result.evidence} {problem}")
 
 
 def _get_file_name(stored: StoredPaper) -> str:

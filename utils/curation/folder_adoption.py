@@ -12,7 +12,8 @@ Files are then worked on in groups:
 3. A file that fits exactly one paper is filed, judged like a download. Any other is reported with
    the reason, the papers that it may be, and what to type to decide.
 
-Nothing in the folder is changed, moved or deleted.
+Nothing in the folder is changed, moved or deleted. The shelf copies the PDF files, links them, or
+uses them where they are (`..shelf.pdf_files`).
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from ..lists.attachments import AttachedPaper, find_attached, read_attached_pape
 from ..model.identifiers import Ids
 from ..model.paper import Document, Paper, StoredPaper
 from ..search.reference_search import STEPS, WantedReference, yield_candidates
+from ..shelf.pdf_files import HeldBy, OwnFile
 from ..system.plain_text import one_line
 from ..system.safe_files import disk_errors
 from .adoption_journal import (
@@ -60,6 +62,7 @@ _REFERENCE_SUFFIXES = (".bib", ".ris", ".rdf", ".xml")
 _PLACE = "your folder"
 _SAME_PAPER = "It is the same paper as"
 _CHANGED = "It changed while it was read. Run this again."
+_FOUND_AGAIN = "It is the PDF of a text on the shelf, moved or changed since; it is used again."
 _SCANNED = (
     "Its pages are pictures. To read their text, run: "
     'pip install "papershelf[ocr]" (checkout: uv sync --inexact --extra ocr)'
@@ -106,11 +109,15 @@ class FolderAdoption:
         itself are used, too.
     again : bool, optional
         Whether files that are not on the shelf are read again although they did not change.
+    held_by : str, optional
+        How the shelf holds the files: ``copy``; ``link`` (a copy-on-write clone, or else a hard
+        link); ``place`` (the shelf records where they are).
 
     Raises
     ------
     BadRequest
-        The folder does not exist, cannot be read, or belongs to the shelf.
+        The folder does not exist, cannot be read, or belongs to the shelf; or its files cannot be
+        linked.
     """
 
     def __init__(
@@ -123,8 +130,9 @@ class FolderAdoption:
         decided: Ids | None = None,
         references: Sequence[Path] = (),
         again: bool = False,
+        held_by: HeldBy = "copy",
     ) -> None:
-        self.ladder, self.dry_run = ladder, dry_run
+        self.ladder, self.dry_run, self._held_by = ladder, dry_run, held_by
         self._decided = decided or Ids()
         path = folder.expanduser().absolute()
         self.folder = path.parent if path.is_file() else path
@@ -132,6 +140,8 @@ class FolderAdoption:
         self.files, self._unread = (
             ([path], []) if path.is_file() else list_pdfs(path, ladder.shelf.folder.absolute())
         )
+        if held_by == "link" and self.files and not dry_run:
+            ladder.shelf.check_link(self.files[0])
         if asks_sources:
             ladder.web.settings.require_email("NCBI")
         beside = _list_reference_files(self.folder)
@@ -304,7 +314,11 @@ class FolderAdoption:
             return self._to_result(path, "duplicate", f"{_SAME_PAPER} {first}.", paper)
         if self.dry_run:
             return self._to_result(path, "ready", document.evidence, paper)
-        stored, detail = file_text(shelf, path, content, paper, document)
+        own = OwnFile(path, self._held_by)
+        try:
+            stored, detail = file_text(shelf, path, content, paper, document, own)
+        except BadRequest as refusal:
+            return self._to_result(path, "not_linked", str(refusal), paper)
         self._first_files[stored.path] = shown
         self._ledgers.record_arrival(stored)
         return self._to_result(path, "filed", detail, stored.paper, stored)
@@ -319,10 +333,25 @@ class FolderAdoption:
             return self._to_result(path, "filed", present.evidence, paper, present)
         if first != display_path(path, self.folder):
             return self._to_result(path, "duplicate", f"{_SAME_PAPER} {first}.", paper, present)
-        if shelf.keep_pdfs and not (self.dry_run or shelf.pdfs.find(present)):
-            shelf.add_pdf(present, replace(content.fetched, ids=paper.ids))
+        has_changed = bool(shelf.pdfs.find_problem(present))
+        wants_pdf = has_changed or (shelf.keep_pdfs and not shelf.pdfs.find(present))
+        if wants_pdf and not self.dry_run:
+            try:
+                self._add_pdf(path, content, present)
+            except BadRequest as refusal:
+                return self._to_result(path, "not_linked", str(refusal), paper, present)
+        if has_changed:
+            return self._to_result(path, "filed", _FOUND_AGAIN, paper, present)
         detail = f"The shelf has its full text, by {present.via}; it stays."
         return self._to_result(path, "on_shelf", detail, paper, present)
+
+    def _add_pdf(self, path: Path, content: InboxFile, present: StoredPaper) -> None:
+        """Give a text on the shelf its PDF: a copy, or the person's file."""
+        fetched = replace(content.fetched, ids=present.paper.ids)
+        if self._held_by == "copy":
+            self.ladder.shelf.add_pdf(present, fetched)
+        else:
+            self.ladder.shelf.hold_pdf(present, fetched, OwnFile(path, self._held_by))
 
     # -- reporting ---------------------------------------------------------------------------
 

@@ -27,6 +27,7 @@ from ..model.identifiers import Ids
 from ..model.paper import Attempt, Document, Paper, StoredPaper
 from ..model.versions import get_shelf_version
 from ..shelf import Shelf
+from ..shelf.pdf_files import OwnFile
 from ..system.plain_text import one_line
 from .file_matching import BY_NAME, FileMatcher, Match
 from .inbox_files import (
@@ -245,12 +246,17 @@ class Inbox:
 
 
 def file_text(
-    shelf: Shelf, path: Path, found: InboxFile, paper: Paper, document: Document
+    shelf: Shelf,
+    path: Path,
+    found: InboxFile,
+    paper: Paper,
+    document: Document,
+    own_file: OwnFile | None = None,
 ) -> tuple[StoredPaper, str]:
     """Save a text that was accepted for a paper; return what the shelf has now, and why.
 
     A full text is not replaced unasked, unless a person handed it in, too: a PDF is seldom better
-    than what PMC sends.
+    than what PMC sends. *own_file* is linked or used where it is, instead of copied.
     """
     present = find_same_version(shelf, paper, document)
     if present and present.verdict == "full_text" and present.via != VIA:
@@ -264,6 +270,7 @@ def file_text(
         replace(found.fetched, ids=paper.ids),
         source="arXiv" if paper.ids.arxiv and not paper.ids.doi else "DOI",
         attempts=[*attempts, Attempt(VIA, "saved", f"{display_name(path)}: {detail}")],
+        own_file=own_file,
     )
     return stored, detail
 

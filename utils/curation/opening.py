@@ -41,11 +41,14 @@ def locate(paper: str, shelf: Shelf, what: Openable | Literal[""] = "") -> str:
             return str(address)
         raise NotFound(f"{ids} has no page on the web: its identifiers lead to none.")
     pdf = shelf.pdfs.find(stored)
+    if what != "text" and pdf is None and (problem := shelf.pdfs.find_problem(stored)):
+        raise NotFound(f"The PDF of {ids} cannot be opened: {problem}")
     if what == "pdf" and pdf is None:
         hint = f"To fetch it: {command_line(f'shelf pdf {ids.key}')}"
         raise NotFound(f"{ids} has no PDF on the shelf.", hint)
     path = pdf.path if pdf and what != "text" else Path(stored.path)
-    if not path.resolve().is_relative_to(shelf.folder.resolve()):
+    is_placed = pdf is not None and pdf.held_by == "place" and not path.is_symlink()
+    if not is_placed and not path.resolve().is_relative_to(shelf.folder.resolve()):
         msg = f"{path.name} is a link to a file outside of the shelf, and is not opened."
         raise BadRequest(msg, f"Look at it yourself: {path}")
     return str(path)

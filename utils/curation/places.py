@@ -14,13 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from ..command_line import command_line
-from ..errors import BadRequest, StoreFailed
+from ..errors import BadRequest, NotFound, StoreFailed
 from ..model.paper import StoredPaper
 from ..model.passage import Anchor, SourcePlace
 from ..outline.blocks import build_anchors
 from ..readers.source_words import Finder, words_of
 from ..shelf import Shelf
-from ..shelf.pdf_files import get_pdf_path
 from ..shelf.record import RawAnswer
 from ..system import safe_files
 from ..system.plain_text import shorten, to_plain_json
@@ -34,7 +33,7 @@ _FORMAT_VERSION = 1  # counted up when places are found in another way
 class Places:
     """The blocks of a text with their places; ``url`` is where the bytes came from.
 
-    ``media`` is empty where they were not kept.
+    ``media`` is empty where they were not kept; ``pdf`` is the PDF of the text.
     """
 
     stored: StoredPaper
@@ -42,6 +41,7 @@ class Places:
     anchors: tuple[Anchor, ...]
     media: str = ""
     url: str = ""
+    pdf: Path | None = None
 
     def named(self, wanted: str) -> Anchor:
         """Return the block with a name, or the block at a range of characters (``1200:1350``).
@@ -68,8 +68,8 @@ class Places:
         """Return the browser address of a block: PDF page or part of a web page; else empty."""
         place = next(iter(anchor.sources), SourcePlace())
         if place.page:
-            file = get_pdf_path(self.stored)
-            return f"{file.as_uri() if file.is_file() else self.url}#page={place.page}"
+            pdf = self.pdf if self.pdf and self.pdf.is_file() else None
+            return f"{pdf.as_uri() if pdf else self.url}#page={place.page}"
         if self.media == "html":
             return f"{self.url}#{place.id}" if place.id else self.url
         return ""
@@ -81,9 +81,11 @@ def locate_blocks(paper: str, shelf: Shelf) -> Places:
     Raises
     ------
     BadRequest, NotFound
-        As in `.reading.find`.
+        As in `.reading.find`; or the PDF of the text was moved or changed.
     """
     stored = find(paper, shelf)
+    if problem := shelf.pdfs.find_problem(stored):
+        raise NotFound(f"The PDF of {stored.paper.ids} cannot be read: {problem}")
     text, raw = shelf.read_text(stored), shelf.raw(stored)
     anchors = build_anchors(text)
     if raw is None:
@@ -95,7 +97,9 @@ def locate_blocks(paper: str, shelf: Shelf) -> Places:
         _store_places(file, stored, anchors)
     else:
         anchors = tuple(replace(one, sources=kept.get(one.name, ())) for one in anchors)
-    return Places(stored, text, anchors, raw.fetched.media, raw.fetched.url)
+    pdf = shelf.pdfs.find(stored)
+    path = pdf.path if pdf else None
+    return Places(stored, text, anchors, raw.fetched.media, raw.fetched.url, path)
 
 
 def _find_places(text: str, anchors: Iterable[Anchor], raw: RawAnswer) -> tuple[Anchor, ...]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..model.paper import StoredPaper
     from ..shelf import RebuildReport
     from ..shelf.conversion import Form
+    from ..shelf.pdf_files import HeldBy
 
 
 class Upkeep(Namespace):
@@ -53,10 +54,12 @@ class Upkeep(Namespace):
         dry_run: bool = False,
         references: Sequence[str | Path] = (),
         again: bool = False,
+        by: HeldBy = "copy",
     ) -> FolderAdoption:
         """Take the PDF files of a folder onto the shelf; iterating over the result does the work.
 
-        With *paper*, *folder* is one file, which is that paper. See
+        *by* is ``copy``, ``link`` or ``place`` (the files stay where they are). With *paper*,
+        *folder* is one file, which is that paper. See
         `..curation.folder_adoption.FolderAdoption`.
         """
         from pathlib import Path
@@ -72,6 +75,7 @@ class Upkeep(Namespace):
             decided=Ids.parse(paper) if paper else Ids(),
             references=[Path(one) for one in references],
             again=again,
+            held_by=by,
         )
 
     def audit(self, papers: Iterable[str | int | Ids] = (), *, fix: bool = False) -> Audit:

@@ -10,8 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
+from ..errors import StoreFailed
 from ..model.job import Harvested, find_most_informative
 from ..model.paper import Paper, StoredPaper, Version
 from ..model.sites import get_keeping_terms
@@ -20,7 +23,10 @@ from ..shelf import Shelf
 
 
 class HeldPdf(NamedTuple):
-    """A PDF that the shelf holds: its size in bytes, how to read it, and where it came from."""
+    """A PDF that the shelf holds: its size in bytes, how to read it, and where it came from.
+
+    ``path`` is the file of a person that the shelf has no copy of.
+    """
 
     size: int
     read: Callable[[], bytes]
@@ -28,6 +34,7 @@ class HeldPdf(NamedTuple):
     version: Version = ""
     license: str = ""
     is_rendering: bool = False
+    path: Path | None = None
 
 
 PrintText = Callable[[StoredPaper], HeldPdf]
@@ -130,12 +137,27 @@ def find_pdf(stored: StoredPaper, shelf: Shelf) -> HeldPdf | None:
     """Return the PDF of a text: the file next to it, else the bytes it was read from."""
     if found := shelf.pdfs.find(stored):
         source = (found.via, found.version or stored.version, found.license)
+        if found.held_by != "copy":
+            if shelf.pdfs.find_problem(stored, reads_bytes=True):
+                return None
+            read = partial(_read_own_file, stored, shelf)
+            return HeldPdf(found.size, read, *source, path=found.path)
         return HeldPdf(found.path.stat().st_size, found.path.read_bytes, *source)
     raw = shelf.raw(stored)
     if raw is None or raw.fetched.media != "pdf":
         return None
     source = (stored.via, stored.version, stored.license)
-    return HeldPdf(len(raw.fetched.body), lambda: _read_original(stored, shelf), *source)
+    return HeldPdf(len(raw.fetched.body), partial(_read_original, stored, shelf), *source)
+
+
+def _read_own_file(stored: StoredPaper, shelf: Shelf) -> bytes:
+    """Return the bytes of a person's file, which must not have changed meanwhile."""
+    body = shelf.pdfs.read_own_file(stored)
+    if body is None:
+        raise StoreFailed(
+            f"The PDF of {stored.paper.ids} cannot be read.", "Run the command again."
+        )
+    return body
 
 
 def _read_original(stored: StoredPaper, shelf: Shelf) -> bytes:
@@ -144,7 +166,9 @@ def _read_original(stored: StoredPaper, shelf: Shelf) -> bytes:
 
 
 def _explain_missing_pdf(stored: StoredPaper, shelf: Shelf) -> str:
-    """Return what the routes to a PDF answered; "" if none was asked."""
+    """Return what happened to the PDF, or what the routes to one answered; "" if none was asked."""
+    if problem := shelf.pdfs.find_problem(stored, reads_bytes=True):
+        return problem
     attempt = find_most_informative(shelf.pdfs.attempts(stored))
     if attempt is None:
         return ""

@@ -83,7 +83,7 @@ class Extras:
     keywords : tuple of str
         The authors' keywords, or the subject headings.
     pdf : str
-        The name of the PDF next to the note; empty where there is none.
+        The link to the PDF; empty where there is none.
     cited : tuple of tuple
         File name and description of each paper on the shelf that the paper cites.
     """
@@ -254,7 +254,7 @@ def _list_properties(file: PaperFile, extras: Extras, tags: tuple[str, ...]) -> 
     if extras.keywords:
         yield from _list_values("keywords", list(extras.keywords))
     if extras.pdf:
-        yield f"pdf: {_quote(f'[[{extras.pdf}]]')}\n"
+        yield f"pdf: {_quote(extras.pdf)}\n"
     if file.retracted:
         yield "retracted: true\n"
     yield from (f"{name}: {_quote(value)}\n" for name, value in header.items())

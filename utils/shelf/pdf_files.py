@@ -8,23 +8,44 @@ missing and is fetched again.
 A PDF that a text was read from is a hard link to the kept bytes where the file system has hard
 links; a linked file is read-only, because a program that changed it would change the kept bytes.
 A file that a person put there, or changed, is never replaced.
+
+The shelf can also use a person's file (`OwnFile`) instead of a copy: as a hard link next to the
+text, or where it is. Then the shelf keeps no bytes of its own, and the facts hold the path, the
+size, the time and the checksum of the file. A file that was moved or changed is not used, and
+`PdfFiles.find_problem` says so. The mode and the content of a person's file never change.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
+import logging
 import os
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
+from ..command_line import command_line
+from ..errors import BadRequest
 from ..model.paper import Attempt, Fetched, StoredPaper, Version, utc_now
 from ..system import safe_files
+from ..system.file_clones import clone_file
 
+log = logging.getLogger(__name__)
 _READ_ONLY = 0o444
+HeldBy = Literal["copy", "link", "place"]
+"""How the shelf holds the bytes of a PDF: as a copy, as a hard link, or where the PDF is."""
+_NO_LINK = {errno.EXDEV, errno.EPERM, errno.EACCES, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
+
+
+class OwnFile(NamedTuple):
+    """A person's PDF, and how the shelf is to hold it."""
+
+    path: Path
+    held_by: HeldBy
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +64,12 @@ class PdfFile:
         The checksum of the PDF as it was fetched.
     saved_at : str
         The moment it was saved, as an ISO timestamp.
+    held_by : str
+        ``link`` or ``place`` for a person's file that the shelf has no copy of.
+    own_path : str
+        The path of the person's file.
+    size, mtime_ns : int
+        The size and the modification time of the person's file.
     """
 
     path: Path
@@ -52,6 +79,10 @@ class PdfFile:
     license: str = ""
     sha256: str = ""
     saved_at: str = ""
+    held_by: HeldBy = "copy"
+    own_path: str = ""
+    size: int = 0
+    mtime_ns: int = 0
 
 
 class PdfFiles:
@@ -68,21 +99,67 @@ class PdfFiles:
         self._facts = folder / safe_files.PRIVATE_FOLDER / "pdfs"
 
     def find(self, stored: StoredPaper) -> PdfFile | None:
-        """Return the PDF of a text; None where the shelf has none."""
-        path = get_pdf_path(stored)
-        if not path.is_file():
+        """Return the PDF of a text; None where the shelf has none that can be used."""
+        pdf = self._recall(stored)
+        if pdf.held_by == "copy":
+            return pdf if pdf.path.is_file() else None
+        return None if _find_change(pdf) else pdf
+
+    def has_file(self, stored: StoredPaper) -> bool:
+        """Return whether a text has a PDF, also one that cannot be used now."""
+        pdf = self._recall(stored)
+        return pdf.held_by == "place" or pdf.path.is_file()
+
+    def find_problem(self, stored: StoredPaper, *, reads_bytes: bool = False) -> str:
+        """Return why a person's file, which is the PDF of a text, cannot be used; otherwise "".
+
+        With *reads_bytes*, the checksum is compared even if size and time are as before.
+        """
+        pdf = self._recall(stored)
+        change = "" if pdf.held_by == "copy" else _find_change(pdf, reads_bytes=reads_bytes)
+        if not change:
+            return ""
+        again = command_line(f"adopt FOLDER --by {pdf.held_by}")
+        return f"{change} To use it again, adopt the folder that has it: {again}"
+
+    def read_own_file(self, stored: StoredPaper) -> bytes | None:
+        """Return the bytes of a person's file; None if the text has none, or it has changed."""
+        pdf = self._recall(stored)
+        if pdf.held_by == "copy":
             return None
+        with contextlib.suppress(OSError):
+            body = pdf.path.read_bytes()
+            if hashlib.sha256(body).hexdigest() == pdf.sha256:
+                return body
+        log.warning("%s: %s", stored.path, self.find_problem(stored, reads_bytes=True))
+        return None
+
+    def _recall(self, stored: StoredPaper) -> PdfFile:
+        """Return the recorded facts about the PDF of a text, whether or not the PDF is there."""
+        beside = get_pdf_path(stored)
         facts = self._read_facts(stored).get("pdf", {})
         with contextlib.suppress(TypeError):  # written by another version
-            return PdfFile(path, **facts)
-        return PdfFile(path)
+            pdf = PdfFile(beside, **facts)
+            if pdf.held_by != "place":
+                return pdf
+            if not beside.is_file():  # else a person put another PDF next to the text
+                return replace(pdf, path=Path(pdf.own_path))
+        return PdfFile(beside)
 
     def list_stems(self) -> frozenset[str]:
-        """Return the names of all PDF files of the shelf, without their endings."""
+        """Return the names of all texts of the shelf that have a PDF, without their endings."""
         if not self.folder.is_dir():
             return frozenset()
         with safe_files.disk_errors(self.folder, "read"), os.scandir(self.folder) as found:
-            return frozenset(one.name[:-4] for one in found if one.name.endswith(".pdf"))
+            beside = {one.name[:-4] for one in found if one.name.endswith(".pdf")}
+        return frozenset(beside | set(self._list_placed()))
+
+    def _list_placed(self) -> Iterator[str]:
+        """Yield the names of the texts whose PDF is a file in another folder."""
+        for facts in self._facts.glob("*.json"):
+            stored_pdf = _load_facts(facts).get("pdf", {})
+            if stored_pdf.get("held_by") == "place" and Path(stored_pdf["own_path"]).is_file():
+                yield facts.stem
 
     def attempts(self, stored: StoredPaper) -> tuple[Attempt, ...]:
         """Return the last attempts to fetch the PDF of a text."""
@@ -124,23 +201,91 @@ class PdfFiles:
             hashlib.sha256(fetched.body).hexdigest(),
             utc_now(),
         )
-        there = self.find(stored)
-        if there and _compute_checksum(there.path) not in ("", there.sha256):
-            return there  # a person put it there, or changed it
-        if there and there.sha256 == made.sha256:
+        if there := self._find_lasting(stored, made.sha256):
             return there
         self._write_facts(stored, made, attempts)
         if same_bytes is None or not _link(same_bytes, made.path, Path(stored.path)):
             safe_files.write_file(made.path, fetched.body)
         return made
 
+    def _find_lasting(self, stored: StoredPaper, sha256: str) -> PdfFile | None:
+        """Return the PDF that must not be replaced by one with this checksum."""
+        there = self._recall(stored)
+        if there.held_by != "place" and there.path.is_file():
+            is_ours = _compute_checksum(there.path) == there.sha256
+            # Any other file was put there, or changed, by a person.
+            return there if not is_ours or there.sha256 == sha256 else None
+        return there if there.sha256 == sha256 and self.find(stored) else None
+
+    def check_link(self, path: Path) -> None:
+        """Check that a person's file can be cloned or linked into the shelf; leave no trace.
+
+        Raises
+        ------
+        BadRequest
+            It cannot.
+        """
+        part = safe_files.build_part_path(self.folder / path.name)
+        try:
+            if path.is_file() and not clone_file(path, part):
+                link_own_file(path, part)
+        finally:
+            safe_files.delete_file(part)
+
+    def hold(self, stored: StoredPaper, fetched: Fetched, own: OwnFile) -> bool:
+        """Make a person's file the PDF of a text, without a copy; the file does not change.
+
+        Returns
+        -------
+        bool
+            False if the file next to the text is a person's, which must stay.
+
+        Raises
+        ------
+        BadRequest
+            The file cannot be linked, or does not have the fetched bytes.
+        StoreFailed
+            The disk refuses.
+        """
+        beside, sha256 = get_pdf_path(stored), hashlib.sha256(fetched.body).hexdigest()
+        if beside.is_file():
+            digest = _compute_checksum(beside)
+            links_same = own.held_by == "link" and digest == sha256
+            if digest != self._recall(stored).sha256 and not links_same:
+                return False
+        pdf = PdfFile(
+            beside,
+            "",
+            fetched.via,
+            fetched.version or stored.version,
+            fetched.license or stored.license,
+            sha256,
+            utc_now(),
+            own.held_by,
+            str(own.path),
+        )
+        if own.held_by == "place":
+            self._write_facts(stored, _add_state(pdf, own.path), ())
+            safe_files.delete_file(beside)
+            return True
+        part = safe_files.build_part_path(beside)
+        try:
+            link_own_file(own.path, part)
+            self._write_facts(stored, _add_state(pdf, part), ())
+            with safe_files.disk_errors(beside):
+                safe_files.replace_file(part, beside)
+                safe_files.sync_folder(beside.parent)
+        finally:
+            safe_files.delete_file(part)
+        return True
+
     def holds(self, stored: StoredPaper, body: bytes) -> bool:
         """Return whether the PDF of a text has these bytes."""
-        path = get_pdf_path(stored)
-        return path.is_file() and _compute_checksum(path) == hashlib.sha256(body).hexdigest()
+        pdf = self.find(stored)
+        return pdf is not None and _compute_checksum(pdf.path) == hashlib.sha256(body).hexdigest()
 
     def remove(self, stored: StoredPaper) -> None:
-        """Delete the PDF of a text, and the facts about it."""
+        """Delete the PDF of a text, and the facts about it; a person's own file stays."""
         safe_files.delete_file(get_pdf_path(stored))
         safe_files.delete_file(self._facts_path(stored))
 
@@ -151,23 +296,21 @@ class PdfFiles:
     def hand_on(self, old: StoredPaper, heir: StoredPaper) -> None:
         """Give the PDF of a text that was replaced to the text that replaced it."""
         path, target = get_pdf_path(old), get_pdf_path(heir)
-        if not path.is_file() or target.exists():
+        is_placed = self._recall(old).held_by == "place"
+        if target.exists() or not (is_placed or path.is_file()):
             return
         with safe_files.disk_errors(path):
             with contextlib.suppress(FileNotFoundError):
                 self._facts_path(old).replace(self._facts_path(heir))
-            path.rename(target)
+            if not is_placed:
+                path.rename(target)
             safe_files.sync_folder(self.folder)
 
     def _facts_path(self, stored: StoredPaper) -> Path:
         return self._facts / f"{Path(stored.path).stem}.json"
 
     def _read_facts(self, stored: StoredPaper) -> dict[str, Any]:
-        try:
-            facts = json.loads(self._facts_path(stored).read_bytes())
-        except (OSError, ValueError):
-            return {}
-        return facts if isinstance(facts, dict) else {}
+        return _load_facts(self._facts_path(stored))
 
     def _write_facts(
         self, stored: StoredPaper, pdf: PdfFile | None, attempts: Sequence[Attempt]
@@ -182,6 +325,79 @@ class PdfFiles:
 def get_pdf_path(stored: StoredPaper) -> Path:
     """Return the place of a text's PDF, whether or not there is one."""
     return Path(stored.path).with_suffix(".pdf")
+
+
+def clone_own_file(own: OwnFile, body: bytes, target: Path) -> bool:
+    """Make *target* a clone of a person's file; return False where that cannot be done."""
+    if own.held_by != "link" or not clone_file(own.path, target):
+        return False
+    if target.read_bytes() == body:
+        return True
+    target.unlink()
+    return False
+
+
+def link_own_file(path: Path, target: Path) -> None:
+    """Make *target* a hard link to a person's file.
+
+    Raises
+    ------
+    BadRequest
+        The file system cannot link the file.
+    StoreFailed
+        The disk refuses.
+    """
+    try:
+        os.link(path, target, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in _NO_LINK:
+            with safe_files.disk_errors(target):
+                raise
+        reason = "it is on another disk" if error.errno == errno.EXDEV else error.strerror
+        msg = f"{path} cannot be linked into {target.parent}: {reason}."
+        raise BadRequest(
+            msg, "Use the file where it is: --by place; or copy it: --by copy."
+        ) from None
+
+
+def _add_state(pdf: PdfFile, path: Path) -> PdfFile:
+    """Return the facts with size and time of a person's file.
+
+    Raises
+    ------
+    BadRequest
+        The file does not have the bytes that the facts are about.
+    """
+    with safe_files.disk_errors(path, "read"):
+        status, digest = path.stat(), _compute_checksum(path)
+    if digest != pdf.sha256:
+        msg = f"{pdf.own_path} is compressed, or it changed while it was read."
+        raise BadRequest(msg, "Run the command again, or copy the file: --by copy.")
+    return replace(pdf, size=status.st_size, mtime_ns=status.st_mtime_ns)
+
+
+def _find_change(pdf: PdfFile, *, reads_bytes: bool = False) -> str:
+    """Return what happened to a person's file since it was adopted; "" if nothing did."""
+    try:
+        status = pdf.path.stat()
+        same = (status.st_size, status.st_mtime_ns) == (pdf.size, pdf.mtime_ns)
+        if same and not reads_bytes:
+            return ""
+        if hashlib.sha256(pdf.path.read_bytes()).hexdigest() == pdf.sha256:
+            return ""
+    except (FileNotFoundError, NotADirectoryError):
+        return f"{pdf.path} was moved or deleted, or its disk is not connected."
+    except OSError as error:
+        return f"{pdf.path} cannot be read: {error.strerror}."
+    return f"{pdf.path} was changed after it was adopted."
+
+
+def _load_facts(path: Path) -> dict[str, Any]:
+    try:
+        facts = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return facts if isinstance(facts, dict) else {}
 
 
 def _compute_checksum(path: Path) -> str:

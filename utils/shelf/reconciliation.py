@@ -32,7 +32,6 @@ from ..readers.reader_processes import read_in_child
 from ..system import safe_files
 from . import adoption, paper_file, quarantine
 from .catalogue import Entry
-from .pdf_files import PdfFiles
 from .record import ADOPTED, WITHOUT_TEXT, Record, renewed_record, sections_of, sha256
 from .shelf_writer import ShelfWriter, with_checksum
 from .vault import is_text_file, read_file
@@ -71,7 +70,7 @@ class Reconciler:
         self.writer = writer
         self.folder = writer.folder
         self.catalogue = writer.catalogue
-        self.pdfs = PdfFiles(writer.folder)
+        self.pdfs = writer.pdfs
         self._capitals: dict[str, str] | None = None
 
     # -- unfinished changes ------------------------------------------------------------------
@@ -149,8 +148,9 @@ class Reconciler:
         Returns False where no text did: they and the record wait, as after a renaming by hand.
         """
         folder = paper_file.objects_folder(self.folder / file)
-        has_objects = folder.is_dir() or folder.with_suffix(".pdf").is_file()
-        if not has_objects or (old := self.writer.record_of(file)) is None:
+        if (old := self.writer.record_of(file)) is None:
+            return True
+        if not (folder.is_dir() or self.pdfs.has_file(old.stored)):
             return True
         heirs = [one for _, one in self.writer.rivals(old) if one.file != file]
         if not heirs:

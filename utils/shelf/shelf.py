@@ -30,7 +30,7 @@ from . import paper_file, quarantine
 from .catalogue import Catalogue, CatalogueBroken, Entry, healing
 from .conversion import Conversion, Form
 from .listing import ListingFilter
-from .pdf_files import PdfFile
+from .pdf_files import OwnFile, PdfFile, clone_own_file, get_pdf_path
 from .reconciliation import SURVEYED, RebuildReport, Reconciler
 from .record import (
     RawAnswer,
@@ -41,7 +41,7 @@ from .record import (
     renewed_record,
     writable,
 )
-from .shelf_writer import ShelfWriter, file_together
+from .shelf_writer import KeepBytes, ShelfWriter, file_together
 from .vault import read_file
 from .verdicts import Verdicts
 
@@ -212,15 +212,19 @@ class Shelf:
         *,
         source: str,
         attempts: Sequence[Attempt],
+        own_file: OwnFile | None = None,
     ) -> StoredPaper:
         """Put a full text on the shelf, in place of an abstract if there is one.
 
-        `.shelf_writer` says what is written and in which order.
+        `.shelf_writer` says what is written and in which order. *own_file* is a person's file with
+        the fetched bytes, which is linked or used where it is.
 
         Returns what is on the shelf afterwards: the better text that was there already, if any.
 
         Raises
         ------
+        BadRequest
+            The person's file cannot be linked, or has changed. Nothing has changed on the shelf.
         StoreFailed
             The disk refused. Nothing has changed, or the text is there without its PDF.
         """
@@ -232,9 +236,11 @@ class Shelf:
         self._set_aside_part(new)
         part = safe_files.build_part_path(self._writer.raw / "new")
         try:
-            self._writer.bodies.link_or_write(fetched.body, part)
+            keep_bytes = self._writer.stage_bytes(fetched, own_file, part)
             stored = self._file_paper(
-                new, lambda record: paper_file.to_full_text(record.stored, document.markdown), part
+                new,
+                lambda record: paper_file.to_full_text(record.stored, document.markdown),
+                keep_bytes,
             )
         finally:
             safe_files.delete_file(part)
@@ -284,12 +290,12 @@ class Shelf:
         return [record.stored for record in filed]
 
     def _file_paper(
-        self, new: Record, render: Callable[[Record], str], raw: Path | None = None
+        self, new: Record, render: Callable[[Record], str], keep_bytes: KeepBytes | None = None
     ) -> StoredPaper:
         self._take_in_first(new.ids)
         try:
-            record = self._writer.file(new, render, raw)
-        except StoreFailed:
+            record = self._writer.file(new, render, keep_bytes)
+        except (BadRequest, StoreFailed):
             with contextlib.suppress(StoreFailed):  # else whoever comes next does it
                 self._stock.clear_away(failed=True)
             raise
@@ -394,6 +400,31 @@ class Shelf:
         if record.media != "pdf" or (fetched := self._writer.fetched_of(record)) is None:
             return None
         return self.add_pdf(stored, fetched, same_bytes=self._writer.find_raw(record))
+
+    def check_link(self, path: Path) -> None:
+        """Check that a person's file can be linked; see `.pdf_files.PdfFiles.check_link`."""
+        self._writer.prepare()
+        self.pdfs.check_link(path)
+
+    @healing
+    def hold_pdf(self, stored: StoredPaper, fetched: Fetched, own: OwnFile) -> None:
+        """Make a person's file the PDF of a text, without a copy; see `.pdf_files.PdfFiles.hold`.
+
+        Raises
+        ------
+        BadRequest
+            The file cannot be linked, or has changed.
+        StoreFailed
+            The disk refused.
+        """
+        part = safe_files.build_part_path(get_pdf_path(stored))
+        try:
+            if clone_own_file(own, fetched.body, part):
+                self.add_pdf(stored, fetched, same_bytes=part)
+            elif self.pdfs.hold(stored, fetched, own):
+                self.refresh_note(Path(stored.path).name)
+        finally:
+            safe_files.delete_file(part)
 
     @healing
     def add_pdf(

@@ -16,6 +16,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import cast, get_args
 
@@ -27,6 +28,7 @@ from ..system.bodies import BodyStore
 from . import adoption, paper_file
 from .catalogue import Catalogue, Entry, NewEntry
 from .listing import IndexTable, to_line
+from .pdf_files import OwnFile, PdfFiles, clone_own_file
 from .record import (
     ADOPTED,
     WITHOUT_TEXT,
@@ -46,6 +48,7 @@ _SMALL = 200
 """Entries up to which a changed row has the index files written anew at once."""
 MEDIA = get_args(Media)
 Render = Callable[[Record], str]
+KeepBytes = Callable[[Record], None]
 Entries = tuple[tuple[Entry, Record], ...]
 
 
@@ -68,6 +71,7 @@ class ShelfWriter:
         self.private = folder / safe_files.PRIVATE_FOLDER
         self.records = self.private / "records"
         self.raw = self.private / "raw"
+        self.pdfs = PdfFiles(folder)
         self.bodies = BodyStore(self.private / "fetched" / bodies.BODIES_FOLDER)
         self.catalogue = catalogue
         self.index = IndexTable(folder)
@@ -83,16 +87,17 @@ class ShelfWriter:
 
     # -- filing ------------------------------------------------------------------------------
 
-    def file(self, new: Record, render: Render, raw: Path | None = None) -> Record:
+    def file(self, new: Record, render: Render, keep_bytes: KeepBytes | None = None) -> Record:
         """Put a paper on the shelf unless a better text is there; return the record kept.
 
-        *new* has no path yet; *render* makes the text, *raw* is a finished part file to be kept.
+        *new* has no path yet; *render* makes the text, *keep_bytes* keeps the fetched bytes.
         """
 
         def carry_out(plan: Plan) -> Record:
             if not plan.writes:
                 return self.keep_text(plan)
-            self._keep_raw(plan.record, raw)
+            if keep_bytes:
+                keep_bytes(plan.record)
             data = render(plan.record).encode("utf-8", "replace")
             return self.replace_text(replace(plan.record, written=sha256(data)), data, plan.same)
 
@@ -149,9 +154,27 @@ class ShelfWriter:
             whole = self.vault.build_file(record, data)
         safe_files.write_file(path, whole)
 
-    def _keep_raw(self, record: Record, raw: Path | None) -> None:
-        if raw is None:
-            return
+    def stage_bytes(self, fetched: Fetched, own: OwnFile | None, part: Path) -> KeepBytes:
+        """Write the fetched bytes to *part*; return how to keep them with a record.
+
+        A person's *own* file that is linked or used where it is takes the place of these bytes.
+        """
+        if own is None or own.held_by == "copy":
+            self.bodies.link_or_write(fetched.body, part)
+        elif clone_own_file(own, fetched.body, part):
+            safe_files.flush_file(part)
+        else:
+            return partial(self._hold_own_file, fetched=fetched, own=own, part=part)
+        return partial(self._keep_raw, raw=part)
+
+    def _hold_own_file(self, record: Record, fetched: Fetched, own: OwnFile, part: Path) -> None:
+        if self.pdfs.hold(record.stored, fetched, own):
+            self.remove_raw(record.file)
+        else:  # another PDF of a person is next to the text
+            self.bodies.link_or_write(fetched.body, part)
+            self._keep_raw(record, part)
+
+    def _keep_raw(self, record: Record, raw: Path) -> None:
         kept = self.raw / f"{record.stem}.{record.media}{bodies.find_suffix(raw)}"
         with safe_files.disk_errors(kept):
             safe_files.replace_file(raw, kept)
@@ -432,9 +455,12 @@ class ShelfWriter:
     def fetched_of(self, record: Record) -> Fetched | None:
         """Return what the site sent; None if that was not kept."""
         with safe_files.disk_errors(self.raw, "read"):
-            if (path := self.find_raw(record)) is None:
-                return None
-            body = bodies.unpack_body(path.read_bytes())
+            path = self.find_raw(record)
+            body = bodies.unpack_body(path.read_bytes()) if path else None
+        if body is None and record.media == "pdf":
+            body = self.pdfs.read_own_file(record.stored)
+        if body is None:
+            return None
         stored = record.stored
         return Fetched(
             body,

@@ -18,6 +18,7 @@ from ..system.plain_text import one_line
 from . import paper_file
 from .catalogue import Catalogue
 from .markdown_note import Extras, read_citekey, to_note, to_text
+from .pdf_files import PdfFiles
 from .record import Record
 
 _LONGEST_DESCRIPTION = 120  # characters of a link's text
@@ -74,6 +75,7 @@ class Vault:
         self.folder = folder
         self.keys = ""
         self._catalogue = catalogue
+        self._pdfs = PdfFiles(folder)
 
     def build_file(self, record: Record, data: bytes, citekey: str = "") -> bytes:
         """Return the bytes of a text's file, made of its plain text *data*.
@@ -94,7 +96,6 @@ class Vault:
     def _collect_extras(self, record: Record, text: str, citekey: str) -> Extras:
         stored = record.stored
         paper = stored.paper
-        pdf = Path(stored.path).with_suffix(".pdf")
         keywords = str(to_csl_item(paper).get("keyword", ""))
         tags = [f"papershelf/{stored.kind.replace('_', '-')}"]
         tags += [f"papershelf/{stored.version}"] if stored.version else []
@@ -103,9 +104,16 @@ class Vault:
             citekey=citekey,
             tags=tuple(tags),
             keywords=tuple(filter(None, keywords.split("; "))),
-            pdf=pdf.name if pdf.is_file() else "",
+            pdf=self._link_pdf(stored),
             cited=tuple(self._find_cited(record, text)),
         )
+
+    def _link_pdf(self, stored: StoredPaper) -> str:
+        """Return the link to the PDF of a text: inside the vault, or to a file elsewhere."""
+        pdf = self._pdfs.find(stored)
+        if pdf is None:
+            return ""
+        return pdf.path.as_uri() if pdf.held_by == "place" else f"[[{pdf.path.name}]]"
 
     def _find_cited(self, record: Record, text: str) -> list[tuple[str, str]]:
         """Return file and description of the papers that a text cites, in the order it does."""

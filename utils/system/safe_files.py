@@ -23,6 +23,7 @@ import re
 import shlex
 import stat
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -459,11 +460,23 @@ def share_if_requested(shelf: Path) -> None:
     if shelf.absolute() not in _requested or not private.is_dir() or is_group_folder(private):
         return
     group = shelf.stat().st_gid
-    for path in (shelf, *_walk_shelf(shelf)):
+    paths = (shelf, *_walk_shelf(shelf))
+    names = Counter(map(_get_inode, paths))
+    for path in paths:
         with suppress(OSError):  # gone by now, or the file system knows no modes
+            if path.is_file() and path.lstat().st_nlink > names[_get_inode(path)]:
+                continue  # also a file of a person elsewhere, whose mode is theirs
             _give_to_group(path, group, closed=path != shelf and PRIVATE_FOLDER in path.parts)
     if not is_group_folder(private):
         _requested.discard(shelf.absolute())  # somebody else's, or no such thing here: not again
+
+
+def _get_inode(path: Path) -> tuple[int, int]:
+    """Return what identifies a file under all its names; zeros for a missing file."""
+    with suppress(OSError):
+        status = path.lstat()
+        return status.st_dev, status.st_ino
+    return 0, 0
 
 
 def _give_to_group(path: Path, group: int, *, closed: bool) -> None:

@@ -216,7 +216,7 @@ def _list_children(
     has_pdf = any(one.get("contentType") == "application/pdf" for one in there)
     if reference.pdf and not has_pdf:
         push.pdfs.append(reference.stored)
-        path = get_pdf_path(reference.stored)
+        path = reference.pdf.path or get_pdf_path(reference.stored)
         yield _build_attachment(_PDF_TITLE, "application/pdf", path, attach)
     if not any(one.get("title") == _TEXT_TITLE for one in there):
         path = Path(reference.stored.path)
