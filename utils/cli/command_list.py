@@ -31,6 +31,8 @@ _CORE = {
         ("", "--tables tables.parquet")),
     "export pack": Command(".cli.packs", "pack references with their PDFs for another program",
         ("JOB --for zotero", "included.ris --for covidence --zip")),
+    "desk": Command(".cli.desk", "open the shelf in your browser: search, read, harvest, screen",
+        ("", "--port 8080 --no-open")),
     "harvest": Command(".cli.harvests", "download every paper of a query or a list",
         ("'CXCL12 AND CXCR4' --plan", "included.ris --source pubmed,europepmc --query 'moss[ti]'")),
     "harvest status": Command(".cli.harvests", "list the harvests, or show one", ("", "JOB")),
@@ -93,7 +95,7 @@ _GROUPS = {
     "zotero": "read papers from Zotero, and write into it",
 }
 _HEADINGS = {
-    "Papers": ("search", "download", "read", "list", "cite", "export"),
+    "Papers": ("search", "download", "read", "list", "cite", "export", "desk"),
     "Lists and reviews": ("harvest", "review", "check", "zotero"),
     "Collections": ("shelf", "corpus", "data", "mirror"),
     "Installation": ("setup",),

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, get_args
 from ..command_line import command_line
 from ..errors import BadRequest, PaperError
 from ..model.job import find_most_informative
-from ..model.paper import Kind, StoredPaper
+from ..model.paper import Kind, StoredPaper, Verdict, Version
 from ..model.passage import Anchor
 from ..model.versions import UNPUBLISHED_VERSIONS, VERSION_NAMES, satisfies_request
 from ..reports.labels import get_reason, get_route_label
+from ..shelf.listing import SORT_ORDERS
 from ..system.named_files import build_unreadable_error
 from ..system.plain_text import one_line
 from .commands import Commands, command
@@ -55,6 +56,10 @@ if TYPE_CHECKING:
     from ..library import Library
     from ..lists.pasted import Entry
     from ..model.identifiers import Ids
+_FILTERS = (
+    *("text", "kind", "journal", "job_id", "has_pdf", "author", "license", "verdict"),
+    *("version", "retracted", "sort"),
+)
 
 
 def add(commands: Commands) -> None:
@@ -70,6 +75,14 @@ def add(commands: Commands) -> None:
     )
     listing.add_argument("--job", dest="job_id", default="", help="only papers of this harvest")
     listing.add_argument("--has-pdf", action="store_true", help="only papers with a PDF")
+    listing.add_argument("--author", default="", help="part of an author's name")
+    listing.add_argument("--license", default="", help="the licence, such as 'CC BY'")
+    listing.add_argument("--verdict", choices=get_args(Verdict), default="")
+    listing.add_argument("--version", choices=[one for one in get_args(Version) if one], default="")
+    listing.add_argument("--retracted", action="store_true", help="only retracted papers")
+    listing.add_argument(
+        "--sort", choices=SORT_ORDERS, default="", help="the order (newest, or best for words)"
+    )
     add_limit_option(listing, "papers", 20, former=["--max-results"])
     listing.add_argument(
         "--start", type=parse_natural, default=0, metavar="N", help="skip N papers"
@@ -263,8 +276,7 @@ def describe_place(anchor: Anchor) -> str:
 
 
 def _list_papers(args: argparse.Namespace, library: Library) -> int:
-    names = ("text", "kind", "journal", "job_id", "has_pdf")
-    filters = {name: getattr(args, name) for name in names}
+    filters = {name: getattr(args, name) for name in _FILTERS}
     filters |= {"year_from": args.since[:4], "year_to": args.until[:4]}
     total, page = library.list_papers(**filters, start=args.start, max_results=args.limit)
     for stored in page:

@@ -3,22 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypedDict
 
 from ..shelf import Shelf
 
 _CALLED = {"text": "Words", "kind": "Kind", "year_from": "From", "year_to": "Until"}
-
-
-class ListFilters(TypedDict, total=False):
-    """The filters of `..shelf.Shelf.list`, for doors that take them by name."""
-
-    text: str
-    kind: str
-    year_from: str | int
-    year_to: str | int
-    journal: str
-    has_pdf: bool
 
 
 def explain_empty(
@@ -59,4 +47,6 @@ def explain_empty(
 def _describe_filter(name: str, value: str | bool) -> str:
     if name == "has_pdf":
         return "The filter for papers with a PDF"
+    if name == "retracted":
+        return "The filter for retracted papers"
     return f"{_CALLED.get(name, name.capitalize())} “{value}”"

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from ..model.paper import SearchResult
     from ..search.search import Gathered
     from ..shelf import Shelf
+    from ..shelf.listing import ListFilters
     from ..sources import Query, QueryOptions
 
 _SHELF_MAX_BYTES = 400
@@ -376,33 +377,22 @@ class Library:
 
         return find_or_take_from_mirror(self, paper, find)
 
-    def list_papers(  # noqa: PLR0913  # its filters
+    def list_papers(
         self,
         *,
-        text: str = "",
-        kind: str = "",
-        year_from: str | int = "",
-        year_to: str | int = "",
-        journal: str = "",
         job_id: str = "",
-        has_pdf: bool = False,
         start: int = 0,
         max_results: int = 20,
+        **filters: Unpack[ListFilters],
     ) -> tuple[int, ResultList[StoredPaper]]:
         """Return how many papers fit, and a page of them; see `..shelf.Shelf.list`.
 
-        ``job_id`` names a harvest: only its papers. ``has_pdf`` leaves out papers without a PDF.
+        ``job_id`` names a harvest: only its papers. The filters are those of
+        `..shelf.listing.ListFilters`: ``text``, ``kind``, ``year_from``, ``has_pdf`` and others.
         """
+        among = collect_names(self, job_id) if job_id else None
         total, papers = self.shelf.list(
-            among=collect_names(self, job_id) if job_id else None,
-            text=text,
-            kind=kind,
-            year_from=year_from,
-            year_to=year_to,
-            journal=journal,
-            has_pdf=has_pdf,
-            start=start,
-            max_results=max_results,
+            among=among, start=start, max_results=max_results, **filters
         )
         return total, ResultList(papers, STORED_COLUMNS, StoredPaper.row)
 

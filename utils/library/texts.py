@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..curation.excerpts import Excerpt
-    from ..curation.listing import ListFilters
     from ..curation.opening import Openable
     from ..curation.places import Places
     from ..download.pdfs import PdfOutcome
     from ..errors import PaperError
     from ..media import PaperObjects
     from ..model.paper import Section, StoredPaper
+    from ..shelf.listing import ListFilters
 
 
 class Texts(Namespace):

@@ -13,15 +13,15 @@ import io
 import json
 import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import get_args
+from typing import Any, TypedDict, get_args
 
 from ..command_line import command_line
 from ..errors import BadRequest
-from ..model.paper import Kind
+from ..model.paper import Kind, Verdict, Version
 from ..system import safe_files
 from ..system.plain_text import one_line, replace_surrogates, to_cell
 from .record import Record
@@ -29,6 +29,19 @@ from .record import Record
 _INDEXED = "words JOIN papers ON papers.id = words.rowid"
 _LOOKED_THROUGH = "papers JOIN texts ON texts.id = papers.id"
 _NEWEST = "papers.filed DESC"
+_ORDERS = {
+    "newest": _NEWEST,
+    "year": f"papers.year DESC, {_NEWEST}",
+    "oldest": f"papers.year = '', papers.year, {_NEWEST}",
+    "title": "json_extract(papers.line, '$.title') COLLATE NOCASE",
+    "author": "json_extract(papers.line, '$.authors') COLLATE NOCASE",
+    "journal": f"papers.journal = '', papers.journal COLLATE NOCASE, {_NEWEST}",
+}
+SORT_ORDERS = tuple(_ORDERS)
+"""The names of the orders of a listing."""
+_WITH_LICENSE = """(json_extract(papers.line, '$.license') = ? COLLATE NOCASE
+    OR json_extract(papers.line, '$.license') LIKE ? ESCAPE '\\')"""
+_BY_AUTHOR = "json_extract(papers.line, '$.authors') LIKE ? ESCAPE '\\'"
 _AMONG = """papers.id IN (SELECT names.paper FROM names
     WHERE names.name IN (SELECT value FROM json_each(?)))"""
 # The letters of the endings .txt and .md are cut off, up to the full stop before them.
@@ -39,13 +52,33 @@ _OF_JOURNAL = """(papers.journal LIKE ? ESCAPE '\\'
     OR json_extract(papers.record, '$.stored.paper.issn') = ? COLLATE NOCASE)"""
 
 
+class ListFilters(TypedDict, total=False):
+    """The filters of a listing by name, for callers of `.shelf.Shelf.list`."""
+
+    text: str
+    kind: str
+    year_from: str | int
+    year_to: str | int
+    journal: str
+    has_pdf: bool
+    author: str
+    version: str
+    license: str
+    verdict: str
+    retracted: bool
+    sort: str
+    prefix: bool
+
+
 @dataclass(frozen=True, slots=True)
 class ListingFilter:
     """The filters of a listing; empty means any.
 
-    Every word of ``text`` must be in title or abstract; ``journal`` is part of a journal's name
-    or of NLM's abbreviation of it, or its ISSN; a paper goes by one of the names in ``among``, and
-    its file's stem is one of ``stems``, where these are not None.
+    Every word of ``text`` must be in title or abstract, with ``prefix`` the beginning of the last
+    one; ``journal`` is part of a journal's name or of NLM's abbreviation of it, or its ISSN; a
+    paper goes by one of the names in ``among``, and its file's stem is one of ``stems``, where
+    these are not None. ``author`` is part of the authors' names, ``license`` a licence with or
+    without its version, and ``sort`` one of `SORT_ORDERS`.
 
     Raises
     ------
@@ -60,6 +93,13 @@ class ListingFilter:
     journal: str = ""
     among: frozenset[str] | None = None
     stems: frozenset[str] | None = None
+    author: str = ""
+    version: str = ""
+    license: str = ""
+    verdict: str = ""
+    retracted: bool = False
+    sort: str = ""
+    prefix: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in {"", *get_args(Kind)}:
@@ -68,6 +108,26 @@ class ListingFilter:
         for year in filter(None, (self.year_from, self.year_to)):
             if not re.fullmatch(r"[0-9]{4}", year):
                 raise BadRequest(f"{year!r} is not a valid year.", "Give four digits.")
+        for name, value, known in (
+            ("version", self.version, tuple(filter(None, get_args(Version)))),
+            ("verdict", self.verdict, get_args(Verdict)),
+            ("order", self.sort, SORT_ORDERS),
+        ):
+            if value and value not in known:
+                msg = f"{value!r} is not a valid {name}."
+                raise BadRequest(msg, f"Give {', '.join(known)}.")
+
+    @classmethod
+    def from_options(
+        cls, options: ListFilters, among: frozenset[str] | None, stems: frozenset[str] | None
+    ) -> ListingFilter:
+        """Return the filter that a caller's options describe."""
+        given = {name: value for name, value in options.items() if name not in ("text", "has_pdf")}
+        cleaned: dict[str, Any] = {
+            name: value if isinstance(value, bool) else str(value).strip()
+            for name, value in given.items()
+        }
+        return cls(text=options.get("text", ""), among=among, stems=stems, **cleaned)
 
     def to_sql(self, fts: bool) -> tuple[str, list[str], list[object], str]:
         """Return tables, conditions, values and order; words use an index where there is one."""
@@ -79,33 +139,43 @@ class ListingFilter:
             tables, order = _INDEXED, f"bm25(words, 4.0, 1.0), {_NEWEST}"
             where.append("words MATCH ?")
             # Quoted, so that what a user types is never an operator of the index.
-            values.append(" ".join(f'"{word}"' for word in words))
+            values.append(" ".join(f'"{word}"' for word in words) + "*" * self.prefix)
         elif words:
             tables = _LOOKED_THROUGH
             where += ["texts.title || ' ' || texts.abstract LIKE ? ESCAPE '\\'"] * len(words)
             values += [_like_pattern(word) for word in words]
         elif self.text.strip():
             where.append("0")  # nothing but punctuation: no paper has it as a word
+        for condition, found in self._list_conditions():
+            where.append(condition)
+            values += found
+        return tables, where, values, _ORDERS.get(self.sort, order)
+
+    def _list_conditions(self) -> Iterator[tuple[str, list[object]]]:
+        """Yield the conditions other than words, each with its values."""
         for condition, value in (
             ("papers.kind = ?", self.kind),
             ("papers.year >= ?", self.year_from),
             ("papers.year <> '' AND papers.year <= ?", self.year_to),
+            ("papers.version = ?", self.version),
+            ("json_extract(papers.line, '$.verdict') = ?", self.verdict),
+            (_BY_AUTHOR, self.author and _like_pattern(self.author)),
         ):
             if value:
-                where.append(condition)
-                values.append(value)
+                yield condition, [value]
+        if self.retracted:
+            yield "papers.retracted", []
+        if self.license:
+            named = replace_surrogates(self.license)
+            yield _WITH_LICENSE, [named, _like_pattern(f"{named} ")[1:]]
         if self.journal:
-            where.append(_OF_JOURNAL)
             abbreviated = self.journal.replace(".", "")
-            values += [_like_pattern(self.journal), _like_pattern(abbreviated)]
-            values.append(replace_surrogates(self.journal))
+            patterns: list[object] = [_like_pattern(self.journal), _like_pattern(abbreviated)]
+            yield _OF_JOURNAL, [*patterns, replace_surrogates(self.journal)]
         if self.among is not None:
-            where.append(_AMONG)
-            values.append(json.dumps(sorted(self.among)))
+            yield _AMONG, [json.dumps(sorted(self.among))]
         if self.stems is not None:
-            where.append(_WITH_STEM)
-            values.append(json.dumps(sorted(self.stems)))
-        return tables, where, values, order
+            yield _WITH_STEM, [json.dumps(sorted(self.stems))]
 
 
 def _like_pattern(text: str) -> str:

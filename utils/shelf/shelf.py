@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
-from typing import get_args
+from typing import Unpack, get_args
 from unicodedata import normalize
 
 from ..errors import BadRequest, NotFound, StoreFailed
@@ -29,7 +29,7 @@ from ..system.locks import require_locks
 from . import paper_file, quarantine
 from .catalogue import Catalogue, CatalogueBroken, Entry, healing
 from .conversion import Conversion, Form
-from .listing import ListingFilter
+from .listing import ListFilters, ListingFilter
 from .pdf_files import OwnFile, PdfFile, clone_own_file, get_pdf_path
 from .reconciliation import SURVEYED, RebuildReport, Reconciler
 from .record import (
@@ -517,34 +517,27 @@ class Shelf:
         return target
 
     @healing
-    def list(  # noqa: PLR0913  # its filters
+    def list(
         self,
         *,
-        text: str = "",
-        kind: str = "",
-        year_from: str | int = "",
-        year_to: str | int = "",
-        journal: str = "",
         among: frozenset[str] | None = None,
-        has_pdf: bool = False,
         start: int = 0,
         max_results: int = 20,
+        **filters: Unpack[ListFilters],
     ) -> tuple[int, list[StoredPaper]]:
         """Return the number of matches and a page of them: best first for words, else newest.
 
-        Every word of *text* must be in title or abstract; *journal* is part of its name; *among*
-        are names of papers (as `Ids.names` has them), of which one must be the paper's; *has_pdf*
-        leaves out texts without a PDF next to them.
+        *among* are names of papers (as `Ids.names` has them), of which one must be the paper's. The
+        filters are described at `.listing.ListingFilter`; *has_pdf* leaves out texts without a PDF
+        next to them.
 
         Raises
         ------
         BadRequest
             A filter has a value that cannot be.
         """
-        stems = self.pdfs.list_stems() if has_pdf else None
-        wanted = ListingFilter(
-            *(text, kind, str(year_from), str(year_to), journal.strip(), among, stems)
-        )
+        stems = self.pdfs.list_stems() if filters.get("has_pdf") else None
+        wanted = ListingFilter.from_options(filters, among, stems)
         if start < 0 or max_results < 0:
             msg = f"start is {start} and max_results is {max_results}; neither can be negative."
             raise BadRequest(msg)

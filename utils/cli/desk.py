@@ -1,0 +1,55 @@
+"""The desk in the shell: start the web app of this computer."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..plugins import import_part
+from .commands import Commands, command
+from .opening import show
+from .options import parse_natural
+from .output import note, say
+
+if TYPE_CHECKING:
+    from ..library import Library
+
+
+def add(commands: Commands) -> None:
+    """Register the command."""
+    desk = command(commands, "desk", _run_desk)
+    desk.add_argument(
+        "--port",
+        type=parse_natural,
+        default=0,
+        metavar="N",
+        help="the port to listen on (any free port)",
+    )
+    desk.add_argument(
+        "--no-open", action="store_true", help="print the address; do not open the browser"
+    )
+
+
+def _run_desk(args: argparse.Namespace, library: Library) -> int:
+    serve_desk = import_part(".desk.server:serve_desk")
+    with tempfile.TemporaryDirectory(prefix="papershelf-desk-") as folder:
+
+        def print_address(address: str) -> None:
+            say({"address": address} if args.json else address, args.json, to_paste=True)
+            note("The desk runs until you press Ctrl-C. Keep the address to yourself.")
+            if not args.no_open:
+                show(str(_write_start_page(Path(folder), address)))
+
+        serve_desk(library, args.port, print_address)
+    return 0
+
+
+def _write_start_page(folder: Path, address: str) -> Path:
+    """Write a page that leads to the desk: as an argument, other users could read the token."""
+    page = folder / "desk.html"
+    refresh = f'<meta http-equiv="refresh" content="0; url={escape(address)}">'
+    page.write_text(f"<!doctype html>{refresh}<title>Papershelf</title>", encoding="utf-8")
+    return page

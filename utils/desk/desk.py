@@ -1,0 +1,190 @@
+"""The running desk: its library, its templates, and the wrappers of pages and actions.
+
+A page is a function of the desk and a request that returns a response; an action also gets the
+form. Both run in a thread, since the library waits for disks and sites. A `PaperError` becomes a
+page that says what happened and what to do.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from ..errors import BadRequest, NotFound, PaperError
+from ..reports.labels import format_duration, get_reason, get_route_label, pluralize
+from ..reports.page import to_short_line
+from .access import CSRF_FIELD, CSRF_HEADER, Access
+
+if TYPE_CHECKING:
+    from starlette.datastructures import FormData
+    from starlette.requests import Request
+
+    from ..library import Library
+    from ..model.paper import StoredPaper
+
+log = logging.getLogger(__name__)
+FOLDER = Path(__file__).parent
+Page = Callable[["Desk", "Request"], Response]
+Action = Callable[["Desk", "Request", "FormData"], Response]
+SECTIONS = (("/", "Shelf"),)
+"""The sections of the desk: address and name."""
+_MAX_FORM_FIELDS = 20_000
+_MAX_FIELD_BYTES = 5_000_000
+_FAULT = "This page could not be made: a fault of Papershelf. The log has the details."
+
+
+class Desk:
+    """The state of one running desk.
+
+    Parameters
+    ----------
+    library : Library
+    access : Access
+    """
+
+    def __init__(self, library: Library, access: Access) -> None:
+        self.library = library
+        self.access = access
+
+    @cached_property
+    def templates(self) -> Environment:
+        """The compiled templates; every value is escaped."""
+        made = Environment(
+            loader=FileSystemLoader(FOLDER / "templates"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        made.filters |= {
+            "short": to_short_line,
+            "plural": pluralize,
+            "duration": format_duration,
+            "route": get_route_label,
+            "reason": get_reason,
+            "day": lambda moment: str(moment)[:10],
+        }
+        # Trusted: `.rendering` escapes every letter of a paper's text.
+        made.filters["trusted"] = Markup
+        made.globals |= {
+            "csrf": self.access.csrf,
+            "link": build_link,
+            "file_name": to_name,
+            "sections": SECTIONS,
+        }
+        return made
+
+    def render(self, template: str, status: int = 200, **values: Any) -> Response:
+        """Return a page made from a template."""
+        return HTMLResponse(self.templates.get_template(template).render(**values), status)
+
+    def render_part(self, template: str, block: str, **values: Any) -> str:
+        """Return one block of a template, for a page that replaces only this part."""
+        found = self.templates.get_template(template)
+        return "".join(found.blocks[block](found.new_context(values)))
+
+    def render_error(self, error: PaperError, status: int = 0) -> Response:
+        """Return the page of an error: what happened, and what to do."""
+        status = status or (404 if isinstance(error, NotFound) else 400)
+        return self.render("error.html", status, message=error.message, hints=error.hints)
+
+
+def build_link(path: str, **values: Any) -> str:
+    """Return an address of the desk, without the values that are empty.
+
+    >>> build_link("/paper", id="10.1000/a b", start=0)
+    '/paper?id=10.1000%2Fa%20b'
+    """
+    given = {name: value for name, value in values.items() if value not in ("", None, False, 0)}
+    return f"{path}?{urlencode(given, doseq=True, quote_via=quote, safe='')}" if given else path
+
+
+def to_name(stored: StoredPaper) -> str:
+    """Return the name by which addresses of the desk call a text: that of its file."""
+    return stored.path.replace("\\", "/").rpartition("/")[2]
+
+
+def redirect(path: str, **values: Any) -> Response:
+    """Return a redirection to a page of the desk, after an action."""
+    return RedirectResponse(build_link(path, **values), 303)
+
+
+def read_number(values: Mapping[str, Any], name: str, default: int = 0) -> int:
+    """Return a number from an address or a form.
+
+    Raises
+    ------
+    BadRequest
+        The value is not a natural number.
+    """
+    text = str(values.get(name, "") or default)
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise BadRequest(f"{name} is {text[:40]!r}, not a number.", "Open the page again.")
+    return int(text)
+
+
+def read_texts(form: FormData, name: str) -> list[str]:
+    """Return the texts that a form has under one name; files are left out."""
+    return [value for value in form.getlist(name) if isinstance(value, str) and value.strip()]
+
+
+def read_text(form: FormData, name: str) -> str:
+    """Return the first text that a form has under a name; empty if it has none."""
+    return next(iter(read_texts(form, name)), "").strip()
+
+
+def serve_page(desk: Desk, page: Page) -> Callable[[Request], Any]:
+    """Return the endpoint of a page."""
+
+    async def answer_request(request: Request) -> Response:
+        return await run_in_threadpool(_answer, desk, partial(page, desk, request))
+
+    return answer_request
+
+
+def serve_action(desk: Desk, action: Action) -> Callable[[Request], Any]:
+    """Return the endpoint of an action, which checks the form's token first."""
+
+    async def answer_request(request: Request) -> Response:
+        sent = request.form(
+            max_files=1000, max_fields=_MAX_FORM_FIELDS, max_part_size=_MAX_FIELD_BYTES
+        )
+        async with sent as form:
+            given = request.headers.get(CSRF_HEADER) or form.get(CSRF_FIELD)
+            if not desk.access.is_csrf_token(given):
+                raise HTTPException(403, "The form is out of date.")
+            return await run_in_threadpool(_answer, desk, partial(action, desk, request, form))
+
+    return answer_request
+
+
+def _answer(desk: Desk, make: Callable[[], Response]) -> Response:
+    """Return a response; an error becomes a page that explains it."""
+    try:
+        return make()
+    except PaperError as error:
+        return desk.render_error(error)
+    except HTTPException:
+        raise
+    except Exception:
+        log.exception("A page of the desk failed")
+        return desk.render("error.html", 500, message=_FAULT, hints=())
+
+
+async def show_http_error(desk: Desk, _: Request, error: Exception) -> Response:
+    """Return the page of an HTTP error, such as an unknown address."""
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    messages = {404: "There is no such page.", 403: "The form is out of date."}
+    hints = {403: ("Go back, reload the page, and send the form again.",)}
+    message = messages.get(status, "The request cannot be answered.")
+    return desk.render("error.html", status, message=message, hints=hints.get(status, ()))

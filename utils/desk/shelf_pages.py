@@ -1,0 +1,211 @@
+"""The shelf as a list that can be searched, filtered and sorted, and the papers of a selection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, get_args
+
+from starlette.responses import Response
+
+from ..errors import BadRequest, PaperError
+from ..model.identifiers import Ids
+from ..model.paper import Kind, StoredPaper, Verdict, Version
+from ..model.versions import VERSION_NAMES
+from ..shelf.listing import SORT_ORDERS
+from .desk import Desk, build_link, read_number, to_name
+from .words import KIND_NAMES, describe_verdict
+
+if TYPE_CHECKING:
+    from starlette.datastructures import QueryParams
+    from starlette.requests import Request
+
+PAGE_SIZE = 50
+MAX_SELECTION = 500
+_TEXT_FILTERS = ("text", "author", "journal", "year_from", "year_to", "kind", "version", "license")
+_FILTERS = (*_TEXT_FILTERS, "verdict", "sort", "job", "view", "retracted", "has_pdf")
+_LICENSES = ("CC BY", "CC BY-NC", "CC BY-NC-ND", "CC BY-NC-SA", "CC BY-SA", "CC0")
+_SORT_NAMES = {
+    "newest": "Newest on the shelf",
+    "year": "Year, latest first",
+    "oldest": "Year, earliest first",
+    "title": "Title",
+    "author": "First author",
+    "journal": "Journal",
+}
+_VIEWS = {"": "Cards", "table": "Table"}
+_REFERENCE_FILES = {
+    "ris": ("references.ris", "application/x-research-info-systems"),
+    "bibtex": ("references.bib", "application/x-bibtex"),
+    "csl_json": ("references.json", "application/json"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A page of the shelf's list.
+
+    ``filters`` are those of the address, ``start`` the number of papers before this page.
+    """
+
+    papers: Sequence[StoredPaper]
+    total: int
+    start: int
+    filters: Mapping[str, str]
+
+    @property
+    def active_filters(self) -> dict[str, str]:
+        """The filters of the address that leave something out."""
+        shown = ("sort", "view")
+        return {name: value for name, value in self.filters.items() if name not in shown}
+
+    @property
+    def previous_page(self) -> str:
+        """The address of the page before; empty on the first page."""
+        start = max(0, self.start - PAGE_SIZE)
+        return build_link("/", **self.filters, start=start) if self.start else ""
+
+    @property
+    def next_page(self) -> str:
+        """The address of the next page; empty on the last page."""
+        start = self.start + PAGE_SIZE
+        return build_link("/", **self.filters, start=start) if start < self.total else ""
+
+    @property
+    def last(self) -> int:
+        """The number of papers up to the end of this page."""
+        return self.start + len(self.papers)
+
+
+def show_shelf(desk: Desk, request: Request) -> Response:
+    """Return the shelf's list with the filters of the address."""
+    filters = {name: value for name in _FILTERS if (value := request.query_params.get(name, ""))}
+    listing = _list_papers(desk, filters, read_number(request.query_params, "start"))
+    emptied: list[str] = []
+    if not listing.total and listing.active_filters:
+        emptied = desk.library.texts.emptied_by(
+            job_id=filters.get("job", ""), **_to_options(filters)
+        )
+    return desk.render(
+        "shelf.html",
+        listing=listing,
+        filters=dict.fromkeys(_FILTERS, "") | filters,
+        emptied=emptied,
+        shelf_is_empty=not listing.total and not listing.active_filters,
+        folder=desk.library.shelf.folder,
+        jobs=desk.library.harvests.all(),
+        pdfs=_find_pdfs(desk, listing.papers),
+        describe_verdict=describe_verdict,
+        kind_names=KIND_NAMES,
+        version_names=VERSION_NAMES,
+        choices=_list_choices(),
+    )
+
+
+def _list_choices() -> dict[str, dict[str, str]]:
+    """Return the values of each filter, with their names."""
+    verdicts = ("full_text", "doubtful", "by_hand", *get_args(Verdict))
+    return {
+        "kind": {one: KIND_NAMES[one] for one in get_args(Kind)},
+        "version": {one: VERSION_NAMES[one] for one in get_args(Version) if one},
+        "license": {one: one for one in _LICENSES},
+        "verdict": {one: describe_verdict(one).name for one in dict.fromkeys(verdicts)},
+        "sort": {one: _SORT_NAMES[one] for one in SORT_ORDERS},
+        "view": _VIEWS,
+    }
+
+
+def _list_papers(desk: Desk, filters: Mapping[str, str], start: int) -> Listing:
+    """Return a page of the shelf; words that are an identifier find the paper itself."""
+    if ids := Ids.maybe(filters.get("text", "")):
+        if papers := desk.library.shelf.find_texts(ids):
+            return Listing(papers, len(papers), 0, filters)
+        if not filters["text"].strip().isdigit():
+            return Listing((), 0, 0, filters)
+    total, found = desk.library.list_papers(
+        job_id=filters.get("job", ""),
+        start=start,
+        max_results=PAGE_SIZE,
+        prefix=True,
+        **_to_options(filters),
+    )
+    return Listing(list(found), total, start, filters)
+
+
+def _to_options(filters: Mapping[str, str]) -> Any:
+    """Return the filters as options of `..library.Library.list_papers`."""
+    names = (*_TEXT_FILTERS, "verdict", "sort")
+    options: dict[str, str | bool] = {name: filters.get(name, "") for name in names}
+    return options | {name: bool(filters.get(name)) for name in ("retracted", "has_pdf")}
+
+
+def _find_pdfs(desk: Desk, papers: Sequence[StoredPaper]) -> set[str]:
+    """Return the paths of the papers that have a PDF."""
+    return {one.path for one in papers if desk.library.shelf.pdfs.find(one)}
+
+
+def show_selection(desk: Desk, request: Request) -> Response:
+    """Return the page of selected papers: their references in a style, and what to do with them."""
+    from ..citations import STYLES
+
+    papers = read_selection(desk, request.query_params)
+    style = request.query_params.get("style", "vancouver")
+    return desk.render(
+        "selection.html",
+        papers=papers,
+        ids=[to_name(one) for one in papers],
+        style=style,
+        styles=list(STYLES),
+        references=_format_references(desk, papers, style),
+    )
+
+
+def send_references(desk: Desk, request: Request) -> Response:
+    """Return the references of selected papers as a file for another program."""
+    style = request.query_params.get("style", "ris")
+    if style not in _REFERENCE_FILES:
+        raise BadRequest("There is no file of this kind.", "Choose RIS, BibTeX or CSL-JSON.")
+    papers = read_selection(desk, request.query_params)
+    references = _format_references(desk, papers, style)
+    name, media = _REFERENCE_FILES[style]
+    text = f"[{','.join(references)}]" if style == "csl_json" else "\n".join(references)
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(f"{text}\n", media_type=media, headers=headers)
+
+
+def read_selection(desk: Desk, values: QueryParams) -> list[StoredPaper]:
+    """Return the papers that an address names, each once.
+
+    Raises
+    ------
+    BadRequest
+        No paper is selected, or too many are.
+    """
+    from ..curation.reading import find
+
+    names = list(dict.fromkeys(values.getlist("id")))
+    if not names:
+        raise BadRequest("No paper is selected.", "Tick papers in the list of the shelf.")
+    if len(names) > MAX_SELECTION:
+        msg = f"{len(names):,} papers are selected; {MAX_SELECTION} is the most."
+        raise BadRequest(msg, "Export the whole shelf instead: papershelf export")
+    return [find(name, desk.library.shelf) for name in names]
+
+
+def _format_references(desk: Desk, papers: Sequence[StoredPaper], style: str) -> list[str]:
+    """Return the reference of each paper in one style; the record on the shelf is used."""
+    from ..citations import format_references
+
+    records = [one.paper for one in papers]
+    return [
+        str(one) for one in format_references(records, style, desk.library.settings.papers_keys)
+    ]
+
+
+def find_cited(desk: Desk, papers: Sequence[Ids]) -> dict[Ids, str]:
+    """Return the addresses of those papers that are on the shelf."""
+    try:
+        absent = desk.library.shelf.absent(papers) if papers else set()
+    except PaperError:
+        return {}
+    return {ids: build_link("/paper", id=ids.key) for ids in papers if ids not in absent}
