@@ -31,8 +31,6 @@ _CORE = {
         ("", "--tables tables.parquet")),
     "export pack": Command(".cli.packs", "pack references with their PDFs for another program",
         ("JOB --for zotero", "included.ris --for covidence --zip")),
-    "desk": Command(".cli.desk", "open the shelf in your browser: search, read, harvest, screen",
-        ("", "--port 8080 --no-open")),
     "harvest": Command(".cli.harvests", "download every paper of a query or a list",
         ("'CXCL12 AND CXCR4' --plan", "included.ris --source pubmed,europepmc --query 'moss[ti]'")),
     "harvest status": Command(".cli.harvests", "list the harvests, or show one", ("", "JOB")),
@@ -75,6 +73,8 @@ _CORE = {
     "setup settings": Command(".cli.upkeep", "show every setting and its value", ("", "--json")),
     "setup doctor": Command(".cli.upkeep", "check keys, folder and services",
         ("", "--hosts 'Claude Desktop'")),
+    "setup desk": Command(".cli.desk", "open the shelf in your browser",
+        ("", "--port 8080 --no-open")),
     "setup demo": Command(".cli.harvests", "show a demo: needs no network, key or e-mail address",
         ("", "--open")),
     "setup serve": Command(".cli.serving", "start the MCP server",
@@ -95,7 +95,7 @@ _GROUPS = {
     "zotero": "read papers from Zotero, and write into it",
 }
 _HEADINGS = {
-    "Papers": ("search", "download", "read", "list", "cite", "export", "desk"),
+    "Papers": ("search", "download", "read", "list", "cite", "export"),
     "Lists and reviews": ("harvest", "review", "check", "zotero"),
     "Collections": ("shelf", "corpus", "data", "mirror"),
     "Installation": ("setup",),
@@ -113,6 +113,7 @@ EXIT_STATUSES = {
 }
 _MORE = f"""Options and examples of a command: {command_line("help COMMAND")}
 The version: {command_line("--version")}
+In your browser: {command_line("desk")}
 Without a command: the MCP server on stdio, for AI assistants."""
 SLOGAN = "Ask for a paper, get its verified full text on your own shelf."
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def add(commands: Commands) -> None:
     """Register the command."""
-    desk = command(commands, "desk", _run_desk)
+    desk = command(commands, "setup desk", _run_desk)
     desk.add_argument(
         "--port",
         type=parse_natural,
