@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utils.entrez.databases import DATABASES
-from utils.entrez.selection import LARGEST_UID, MAX_IDS, parse_ids
+from utils.entrez.selection import LARGEST_UID, MAX_IDS, parse_database_ids
 from utils.errors import BadRequest
 
 PUBMED, PMC, SNP = DATABASES["pubmed"], DATABASES["pmc"], DATABASES["snp"]
@@ -28,7 +28,7 @@ NUCCORE, GENE = DATABASES["nuccore"], DATABASES["gene"]
     ],
 )
 def test_the_usual_spellings_are_read(database, given_, read):
-    assert parse_ids(database, given_) == read
+    assert parse_database_ids(database, given_) == read
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_the_usual_spellings_are_read(database, given_, read):
 )
 def test_an_identifier_of_another_kind_is_sent_home(database, wrong, kind, home):
     with pytest.raises(BadRequest) as refused:
-        parse_ids(database, wrong)
+        parse_database_ids(database, wrong)
     assert wrong in refused.value.message
     assert kind in refused.value.hint
     assert home in refused.value.hint
@@ -59,12 +59,12 @@ def test_an_identifier_of_another_kind_is_sent_home(database, wrong, kind, home)
 
 def test_a_name_is_to_be_searched_for():
     with pytest.raises(BadRequest, match="Search gene for 'BRCA1' to find its Gene ID"):
-        parse_ids(GENE, "BRCA1")
+        parse_database_ids(GENE, "BRCA1")
 
 
 def test_one_wrong_among_many_is_named_and_the_list_stays_short():
     with pytest.raises(BadRequest) as refused:
-        parse_ids(PUBMED, ["1", *(f"x{n}" for n in range(900)), "2"])
+        parse_database_ids(PUBMED, ["1", *(f"x{n}" for n in range(900)), "2"])
     assert "and 895 more" in refused.value.message
     assert len(str(refused.value)) < 600
 
@@ -72,28 +72,28 @@ def test_one_wrong_among_many_is_named_and_the_list_stays_short():
 def test_none_and_too_many_are_refused():
     for nothing in ("", " , ", [], ()):
         with pytest.raises(BadRequest, match="No identifiers"):
-            parse_ids(PUBMED, nothing)
+            parse_database_ids(PUBMED, nothing)
     with pytest.raises(BadRequest, match="10,001"):
-        parse_ids(PUBMED, range(1, MAX_IDS + 2))
-    assert len(parse_ids(PUBMED, range(1, MAX_IDS + 1))) == MAX_IDS
+        parse_database_ids(PUBMED, range(1, MAX_IDS + 2))
+    assert len(parse_database_ids(PUBMED, range(1, MAX_IDS + 1))) == MAX_IDS
 
 
 @given(st.integers(1, LARGEST_UID), st.sampled_from(sorted(DATABASES)))
 def test_every_number_is_a_uid_of_every_database(number, name):
-    assert parse_ids(DATABASES[name], number) == [str(number)]
+    assert parse_database_ids(DATABASES[name], number) == [str(number)]
 
 
 @given(st.integers(max_value=0) | st.integers(min_value=LARGEST_UID + 1))
 def test_no_other_number_is(number):
     with pytest.raises(BadRequest):
-        parse_ids(PUBMED, number)
+        parse_database_ids(PUBMED, number)
 
 
 @given(st.text(max_size=60) | st.lists(st.text(max_size=20), max_size=5))
 def test_whatever_is_pasted_is_read_whole_or_refused_whole(pasted):
     for database in (PUBMED, NUCCORE, SNP):
         try:
-            read = parse_ids(database, pasted)
+            read = parse_database_ids(database, pasted)
         except BadRequest as error:
             refused = error
         else:
@@ -102,6 +102,6 @@ def test_whatever_is_pasted_is_read_whole_or_refused_whole(pasted):
             assert len(set(read)) == len(read)
             assert all(uid.isascii() and uid.replace("_", "").replace(".", "").isalnum() for uid in
                        read)  # fmt: skip
-            assert parse_ids(database, read) == read
+            assert parse_database_ids(database, read) == read
         assert refused is None or refused.hints
         assert all(ord(character) >= 32 for character in str(refused))

@@ -132,7 +132,7 @@ def test_names_and_papers_in_pages(library, world):
 def test_of_several_compounds_of_one_name_the_first_is_taken_and_the_others_told(library):
     names = library.pubchem.names("milk acid")
     assert names.compound.cid == "612"
-    assert names.warnings == ("Compounds with that name: 2; this is the first of them.",)
+    assert names.warnings == ("2 compounds have this name; this is the first.",)
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import pytest
 from utils.entrez.databases import (
     DATABASES,
     build_unknown_database_error,
-    find_form,
-    find_staged_form,
-    make_generic_database,
+    find_dataset_format,
+    find_record_format,
+    make_default_database,
 )
 from utils.entrez.datasets.trees import FORMS
 from utils.errors import BadRequest
@@ -55,35 +55,35 @@ def test_every_row_is_whole(name):
 def test_each_form_is_found_by_its_own_words_and_the_first_is_the_default(name):
     database = DATABASES[name]
     for form in database.forms:
-        assert find_form(database, form.rettype or "native", form.retmode) == form
+        assert find_record_format(database, form.rettype or "native", form.retmode) == form
     if database.forms:
-        assert find_form(database) == database.forms[0]
+        assert find_record_format(database) == database.forms[0]
         with pytest.raises(BadRequest) as refused:
-            find_form(database, "sonnet")
+            find_record_format(database, "sonnet")
         assert database.forms[0].name in refused.value.hint
     else:
         with pytest.raises(BadRequest, match="summary"):
-            find_form(database)
+            find_record_format(database)
 
 
 def test_words_of_others_will_do_as_a_form():
-    assert find_form(DATABASES["pubmed"], "xml").page == "pubmed_xml"
-    assert find_form(DATABASES["gene"], "", "xml").page == "xml"
+    assert find_record_format(DATABASES["pubmed"], "xml").page == "pubmed_xml"
+    assert find_record_format(DATABASES["gene"], "", "xml").page == "xml"
     with pytest.raises(BadRequest, match="operation summary"):
-        find_form(DATABASES["gene"], "docsum")
+        find_record_format(DATABASES["gene"], "docsum")
     with pytest.raises(BadRequest) as refused:
-        find_form(DATABASES["nuccore"], "fastaa")
+        find_record_format(DATABASES["nuccore"], "fastaa")
     assert refused.value.hints[0] == "Did you mean rettype=fasta?"
 
 
 def test_what_is_staged_is_a_form_with_fields_or_the_summaries():
-    assert find_staged_form(DATABASES["gene"]) is None
-    assert find_staged_form(DATABASES["gene"], "docsum") is None
-    assert find_staged_form(DATABASES["pubmed"]).page == "pubmed_xml"
-    assert find_staged_form(DATABASES["protein"], "gp").retmode == "xml"
-    assert find_staged_form(make_generic_database("brand_new")) is None
+    assert find_dataset_format(DATABASES["gene"]) is None
+    assert find_dataset_format(DATABASES["gene"], "docsum") is None
+    assert find_dataset_format(DATABASES["pubmed"]).page == "pubmed_xml"
+    assert find_dataset_format(DATABASES["protein"], "gp").retmode == "xml"
+    assert find_dataset_format(make_default_database("brand_new")) is None
     with pytest.raises(BadRequest, match="plain text"):
-        find_staged_form(DATABASES["pubmed"], "medline")
+        find_dataset_format(DATABASES["pubmed"], "medline")
 
 
 @pytest.mark.parametrize(

@@ -5,15 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from utils.entrez.databases import DATABASES, find_form
-from utils.entrez.fetching import Records, cut_passage, split_records
+from utils.entrez.databases import DATABASES, find_record_format
+from utils.entrez.fetching import RecordTexts, cut_text_passage, split_records
 from utils.errors import BadContent, PaperError
 from utils.http import Answer
 
 
 def split(body, database, rettype="", retmode=""):
     raw = body if isinstance(body, bytes) else body.encode()
-    form = find_form(DATABASES[database], rettype, retmode)
+    form = find_record_format(DATABASES[database], rettype, retmode)
     return split_records(Answer(200, "http://a.org/x", raw), form)
 
 
@@ -52,7 +52,7 @@ def test_a_set_of_xml_is_its_children_within_its_root():
     assert records.pieces == (
         '<GBSeq xmlns:x="u">1</GBSeq>', '<GBSeq xmlns:x="u">2</GBSeq>'
     )  # fmt: skip
-    shown = cut_passage(records, 0, 10_000)
+    shown = cut_text_passage(records, 0, 10_000)
     assert [node.text for node in etree.fromstring(shown.text)] == ["1", "2"]
 
 
@@ -99,10 +99,10 @@ def test_nothing_is_no_records():
 
 @given(st.lists(st.text("ab\n", min_size=1, max_size=60), max_size=8), st.integers(1, 70))
 def test_parts_put_together_are_the_whole(pieces, most):
-    records = Records(tuple(pieces))
+    records = RecordTexts(tuple(pieces))
     read, offset = "", 0
     while offset < len("".join(pieces)):
-        part = cut_passage(records, offset, most)
+        part = cut_text_passage(records, offset, most)
         assert offset < part.end
         assert len(part.text) <= most
         assert part.text == "".join(pieces)[offset : part.end]
@@ -113,10 +113,10 @@ def test_parts_put_together_are_the_whole(pieces, most):
 @given(st.lists(st.integers(1, 90), min_size=1, max_size=9), st.integers(60, 200))
 def test_whole_records_of_xml_are_always_well_formed(sizes, most):
     pieces = tuple(f"<r>{'x' * size}</r>" for size in sizes)
-    records = Records(pieces, "<set>\n", "\n</set>")
+    records = RecordTexts(pieces, "<set>\n", "\n</set>")
     offset, whole = 0, 0
     while offset < sum(map(len, pieces)):
-        part = cut_passage(records, offset, most)
+        part = cut_text_passage(records, offset, most)
         assert len(part.text) <= most
         if part.whole:
             assert len(etree.fromstring(part.text)) == part.whole

@@ -13,9 +13,9 @@ from ..errors import BadRequest, StoreFailed
 from ..http import Web
 from ..sources.eutils import ConnectionState, get_connection_state, post_ids
 from ..system.plain_text import shorten
-from .databases import Database, find_form, find_staged_form
-from .fetching import Fetch, Summary, SummaryPage, fetch_records, fetch_summary_page, resolve_ids
-from .paging import Pages, Progress, page_through_records, page_through_search
+from .databases import Database, find_dataset_format, find_record_format
+from .fetching import Fetch, Summary, SummaryPage, fetch_records, fetch_summary_page, resolve_uids
+from .paging import Pages, Progress, make_record_pages, make_search_pages
 from .searching import (
     Count,
     DatabaseInfo,
@@ -27,7 +27,7 @@ from .searching import (
     Search,
     Spelling,
     Unanswered,
-    count_everywhere,
+    count_hits_by_database,
     fetch_database_info,
     find_links,
     list_databases,
@@ -39,7 +39,7 @@ from .selection import (
     Missing,
     find_database,
     has_ids,
-    parse_ids,
+    parse_database_ids,
     save_history,
     select_records,
 )
@@ -164,7 +164,7 @@ class Entrez:
             Characters of text at most, 200 to 1,000,000; cut between records where possible.
         """
         home = find_database(database, self._web)
-        form = find_form(home, rettype, retmode)
+        form = find_record_format(home, rettype, retmode)
         selection = select_records(home, ids, history, self._web)
         return fetch_records(
             selection, form, self._web, start=start, most=most, offset=offset, max_chars=max_chars
@@ -181,7 +181,7 @@ class Entrez:
         start: int = 0,
         most: int = 100,
     ) -> Links:
-        """Return links of at most 200 identifiers to other records, one entry per identifier.
+        """Return the links of at most 200 identifiers to other records, one entry per identifier.
 
         Parameters
         ----------
@@ -207,7 +207,7 @@ class Entrez:
         return list_databases(self._web)
 
     def contact(self) -> ConnectionState:
-        """Return how the last requests to NCBI ended, without sending one."""
+        """Return the outcome of the last requests to NCBI, without sending a request."""
         return get_connection_state(self._web)
 
     def post(self, database: str, ids: Identifiers) -> History:
@@ -221,7 +221,7 @@ class Entrez:
             The name of the history could not be saved on the disk.
         """
         home = find_database(database, self._web)
-        return post_to_history(home, parse_ids(home, ids), self._web)
+        return post_to_history(home, parse_database_ids(home, ids), self._web)
 
     def spell(self, database: str, term: str) -> Spelling:
         """Return a database's spelling suggestion for a term."""
@@ -229,7 +229,7 @@ class Entrez:
 
     def global_query(self, term: str, databases: Iterable[str] = ()) -> GlobalCounts:
         """Return the number of hits of a term in every database, or in the given databases."""
-        return count_everywhere(term, databases, self._web)
+        return count_hits_by_database(term, databases, self._web)
 
     def pages(
         self,
@@ -250,12 +250,12 @@ class Entrez:
         is called after each answer with the number of records done and the number wanted.
         """
         home = find_database(database, self._web)
-        form = find_staged_form(home, rettype, retmode)
+        form = find_dataset_format(home, rettype, retmode)
         if term:
             if history or has_ids(ids):
                 raise BadRequest("A term is given beside ids or a history.", "Give one of them.")
-            return page_through_search(home, term, form, self._web, most=most, progress=progress)
-        return page_through_records(
+            return make_search_pages(home, term, form, self._web, most=most, progress=progress)
+        return make_record_pages(
             select_records(home, ids, history, self._web),
             form,
             self._web,
@@ -265,7 +265,7 @@ class Entrez:
 
 
 def post_to_history(database: Database, uids: Sequence[str], web: Web) -> History:
-    """Post identifiers to NCBI's history server; see `.Entrez.post`."""
+    """Store identifiers on NCBI's history server; see `.Entrez.post`."""
     numbers = _resolve_accessions(database, uids, web)
     there = post_ids(database.name, numbers, web)
     words = f"{len(numbers):,} identifiers posted"
@@ -285,7 +285,7 @@ def _resolve_accessions(database: Database, uids: Sequence[str], web: Web) -> li
         An accession has no record.
     """
     names = [uid for uid in uids if not uid.isdecimal()]
-    known, unknown = resolve_ids(database.name, names, web)
+    known, unknown = resolve_uids(database.name, names, web)
     if unknown:
         missing = shorten(", ".join(one.id for one in unknown), 100)
         msg = f"{database.name} has no record of {missing}."

@@ -72,8 +72,8 @@ def read_article_text(
         msg = f"BioC has no text of {shorten(paper.strip(), 40)}."
         hint = "It holds PMC's open-access articles and author manuscripts; a download asks others."
         raise NotAvailable(msg, hint)
-    parts = _group_by_section(found.paragraphs)
-    chosen = _find_section(section, tuple(parts)) if section.strip() else ""
+    parts = _group_text_by_section(found.paragraphs)
+    chosen = _match_section_name(section, tuple(parts)) if section.strip() else ""
     text = parts[chosen] if chosen else "\n\n".join(parts.values())
     end = find_cut_position(text, start, max_chars)
     return ArticleText(
@@ -95,15 +95,15 @@ def _parse_bioc_ids(paper: str) -> Ids:
     return ids
 
 
-def _group_by_section(paragraphs: Sequence[Paragraph]) -> dict[str, str]:
+def _group_text_by_section(paragraphs: Sequence[Paragraph]) -> dict[str, str]:
     """Return the text of each section, in order of first appearance."""
     parts: dict[str, list[str]] = {}
     for paragraph in paragraphs:
-        parts.setdefault(paragraph.section, []).append(_to_markdown(paragraph))
+        parts.setdefault(paragraph.section, []).append(_paragraph_to_markdown(paragraph))
     return {name: "\n\n".join(texts) for name, texts in parts.items()}
 
 
-def _to_markdown(paragraph: Paragraph) -> str:
+def _paragraph_to_markdown(paragraph: Paragraph) -> str:
     """Return a paragraph as Markdown; BioC marks headings and their levels."""
     if paragraph.kind == "front":
         return f"# {paragraph.text}"
@@ -112,7 +112,7 @@ def _to_markdown(paragraph: Paragraph) -> str:
     return paragraph.text
 
 
-def _find_section(wanted: str, names: Sequence[str]) -> str:
+def _match_section_name(wanted: str, names: Sequence[str]) -> str:
     """Return the matching section name; BioC abbreviates names (``DISCUSS``, ``CONCL``)."""
     sought = wanted.strip().upper()
     for fits in (str.__eq__, str.startswith, str.__contains__):

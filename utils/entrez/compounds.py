@@ -128,7 +128,9 @@ class PubChem:
         require_page(max_results, start, MAX_COMPOUNDS)
         wanted = parse_compound_query(query, kind)
         found = _find_cids(wanted, self._web)
-        page = _fetch_page(wanted, found, max_results, start, self._web, _warn_if_truncated(found))
+        page = _fetch_compound_page(
+            wanted, found, max_results, start, self._web, _build_truncation_warning(found)
+        )
         if wanted.kind == "cid" and page.warnings and not page.compounds:
             raise _build_not_found_error(wanted, self._web)
         return page
@@ -136,7 +138,7 @@ class PubChem:
     def related(
         self, query: str, relation: str, *, kind: str = "", max_results: int = 10, start: int = 0
     ) -> Compounds:
-        """Return compounds similar to a compound, containing it, or contained in it.
+        """Return compounds that are similar to a compound, contain it, or are contained in it.
 
         Parameters
         ----------
@@ -165,16 +167,21 @@ class PubChem:
             raise BadRequest(msg, also, f"Relations: {', '.join(RELATIONS)}.")
         wanted = parse_compound_query(query, kind)
         if wanted.kind in ("smiles", "inchi"):
-            with _explain_unreadable(wanted):
+            with _add_hints_to_parse_error(wanted):
                 found = find_related(chosen, wanted.kind, wanted.text, self._web)
-            return _fetch_page(
-                wanted, found, max_results, start, self._web, _warn_if_truncated(found)
+            return _fetch_compound_page(
+                wanted, found, max_results, start, self._web, _build_truncation_warning(found)
             )
         itself, warnings = _find_single_compound(wanted, self._web)
         found = find_related(chosen, "cid", itself.cid, self._web)
         others = tuple(cid for cid in found if cid != itself.cid)
-        return _fetch_page(
-            wanted, others, max_results, start, self._web, (*warnings, *_warn_if_truncated(found))
+        return _fetch_compound_page(
+            wanted,
+            others,
+            max_results,
+            start,
+            self._web,
+            (*warnings, *_build_truncation_warning(found)),
         )
 
     def names(
@@ -186,7 +193,7 @@ class PubChem:
         """
         require_page(max_results, start, MAX_LISTED)
         compound, warnings = _find_single_compound(parse_compound_query(query, kind), self._web)
-        return _to_listed(
+        return _build_compound_list(
             compound, fetch_synonyms(compound.cid, self._web), max_results, start, warnings
         )
 
@@ -200,14 +207,14 @@ class PubChem:
         require_page(max_results, start, MAX_LISTED)
         compound, warnings = _find_single_compound(parse_compound_query(query, kind), self._web)
         pmids = fetch_pmids(compound.cid, self._web)
-        return _to_listed(compound, pmids, max_results, start, warnings)
+        return _build_compound_list(compound, pmids, max_results, start, warnings)
 
 
 def _find_cids(query: CompoundQuery, web: Web) -> tuple[str, ...]:
     """Return the CIDs of a query; CIDs given in the query are not looked up yet."""
     if query.kind == "cid":
         return query.cids
-    with _explain_unreadable(query):
+    with _add_hints_to_parse_error(query):
         if query.kind == "formula":
             found = find_by_formula(query.text, web)
         else:
@@ -218,8 +225,8 @@ def _find_cids(query: CompoundQuery, web: Web) -> tuple[str, ...]:
 
 
 @contextmanager
-def _explain_unreadable(query: CompoundQuery) -> Iterator[None]:
-    """Add hints to the error for a text that PubChem cannot read."""
+def _add_hints_to_parse_error(query: CompoundQuery) -> Iterator[None]:
+    """Add hints to the error that reports a query which PubChem cannot parse."""
     try:
         yield
     except BadRequest as error:
@@ -228,8 +235,8 @@ def _explain_unreadable(query: CompoundQuery) -> Iterator[None]:
 
 
 def _build_not_found_error(query: CompoundQuery, web: Web) -> NotFound:
-    """Return `NothingFound` for a search without hits, or `NotFound` for an unknown number."""
-    msg = f"PubChem has no compound with the {_name_kind(query)} {str(query)!r}."
+    """Return `NothingFound` for a search without hits, or `NotFound` for an unknown CID."""
+    msg = f"PubChem has no compound with the {_describe_query_kind(query)} {str(query)!r}."
     if query.kind == "name":
         return NothingFound(msg, _suggest_names(query.text, web), _NOT_A_NAME)
     if query.kind in ("smiles", "inchi"):
@@ -240,7 +247,7 @@ def _build_not_found_error(query: CompoundQuery, web: Web) -> NotFound:
     return NotFound(msg, "Check it, or ask by name or SMILES.")
 
 
-def _name_kind(query: CompoundQuery) -> str:
+def _describe_query_kind(query: CompoundQuery) -> str:
     return _KIND_NAMES.get(query.kind, query.kind)
 
 
@@ -265,17 +272,18 @@ def _find_single_compound(query: CompoundQuery, web: Web) -> tuple[Compound, tup
     known = fetch_compounds(found[:1], web)
     if not known:
         raise _build_not_found_error(query, web)
-    others = f"Compounds with that {_name_kind(query)}: {len(found)}; this is the first of them."
+    kind = _describe_query_kind(query)
+    others = f"{len(found):,} compounds have this {kind}; this is the first."
     return known[found[0]], (others,) if len(found) > 1 else ()
 
 
-def _warn_if_truncated(found: Sequence[str]) -> tuple[str, ...]:
+def _build_truncation_warning(found: Sequence[str]) -> tuple[str, ...]:
     """Return a warning if there may be more hits than were requested."""
     warning = f"PubChem was asked for the first {MAX_HITS:,}; there may be more."
     return (warning,) if len(found) >= MAX_HITS else ()
 
 
-def _fetch_page(
+def _fetch_compound_page(
     query: CompoundQuery,
     found: Sequence[str],
     max_results: int,
@@ -293,7 +301,7 @@ def _fetch_page(
     return Compounds(query, len(found), tuple(known.values()), following, warnings)
 
 
-def _to_listed(
+def _build_compound_list(
     compound: Compound,
     rows: Sequence[str],
     max_results: int,
@@ -340,13 +348,13 @@ def parse_compound_query(text: str, kind: str = "") -> CompoundQuery:
         near = get_close_matches(kind.lower(), KINDS, n=1)
         also = f"Did you mean {near[0]}?" if near else ""
         raise BadRequest(f"There is no kind {kind[:40]!r}.", also, f"Kinds: {', '.join(KINDS)}.")
-    chosen = next(one for one in KINDS if one == (kind or _guess_kind(words)))
+    chosen = next(one for one in KINDS if one == (kind or _guess_query_kind(words)))
     return CompoundQuery(chosen, _READERS[chosen](words))
 
 
-def _guess_kind(text: str) -> Kind:
-    """Return the most likely kind; in doubt, the kind whose wrong answer does less harm."""
-    if all(map(_CID.fullmatch, _split_query(text))):
+def _guess_query_kind(text: str) -> Kind:
+    """Return the most likely kind; if unsure, the kind whose wrong answer does less harm."""
+    if all(map(_CID.fullmatch, _split_query_parts(text))):
         return "cid"
     if text.startswith("InChI="):
         return "inchi"
@@ -360,7 +368,7 @@ def _guess_kind(text: str) -> Kind:
     return "smiles" if drawn and re.search("[A-Za-z]", text) else "name"
 
 
-def _split_query(text: str) -> list[str]:
+def _split_query_parts(text: str) -> list[str]:
     """Return the parts between commas, or between blanks if the text has only numbers."""
     only_numbers = re.fullmatch(r"[0-9\s,;]+", text)
     parts = re.split(r"[\s,;]+" if only_numbers else r"\s*[,;]\s*", text)
@@ -368,7 +376,7 @@ def _split_query(text: str) -> list[str]:
 
 
 def _parse_cids(text: str) -> str:
-    parts = _split_query(text)
+    parts = _split_query_parts(text)
     if not 1 <= len(parts) <= MAX_CIDS:
         msg = f"{len(parts):,} CIDs are too many at once; {MAX_CIDS} is the most."
         raise BadRequest(msg, "Ask in several calls.")

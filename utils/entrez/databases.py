@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class Format:
     """A format in which EFetch returns records.
 
     ``page`` is the page format for datasets, None if the format cannot be staged; ``also`` are
@@ -55,74 +55,74 @@ class Database:
     title: str
     uid: str
     example: str
-    forms: tuple[Form, ...] = ()
-    staged: Form | None = None
+    forms: tuple[Format, ...] = ()
+    staged: Format | None = None
     prefix: str = ""
     accessions: bool = False
     everywhere: bool = True
 
 
-_FASTA = Form("fasta", "text", "sequences in FASTA")
+_FASTA = Format("fasta", "text", "sequences in FASTA")
 _SEQUENCE = (
-    Form("fasta", "xml", "sequences as TinySeq XML (TSeqSet)", "xml"),
-    Form("acc", "text", "accession numbers"),
-    Form("seqid", "text", "SeqID strings"),
-    Form("ft", "text", "feature table"),
-    Form("", "text", "Seq-entry ASN.1"),
-    Form("", "xml", "Bioseq-set XML", "xml"),
+    Format("fasta", "xml", "sequences as TinySeq XML (TSeqSet)", "xml"),
+    Format("acc", "text", "accession numbers"),
+    Format("seqid", "text", "SeqID strings"),
+    Format("ft", "text", "feature table"),
+    Format("", "text", "Seq-entry ASN.1"),
+    Format("", "xml", "Bioseq-set XML", "xml"),
 )
 _NUCLEOTIDE = (
-    Form("gb", "text", "GenBank flat file"),
-    Form("gb", "xml", "GBSet XML", "xml"),
-    Form("gbc", "xml", "INSDSet XML", "xml"),
-    Form("gbwithparts", "text", "GenBank flat file with all parts"),
+    Format("gb", "text", "GenBank flat file"),
+    Format("gb", "xml", "GBSet XML", "xml"),
+    Format("gbc", "xml", "INSDSet XML", "xml"),
+    Format("gbwithparts", "text", "GenBank flat file with all parts"),
     _FASTA,
-    Form("fasta_cds_na", "text", "coding regions in FASTA"),
-    Form("fasta_cds_aa", "text", "translated coding regions in FASTA"),
+    Format("fasta_cds_na", "text", "coding regions in FASTA"),
+    Format("fasta_cds_aa", "text", "translated coding regions in FASTA"),
     *_SEQUENCE,
 )
 _PROTEIN = (
-    Form("gp", "text", "GenPept flat file"),
-    Form("gp", "xml", "GBSet XML", "xml"),
-    Form("gpc", "xml", "INSDSet XML", "xml"),
+    Format("gp", "text", "GenPept flat file"),
+    Format("gp", "xml", "GBSet XML", "xml"),
+    Format("gpc", "xml", "INSDSet XML", "xml"),
     _FASTA,
     *_SEQUENCE,
 )
 # Since October 2022 only its own database offers this format; protein sends GBSet XML instead.
 _IPG = (
-    Form("ipg", "text", "identical proteins, tab-separated"),
-    Form("ipg", "xml", "IPGReportSet XML", "xml"),
+    Format("ipg", "text", "identical proteins, tab-separated"),
+    Format("ipg", "xml", "IPGReportSet XML", "xml"),
 )
-_PUBMED_ARTICLES = Form("", "xml", "PubmedArticleSet XML", "pubmed_xml")
-_FULL_TEXT = Form("", "xml", "JATS XML (pmc-articleset)", "pmc_xml")
-_SAMPLES = Form("full", "xml", "BioSampleSet XML", "xml")
-_EXPERIMENTS = Form("full", "xml", "EXPERIMENT_PACKAGE_SET XML", "xml")
-_TAXONOMY_XML = Form("", "xml", "TaxaSet XML", "xml")
+_PUBMED_ARTICLES = Format("", "xml", "PubmedArticleSet XML", "pubmed_xml")
+_FULL_TEXT = Format("", "xml", "JATS XML (pmc-articleset)", "pmc_xml")
+_SAMPLES = Format("full", "xml", "BioSampleSet XML", "xml")
+_EXPERIMENTS = Format("full", "xml", "EXPERIMENT_PACKAGE_SET XML", "xml")
+_TAXONOMY_XML = Format("", "xml", "TaxaSet XML", "xml")
 _BY_VARIATION = (("is_variationid", "true"), ("from_esearch", "true"))
 
 _DATABASES = (
     Database(
         "pubmed", "PubMed", "PMID", "31452104",
         (
-            Form("abstract", "text", "citations with abstracts"),
-            Form("medline", "text", "MEDLINE"),
+            Format("abstract", "text", "citations with abstracts"),
+            Format("medline", "text", "MEDLINE"),
             _PUBMED_ARTICLES,
         ),
         staged=_PUBMED_ARTICLES,
     ),
     Database(
         "pmc", "PubMed Central", "PMCID", "6776410",
-        (_FULL_TEXT, Form("medline", "text", "MEDLINE")), staged=_FULL_TEXT, prefix="PMC",
+        (_FULL_TEXT, Format("medline", "text", "MEDLINE")), staged=_FULL_TEXT, prefix="PMC",
     ),
     Database(
         "gene", "Gene", "Gene ID", "672",
         (
-            Form("", "text", "a report of a few lines"),
-            Form("gene_table", "text", "exons and transcripts as a table"),
-            Form("full_report", "text", "a detailed report"),
-            Form("tabular", "text", "one line a gene, tab-separated"),
-            Form("", "xml", "Entrezgene-Set XML (about 1 MB a gene)", "xml"),
-            Form("", "asn.1", "Entrezgene ASN.1"),
+            Format("", "text", "a report of a few lines"),
+            Format("gene_table", "text", "exons and transcripts as a table"),
+            Format("full_report", "text", "a detailed report"),
+            Format("tabular", "text", "one line a gene, tab-separated"),
+            Format("", "xml", "Entrezgene-Set XML (about 1 MB a gene)", "xml"),
+            Format("", "asn.1", "Entrezgene ASN.1"),
         ),
     ),
     Database(
@@ -139,41 +139,43 @@ _DATABASES = (
     Database("ipg", "Identical Protein Groups", "IPG ID", "1024", _IPG, accessions=True),
     Database(
         "taxonomy", "Taxonomy", "TaxID", "9606",
-        (_TAXONOMY_XML, Form("", "text", "a list of names")), staged=_TAXONOMY_XML,
+        (_TAXONOMY_XML, Format("", "text", "a list of names")), staged=_TAXONOMY_XML,
     ),
     Database(
         "clinvar", "ClinVar", "Variation ID", "65533",
-        (Form("vcv", "xml", "ClinVarResult-Set XML, by variation", "xml", _BY_VARIATION),),
+        (Format("vcv", "xml", "ClinVarResult-Set XML, by variation", "xml", _BY_VARIATION),),
     ),
     Database(
         "snp", "dbSNP", "rs number", "268",
-        (Form("json", "text", "RefSNP reports, one JSON object a line"),), prefix="rs",
+        (Format("json", "text", "RefSNP reports, one JSON object a line"),), prefix="rs",
     ),
     Database("dbvar", "dbVar", "dbVar ID", "1272816"),
     Database("assembly", "Assembly", "Assembly ID", "11968211"),
     Database("genome", "Genome", "Genome ID", "51"),
     Database(
         "bioproject", "BioProject", "BioProject ID", "257197",
-        (Form("", "text", "a report"), Form("", "xml", "RecordSet XML", "xml")),
+        (Format("", "text", "a report"), Format("", "xml", "RecordSet XML", "xml")),
     ),
     Database(
         "biosample", "BioSample", "BioSample ID", "2672871",
-        (Form("full", "text", "a report"), _SAMPLES), staged=_SAMPLES,
+        (Format("full", "text", "a report"), _SAMPLES), staged=_SAMPLES,
     ),
     Database(
         "sra", "Sequence Read Archive", "SRA ID", "155791",
         (
-            Form("runinfo", "text", "one line a run, comma-separated"),
+            Format("runinfo", "text", "one line a run, comma-separated"),
             _EXPERIMENTS,
-            Form("runinfo", "xml", "SraRunInfo XML", "xml"),
+            Format("runinfo", "xml", "SraRunInfo XML", "xml"),
         ),
         staged=_EXPERIMENTS,
     ),
-    Database("gds", "GEO DataSets", "GDS ID", "200000001", (Form("summary", "text", "a summary"),)),
+    Database(
+        "gds", "GEO DataSets", "GDS ID", "200000001", (Format("summary", "text", "a summary"),)
+    ),
     Database("geoprofiles", "GEO Profiles", "GEO ID", "133950258"),
     Database(
         "mesh", "MeSH", "MeSH UID", "68009369",
-        (Form("full", "text", "the whole record"),),
+        (Format("full", "text", "the whole record"),),
     ),
     Database("medgen", "MedGen", "MedGen UID", "336030"),
     Database("omim", "OMIM", "MIM number", "113705"),
@@ -181,7 +183,7 @@ _DATABASES = (
     Database("gap", "dbGaP", "dbGaP ID", "2754"),
     Database(
         "structure", "Structure", "MMDB-ID", "58471",
-        (Form("mmdb", "text", "the structure in ASN.1"), Form("", "text", "a report")),
+        (Format("mmdb", "text", "the structure in ASN.1"), Format("", "text", "a report")),
     ),
     Database("cdd", "Conserved Domains", "PSSM-ID", "274008"),
     Database("protfam", "Protein Family Models", "ProtFam ID", "1000071"),
@@ -192,7 +194,7 @@ _DATABASES = (
     Database("books", "Bookshelf", "Book ID", "1473112"),
     Database(
         "nlmcatalog", "NLM Catalog", "NLM Catalog ID", "101595451",
-        (Form("", "text", "the whole record"), Form("", "xml", "NLMCatalogRecordSet XML", "xml")),
+        (Format("", "text", "the record"), Format("", "xml", "NLMCatalogRecordSet XML", "xml")),
     ),
     Database("biocollections", "BioCollections", "collection ID", "7370"),
     Database("annotinfo", "Annotation runs", "annotation ID", "1", everywhere=False),
@@ -218,15 +220,15 @@ _ALIASES = {
 }  # fmt: skip
 
 
-def make_generic_database(name: str) -> Database:
-    """Return an entry for a database that NCBI has and this table lacks; summaries only."""
+def make_default_database(name: str) -> Database:
+    """Return an entry, with summaries only, for an NCBI database that this table lacks."""
     return Database(name, name, "UID", "1", everywhere=False)
 
 
-def normalize_name(name: str) -> str:
+def normalize_database_name(name: str) -> str:
     """Return a database's name as Entrez writes it.
 
-    >>> normalize_name(" PubMed "), normalize_name("Nucleotide")
+    >>> normalize_database_name(" PubMed "), normalize_database_name("Nucleotide")
     ('pubmed', 'nucleotide')
     """
     return one_line(name).casefold()
@@ -234,24 +236,24 @@ def normalize_name(name: str) -> str:
 
 def build_unknown_database_error(name: str, others: Iterable[str] = ()) -> BadRequest:
     """Return the error for an unknown database, with similar names."""
-    plain = normalize_name(name)
+    plain = normalize_database_name(name)
     titles = {one.title.casefold(): one.name for one in DATABASES.values()}
     names = {**dict.fromkeys([*DATABASES, *others]), **titles, **_ALIASES}
     near = get_close_matches(plain.replace(" ", ""), names, 3, 0.7) if plain else []
     meant = list(dict.fromkeys(names[one] or one for one in near))
     msg = f"Entrez has no database {shorten(one_line(name), 40)!r}." if plain else "No database."
-    hints = [f"Did you mean {one} ({get_title(one)})?" for one in meant[:3]]
+    hints = [f"Did you mean {one} ({get_database_title(one)})?" for one in meant[:3]]
     often = "pubmed, pmc, gene, protein, nuccore, taxonomy, clinvar, snp, biosample, sra"
     return BadRequest(msg, *hints, f"Often asked: {often}; info without a database lists all.")
 
 
-def get_title(name: str) -> str:
+def get_database_title(name: str) -> str:
     """Return the database's title, or its name if the title is unknown."""
     return DATABASES[name].title if name in DATABASES else name
 
 
-def find_form(database: Database, rettype: str = "", retmode: str = "") -> Form:
-    """Return the format of a rettype and retmode; the database's first if both are empty.
+def find_record_format(database: Database, rettype: str = "", retmode: str = "") -> Format:
+    """Return the format with this rettype and retmode; the first one if both are empty.
 
     ``native`` and ``xml`` are accepted as a rettype, as in NCBI's own tools.
 
@@ -260,7 +262,7 @@ def find_form(database: Database, rettype: str = "", retmode: str = "") -> Form:
     BadRequest
         EFetch does not offer this database, or not in that format.
     """
-    wanted, mode = normalize_name(rettype), normalize_name(retmode)
+    wanted, mode = normalize_database_name(rettype), normalize_database_name(retmode)
     if wanted in {"docsum", "summary"} and wanted not in {f.rettype for f in database.forms}:
         msg = f"{wanted} is what the operation summary gives."
         raise BadRequest(msg, f"Ask for the summary of {database.name}.")
@@ -273,13 +275,13 @@ def find_form(database: Database, rettype: str = "", retmode: str = "") -> Form:
         fits = not wanted or form.rettype == ("" if wanted in {"native", "null"} else wanted)
         if fits and (not mode or form.retmode == mode):
             return form
-    msg = f"{database.name} has no {_describe_request(wanted, mode)}."
+    msg = f"{database.name} has no {_describe_format_params(wanted, mode)}."
     near = get_close_matches(wanted, [form.rettype for form in database.forms], 1, 0.5)
-    hint = f"Did you mean rettype={near[0]}?" if near else _suggest_databases(wanted)
-    raise BadRequest(msg, hint, f"It has {describe_forms(database.forms)}.")
+    hint = f"Did you mean rettype={near[0]}?" if near else _suggest_databases_with_format(wanted)
+    raise BadRequest(msg, hint, f"It has {describe_formats(database.forms)}.")
 
 
-def _suggest_databases(rettype: str) -> str:
+def _suggest_databases_with_format(rettype: str) -> str:
     """Return a hint that lists the databases with such a format."""
     have = [
         one.name
@@ -289,33 +291,33 @@ def _suggest_databases(rettype: str) -> str:
     return f"rettype={rettype} is a form of {', '.join(have)}." if have else ""
 
 
-def find_staged_form(database: Database, rettype: str = "", retmode: str = "") -> Form | None:
-    """Return the format for datasets; None for ESummary, which every database has.
+def find_dataset_format(database: Database, rettype: str = "", retmode: str = "") -> Format | None:
+    """Return the format used for datasets; None for ESummary, which every database offers.
 
     Raises
     ------
     BadRequest
         The format has no fields that could become columns.
     """
-    wanted = normalize_name(rettype)
+    wanted = normalize_database_name(rettype)
     if wanted in {"docsum", "esummary", "summary"} or not (wanted or retmode):
         return None if wanted else database.staged
-    form = find_form(database, rettype, retmode)
+    form = find_record_format(database, rettype, retmode)
     if form.page is None and not retmode:
         forms = [one for one in database.forms if one.rettype == form.rettype and one.page]
         form = forms[0] if forms else form
     if form.page is None:
         msg = f"{form.name} of {database.name} ({form.gives}) cannot be staged: it is plain text."
-        able = describe_forms([one for one in database.forms if one.page])
+        able = describe_formats([one for one in database.forms if one.page])
         raise BadRequest(msg, f"Stage {able or 'its summaries'}, or fetch it as text.")
     return form
 
 
-def describe_forms(forms: Iterable[Form]) -> str:
+def describe_formats(forms: Iterable[Format]) -> str:
     """Return formats as one line of text."""
     return "; ".join(f"{form.name} ({form.gives})" for form in forms)
 
 
-def _describe_request(rettype: str, retmode: str) -> str:
+def _describe_format_params(rettype: str, retmode: str) -> str:
     options = (("rettype", rettype), ("retmode", retmode))
     return " ".join(f"{name}={shorten(value, 30)}" for name, value in options if value)

@@ -25,8 +25,8 @@ from ..sources.eutils import efetch
 from ..sources.eutils_services import MISSING_SUMMARY, Summaries, esummary
 from ..sources.loose_json import to_dict, to_text
 from ..system.plain_text import one_line, to_plain_json
-from .databases import Form
-from .selection import Missing, Part, Selection, explain_expiry, require_between
+from .databases import Format
+from .selection import Missing, Selection, SelectionPart, convert_expiry_error, require_in_range
 
 MAX_RECORDS = 200
 MAX_CHARS = 1_000_000
@@ -59,7 +59,7 @@ MAX_SUMMARIES = 500
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """A bounded amount of records as text.
+    """Fetched records as text, up to a maximum length.
 
     ``text`` has ``records`` complete records; ``cut`` means that the last one is incomplete.
     ``next_start`` and ``next_offset`` continue, with the same identifiers and the same ``most``;
@@ -83,17 +83,17 @@ class Fetch:
 
 @dataclass(frozen=True, slots=True)
 class FetchedPart:
-    """The answer to a part: bodies as sent, their records, and the missing identifiers."""
+    """The answer to a part: response bodies, their records, and the missing identifiers."""
 
     bodies: tuple[bytes, ...]
-    records: Records
+    records: RecordTexts
     not_found: tuple[Missing, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
 def fetch_records(
     selection: Selection,
-    form: Form,
+    form: Format,
     web: Web,
     *,
     start: int,
@@ -103,16 +103,16 @@ def fetch_records(
 ) -> Fetch:
     """Fetch records; see `.Entrez.fetch`."""
     hint = "Page with next_start, or stage the records and ask them in SQL."
-    require_between("most", most, 1, MAX_RECORDS, hint)
-    require_between("max_chars", max_chars, 200, MAX_CHARS, hint)
-    require_between("start", start, 0, max(0, selection.total - 1), "start counts from 0.")
-    part = selection.part(start, most)
+    require_in_range("most", most, 1, MAX_RECORDS, hint)
+    require_in_range("max_chars", max_chars, 200, MAX_CHARS, hint)
+    require_in_range("start", start, 0, max(0, selection.total - 1), "start counts from 0.")
+    part = selection.get_part(start, most)
     fetched = _load_cached_part(selection, part, form, web) or fetch_part(
         selection, part, form, web
     )
     size = sum(map(len, fetched.records.pieces))
-    require_between("offset", offset, 0, size, "Use next_offset as it was given.")
-    shown = cut_passage(fetched.records, offset, max_chars)
+    require_in_range("offset", offset, 0, size, "Use next_offset as it was given.")
+    shown = cut_text_passage(fetched.records, offset, max_chars)
     if (more := shown.end < size) and not fetched.warnings:
         _cache_part(selection, part, form, fetched, web)
     end = start + part.size
@@ -125,7 +125,7 @@ def fetch_records(
     )  # fmt: skip
 
 
-def fetch_part(selection: Selection, part: Part, form: Form, web: Web) -> FetchedPart:
+def fetch_part(selection: Selection, part: SelectionPart, form: Format, web: Web) -> FetchedPart:
     """Fetch the records of a part, in halves if the answer is too large.
 
     Raises
@@ -143,15 +143,17 @@ def fetch_part(selection: Selection, part: Part, form: Form, web: Web) -> Fetche
         if part.size == 1:
             msg = f"A record of {selection.database.name} is too large: {error.message}"
             raise EntrezFailed(msg, "Ask for another rettype, or for its summary.") from None
-    return _join_halves([fetch_part(selection, half, form, web) for half in split_in_half(part)])
+    return _join_fetched_halves(
+        [fetch_part(selection, half, form, web) for half in split_part_in_half(part)]
+    )
 
 
-def split_in_half(part: Part) -> tuple[Part, Part]:
+def split_part_in_half(part: SelectionPart) -> tuple[SelectionPart, SelectionPart]:
     """Return the same records as two requests."""
     half = part.size // 2
     if part.uids:
         parts = part.uids[:half], part.uids[half:]
-        first, second = (Part({"id": ",".join(uids)}, uids, len(uids)) for uids in parts)
+        first, second = (SelectionPart({"id": ",".join(uids)}, uids, len(uids)) for uids in parts)
         return first, second
     start = part.params["retstart"]
     return (
@@ -164,7 +166,7 @@ def split_in_half(part: Part) -> tuple[Part, Part]:
     )
 
 
-def _join_halves(halves: Sequence[FetchedPart]) -> FetchedPart:
+def _join_fetched_halves(halves: Sequence[FetchedPart]) -> FetchedPart:
     first, second = halves
     both = replace(
         first.records if first.records.head else second.records,
@@ -176,37 +178,39 @@ def _join_halves(halves: Sequence[FetchedPart]) -> FetchedPart:
     )
 
 
-def _fetch_in_one_request(selection: Selection, part: Part, form: Form, web: Web) -> FetchedPart:
-    found = [Records(())]
+def _fetch_in_one_request(
+    selection: Selection, part: SelectionPart, form: Format, web: Web
+) -> FetchedPart:
+    found = [RecordTexts(())]
 
     def read(answer: Answer) -> None:
         found[:] = [split_records(answer, form)]
 
     how = {"rettype": form.rettype, "retmode": form.retmode, **dict(form.also)}
     try:
-        with explain_expiry(selection.place):
+        with convert_expiry_error(selection.place):
             answer = efetch(selection.database.name, part.params, how, web, read)
     except NotAvailable as refusal:
-        return _fetch_without_unknown(selection, part, form, web, refusal)
+        return _refetch_without_unknown_ids(selection, part, form, web, refusal)
     if answer is None:
         return FetchedPart(
-            (), Records(()), tuple(Missing(uid, _UNKNOWN_RECORD) for uid in part.uids)
+            (), RecordTexts(()), tuple(Missing(uid, _UNKNOWN_RECORD) for uid in part.uids)
         )
-    fetched = _add_missing(selection, part, FetchedPart((answer.body,), found[0]), web)
-    return replace(fetched, warnings=fetched.warnings + _warn_of_other_form(found[0], form))
+    fetched = _fetch_missing_records(selection, part, FetchedPart((answer.body,), found[0]), web)
+    return replace(fetched, warnings=fetched.warnings + _warn_of_other_format(found[0], form))
 
 
-def _warn_of_other_form(records: Records, form: Form) -> tuple[str, ...]:
+def _warn_of_other_format(records: RecordTexts, form: Format) -> tuple[str, ...]:
     """Return a warning if NCBI silently sent another format."""
     if not records.pieces or not records.root or records.root in form.gives:
         return ()
     return (f"NCBI sent <{records.root}> in place of {form.gives}.",)
 
 
-def _fetch_without_unknown(
-    selection: Selection, part: Part, form: Form, web: Web, refused: NotAvailable
+def _refetch_without_unknown_ids(
+    selection: Selection, part: SelectionPart, form: Format, web: Web, refused: NotAvailable
 ) -> FetchedPart:
-    """Fetch a part again without the unknown identifiers for which NCBI refused it."""
+    """Fetch a part again without the unknown identifiers for which NCBI rejected the request."""
     unknown = (
         find_unknown_ids(selection, part.uids, web) if refused.details.get("status") == 400 else ()
     )
@@ -215,13 +219,17 @@ def _fetch_without_unknown(
         raise EntrezFailed(msg, "Check the identifiers and the rettype.", *refused.hints)
     names = {one.id for one in unknown}
     if not (rest := tuple(uid for uid in part.uids if uid not in names)):
-        return FetchedPart((), Records(()), unknown)
-    fetched = fetch_part(selection, Part({"id": ",".join(rest)}, rest, len(rest)), form, web)
+        return FetchedPart((), RecordTexts(()), unknown)
+    fetched = fetch_part(
+        selection, SelectionPart({"id": ",".join(rest)}, rest, len(rest)), form, web
+    )
     return replace(fetched, not_found=unknown + fetched.not_found)
 
 
-def _add_missing(selection: Selection, part: Part, fetched: FetchedPart, web: Web) -> FetchedPart:
-    """Add the records that did not arrive to the part, or a warning that some are missing."""
+def _fetch_missing_records(
+    selection: Selection, part: SelectionPart, fetched: FetchedPart, web: Web
+) -> FetchedPart:
+    """Fetch the records that did not arrive, or add a warning that some are missing."""
     records = fetched.records
     reasons = {uid.upper(): reason for uid, reason in records.refused.items()}
     missing = tuple(Missing(uid, reasons[uid]) for uid in part.uids if uid in reasons)
@@ -248,11 +256,11 @@ def _add_missing(selection: Selection, part: Part, fetched: FetchedPart, web: We
 
 
 def find_unknown_ids(selection: Selection, uids: Sequence[str], web: Web) -> tuple[Missing, ...]:
-    """Return the identifiers that ESummary does not know either."""
-    return resolve_ids(selection.database.name, uids, web)[1]
+    """Return the identifiers for which ESummary has no record either."""
+    return resolve_uids(selection.database.name, uids, web)[1]
 
 
-def resolve_ids(
+def resolve_uids(
     database: str, names: Sequence[str], web: Web
 ) -> tuple[dict[str, str], tuple[Missing, ...]]:
     """Return the UID of each identifier from ESummary, and the unknown identifiers."""
@@ -272,7 +280,7 @@ def resolve_ids(
 
 
 def map_names_to_uids(records: dict[str, dict[str, object]]) -> dict[str, str]:
-    """Return the UID for every identifier by which a record may have been requested."""
+    """Return the UID of each identifier by which a record can be requested."""
     uids: dict[str, str] = {}
     for uid, row in records.items():
         for value in (row.get("accessionversion"), row.get("caption"), row.get("gi"), uid):
@@ -281,15 +289,15 @@ def map_names_to_uids(records: dict[str, dict[str, object]]) -> dict[str, str]:
     return uids
 
 
-def _build_cache_key(selection: Selection, part: Part, form: Form) -> str:
+def _build_cache_key(selection: Selection, part: SelectionPart, form: Format) -> str:
     request = to_plain_json([selection.database.name, form.name, sorted(part.params.items())])
     return hashlib.sha256(request.encode()).hexdigest()
 
 
 def _cache_part(
-    selection: Selection, part: Part, form: Form, fetched: FetchedPart, web: Web
+    selection: Selection, part: SelectionPart, form: Format, fetched: FetchedPart, web: Web
 ) -> None:
-    """Cache an answer of which more will be read, unless the answer is too large."""
+    """Cache an answer from which more records will be read, unless it is too large."""
     if sum(map(len, fetched.records.pieces)) > _CACHED_MAX_CHARS:
         return
     kept = {
@@ -300,11 +308,13 @@ def _cache_part(
     web.cache.put("efetch", _build_cache_key(selection, part, form), kept, _CACHE_DAYS)
 
 
-def _load_cached_part(selection: Selection, part: Part, form: Form, web: Web) -> FetchedPart | None:
+def _load_cached_part(
+    selection: Selection, part: SelectionPart, form: Format, web: Web
+) -> FetchedPart | None:
     kept = to_dict(web.cache.get("efetch", _build_cache_key(selection, part, form)))
     try:
         head, tail = map(str, kept["ends"])
-        records = Records(tuple(map(str, kept["pieces"])), head, tail)
+        records = RecordTexts(tuple(map(str, kept["pieces"])), head, tail)
         missing = tuple(Missing(str(uid), str(reason)) for uid, reason in kept["missing"])
         return FetchedPart((), records, missing)
     except (LookupError, TypeError, ValueError):  # nothing, or another version's data
@@ -312,7 +322,7 @@ def _load_cached_part(selection: Selection, part: Part, form: Form, web: Web) ->
 
 
 @dataclass(frozen=True, slots=True)
-class Records:
+class RecordTexts:
     """Records as text; ``head`` and ``tail`` (the XML root) enclose any selection of the records.
 
     ``counted``: each piece is one record, so that their number shows whether some are missing;
@@ -328,7 +338,7 @@ class Records:
     root: str = ""
 
 
-def split_records(answer: Answer, form: Form) -> Records:
+def split_records(answer: Answer, form: Format) -> RecordTexts:
     """Split an answer into records.
 
     Raises
@@ -337,22 +347,22 @@ def split_records(answer: Answer, form: Form) -> Records:
         The answer is not in that format.
     """
     if form.retmode == "xml":
-        return _split_xml(answer.body, counted=form.rettype not in _UNCOUNTED_RETTYPES)
+        return _split_xml_records(answer.body, counted=form.rettype not in _UNCOUNTED_RETTYPES)
     text = _ABSENT_LINE.sub("", answer.text()).lstrip("\n")
     if _NO_RECORDS.match(text):
         raise BadContent("What came is a web page, or an error.", verdict="error_page")
     if "\ufffd" in text[:2000] or "\x00" in text:
         raise BadContent("The response is not text.", verdict="not_a_paper")
     if not text.strip():
-        return Records(())
+        return RecordTexts(())
     starts = _find_record_starts(text, form)
     ends = [*starts[1:], len(text)]
     pieces = [text[at:end] for at, end in zip(starts, ends, strict=True)]
     pieces[0] = text[: starts[0]] + pieces[0]
-    return Records(tuple(pieces), counted=form.rettype not in _UNCOUNTED_RETTYPES)
+    return RecordTexts(tuple(pieces), counted=form.rettype not in _UNCOUNTED_RETTYPES)
 
 
-def _find_record_starts(text: str, form: Form) -> list[int]:
+def _find_record_starts(text: str, form: Format) -> list[int]:
     pattern = _RECORD_STARTS.get(form.rettype)
     if form.retmode == "asn.1" or form.gives.endswith("ASN.1"):
         pattern = _ASN1_START
@@ -362,10 +372,10 @@ def _find_record_starts(text: str, form: Form) -> list[int]:
         raise BadContent(f"What came is not {form.gives}.", verdict="error_page")
     if form.rettype in {"acc", "seqid", "uilist", "runinfo", "ipg", "tabular"}:
         return [found.start() for found in _LINE_START.finditer(text)]
-    return _find_numbered_starts(text)
+    return _find_numbered_record_starts(text)
 
 
-def _find_numbered_starts(text: str) -> list[int]:
+def _find_numbered_record_starts(text: str) -> list[int]:
     starts: list[int] = []
     for found in _NUMBERED_START.finditer(text):
         if int(found[1]) == len(starts) + 1:
@@ -373,12 +383,12 @@ def _find_numbered_starts(text: str) -> list[int]:
     return starts or [0]
 
 
-def _split_xml(body: bytes, *, counted: bool) -> Records:
+def _split_xml_records(body: bytes, *, counted: bool) -> RecordTexts:
     from lxml import etree
 
     body = _ABSENT_BYTES.sub(b"", body)
     if not body.strip():
-        return Records(())
+        return RecordTexts(())
     root = parse_xml(body)
     if root.tag in {"eFetchResult", "html", "HTML"}:
         raise BadContent(f"What came is <{root.tag}>, not records.", verdict="error_page")
@@ -390,7 +400,7 @@ def _split_xml(body: bytes, *, counted: bool) -> Records:
     # A set within the set is not a record.
     counted = counted and root.tag != "Bioseq-set"
     refused = {row.get("Id", ""): one_line(row.get("error", "")) for row in root.iter("Reply")}
-    return Records(pieces, head, tail, counted, refused, str(root.tag))
+    return RecordTexts(pieces, head, tail, counted, refused, str(root.tag))
 
 
 def get_record_elements(root: Any) -> list[Any]:
@@ -420,7 +430,7 @@ class TextPassage:
     cut: bool = False
 
 
-def cut_passage(records: Records, offset: int, most: int) -> TextPassage:
+def cut_text_passage(records: RecordTexts, offset: int, most: int) -> TextPassage:
     """Return complete records from *offset* on, in at most *most* characters.
 
     A longer record is returned alone, in parts that are cut at a line end where possible.
@@ -433,7 +443,7 @@ def cut_passage(records: Records, offset: int, most: int) -> TextPassage:
         if begin >= len(piece):
             continue
         if not parts and (begin or len(piece) > room):
-            return _cut_long_record(piece[begin:], offset, most)
+            return _cut_single_record(piece[begin:], offset, most)
         if len(piece) > room:
             break
         parts.append(piece)
@@ -444,7 +454,7 @@ def cut_passage(records: Records, offset: int, most: int) -> TextPassage:
     return TextPassage(whole, len(parts), end)
 
 
-def _cut_long_record(rest: str, offset: int, most: int) -> TextPassage:
+def _cut_single_record(rest: str, offset: int, most: int) -> TextPassage:
     if len(rest) <= most:
         return TextPassage(rest, 0, offset + len(rest))
     size = rest.rfind("\n", most // 2, most) + 1 or most
@@ -482,11 +492,11 @@ def fetch_summary_page(
 ) -> SummaryPage:
     """Return record summaries; see `.Entrez.summary`."""
     hint = "Page with next_start, or stage the records and ask them in SQL."
-    require_between("most", most, 1, MAX_SUMMARIES, hint)
-    require_between("max_chars", max_chars, 200, MAX_CHARS, hint)
-    require_between("start", start, 0, max(0, selection.total - 1), "start counts from 0.")
-    part = selection.part(start, most)
-    found = fetch_summaries(selection, part, web)
+    require_in_range("most", most, 1, MAX_SUMMARIES, hint)
+    require_in_range("max_chars", max_chars, 200, MAX_CHARS, hint)
+    require_in_range("start", start, 0, max(0, selection.total - 1), "start counts from 0.")
+    part = selection.get_part(start, most)
+    found = fetch_part_summaries(selection, part, web)
     uids, names = part.uids or found.uids[: part.size], map_names_to_uids(found.records)
     shown: list[Summary] = []
     missing: list[Missing] = []
@@ -494,7 +504,7 @@ def fetch_summary_page(
     for name in uids:
         uid = names.get(name.upper(), "")
         if uid:
-            one = _fit_summary(uid, name, found.records[uid], room if shown else max_chars)
+            one = _shorten_summary(uid, name, found.records[uid], room if shown else max_chars)
             if shown and one.left_out:
                 break
             room -= len(to_plain_json(one.fields))
@@ -505,11 +515,12 @@ def fetch_summary_page(
     end = start + (taken if taken < len(uids) else part.size)
     return SummaryPage(
         selection.database.name, selection.total, start, tuple(shown),
-        end if end < selection.total else None, tuple(missing), _warn_of_shortfall(part, len(uids)),
+        end if end < selection.total else None, tuple(missing),
+        _warn_of_short_page(part, len(uids)),
     )  # fmt: skip
 
 
-def fetch_summaries(selection: Selection, part: Part, web: Web) -> Summaries:
+def fetch_part_summaries(selection: Selection, part: SelectionPart, web: Web) -> Summaries:
     """Return ESummary's answer to a part.
 
     Raises
@@ -520,11 +531,11 @@ def fetch_summaries(selection: Selection, part: Part, web: Web) -> Summaries:
         NCBI did not answer.
     """
     params = {"db": selection.database.name, "retmode": "json", "version": "2.0", **part.params}
-    with explain_expiry(selection.place):
+    with convert_expiry_error(selection.place):
         return esummary(params, web)
 
 
-def _warn_of_shortfall(part: Part, received: int) -> tuple[str, ...]:
+def _warn_of_short_page(part: SelectionPart, received: int) -> tuple[str, ...]:
     """Return a warning if a page of the history is shorter than expected."""
     lack = part.size - received
     return (
@@ -534,8 +545,8 @@ def _warn_of_shortfall(part: Part, received: int) -> tuple[str, ...]:
     )
 
 
-def _fit_summary(uid: str, name: str, row: Mapping[str, Any], room: int) -> Summary:
-    """Return a record with the fields that fit into *room* characters."""
+def _shorten_summary(uid: str, name: str, row: Mapping[str, Any], room: int) -> Summary:
+    """Return a record with as many fields as fit into *room* characters."""
     fields: dict[str, Any] = {}
     left_out = []
     for key, value in row.items():

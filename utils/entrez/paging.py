@@ -18,11 +18,18 @@ from ..search.pubmed.search import check_query, find_every_pmid
 from ..sources import Query
 from ..sources.eutils_services import MISSING_SUMMARY
 from ..system.plain_text import one_line, shorten
-from .databases import Database, Form
+from .databases import Database, Format
 from .datasets.trees import Page
-from .fetching import fetch_part, fetch_summaries, map_names_to_uids, split_in_half
+from .fetching import fetch_part, fetch_part_summaries, map_names_to_uids, split_part_in_half
 from .searching import NO_HISTORY, search_database, warn_of_hit_limit
-from .selection import PUBMED_WALL, Missing, Part, Selection, require_between, select_records
+from .selection import (
+    PUBMED_WALL,
+    Missing,
+    Selection,
+    SelectionPart,
+    require_in_range,
+    select_records,
+)
 
 Progress = Callable[[int, int], object]
 MAX_PAGED = 100_000
@@ -41,7 +48,7 @@ class _PartAnswer:
 
 
 class Pages:
-    """Pages of records; iterating sends the requests.
+    """Pages of records; iterating over them sends the requests.
 
     Parameters
     ----------
@@ -69,7 +76,7 @@ class Pages:
     def __init__(
         self,
         selection: Selection,
-        form: Form | None,
+        form: Format | None,
         web: Web,
         *,
         total: int,
@@ -101,10 +108,10 @@ class Pages:
             if self._progress:
                 self._progress(done, self.wanted)
 
-    def _iterate_answers(self) -> Iterator[tuple[Part, _PartAnswer]]:
+    def _iterate_answers(self) -> Iterator[tuple[SelectionPart, _PartAnswer]]:
         """Yield the answers in order; the next requests run while one answer is read."""
         pool = ThreadPoolExecutor(_PARALLEL_REQUESTS, "entrez-pages")
-        ahead: deque[tuple[Part, Future[_PartAnswer]]] = deque()
+        ahead: deque[tuple[SelectionPart, Future[_PartAnswer]]] = deque()
         try:
             for part in self._iterate_parts():
                 ahead.append((part, pool.submit(self._fetch_part, part)))
@@ -116,11 +123,11 @@ class Pages:
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def _iterate_parts(self) -> Iterator[Part]:
+    def _iterate_parts(self) -> Iterator[SelectionPart]:
         size = _BATCH_RECORDS[self.form]
         if self._batches is None:
             for start in range(0, min(self.wanted, self._selection.total), size):
-                yield self._selection.part(start, min(size, self.wanted - start))
+                yield self._selection.get_part(start, min(size, self.wanted - start))
             return
         left = self.wanted
         uids: tuple[str, ...] = ()
@@ -129,23 +136,23 @@ class Pages:
             while left > 0 and (len(uids) >= size or (uids and not more)):
                 taken, uids = uids[: min(size, left)], uids[size:]
                 left -= len(taken)
-                yield Part({"id": ",".join(taken)}, taken, len(taken))
+                yield SelectionPart({"id": ",".join(taken)}, taken, len(taken))
 
-    def _fetch_part(self, part: Part) -> _PartAnswer:
+    def _fetch_part(self, part: SelectionPart) -> _PartAnswer:
         if self._form is None:
-            return self._fetch_summaries(part)
+            return self._fetch_summary_part(part)
         fetched = fetch_part(self._selection, part, self._form, self._web)
         pages = tuple(Page(self.database, self.form, body) for body in fetched.bodies)
         return _PartAnswer(pages, fetched.not_found, fetched.warnings)
 
-    def _fetch_summaries(self, part: Part) -> _PartAnswer:
+    def _fetch_summary_part(self, part: SelectionPart) -> _PartAnswer:
         try:
-            found = fetch_summaries(self._selection, part, self._web)
+            found = fetch_part_summaries(self._selection, part, self._web)
         except BadContent as error:
             if part.size == 1:
                 msg = f"A summary of {self.database} is too large: {error.message}"
                 raise EntrezFailed(msg, "Leave it out.") from None
-            first, second = (self._fetch_summaries(half) for half in split_in_half(part))
+            first, second = (self._fetch_summary_part(half) for half in split_part_in_half(part))
             return _PartAnswer(
                 first.pages + second.pages,
                 first.not_found + second.not_found,
@@ -163,9 +170,9 @@ class Pages:
         return _PartAnswer((page,) * bool(found.records), missing, (warning,) if lack > 0 else ())
 
 
-def page_through_records(
+def make_record_pages(
     selection: Selection,
-    form: Form | None,
+    form: Format | None,
     web: Web,
     *,
     most: int,
@@ -173,7 +180,7 @@ def page_through_records(
 ) -> Pages:
     """Return the pages of a list or of a history."""
     hint = "Stage it in parts, for example by date."
-    require_between("most", most, 1, MAX_PAGED, hint)
+    require_in_range("most", most, 1, MAX_PAGED, hint)
     if selection.place is None:
         total, made_by = len(selection.uids), f"{len(selection.uids):,} identifiers"
         return Pages(
@@ -189,17 +196,17 @@ def page_through_records(
     return pages
 
 
-def page_through_search(
+def make_search_pages(
     database: Database,
     term: str,
-    form: Form | None,
+    form: Format | None,
     web: Web,
     *,
     most: int,
     progress: Progress | None,
 ) -> Pages:
-    """Return the pages of a search; for PubMed also beyond the first 9,999 hits."""
-    require_between("most", most, 1, MAX_PAGED, "Stage it in parts, for example by date.")
+    """Return the pages of a search; for PubMed including hits beyond the first 9,999."""
+    require_in_range("most", most, 1, MAX_PAGED, "Stage it in parts, for example by date.")
     found = search_database(database.name, term, web, most=0, keep=True)
     if not found.total:
         msg = f"{database.name} finds nothing for {shorten(one_line(term), 100)!r}."
@@ -208,17 +215,17 @@ def page_through_search(
     sliced = database.name == "pubmed" and min(found.total, most) > PUBMED_WALL
     # A format's additional parameters may concern identifiers (ClinVar's do), so send identifiers.
     if sliced or found.history is None or (form and form.also):
-        pages = _page_through_identifiers(database, term, found.total, form, web, most, progress)
+        pages = _make_id_pages(database, term, found.total, form, web, most, progress)
     else:
         selection = select_records(database, (), found.history.id, web)
-        pages = page_through_records(selection, form, web, most=most, progress=progress)
+        pages = make_record_pages(selection, form, web, most=most, progress=progress)
     narrow = warn_of_hit_limit(database, found.total)  # this advice is for paging, not for staging
     pages.warnings[:0] = [words for words in found.warnings if words not in narrow]
     return pages
 
 
-def _page_through_identifiers(
-    database: Database, term: str, total: int, form: Form | None, web: Web, most: int,
+def _make_id_pages(
+    database: Database, term: str, total: int, form: Format | None, web: Web, most: int,
     progress: Progress | None,
 ) -> Pages:  # fmt: skip
     """Return a search's pages by identifier: PubMed slice by slice, others page by page."""
@@ -227,14 +234,14 @@ def _page_through_identifiers(
         every = find_every_pmid(check_query(Query(term)), web)
         batches, total = every.pages, every.total
     else:
-        batches = _iterate_id_pages(database, term, web)
+        batches = _iterate_search_ids(database, term, web)
     return Pages(
         Selection(database), form, web, total=total, most=most, made_by=one_line(term),
         progress=progress, batches=batches,
     )  # fmt: skip
 
 
-def _iterate_id_pages(database: Database, term: str, web: Web) -> Iterator[tuple[str, ...]]:
+def _iterate_search_ids(database: Database, term: str, web: Web) -> Iterator[tuple[str, ...]]:
     start: int | None = 0
     while start is not None:
         found = search_database(database.name, term, web, start=start, most=5_000)

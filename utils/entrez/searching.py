@@ -28,8 +28,21 @@ from ..sources.eutils_services import (
 )
 from ..sources.loose_json import to_count, to_dicts, to_short_text, to_text
 from ..system.plain_text import one_line, shorten
-from .databases import DATABASES, Database, Form, make_generic_database, normalize_name
-from .selection import PUBMED_WALL, History, find_database, parse_ids, require_between, save_history
+from .databases import (
+    DATABASES,
+    Database,
+    Format,
+    make_default_database,
+    normalize_database_name,
+)
+from .selection import (
+    PUBMED_WALL,
+    History,
+    find_database,
+    parse_database_ids,
+    require_in_range,
+    save_history,
+)
 
 MAX_HITS = 10_000
 NO_HISTORY = "Nothing was found: there is no history of it."
@@ -129,11 +142,11 @@ class _SearchRequest:
         size = params["retmax"]
         hits = esearch(self.database.name, params, self.web)
         uids, warnings = hits.uids[:size], hits.warnings
-        reachable = _count_reachable(self.database, hits.total)
+        reachable = _count_reachable_hits(self.database, hits.total)
         if len(uids) < (expected := max(0, min(size, reachable - self.start))):
             warnings += (f"Entrez sent {len(uids)} of the {expected} identifiers of this page.",)
         end = self.start + (len(uids) or size)
-        kept, more = self._keep_history(term, hits)
+        kept, more = self._save_history(term, hits)
         warnings += more + warn_of_hit_limit(self.database, hits.total)
         return Search(
             self.database.name, params["term"], hits.translation, hits.total, uids, self.start,
@@ -147,9 +160,11 @@ class _SearchRequest:
         """
         query = check_query(Query(term, min_date=self.min_date, max_date=self.max_date))
         hint = "Narrow the search, page with start, or set keep: then all hits are a history."
-        require_between("most", self.most, 0, MAX_HITS, hint)
-        wall = _count_reachable(self.database, 10**9)
-        require_between("start", self.start, 0, wall - 1, "Narrow the search, for example by date.")
+        require_in_range("most", self.most, 0, MAX_HITS, hint)
+        wall = _count_reachable_hits(self.database, 10**9)
+        require_in_range(
+            "start", self.start, 0, wall - 1, "Narrow the search, for example by date."
+        )
         kind = (one_line(self.date_type).lower() or "pdat") if query.min_date else ""
         if kind and not _DATE_TYPE.fullmatch(kind):
             msg = f"date_type is {shorten(one_line(kind), 40)!r}."
@@ -171,7 +186,7 @@ class _SearchRequest:
             raise BadRequest(msg, "relevance, pub_date, or a sort that the database's page offers.")
         return _PUBMED_SORTS.get(order.lower(), order) if self.database.name == "pubmed" else order
 
-    def _keep_history(self, term: str, hits: Hits) -> tuple[History | None, tuple[str, ...]]:
+    def _save_history(self, term: str, hits: Hits) -> tuple[History | None, tuple[str, ...]]:
         if not self.keep:
             return None, ()
         if not hits.total:
@@ -187,14 +202,14 @@ class _SearchRequest:
 
 def warn_of_hit_limit(database: Database, total: int) -> tuple[str, ...]:
     """Return a warning if PubMed does not return all hits of a search."""
-    reachable = _count_reachable(database, total)
+    reachable = _count_reachable_hits(database, total)
     if total == reachable:
         return ()
     limit = f"PubMed hands out the first {reachable:,} of {total:,} hits only"
     return (f"{limit}: narrow the search by date, or stage it.",)
 
 
-def _count_reachable(database: Database, total: int) -> int:
+def _count_reachable_hits(database: Database, total: int) -> int:
     return min(total, PUBMED_WALL) if database.name == "pubmed" else total
 
 
@@ -207,29 +222,33 @@ def suggest_spelling(database: str, term: str, web: Web) -> Spelling:
     return Spelling(home.name, words, "" if same else corrected, replaced)
 
 
-def count_everywhere(term: str, databases: Iterable[str], web: Web) -> GlobalCounts:
-    """Return a term's hits in each database; one small request each, at the usual rate limit."""
+def count_hits_by_database(term: str, databases: Iterable[str], web: Web) -> GlobalCounts:
+    """Return a term's hits in each database, with one small request per database."""
     words = check_query(Query(term)).text.strip()
     chosen = [find_database(name, web) for name in dict.fromkeys(databases)]
     wanted = chosen or [one for one in DATABASES.values() if one.everywhere]
     web.settings.require_email("NCBI")
     with ThreadPoolExecutor(_PARALLEL_REQUESTS) as pool:
         answers = dict(
-            zip(wanted, pool.map(lambda one: _count_hits(one, words, web), wanted), strict=True)
+            zip(
+                wanted,
+                pool.map(lambda one: _count_hits_or_error(one, words, web), wanted),
+                strict=True,
+            )
         )
     if all(isinstance(answer, SourceMiss) for answer in answers.values()):
         raise next(answer for answer in answers.values() if isinstance(answer, SourceMiss))
-    return _to_global_counts(words, answers)
+    return _build_global_counts(words, answers)
 
 
-def _count_hits(database: Database, term: str, web: Web) -> int | PaperError:
+def _count_hits_or_error(database: Database, term: str, web: Web) -> int | PaperError:
     try:
         return count_records(database.name, term, web)
     except PaperError as error:
         return error
 
 
-def _to_global_counts(term: str, answers: Mapping[Database, int | PaperError]) -> GlobalCounts:
+def _build_global_counts(term: str, answers: Mapping[Database, int | PaperError]) -> GlobalCounts:
     found = [
         Count(one.name, one.title, n) for one, n in answers.items() if isinstance(n, int) and n
     ]
@@ -247,7 +266,7 @@ def _to_global_counts(term: str, answers: Mapping[Database, int | PaperError]) -
 
 @dataclass(frozen=True, slots=True)
 class LinkedRecords:
-    """One kind of link of one record: ``ids`` from ``start`` on, out of ``total``.
+    """Records linked by one kind of link: ``ids`` from ``start`` on, of ``total``.
 
     ``scores`` has one score per identifier if the database gives any, comparable only within one
     list. If only the kinds were requested, ``total`` is None and ``title`` describes the kind.
@@ -271,7 +290,7 @@ class RecordLinks:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Links, one entry per identifier; ``next_start`` requests more of each list."""
+    """Links, one entry per identifier; ``next_start`` is the start of each list's next page."""
 
     database_from: str
     database_to: str
@@ -296,18 +315,18 @@ def find_links(
     """Return linked records; see `.Entrez.link`."""
     home = find_database(database_from, web)
     target = find_database(database_to, web) if database_to else None
-    name = normalize_name(link_name)
+    name = normalize_database_name(link_name)
     hint = "Page with next_start, or give fewer identifiers."
-    require_between("most", most, 1, MAX_LINKS, hint)
-    require_between("start", start, 0, 10**7, "start counts from 0.")
-    uids = parse_ids(home, ids)
-    require_between(
+    require_in_range("most", most, 1, MAX_LINKS, hint)
+    require_in_range("start", start, 0, 10**7, "start counts from 0.")
+    uids = parse_database_ids(home, ids)
+    require_in_range(
         "The number of identifiers", len(uids), 1, MAX_LINKED_IDS, "Give them in parts."
     )
-    require_between(
+    require_in_range(
         f"most for {len(uids)} identifiers", most, 1, _MAX_LINKS_IN_TOTAL // len(uids), hint
     )
-    _require_link_kind(home, target, name, web)
+    _require_known_link(home, target, name, web)
     target_name = target.name if target else _get_target_database(name)
     params = {"dbfrom": home.name, "db": target_name, "id": uids}
     if not (target or name):
@@ -324,7 +343,7 @@ def _get_target_database(name: str) -> str:
     return name.split("_")[1] if name.count("_") else ""
 
 
-def _require_link_kind(home: Database, target: Database | None, name: str, web: Web) -> None:
+def _require_known_link(home: Database, target: Database | None, name: str, web: Web) -> None:
     """Reject a kind of link that the database lacks, if NCBI can say so."""
     if not (target or name):
         return
@@ -353,7 +372,7 @@ def _build_links(
     home: Database, target: str, name: str, uids: Sequence[str], sets: Sequence[LinkSet],
     start: int, most: int,
 ) -> Links:  # fmt: skip
-    found = _match_link_sets(uids, sets)
+    found = _match_link_sets_to_ids(uids, sets)
     wanted = {
         uid: [row for row in one.lists if not name or row.name == name]
         for uid, one in found.items()
@@ -374,7 +393,7 @@ def _build_links(
     )
 
 
-def _match_link_sets(uids: Sequence[str], sets: Sequence[LinkSet]) -> dict[str, LinkSet]:
+def _match_link_sets_to_ids(uids: Sequence[str], sets: Sequence[LinkSet]) -> dict[str, LinkSet]:
     """Return each identifier's link set, matched by identifier, or else by position."""
     by_word = {uid: one for one in sets for uid in one.uids if len(one.uids) == 1}
     in_order = dict(zip(uids, sets, strict=True)) if len(sets) == len(uids) else {}
@@ -392,7 +411,7 @@ def _to_linked_records(row: LinkList, start: int, most: int) -> LinkedRecords:
 
 @dataclass(frozen=True, slots=True)
 class SearchField:
-    """A search field: ``term[name]``; ``terms`` is the number of distinct terms."""
+    """A search field, used as ``term[name]``; ``terms`` is the number of distinct terms."""
 
     name: str
     title: str
@@ -428,7 +447,7 @@ class DatabaseInfo:
     last_update: str
     uid: str
     example: str
-    fetch: tuple[Form, ...]
+    fetch: tuple[Format, ...]
     staged_from: str
     fields: tuple[SearchField, ...]
     links: tuple[LinkKind, ...]
@@ -456,21 +475,21 @@ class DatabaseList:
 
 
 def list_databases(web: Web) -> DatabaseList:
-    """Return today's databases, or those in our table with a warning."""
+    """Return NCBI's current databases, or the databases in our table with a warning."""
     try:
         today = fetch_database_names(web)
     except SourceMiss as error:
         warning = f"NCBI could not be asked which databases there are today: {error.message}"
         return DatabaseList(tuple(map(_to_database_row, DATABASES.values())), (warning,))
     known = [one for one in DATABASES.values() if one.name in today]
-    new = [make_generic_database(name) for name in today if name not in DATABASES]
+    new = [make_default_database(name) for name in today if name not in DATABASES]
     gone = [one.name for one in DATABASES.values() if one.name not in today]
     warnings = (f"NCBI does not list {', '.join(gone)} any more.",) if gone else ()
     return DatabaseList(tuple(map(_to_database_row, [*known, *new])), warnings)
 
 
 def fetch_database_info(name: str, web: Web) -> DatabaseInfo:
-    """Return EInfo's answer about a database, with the facts in our table."""
+    """Return EInfo's description of a database, completed from our table."""
     known = find_database(name, web)
     info, url = fetch_database(known.name, web)
     return DatabaseInfo(

@@ -31,8 +31,8 @@ from .databases import (
     DATABASES,
     Database,
     build_unknown_database_error,
-    make_generic_database,
-    normalize_name,
+    make_default_database,
+    normalize_database_name,
 )
 
 HISTORY_HOURS = 8
@@ -94,7 +94,7 @@ class Missing:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SelectionPart:
     """A part of the selected records: the request parameters and the identifiers.
 
     ``uids`` is empty if only the history server has them; ``size`` is their number.
@@ -107,11 +107,11 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Records of a database, by identifier or by a history of NCBI's."""
+    """Selected records of a database, by identifiers or by a history on NCBI's server."""
 
     database: Database
     uids: tuple[str, ...] = ()
-    place: HistoryPlace | None = None
+    place: HistoryLocation | None = None
 
     @property
     def total(self) -> int:
@@ -121,7 +121,7 @@ class Selection:
         total = self.place.history.total
         return min(total, PUBMED_WALL) if self.database.name == "pubmed" else total
 
-    def part(self, start: int, size: int) -> Part:
+    def get_part(self, start: int, size: int) -> SelectionPart:
         """Return the records from *start* on, at most *size* records.
 
         Raises
@@ -134,20 +134,20 @@ class Selection:
             raise BadRequest(msg, "start counts from 0; use next_start.")
         size = min(size, self.total - start)
         if self.place is not None:
-            return Part(self.place.to_params(start, size), (), size)
+            return SelectionPart(self.place.to_params(start, size), (), size)
         uids = self.uids[start : start + size]
-        return Part({"id": ",".join(uids)}, uids, size)
+        return SelectionPart({"id": ",".join(uids)}, uids, size)
 
 
 def find_database(name: str, web: Web) -> Database:
-    """Return the database with that name; NCBI is asked if our table lacks the name.
+    """Return the database with that name; ask NCBI if our table lacks the name.
 
     Raises
     ------
     BadRequest
         The database does not exist.
     """
-    plain = normalize_name(name)
+    plain = normalize_database_name(name)
     if plain in DATABASES:
         return DATABASES[plain]
     try:
@@ -157,7 +157,7 @@ def find_database(name: str, web: Web) -> Database:
         hint = f"NCBI could not be asked whether it is new: {error.message}"
         raise BadRequest(refused.message, *refused.hints, hint) from None
     if plain in today:
-        return make_generic_database(plain)
+        return make_default_database(plain)
     raise build_unknown_database_error(name, today)
 
 
@@ -177,16 +177,16 @@ def select_records(
         raise BadRequest("ids and history are both given.", "Give one of them.")
     if history:
         return Selection(database, place=load_history(history, database.name, web))
-    return Selection(database, tuple(parse_ids(database, ids)))
+    return Selection(database, tuple(parse_database_ids(database, ids)))
 
 
 def has_ids(ids: str | int | Iterable[str | int]) -> bool:
-    """Return whether there are identifiers; an iterator counts as some."""
+    """Return whether any identifier is given; an iterator counts as non-empty."""
     return len(ids) > 0 if isinstance(ids, Sized) else True
 
 
-def require_between(name: str, value: int, least: int, most: int, hint: str) -> None:
-    """Raise an error if a number is out of range.
+def require_in_range(name: str, value: int, least: int, most: int, hint: str) -> None:
+    """Raise `BadRequest` if a number is out of range.
 
     Raises
     ------
@@ -198,7 +198,7 @@ def require_between(name: str, value: int, least: int, most: int, hint: str) -> 
         raise BadRequest(msg, hint)
 
 
-def parse_ids(database: Database, ids: str | int | Iterable[str | int]) -> list[str]:
+def parse_database_ids(database: Database, ids: str | int | Iterable[str | int]) -> list[str]:
     """Return the distinct identifiers of *database* in NCBI's spelling, in order.
 
     Text is split at commas, semicolons and blanks.
@@ -210,9 +210,9 @@ def parse_ids(database: Database, ids: str | int | Iterable[str | int]) -> list[
     """
     values = [ids] if isinstance(ids, str | int) else list(ids)
     words = [word for one in values for word in _SEPARATORS.split(str(one)) if word]
-    read = {word: _parse_id(database, word) for word in dict.fromkeys(words)}
+    read = {word: _parse_database_id(database, word) for word in dict.fromkeys(words)}
     if unfit := [word for word, uid in read.items() if not uid]:
-        raise _build_unfit_error(database, unfit)
+        raise _build_invalid_ids_error(database, unfit)
     found = list(dict.fromkeys(uid for uid in read.values() if uid))
     if not found:
         msg = f"No identifiers of {database.name} are given."
@@ -223,8 +223,8 @@ def parse_ids(database: Database, ids: str | int | Iterable[str | int]) -> list[
     return found
 
 
-def _parse_id(database: Database, word: str) -> str:
-    """Return the identifier in *word*, or "" if *word* is not one of this database."""
+def _parse_database_id(database: Database, word: str) -> str:
+    """Return the identifier in *word*, or "" if *word* is not an identifier of this database."""
     bare = _LABEL.sub("", word, count=1)
     if database.prefix and bare.casefold().startswith(database.prefix.casefold()):
         bare = bare[len(database.prefix) :]
@@ -239,18 +239,18 @@ def _find_home_database(word: str) -> str:
     return next((name for pattern, _, name in _ID_KINDS if pattern.fullmatch(word)), "")
 
 
-def _build_unfit_error(database: Database, unfit: list[str]) -> BadRequest:
+def _build_invalid_ids_error(database: Database, unfit: list[str]) -> BadRequest:
     shown = ", ".join(repr(shorten(one_line(word), 40)) for word in unfit[:_MAX_NAMED_IDS])
     more = f" and {len(unfit) - _MAX_NAMED_IDS:,} more" if len(unfit) > _MAX_NAMED_IDS else ""
     verb = "is not a valid identifier" if len(unfit) == 1 else "are not valid identifiers"
     msg = f"{shown}{more} {verb} of {database.name}."
     takes = f"{database.name} takes {database.uid}s, such as {database.example}."
     return BadRequest(
-        msg, *_suggest_for_foreign_id(database, unfit[0]), takes, ids=unfit[:_MAX_NAMED_IDS]
+        msg, *_suggest_database_for_id(database, unfit[0]), takes, ids=unfit[:_MAX_NAMED_IDS]
     )
 
 
-def _suggest_for_foreign_id(database: Database, word: str) -> list[str]:
+def _suggest_database_for_id(database: Database, word: str) -> list[str]:
     """Return hints for an identifier of another database or kind."""
     found = next(
         ((kind, name) for pattern, kind, name in _ID_KINDS if pattern.fullmatch(word)), None
@@ -265,14 +265,14 @@ def _suggest_for_foreign_id(database: Database, word: str) -> list[str]:
     if home == database.name:
         field = "[doi]" if kind == "a DOI" else ""
         return [*hints, f"Search {home} for {word[:60]}{field} to find its {database.uid}."]
-    if _parse_id(DATABASES[home], word):
+    if _parse_database_id(DATABASES[home], word):
         return [*hints, f"Ask database {home} for it, and link from there to {database.name}."]
     return [*hints, f"Search {home} for it, and link from there to {database.name}."]
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A result stored at NCBI, to be requested by ``id`` instead of by its identifiers.
+    """A search result stored at NCBI, requested by ``id`` instead of by its identifiers.
 
     ``made_by`` is the search or the number of posted identifiers, ``total`` the number of records,
     ``expires`` the latest time of deletion (ISO 8601, UTC).
@@ -286,8 +286,8 @@ class History:
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryPlace:
-    """NCBI's names for a history; never shown."""
+class HistoryLocation:
+    """NCBI's internal names for a history; not shown to users."""
 
     history: History
     web_env: str
@@ -301,17 +301,17 @@ class HistoryPlace:
 
 def save_history(
     database: str, made_by: str, total: int, place: tuple[str, str], web: Web
-) -> HistoryPlace | None:
-    """Store NCBI's names of a history under a new identifier; return None if the disk fails."""
+) -> HistoryLocation | None:
+    """Store NCBI's names of a history under a new identifier; return None if writing fails."""
     moment = datetime.fromtimestamp(time.time(), UTC) + timedelta(hours=HISTORY_HOURS)
     name = f"h_{secrets.token_hex(8)}"
     expires = moment.strftime("%Y-%m-%dT%H:%M:%SZ")
-    made = HistoryPlace(History(name, database, shorten(made_by, 200), total, expires), *place)
+    made = HistoryLocation(History(name, database, shorten(made_by, 200), total, expires), *place)
     web.cache.put(_CACHE_KIND, name, asdict(made), HISTORY_HOURS / 24)
     return made if web.cache.get(_CACHE_KIND, name) else None
 
 
-def load_history(name: str, database: str, web: Web) -> HistoryPlace:
+def load_history(name: str, database: str, web: Web) -> HistoryLocation:
     """Return NCBI's names of the history with this identifier.
 
     Raises
@@ -325,7 +325,7 @@ def load_history(name: str, database: str, web: Web) -> HistoryPlace:
     if not _HANDLE.fullmatch(name):
         msg = f"{shorten(name, 40)!r} is not a known history."
         raise BadRequest(msg, "A search with keep and post return one: h_ and 16 characters.")
-    kept = _parse_history_place(to_dict(web.cache.get(_CACHE_KIND, name)))
+    kept = _parse_history_location(to_dict(web.cache.get(_CACHE_KIND, name)))
     if kept is None:
         msg = f"The history {name} is not known here (any more)."
         again = "Search again with keep, or post the identifiers again."
@@ -338,7 +338,7 @@ def load_history(name: str, database: str, web: Web) -> HistoryPlace:
     return kept
 
 
-def _parse_history_place(row: Mapping[str, Any]) -> HistoryPlace | None:
+def _parse_history_location(row: Mapping[str, Any]) -> HistoryLocation | None:
     history = to_dict(row.get("history"))
     names = ("id", "database", "made_by", "expires")
     total, place = (
@@ -348,12 +348,12 @@ def _parse_history_place(row: Mapping[str, Any]) -> HistoryPlace | None:
     if total is None or not all(place):
         return None
     history = {name: to_text(history.get(name)) for name in names}
-    return HistoryPlace(History(**history, total=total), *place)
+    return HistoryLocation(History(**history, total=total), *place)
 
 
 @contextmanager
-def explain_expiry(place: HistoryPlace | None) -> Iterator[None]:
-    """Raise `NotFound` if NCBI has deleted a history early."""
+def convert_expiry_error(place: HistoryLocation | None) -> Iterator[None]:
+    """Raise `NotFound` in place of the error for a history that NCBI deleted early."""
     try:
         yield
     except Unreachable as error:

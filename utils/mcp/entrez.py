@@ -299,7 +299,9 @@ def _run_schema(library: Library, args: Arguments) -> Any:
     return {
         "dataset": found.about.get("id", args["dataset"]),
         "title": found.about.get("title", ""),
-        "tables": {one.name: {"rows": one.rows, "columns": one.describe()} for one in found.tables},
+        "tables": {
+            one.name: {"rows": one.rows, "columns": one.describe_columns()} for one in found.tables
+        },
         "relations": list(found.relations),
     }
 

@@ -13,8 +13,8 @@ from utils.entrez.datasets.listing import (
     MAX_TOTAL_BYTES,
     DeletedDataset,
     delete_dataset,
-    delete_expired,
-    find_file,
+    delete_expired_datasets,
+    find_dataset_file,
     list_datasets,
 )
 from utils.entrez.datasets.sql_query import run_query
@@ -58,17 +58,17 @@ def test_every_dataset_is_listed_the_last_used_first(folder: Path) -> None:
 
 def test_using_a_dataset_gives_it_its_days_again(folder: Path, clock: Clock) -> None:
     before = (folder / "gene_00000003.db").read_bytes()
-    assert run_query(find_file(folder, "gene_00000003"), "SELECT count(*) FROM gene").rows == (
-        (3,),
-    )
+    assert run_query(
+        find_dataset_file(folder, "gene_00000003"), "SELECT count(*) FROM gene"
+    ).rows == ((3,),)
     assert names(folder)[0] == "gene_00000003"
     clock.sleep(2 * DAY)
-    assert delete_expired(folder) == []
+    assert delete_expired_datasets(folder) == []
     clock.sleep(3 * DAY)
-    assert [one.id for one in delete_expired(folder)] == ["gene_00000002"]
+    assert [one.id for one in delete_expired_datasets(folder)] == ["gene_00000002"]
     assert (folder / "gene_00000003.db").read_bytes() == before
     clock.sleep(KEEP_DAYS * DAY)
-    assert {one.reason for one in delete_expired(folder)} == {"unused"}
+    assert {one.reason for one in delete_expired_datasets(folder)} == {"unused"}
     assert names(folder) == []
 
 
@@ -78,17 +78,19 @@ def test_what_is_listed_is_not_used_by_that(folder: Path) -> None:
 
 
 def test_a_sweep_goes_by_the_time_it_is_given(folder: Path) -> None:
-    assert delete_expired(folder, time.time() + 0.9 * DAY) == []
-    assert [one.id for one in delete_expired(folder, time.time() + 1.1 * DAY)] == ["gene_00000003"]
+    assert delete_expired_datasets(folder, time.time() + 0.9 * DAY) == []
+    assert [one.id for one in delete_expired_datasets(folder, time.time() + 1.1 * DAY)] == [
+        "gene_00000003"
+    ]
     assert names(folder) == ["gene_00000001", "gene_00000002"]
 
 
 def test_what_is_too_much_goes_by_its_last_use(folder: Path) -> None:
     sizes = [one.size for one in list_datasets(folder)]
-    assert delete_expired(folder, most_bytes=sum(sizes)) == []
-    swept = delete_expired(folder, most_bytes=sum(sizes) - 1)
+    assert delete_expired_datasets(folder, most_bytes=sum(sizes)) == []
+    swept = delete_expired_datasets(folder, most_bytes=sum(sizes) - 1)
     assert swept == [DeletedDataset("gene_00000003", "space", sizes[2])]
-    assert [one.id for one in delete_expired(folder, most_bytes=1)] == ["gene_00000002"]
+    assert [one.id for one in delete_expired_datasets(folder, most_bytes=1)] == ["gene_00000002"]
     assert names(folder) == ["gene_00000001"]  # the last used stays, though it is too large
     assert MAX_TOTAL_BYTES == 2_000_000_000
 
@@ -96,7 +98,7 @@ def test_what_is_too_much_goes_by_its_last_use(folder: Path) -> None:
 def test_a_smaller_one_used_earlier_may_stay(folder: Path) -> None:
     used(dataset(folder, "gene_00000009", genes=3000), 2)
     sizes = {one.id: one.size for one in list_datasets(folder)}
-    swept = delete_expired(folder, most_bytes=sizes["gene_00000009"])
+    swept = delete_expired_datasets(folder, most_bytes=sizes["gene_00000009"])
     assert [one.id for one in swept] == ["gene_00000009"]
 
 
@@ -107,7 +109,7 @@ def test_leftovers_of_writers_are_swept_and_other_files_are_not(folder: Path) ->
         file.write_text("x", encoding="utf-8")
         used(file, 300)
     (folder / "gene_0000000a.db").mkdir()
-    assert delete_expired(folder) == []
+    assert delete_expired_datasets(folder) == []
     assert not leftover.exists()
     assert all(file.exists() for file in others)
     assert len(names(folder)) == 3
@@ -154,7 +156,7 @@ def test_what_is_forgotten_is_gone(folder: Path) -> None:
 )
 def test_no_name_leads_out_of_the_folder(folder: Path, name: str) -> None:
     secret = dataset(folder.parent, "secret_00000001")
-    for use in (find_file, delete_dataset):
+    for use in (find_dataset_file, delete_dataset):
         with pytest.raises(BadRequest, match="is not a dataset") as caught:
             use(folder, name)
         assert "named like gene_0a1b2c3d" in caught.value.hint
@@ -165,18 +167,18 @@ def test_no_name_leads_out_of_the_folder(folder: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["gene_00000001", " gene_00000001\n", "gene_00000001.db"])
 def test_a_name_may_be_written_as_people_do(folder: Path, name: str) -> None:
-    assert find_file(folder, name) == folder / "gene_00000001.db"
+    assert find_dataset_file(folder, name) == folder / "gene_00000001.db"
 
 
 def test_an_unknown_name_is_answered_with_those_there_are(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(NotFound, match=r"no dataset gene_00000005 \(any more\)") as caught:
-        find_file(folder, "gene_00000005")
+        find_dataset_file(folder, "gene_00000005")
     meant, others, stay = caught.value.hints
     assert meant.startswith("Did you mean gene_0000000")
     assert "(All of gene_0000000" in others
     assert "7 days" in stay
     with pytest.raises(NotFound) as caught:
-        find_file(folder, "sra_ffffffff")
+        find_dataset_file(folder, "sra_ffffffff")
     assert caught.value.hints[0].startswith("The last used: gene_00000001 (All of gene_00000001),")
     with pytest.raises(NotFound, match="stage some records first"):
-        find_file(tmp_path / "none", "sra_ffffffff")
+        find_dataset_file(tmp_path / "none", "sra_ffffffff")

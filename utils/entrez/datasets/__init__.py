@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .listing import Dataset
     from .schema import Schema
     from .sql_query import ResultPage
-    from .tables import Notes
+    from .tables import StagingNotes
     from .trees import Page, PageForm
 
 DIRECT_CHARS = 4000
@@ -34,7 +34,7 @@ _EXPORT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\.(csv|parquet)")
 
 
 class PageSource(Protocol):
-    """Pages and their notes; see `...entrez.paging.Pages`.
+    """An iterable of pages, with notes about the pages; see `...entrez.paging.Pages`.
 
     ``not_found`` and ``warnings`` are complete when the last page has come.
     """
@@ -86,7 +86,7 @@ class Datasets:
         self.exports = exports
 
     def stage(self, pages: PageSource) -> StagedDataset:
-        """Build a dataset from *pages*, and delete datasets that were not used for long.
+        """Build a dataset from *pages*, and delete datasets that were not used for a long time.
 
         Raises
         ------
@@ -97,11 +97,11 @@ class Datasets:
         """
         from ...system.process import get_version
         from .building import build_dataset
-        from .listing import KEEP_DAYS, delete_expired, format_time
-        from .tables import Notes
+        from .listing import KEEP_DAYS, delete_expired_datasets, format_utc_time
+        from .tables import StagingNotes
 
         safe_files.make_folder(self.folder)
-        delete_expired(self.folder)
+        delete_expired_datasets(self.folder)
         name = f"{pages.database}_{secrets.token_hex(4)}"
         now = time.time()
         about = {
@@ -109,17 +109,17 @@ class Datasets:
             "database": pages.database,
             "title": pages.made_by,
             "form": pages.form,
-            "created": format_time(now),
-            "expires": (expires := format_time(now + KEEP_DAYS * 86_400)),
+            "created": format_utc_time(now),
+            "expires": (expires := format_utc_time(now + KEEP_DAYS * 86_400)),
             "papershelf": get_version(),
         }
-        notes = Notes()
+        notes = StagingNotes()
         built = build_dataset(
-            _collect_notes(pages, notes), self.folder / f"{name}.db", about, notes
+            _iterate_pages_with_notes(pages, notes), self.folder / f"{name}.db", about, notes
         )
         return StagedDataset(
             name, pages.database, pages.made_by, built.records, built.tables,
-            _read_small_contents(built.file, built.tables), built.not_found, built.warnings,
+            _read_rows_if_few(built.file, built.tables), built.not_found, built.warnings,
             built.size, expires,
         )  # fmt: skip
 
@@ -127,7 +127,7 @@ class Datasets:
         """Return tables, columns, relations and example statements; see `.schema.read_schema`."""
         from .schema import read_schema
 
-        return read_schema(self._find_file(dataset))
+        return read_schema(self._find_dataset_file(dataset))
 
     def query(
         self,
@@ -139,11 +139,11 @@ class Datasets:
         max_chars: int = 20_000,
         seconds: float = 2.0,
     ) -> ResultPage:
-        """Return one page of rows of a reading statement; see `.sql_query.run_query`."""
+        """Return one page of rows of a read-only statement; see `.sql_query.run_query`."""
         from .sql_query import run_query
 
         return run_query(
-            *(self._find_file(dataset), sql),
+            *(self._find_dataset_file(dataset), sql),
             start=start,
             max_rows=max_rows,
             max_chars=max_chars,
@@ -172,12 +172,16 @@ class Datasets:
         from .export import export_rows
 
         if isinstance(target, Path):
-            return export_rows(self._find_file(dataset), sql, target, _choose_export_form(target))
+            return export_rows(
+                self._find_dataset_file(dataset), sql, target, _choose_export_format(target)
+            )
         path = self._build_export_path(target)
         safe_files.delete_stale_parts(self.exports)
         draft = safe_files.build_part_path(path)
-        made = export_rows(self._find_file(dataset), sql, draft, _choose_export_form(path))
-        _publish_draft(draft, path)
+        made = export_rows(
+            self._find_dataset_file(dataset), sql, draft, _choose_export_format(path)
+        )
+        _move_draft_into_place(draft, path)
         return replace(made, file=path)
 
     def forget(self, dataset: str) -> int:
@@ -186,10 +190,10 @@ class Datasets:
 
         return delete_dataset(self.folder, dataset)
 
-    def _find_file(self, dataset: str) -> Path:
-        from .listing import find_file
+    def _find_dataset_file(self, dataset: str) -> Path:
+        from .listing import find_dataset_file
 
-        return find_file(self.folder, dataset)
+        return find_dataset_file(self.folder, dataset)
 
     def _build_export_path(self, name: str) -> Path:
         if not _EXPORT_NAME.fullmatch(name) or safe_files.is_device_name(name):
@@ -198,8 +202,8 @@ class Datasets:
         return self.exports / name
 
 
-def _publish_draft(draft: Path, path: Path) -> None:
-    """Move the draft to its final name; an identical existing file is fine."""
+def _move_draft_into_place(draft: Path, path: Path) -> None:
+    """Move the draft to its final name; an identical existing file is not an error."""
     with safe_files.disk_errors(path):
         if not path.exists():
             draft.replace(path)
@@ -211,7 +215,7 @@ def _publish_draft(draft: Path, path: Path) -> None:
         raise BadRequest(msg, "Choose another name.")
 
 
-def _choose_export_form(path: Path) -> Literal["csv", "parquet"]:
+def _choose_export_format(path: Path) -> Literal["csv", "parquet"]:
     ending = path.suffix.lower()
     if ending not in (".csv", ".parquet"):
         msg = f"{shorten(path.name, 60)!r} does not say what it is to be."
@@ -219,27 +223,27 @@ def _choose_export_form(path: Path) -> Literal["csv", "parquet"]:
     return "csv" if ending == ".csv" else "parquet"
 
 
-def _collect_notes(pages: PageSource, notes: Notes) -> Iterator[Page]:
+def _iterate_pages_with_notes(pages: PageSource, notes: StagingNotes) -> Iterator[Page]:
     """Yield the pages; after the last page, add missing records and warnings to *notes*."""
     yield from pages
     for one in pages.not_found:
-        notes.add_missing(one.id)
+        notes.add_missing_id(one.id)
     for words in pages.warnings:
         notes.add_warning(words)
 
 
-def _read_small_contents(
+def _read_rows_if_few(
     file: Path, tables: Mapping[str, int]
 ) -> dict[str, list[dict[str, Any]]] | None:
     """Return all rows of all tables, or None if there are too many."""
     from .sql_query import run_query
-    from .tables import quote_name
+    from .tables import quote_sql_name
 
     if sum(tables.values()) > _DIRECT_ROWS:
         return None
     contents, room = {}, DIRECT_CHARS
     for table in tables:
-        page = run_query(file, f"SELECT * FROM {quote_name(table)}", max_rows=_DIRECT_ROWS)  # noqa: S608
+        page = run_query(file, f"SELECT * FROM {quote_sql_name(table)}", max_rows=_DIRECT_ROWS)  # noqa: S608
         rows = [
             {name: cell for name, cell in zip(page.columns, row, strict=True) if cell is not None}
             for row in page.rows

@@ -17,7 +17,7 @@ from ...errors import BadRequest
 from .inferred_tables import InferredTables
 from .pmc_tables import PmcTables
 from .pubmed_tables import PubmedTables
-from .tables import ABOUT, Notes, create_database
+from .tables import ABOUT, StagingNotes, create_database
 from .trees import Page, PageForm
 
 _MAX_NAMED = 1000
@@ -40,13 +40,13 @@ class BuiltDataset:
 
 
 class _PageReader(Protocol):
-    def add(self, page: Page) -> None: ...
+    def add_page(self, page: Page) -> None: ...
 
-    def finish(self) -> dict[str, int]: ...
+    def finish_tables(self) -> dict[str, int]: ...
 
 
 def build_dataset(
-    pages: Iterable[Page], file: Path, about: Mapping[str, str], notes: Notes | None = None
+    pages: Iterable[Page], file: Path, about: Mapping[str, str], notes: StagingNotes | None = None
 ) -> BuiltDataset:
     """Read *pages* into tables in a new SQLite *file*.
 
@@ -72,7 +72,7 @@ def build_dataset(
     StoreFailed
         The disk refuses.
     """
-    notes = notes or Notes()
+    notes = notes or StagingNotes()
     with create_database(file) as database:
         reader: _PageReader | None = None
         form: tuple[str, PageForm] | None = None
@@ -81,21 +81,26 @@ def build_dataset(
                 msg = f"A dataset of {form} cannot take a page of {page.database} ({page.form})."
                 raise BadRequest(msg, "Stage them one by one.")
             form = page.database, page.form
-            reader = reader or _choose_reader(*form, database, notes)
-            reader.add(page)
-        reader = reader or _choose_reader(
+            reader = reader or _choose_page_reader(*form, database, notes)
+            reader.add_page(page)
+        reader = reader or _choose_page_reader(
             about.get("database", ""), about.get("form", ""), database, notes
         )
-        tables = reader.finish()
+        tables = reader.finish_tables()
         records = next(iter(tables.values()))
-        _write_about(database, about, records, notes)
+        _write_description_table(database, about, records, notes)
     return BuiltDataset(
-        file, records, tables, tuple(notes.missing), tuple(notes.warnings()), file.stat().st_size
+        file,
+        records,
+        tables,
+        tuple(notes.missing),
+        tuple(notes.iterate_warnings()),
+        file.stat().st_size,
     )
 
 
-def _choose_reader(
-    database: str, form: str, connection: sqlite3.Connection, notes: Notes
+def _choose_page_reader(
+    database: str, form: str, connection: sqlite3.Connection, notes: StagingNotes
 ) -> _PageReader:
     if form == "pubmed_xml":
         return PubmedTables(connection, notes)
@@ -104,15 +109,15 @@ def _choose_reader(
     return InferredTables(connection, database or "records", notes)
 
 
-def _write_about(
-    connection: sqlite3.Connection, about: Mapping[str, str], records: int, notes: Notes
+def _write_description_table(
+    connection: sqlite3.Connection, about: Mapping[str, str], records: int, notes: StagingNotes
 ) -> None:
     """Write the table that describes the dataset, with lists as JSON."""
     rows = {
         **about,
         "records": str(records),
         "not_found": json.dumps(list(notes.missing)[:_MAX_NAMED]),
-        "warnings": json.dumps(list(notes.warnings())),
+        "warnings": json.dumps(list(notes.iterate_warnings())),
         "empty_fields": json.dumps(notes.empty_fields[:_MAX_NAMED]),
     }
     connection.execute(f"CREATE TABLE {ABOUT} (name TEXT PRIMARY KEY NOT NULL, value TEXT)")

@@ -25,7 +25,7 @@ from typing import IO, Any, Literal, TextIO, get_args
 from ...errors import BadRequest, require_pyarrow
 from ...system.plain_text import to_cell
 from ...system.safe_files import disk_errors, make_folder, replace_text_file
-from .sql_query import MAX_TIMEOUT_S, iterate_rows
+from .sql_query import MAX_TIMEOUT_S, iterate_row_pages
 
 ExportForm = Literal["csv", "parquet"]
 MAX_ROWS = 5_000_000
@@ -57,7 +57,7 @@ def export_rows(
     max_rows: int = MAX_ROWS,
     seconds: float = EXPORT_MAX_S,
 ) -> ExportedFile:
-    """Write every row of one reading statement on the dataset in *file* to *target*.
+    """Write every row of one read-only statement on the dataset in *file* to *target*.
 
     Parameters
     ----------
@@ -85,21 +85,23 @@ def export_rows(
     if form == "parquet":
         require_pyarrow()
     began = time.monotonic()
-    with closing(iterate_rows(file, sql, min(seconds, MAX_TIMEOUT_S))) as pages:
+    with closing(iterate_row_pages(file, sql, min(seconds, MAX_TIMEOUT_S))) as pages:
         columns, first = next(pages)
-        columns = _number_duplicates(columns)
-        rows = _limit_pages(chain([first], (page for _, page in pages)), max_rows, began + seconds)
+        columns = _number_duplicate_names(columns)
+        rows = _enforce_export_limits(
+            chain([first], (page for _, page in pages)), max_rows, began + seconds
+        )
         make_folder(target.parent)
         with disk_errors(target), replace_text_file(target) as out:
-            write = _write_csv if form == "csv" else _write_parquet
+            write = _write_csv_rows if form == "csv" else _write_parquet_rows
             count = write(columns, rows, out)
             out.flush()
             size = out.buffer.tell()
     return ExportedFile(target, form, count, tuple(columns), size, time.monotonic() - began)
 
 
-def _limit_pages(pages: Iterable[Page], max_rows: int, until: float) -> Iterator[Page]:
-    """Yield *pages*; raise `BadRequest` if there are too many rows or the time is over."""
+def _enforce_export_limits(pages: Iterable[Page], max_rows: int, until: float) -> Iterator[Page]:
+    """Yield *pages*; raise `BadRequest` at too many rows or past the deadline."""
     count = 0
     for page in pages:
         count += len(page)
@@ -112,20 +114,20 @@ def _limit_pages(pages: Iterable[Page], max_rows: int, until: float) -> Iterator
         yield page
 
 
-def _require_room(file: IO[bytes]) -> None:
+def _require_below_size_limit(file: IO[bytes]) -> None:
     if file.tell() > MAX_BYTES:
         msg = f"The export passes {MAX_BYTES:,} bytes; nothing was written."
         raise BadRequest(msg, "Export fewer rows, or leave out the columns of long texts.")
 
 
-def _write_csv(columns: Sequence[str], pages: Iterable[Page], out: TextIO) -> int:
+def _write_csv_rows(columns: Sequence[str], pages: Iterable[Page], out: TextIO) -> int:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(map(to_cell, columns))
     count = 0
     for page in pages:
         writer.writerows([_to_csv_value(value) for value in row] for row in page)
         out.flush()
-        _require_room(out.buffer)
+        _require_below_size_limit(out.buffer)
         count += len(page)
     return count
 
@@ -137,14 +139,14 @@ def _to_csv_value(value: Any) -> Any:
     return to_cell(value) if isinstance(value, str) else value
 
 
-def _write_parquet(columns: Sequence[str], pages: Iterable[Page], out: TextIO) -> int:
-    """Write Parquet; rows are read twice, as the last row may still change a column's type."""
+def _write_parquet_rows(columns: Sequence[str], pages: Iterable[Page], out: TextIO) -> int:
+    """Write Parquet; rows are read twice because the last row may change a column's type."""
     import pyarrow as pa
     from pyarrow import parquet
 
     count = 0
     with tempfile.TemporaryFile(dir=Path(out.name).parent) as spool:
-        kinds = _spool_pages(pages, len(columns), spool)
+        kinds = _spool_rows_and_infer_types(pages, len(columns), spool)
         types = [getattr(pa, kind)() for kind in kinds]
         schema = pa.schema(list(zip(columns, types, strict=True)))
         spool.seek(0)
@@ -152,25 +154,25 @@ def _write_parquet(columns: Sequence[str], pages: Iterable[Page], out: TextIO) -
             for line in spool:
                 rows = json.loads(line)
                 columns_of = zip(zip(*rows, strict=True), kinds, strict=True)
-                cells = [_convert_column(column, kind) for column, kind in columns_of]
+                cells = [_convert_column_values(column, kind) for column, kind in columns_of]
                 arrays = map(pa.array, cells, types)
                 writer.write_table(pa.Table.from_arrays(list(arrays), schema=schema))
                 count += len(rows)
     return count
 
 
-def _spool_pages(pages: Iterable[Page], width: int, spool: IO[bytes]) -> list[str]:
+def _spool_rows_and_infer_types(pages: Iterable[Page], width: int, spool: IO[bytes]) -> list[str]:
     """Write *pages* to *spool*, one line each, and return the type that fits each column."""
     seen: list[set[str]] = [set() for _ in range(width)]
     for page in filter(None, pages):
         spool.write(json.dumps(page).encode() + b"\n")
-        _require_room(spool)
+        _require_below_size_limit(spool)
         for kinds, column in zip(seen, zip(*page, strict=True), strict=True):
-            kinds.update(map(_classify_value, column))
-    return [_merge_types(kinds - {""}) for kinds in seen]
+            kinds.update(map(_get_value_type, column))
+    return [_choose_column_type(kinds - {""}) for kinds in seen]
 
 
-def _classify_value(value: Any) -> str:
+def _get_value_type(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, int):  # beyond 2**53 a fraction could not hold it
@@ -178,19 +180,19 @@ def _classify_value(value: Any) -> str:
     return "float64" if isinstance(value, float) else "string"
 
 
-def _merge_types(kinds: set[str]) -> str:
+def _choose_column_type(kinds: set[str]) -> str:
     if kinds and kinds <= {"int", "int64"}:
         return "int64"
     return "float64" if kinds and kinds <= {"int", "float64"} else "string"
 
 
-def _convert_column(column: Iterable[Any], kind: str) -> list[Any]:
+def _convert_column_values(column: Iterable[Any], kind: str) -> list[Any]:
     if kind != "string":
         return list(column)
     return [value if value is None else str(value) for value in column]
 
 
-def _number_duplicates(columns: Iterable[str]) -> list[str]:
+def _number_duplicate_names(columns: Iterable[str]) -> list[str]:
     """Return *columns* with a number appended to repeated names."""
     names: dict[str, None] = {}
     for column in columns:

@@ -26,15 +26,15 @@ from .tables import (
     POSITION,
     UID,
     ColumnType,
-    Notes,
     Scalar,
+    StagingNotes,
     Table,
     Tables,
     ValueKind,
     choose_type,
     classify_value,
     convert_value,
-    join_path,
+    join_field_path,
     to_column_name,
     to_unique_identifier,
 )
@@ -50,7 +50,7 @@ _MAX_RECORD_MEMBERS = 600  # members of a record
 _MAX_TOTAL_MEMBERS = 4000  # members in all
 
 
-class FieldPlace:
+class FieldTarget:
     """The table cell or sub-table to which a field's values go.
 
     ``index`` is the column of the field's scalars, or of its JSON, and ``kind`` their type (None
@@ -62,7 +62,7 @@ class FieldPlace:
     def __init__(self) -> None:
         self.index: int | None = None
         self.kind: ColumnType | None = None
-        self.members: dict[str, FieldPlace] = {}
+        self.members: dict[str, FieldTarget] = {}
         self.below: TableLayout | None = None
 
 
@@ -70,7 +70,7 @@ class TableLayout:
     """A table, the shape of its rows, and the target of each field."""
 
     def __init__(self, table: Table, shape: Shape) -> None:
-        self.table, self.shape, self.place = table, shape, FieldPlace()
+        self.table, self.shape, self.place = table, shape, FieldTarget()
         self.taken = {UID, POSITION, REST_COLUMN, table.key}
         self.rest: int | None = None
         self.ids = count(1)
@@ -80,7 +80,7 @@ class TableLayout:
     def add_column(self, path: list[str], kind: str) -> int:
         """Add a column and return its index in the row, not counting keys."""
         self.table.columns.append(
-            (to_unique_identifier(join_path(path) or "value", self.taken), kind)
+            (to_unique_identifier(join_field_path(path) or "value", self.taken), kind)
         )
         return len(self.table.columns) - 1
 
@@ -95,48 +95,48 @@ class Layout:
         self.all = [TableLayout(main, shape)]
         # The list grows while it is iterated: tables nearest to the record get the short names.
         for below in self.all:
-            self._lay_out(below)
+            self._lay_out_table(below)
 
-    def _lay_out(self, below: TableLayout) -> None:
+    def _lay_out_table(self, below: TableLayout) -> None:
         shape, place = below.shape, below.place
-        self._add_column(below, shape, place, [])
+        self._add_field_column(below, shape, place, [])
         for name, member in shape.members.items():
-            self._place_field(below, member, place, [name])
+            self._assign_field(below, member, place, [name])
         if shape.more or below.rest is not None:
             below.table.columns.append((REST_COLUMN, JSON_TYPE))
             below.rest = len(below.table.columns) - 1
 
-    def _place_field(
-        self, below: TableLayout, shape: Shape, above: FieldPlace, path: list[str]
+    def _assign_field(
+        self, below: TableLayout, shape: Shape, above: FieldTarget, path: list[str]
     ) -> None:
-        """Assign a field and the fields within it to columns or tables."""
+        """Assign a field and its nested fields to columns or tables."""
         if not shape.has_values:
             self.empty.append(".".join([below.table.name, *path]))
             return
         if len(below.table.columns) >= MAX_COLUMNS:
             below.rest = -1  # set when all columns are known
             return
-        place = above.members[path[-1]] = FieldPlace()
+        place = above.members[path[-1]] = FieldTarget()
         if shape.as_json or (shape.many and len(self.all) >= MAX_TABLES):
             place.index = below.add_column(path, JSON_TYPE)
         elif shape.many:
             place.below = self._add_table(below, shape, path)
         else:
-            self._add_column(below, shape, place, path)
+            self._add_field_column(below, shape, place, path)
             if shape.more:
                 below.rest = -1
             for name, member in shape.members.items():
-                self._place_field(below, member, place, [*path, name])
+                self._assign_field(below, member, place, [*path, name])
 
-    def _add_column(
-        self, below: TableLayout, shape: Shape, place: FieldPlace, path: list[str]
+    def _add_field_column(
+        self, below: TableLayout, shape: Shape, place: FieldTarget, path: list[str]
     ) -> None:
         if shape.kinds:
-            place.kind = choose_type(shape.kinds, join_path(path))
+            place.kind = choose_type(shape.kinds, join_field_path(path))
             place.index = below.add_column(path, "TEXT" if place.kind == "DATE" else place.kind)
 
     def _add_table(self, above: TableLayout, shape: Shape, path: list[str]) -> TableLayout:
-        name = join_path(_drop_list_name(path, above.shape))
+        name = join_field_path(_drop_wrapped_list_name(path, above.shape))
         if name in self._names or name in KEYWORDS:
             name = f"{above.table.name}_{name}"
         above.table.keyed = above.table.parent is not None
@@ -149,8 +149,8 @@ class Layout:
         return self.all[-1]
 
 
-def _drop_list_name(path: list[str], shape: Shape) -> list[str]:
-    """Return a list's path without the last name if the list is alone in its wrapper."""
+def _drop_wrapped_list_name(path: list[str], shape: Shape) -> list[str]:
+    """Return a list's path without its last name if the list is its wrapper's only member."""
     for name in path[:-1]:
         shape = shape.members[name]
     alone = len(path) > 1 and len(shape.members) == 1 and not shape.kinds
@@ -160,7 +160,7 @@ def _drop_list_name(path: list[str], shape: Shape) -> list[str]:
 class InferredTables:
     """Read pages of any database into tables."""
 
-    def __init__(self, database: sqlite3.Connection, name: str, notes: Notes) -> None:
+    def __init__(self, database: sqlite3.Connection, name: str, notes: StagingNotes) -> None:
         self._database, self._name, self._notes = database, name, notes
         self._shapes = ShapeLearner()
         self._whole_uids = True
@@ -169,25 +169,25 @@ class InferredTables:
             "CREATE TEMP TABLE _waiting (number INTEGER PRIMARY KEY, uid TEXT UNIQUE, fields)"
         )
 
-    def add(self, page: Page) -> None:
+    def add_page(self, page: Page) -> None:
         """Read a page and store its records until the tables are laid out."""
         for uid, fields in iterate_records(page):
             if fields is None:
-                self._notes.add_missing(uid or "")
+                self._notes.add_missing_id(uid or "")
                 continue
-            number = self._notes.next_number()
+            number = self._notes.get_next_record_number()
             named = uid or f"record_{number}"
             if fields.get(UID) == named:
                 fields.pop(UID)
-            self._shapes.learn(fields)
+            self._shapes.add_record(fields)
             self._whole_uids &= classify_value(named) in {"whole", "year"}
             known = "SELECT 1 FROM _waiting WHERE uid = ?"
             if self._database.execute(known, (named,)).fetchone():
-                self._notes.add_repeated(named)
+                self._notes.add_repeated_id(named)
             added = (number, named, json.dumps(fields))
             self._database.execute("INSERT OR REPLACE INTO _waiting VALUES (?, ?, ?)", added)
 
-    def finish(self) -> dict[str, int]:
+    def finish_tables(self) -> dict[str, int]:
         """Lay out and fill the tables, and return the number of rows by table."""
         uid = "INTEGER" if self._whole_uids else "TEXT"
         layout = Layout(self._shapes.root, self._name, uid)
@@ -196,13 +196,13 @@ class InferredTables:
         waiting = "SELECT uid, fields FROM _waiting ORDER BY number"
         for named, fields in self._database.execute(waiting):
             key = int(named) if self._whole_uids else named
-            for table, row in _iterate_rows(layout.all[0], json.loads(fields), [key], key):
-                tables.add(table, row)
+            for table, row in _iterate_item_rows(layout.all[0], json.loads(fields), [key], key):
+                tables.add_row(table, row)
         self._database.execute("DROP TABLE _waiting")
-        return tables.finish()
+        return tables.finish_tables()
 
 
-def _iterate_rows(
+def _iterate_item_rows(
     below: TableLayout, item: Tree, keys: list[Any], uid: int | str
 ) -> Iterator[tuple[Table, list[Any]]]:
     """Yield the row of an item and the rows of the lists within it."""
@@ -217,37 +217,37 @@ def _iterate_rows(
     for inner, items in lists:
         link = [] if own is None else [own]
         for position, part in enumerate(items, 1):
-            yield from _iterate_rows(inner, part, [*link, uid, position], uid)
+            yield from _iterate_item_rows(inner, part, [*link, uid, position], uid)
 
 
 def _fill_row(
     row: list[Any],
-    place: FieldPlace,
+    place: FieldTarget,
     item: Tree,
     lists: list[tuple[TableLayout, list[Any]]],
     rest: dict[str, Tree],
     path: list[str],
 ) -> None:
     if not isinstance(item, dict):
-        _set_cell(row, place, item)
+        _fill_cell(row, place, item)
         return
     for name, value in item.items():
-        if is_empty(value):
+        if is_empty_value(value):
             continue
         if name == OWN_TEXT and not isinstance(value, dict | list):
-            _set_cell(row, place, value)
+            _fill_cell(row, place, value)
         elif (member := place.members.get(name)) is None:
             rest[".".join([*path, name])] = value
         elif member.below is not None:
-            lists.append((member.below, to_items(value)))
+            lists.append((member.below, to_item_list(value)))
         elif member.index is not None and member.kind is None:
             row[member.index] = to_plain_json(value)
         else:
-            for part in to_items(value):
+            for part in to_item_list(value):
                 _fill_row(row, member, part, lists, rest, [*path, name])
 
 
-def _set_cell(row: list[Any], place: FieldPlace, value: Scalar) -> None:
+def _fill_cell(row: list[Any], place: FieldTarget, value: Scalar) -> None:
     if place.index is not None and place.kind is not None:
         row[place.index] = convert_value(value, place.kind)
 
@@ -277,43 +277,43 @@ class Shape:
 
 
 class ShapeLearner:
-    """Learn the shape of records one by one, in ``root``."""
+    """Learn the shape of records one at a time; ``root`` is the shape so far."""
 
     def __init__(self) -> None:
         self.root = Shape()
         self._left = _MAX_TOTAL_MEMBERS
 
-    def learn(self, fields: dict[str, Tree]) -> None:
+    def add_record(self, fields: dict[str, Tree]) -> None:
         """Add one record to the shape."""
-        self._learn_item(fields, self.root)
+        self._add_item(fields, self.root)
 
-    def _learn_value(self, value: Tree, shape: Shape) -> None:
+    def _add_value(self, value: Tree, shape: Shape) -> None:
         if isinstance(value, list):
             shape.many = True
-        for item in to_items(value):
-            self._learn_item(item, shape)
+        for item in to_item_list(value):
+            self._add_item(item, shape)
 
-    def _learn_item(self, item: Tree, shape: Shape) -> None:
+    def _add_item(self, item: Tree, shape: Shape) -> None:
         if not isinstance(item, dict):
             shape.kinds.add(classify_value(item))
             return
         if shape.as_json:
             return
         if shape.depth >= _MAX_DEPTH:
-            self._keep_as_json(shape)
+            self._store_as_json(shape)
             return
         for name, value in item.items():
             if name == OWN_TEXT and not isinstance(value, dict | list):
-                if not is_empty(value):
+                if not is_empty_value(value):
                     shape.kinds.add(classify_value(value))
-            elif (member := self._find_member(shape, name)) is not None:
-                self._learn_value(value, member)
+            elif (member := self._get_or_add_member(shape, name)) is not None:
+                self._add_value(value, member)
 
-    def _find_member(self, shape: Shape, name: str) -> Shape | None:
+    def _get_or_add_member(self, shape: Shape, name: str) -> Shape | None:
         if member := shape.members.get(name):
             return member
         if shape.depth and len(shape.members) >= _MAX_MEMBERS:
-            self._keep_as_json(shape)
+            self._store_as_json(shape)
         elif not self._left or len(shape.members) >= _MAX_RECORD_MEMBERS:
             shape.more = True
         if shape.as_json or shape.more:
@@ -322,33 +322,33 @@ class ShapeLearner:
         shape.members[name] = Shape(shape.depth + 1)
         return shape.members[name]
 
-    def _keep_as_json(self, shape: Shape) -> None:
+    def _store_as_json(self, shape: Shape) -> None:
         shape.as_json = True
-        self._left += sum(1 for _ in _iterate_descendants(shape))
+        self._left += sum(1 for _ in _iterate_nested_shapes(shape))
         shape.members.clear()
 
 
-def _iterate_descendants(shape: Shape) -> Iterator[Shape]:
+def _iterate_nested_shapes(shape: Shape) -> Iterator[Shape]:
     for member in shape.members.values():
         yield member
-        yield from _iterate_descendants(member)
+        yield from _iterate_nested_shapes(member)
 
 
-def is_empty(value: Tree) -> bool:
+def is_empty_value(value: Tree) -> bool:
     """Return whether a value is empty."""
     return value is None or value == "" or value == [] or value == {}
 
 
-def to_items(value: Tree) -> list[dict[str, Tree] | Scalar]:
+def to_item_list(value: Tree) -> list[dict[str, Tree] | Scalar]:
     """Return a field's value as a list; a list within a list is wrapped in an object.
 
-    >>> to_items("a"), to_items([1, None, [2]]), to_items("")
+    >>> to_item_list("a"), to_item_list([1, None, [2]]), to_item_list("")
     (['a'], [1, {'values': [2]}], [])
     """
     if not isinstance(value, list):
-        return [] if is_empty(value) else [value]
+        return [] if is_empty_value(value) else [value]
     return [
         {INNER_LIST: item} if isinstance(item, list) else item
         for item in value
-        if not is_empty(item)
+        if not is_empty_value(item)
     ]

@@ -20,7 +20,7 @@ from pathlib import Path
 from ...errors import BadRequest, NotFound, StoreFailed
 from ...system import safe_files
 from ...system.plain_text import one_line, shorten
-from .schema import read_about
+from .schema import read_description
 
 KEEP_DAYS = 7
 MAX_TOTAL_BYTES = 2 * 10**9
@@ -81,11 +81,11 @@ class _DatasetFile:
 
 def list_datasets(folder: Path) -> list[Dataset]:
     """Return every dataset of *folder*, last used first; broken datasets are marked."""
-    return [_to_dataset(file) for file in _list_files(folder)]
+    return [_to_dataset(file) for file in _list_dataset_files(folder)]
 
 
-def find_file(folder: Path, name: str) -> Path:
-    """Return the file of the dataset *name* and restart its days; this counts as use.
+def find_dataset_file(folder: Path, name: str) -> Path:
+    """Return the file of the dataset *name*, and record this use, which postpones its expiry.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def find_file(folder: Path, name: str) -> Path:
     NotFound
         The dataset does not exist or has expired; the suggestions name existing ones.
     """
-    file = _resolve_path(folder, name)
+    file = _resolve_dataset_path(folder, name)
     with contextlib.suppress(OSError):  # the folder is read-only: the time stays unchanged
         os.utime(file, (time.time(), time.time()))
     return file
@@ -106,21 +106,21 @@ def delete_dataset(folder: Path, name: str) -> int:
     Raises
     ------
     BadRequest, NotFound
-        As `find_file`.
+        As `find_dataset_file`.
     StoreFailed
         The disk refuses.
     """
-    file = _resolve_path(folder, name)
+    file = _resolve_dataset_path(folder, name)
     with safe_files.disk_errors(file, "delete"):
         size = file.lstat().st_size
     safe_files.delete_file(file)
     return size
 
 
-def delete_expired(
+def delete_expired_datasets(
     folder: Path, now: float | None = None, most_bytes: int = MAX_TOTAL_BYTES
 ) -> list[DeletedDataset]:
-    """Delete datasets not used for seven days, then those that exceed *most_bytes*.
+    """Delete datasets not used for seven days, then the least recently used beyond *most_bytes*.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def delete_expired(
         now = time.time()
     safe_files.delete_stale_parts(folder)
     swept, taken = [], 0
-    for place, file in enumerate(_list_files(folder)):
+    for place, file in enumerate(_list_dataset_files(folder)):
         taken += file.size
         if file.used + KEEP_DAYS * _DAY_S < now:
             reason = "unused"
@@ -150,8 +150,8 @@ def delete_expired(
     return swept
 
 
-def _resolve_path(folder: Path, name: str) -> Path:
-    """Return the file of a name; the path cannot lead out of *folder*."""
+def _resolve_dataset_path(folder: Path, name: str) -> Path:
+    """Return the path for a dataset's name; the path is always inside *folder*."""
     wanted = name.strip().removesuffix(_EXTENSION)
     file = folder / f"{wanted}{_EXTENSION}"
     if not _ID.fullmatch(wanted):
@@ -168,7 +168,7 @@ def _resolve_path(folder: Path, name: str) -> Path:
 
 
 def _suggest_datasets(folder: Path, wanted: str) -> Iterator[str]:
-    files = _list_files(folder)
+    files = _list_dataset_files(folder)
     near = get_close_matches(wanted[:60], [file.id for file in files], 1, 0.7)
     if near:
         yield f"Did you mean {near[0]}?"
@@ -185,7 +185,7 @@ def _describe_dataset(dataset: Dataset) -> str:
     return f"{dataset.id} ({title})" if title else dataset.id
 
 
-def _list_files(folder: Path) -> list[_DatasetFile]:
+def _list_dataset_files(folder: Path) -> list[_DatasetFile]:
     """Return the files that are named like a dataset, last used first."""
     found = []
     with contextlib.suppress(FileNotFoundError), safe_files.disk_errors(folder, "list"):
@@ -200,7 +200,7 @@ def _list_files(folder: Path) -> list[_DatasetFile]:
 
 
 def _to_dataset(file: _DatasetFile) -> Dataset:
-    facts, broken = _read_about(file.path)
+    facts, broken = _read_description_or_error(file.path)
     records = facts.get("records", "")
     return Dataset(
         id=file.id,
@@ -208,21 +208,21 @@ def _to_dataset(file: _DatasetFile) -> Dataset:
         title=one_line(facts.get("title", "")),
         records=int(records) if records.isdecimal() and len(records) < 16 else None,
         size=file.size,
-        created=facts.get("created") or format_time(file.used),
-        used=format_time(file.used),
-        expires=format_time(file.used + KEEP_DAYS * _DAY_S),
+        created=facts.get("created") or format_utc_time(file.used),
+        used=format_utc_time(file.used),
+        expires=format_utc_time(file.used + KEEP_DAYS * _DAY_S),
         broken=broken,
     )
 
 
-def _read_about(file: Path) -> tuple[dict[str, str], str]:
+def _read_description_or_error(file: Path) -> tuple[dict[str, str], str]:
     try:
-        facts = read_about(file)
+        facts = read_description(file)
     except StoreFailed as error:
         return {}, error.message
     return facts, "" if facts else f"{file.stem} does not say what it is."
 
 
-def format_time(seconds: float) -> str:
+def format_utc_time(seconds: float) -> str:
     """Return seconds since 1970 as ISO 8601 in UTC."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

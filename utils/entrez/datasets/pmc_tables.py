@@ -20,8 +20,8 @@ from ...outline.sections import classify_heading
 from ...readers.jats import parse_article, read
 from ...readers.safe_xml import first_child, list_children, readable_text
 from ...system.plain_text import one_line, shorten
-from .pubmed_tables import CellRow, parse_whole, to_cells
-from .tables import Notes, Table, Tables
+from .pubmed_tables import CellRow, parse_short_integer, to_cell_row
+from .tables import StagingNotes, Table, Tables
 from .trees import Page
 
 if TYPE_CHECKING:
@@ -40,24 +40,24 @@ ARTICLES = Table(
 )  # fmt: skip
 
 
-def _define_table(name: str, *columns: str, numbers: tuple[str, ...] = ()) -> Table:
+def _define_article_table(name: str, *columns: str, numbers: tuple[str, ...] = ()) -> Table:
     typed = [(column, "INTEGER" if column in numbers else "TEXT") for column in columns]
     return Table(name, typed, ARTICLES)
 
 
-AUTHORS = _define_table(
+AUTHORS = _define_article_table(
     "authors", "last_name", "fore_name", "collective_name", "orcid", "affiliation"
 )
-SECTIONS = _define_table(
+SECTIONS = _define_article_table(
     "sections", "level", "part", "heading", "words", "section_text", numbers=("level", "words")
 )
-KEYWORDS = _define_table("keywords", "keyword")
-CAPTIONS = _define_table("captions", "kind", "label", "title", "caption")
-CITED = _define_table(
+KEYWORDS = _define_article_table("keywords", "keyword")
+CAPTIONS = _define_article_table("captions", "kind", "label", "title", "caption")
+CITED = _define_article_table(
     "cited_works", "label", "cited_pmid", "cited_doi", "cited_pmcid", "title", "source", "year",
     "citation", numbers=("cited_pmid", "year"),
 )  # fmt: skip
-GRANTS = _define_table("grants", "grant_number", "agency")
+GRANTS = _define_article_table("grants", "grant_number", "agency")
 LAYOUT = (ARTICLES, AUTHORS, SECTIONS, KEYWORDS, CAPTIONS, CITED, GRANTS)
 
 _HEADING = re.compile(r"(#{1,6}) +(.+?)\s*$")
@@ -75,12 +75,12 @@ _ORCID = re.compile(r"(\d{4}-\d{4}-\d{4}-\d{3}[\dXx])", re.A)
 class PmcTables:
     """Read pages of PMC's XML into tables."""
 
-    def __init__(self, database: sqlite3.Connection, notes: Notes) -> None:
+    def __init__(self, database: sqlite3.Connection, notes: StagingNotes) -> None:
         self._tables = Tables(database, LAYOUT)
         self._notes = notes
         self._seen: set[int] = set()
 
-    def add(self, page: Page) -> None:
+    def add_page(self, page: Page) -> None:
         """Read a page into the tables.
 
         Raises
@@ -99,7 +99,7 @@ class PmcTables:
             msg = "PMC's answer is cut off." if parsed.cut_off else "This is not PMC's XML."
             raise BadContent(msg, "Ask for it again.", verdict="partial")
         for reply in root.iter("Reply"):
-            self._notes.add_missing(one_line(reply.get("Id", "")))
+            self._notes.add_missing_id(one_line(reply.get("Id", "")))
         for article in [root] if root.tag == "article" else root.iterchildren("article"):
             self._add_article(article)
 
@@ -108,21 +108,21 @@ class PmcTables:
 
         body = etree.tostring(article, with_tail=False)
         document = read(Fetched(body, "jats", "", "pmc", "efetch"))
-        number = self._notes.next_number()
+        number = self._notes.get_next_record_number()
         # An article without a PMCID gets a negative number, which PMC never uses.
-        uid = parse_whole(document.ids.pmcid.removeprefix("PMC")) or -number
+        uid = parse_short_integer(document.ids.pmcid.removeprefix("PMC")) or -number
         if uid in self._seen:
-            self._notes.add_repeated(document.ids.pmcid)
+            self._notes.add_repeated_id(document.ids.pmcid)
             self._tables.delete_record(uid)
         self._seen.add(uid)
-        self._tables.add(ARTICLES, (uid, *_to_article_row(article, document)))
-        for table, rows in _iterate_lists(article, document):
+        self._tables.add_row(ARTICLES, (uid, *_to_article_row(article, document)))
+        for table, rows in _iterate_related_tables(article, document):
             for position, row in enumerate(rows, 1):
-                self._tables.add(table, (uid, position, *row))
+                self._tables.add_row(table, (uid, position, *row))
 
-    def finish(self) -> dict[str, int]:
+    def finish_tables(self) -> dict[str, int]:
         """Write the buffered rows and return the number of rows by table."""
-        return self._tables.finish()
+        return self._tables.finish_tables()
 
 
 def _to_article_row(article: _Element, document: Document) -> CellRow:
@@ -131,44 +131,46 @@ def _to_article_row(article: _Element, document: Document) -> CellRow:
         meta = article
     journal = first_child(article, "front")
     day = min(
-        filter(None, (_parse_date(date) for date in meta.iterchildren("pub-date"))), default=""
+        filter(None, (_parse_jats_date(date) for date in meta.iterchildren("pub-date"))), default=""
     )
     pages = "-".join(
         filter(None, (_read_child_text(meta, "fpage"), _read_child_text(meta, "lpage")))
     )
     return (
-        *to_cells(ids.pmcid, parse_whole(ids.pmid), ids.doi, document.title, document.abstract),
-        *to_cells(
+        *to_cell_row(
+            ids.pmcid, parse_short_integer(ids.pmid), ids.doi, document.title, document.abstract
+        ),
+        *to_cell_row(
             _read_descendant_text(journal, "journal-title"),
             _read_descendant_text(journal, "publisher-name"),
         ),
-        *to_cells(
-            parse_whole(day[:4]),
+        *to_cell_row(
+            parse_short_integer(day[:4]),
             day,
             _read_child_text(meta, "volume"),
             _read_child_text(meta, "issue"),
         ),
-        *to_cells(pages or _read_child_text(meta, "elocation-id"), document.article_type),
-        *to_cells(article.get("{http://www.w3.org/XML/1998/namespace}lang"), document.license),
+        *to_cell_row(pages or _read_child_text(meta, "elocation-id"), document.article_type),
+        *to_cell_row(article.get("{http://www.w3.org/XML/1998/namespace}lang"), document.license),
         int(document.retracted),
         int(document.body_words > 0),
         document.body_words,
     )
 
 
-def _iterate_lists(
+def _iterate_related_tables(
     article: _Element, document: Document
 ) -> Iterator[tuple[Table, Iterator[CellRow]]]:
-    yield AUTHORS, _iterate_authors(article)
-    yield SECTIONS, _iterate_sections(document.markdown)
+    yield AUTHORS, _iterate_author_rows(article)
+    yield SECTIONS, _iterate_section_rows(document.markdown)
     words = {readable_text(word): None for word in article.iterfind("front//kwd-group//kwd")}
-    yield KEYWORDS, (to_cells(word) for word in words if word)
-    yield CAPTIONS, _iterate_captions(article)
-    yield CITED, _iterate_cited_works(article)
-    yield GRANTS, _iterate_grants(article)
+    yield KEYWORDS, (to_cell_row(word) for word in words if word)
+    yield CAPTIONS, _iterate_caption_rows(article)
+    yield CITED, _iterate_citation_rows(article)
+    yield GRANTS, _iterate_grant_rows(article)
 
 
-def _iterate_authors(article: _Element) -> Iterator[CellRow]:
+def _iterate_author_rows(article: _Element) -> Iterator[CellRow]:
     places = {el.get("id", ""): _format_affiliation(el) for el in article.iterfind("front//aff")}
     for contrib in article.iterfind("front/article-meta/contrib-group/contrib"):
         if contrib.get("contrib-type", "author") != "author":
@@ -190,7 +192,7 @@ def _iterate_authors(article: _Element) -> Iterator[CellRow]:
             family = family or readable_text(name)
         names = (family, given, readable_text(group), orcid[1].upper() if orcid else "")
         if any(names):
-            yield to_cells(*names, "; ".join(dict.fromkeys(where)))
+            yield to_cell_row(*names, "; ".join(dict.fromkeys(where)))
 
 
 def _format_affiliation(aff: _Element) -> str:
@@ -201,7 +203,7 @@ def _format_affiliation(aff: _Element) -> str:
     return " ".join(" ".join(words).split()).replace(" ,", ",")
 
 
-def _iterate_sections(markdown: str) -> Iterator[CellRow]:
+def _iterate_section_rows(markdown: str) -> Iterator[CellRow]:
     """Yield the text under each heading, up to the next heading; the title is not a section."""
     level, part, base, heading = 1, "lead", 1, ""
     lines: list[str] = []
@@ -214,7 +216,7 @@ def _iterate_sections(markdown: str) -> Iterator[CellRow]:
             continue
         text = "\n".join(lines).strip()
         if level > 1 or text:
-            yield to_cells(level, part, heading, len(text.split()), text)
+            yield to_cell_row(level, part, heading, len(text.split()), text)
         if found:
             level, heading, lines = len(found[1]), found[2], []
             # A subsection belongs to its parent's part: the Methods of an abstract are abstract.
@@ -222,7 +224,7 @@ def _iterate_sections(markdown: str) -> Iterator[CellRow]:
                 part, base = classify_heading(heading) if level > 1 else "lead", level
 
 
-def _iterate_captions(article: _Element) -> Iterator[CellRow]:
+def _iterate_caption_rows(article: _Element) -> Iterator[CellRow]:
     for element in article.iter(*_CAPTION_KINDS):
         caption = first_child(element, "caption")
         title = "" if caption is None else _read_child_text(caption, "title")
@@ -230,10 +232,10 @@ def _iterate_captions(article: _Element) -> Iterator[CellRow]:
         label = _read_child_text(element, "label")
         if label or whole_text:
             text = whole_text.removeprefix(title).strip()
-            yield to_cells(_CAPTION_KINDS[str(element.tag)], label, title, text)
+            yield to_cell_row(_CAPTION_KINDS[str(element.tag)], label, title, text)
 
 
-def _iterate_cited_works(article: _Element) -> Iterator[CellRow]:
+def _iterate_citation_rows(article: _Element) -> Iterator[CellRow]:
     for reference in article.iterfind("back//ref-list/ref"):
         label = _read_child_text(reference, "label")
         for citation in reference.iter(*_CITATION_TAGS):
@@ -246,8 +248,8 @@ def _iterate_cited_works(article: _Element) -> Iterator[CellRow]:
                 (text for tag in _TITLE_TAGS if (text := _read_descendant_text(citation, tag))), ""
             )
             year = re.search(r"\b(1[5-9]|20)\d\d\b", _read_descendant_text(citation, "year"))
-            yield to_cells(
-                label, parse_whole(names["pmid"]), names["doi"], names["pmcid"], title,
+            yield to_cell_row(
+                label, parse_short_integer(names["pmid"]), names["doi"], names["pmcid"], title,
                 _read_descendant_text(citation, "source"), int(year[0]) if year else None,
                 _format_citation(citation),
             )  # fmt: skip
@@ -265,21 +267,21 @@ def _format_citation(citation: _Element) -> str:
     return " ".join(between.join(words).split())
 
 
-def _iterate_grants(article: _Element) -> Iterator[CellRow]:
+def _iterate_grant_rows(article: _Element) -> Iterator[CellRow]:
     for award in article.iterfind("front//funding-group/award-group"):
         source = first_child(award, "funding-source")
         agency = _read_descendant_text(source, "institution") or readable_text(source)
         numbers = [readable_text(number) for number in award.iterchildren("award-id")]
         for number in numbers or [""]:
             if number or agency:
-                yield to_cells(number, agency)
+                yield to_cell_row(number, agency)
 
 
-def _parse_date(date: _Element) -> str:
+def _parse_jats_date(date: _Element) -> str:
     year, month, day = (_read_child_text(date, tag) for tag in ("year", "month", "day"))
     if not re.fullmatch(r"[12]\d{3}", year, re.A):
         return ""
-    numbers = [parse_whole(part) or 0 for part in (month, day)]
+    numbers = [parse_short_integer(part) or 0 for part in (month, day)]
     if not 1 <= numbers[0] <= 12:
         return year
     text = f"{year}-{numbers[0]:02}"

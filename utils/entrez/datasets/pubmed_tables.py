@@ -16,7 +16,7 @@ from ...model.identifiers import Ids
 from ...model.paper import Paper
 from ...readers.pubmed import Deleted, read_with_elements
 from ...readers.safe_xml import first_child, list_children, readable_text
-from .tables import Notes, Table, Tables, clean_cell_text
+from .tables import StagingNotes, Table, Tables, clean_cell_text
 from .trees import Page
 
 if TYPE_CHECKING:
@@ -38,29 +38,31 @@ ARTICLES = Table(
 )  # fmt: skip
 
 
-def _define_table(name: str, *columns: str, indexes: tuple[str, ...] = ()) -> Table:
+def _define_article_table(name: str, *columns: str, indexes: tuple[str, ...] = ()) -> Table:
     numbers = {"is_major", "cited_pmid", "notice_pmid"}
     typed = [(column, "INTEGER" if column in numbers else "TEXT") for column in columns]
     return Table(name, typed, ARTICLES, indexes=indexes)
 
 
-AUTHORS = _define_table(
+AUTHORS = _define_article_table(
     "authors", "last_name", "fore_name", "initials", "suffix", "collective_name", "orcid",
     "affiliation", indexes=("last_name",),
 )  # fmt: skip
-MESH = _define_table(
+MESH = _define_article_table(
     "mesh", "descriptor", "ui", "qualifier", "qualifier_ui", "is_major", indexes=("descriptor",)
 )
-TYPES = _define_table("publication_types", "publication_type", indexes=("publication_type",))
-KEYWORDS = _define_table("keywords", "keyword")
-GRANTS = _define_table("grants", "grant_number", "acronym", "agency", "country")
-CHEMICALS = _define_table("chemicals", "name", "ui", "registry_number", indexes=("name",))
-CITED = _define_table(
+TYPES = _define_article_table(
+    "publication_types", "publication_type", indexes=("publication_type",)
+)
+KEYWORDS = _define_article_table("keywords", "keyword")
+GRANTS = _define_article_table("grants", "grant_number", "acronym", "agency", "country")
+CHEMICALS = _define_article_table("chemicals", "name", "ui", "registry_number", indexes=("name",))
+CITED = _define_article_table(
     "cited_works", "cited_pmid", "cited_doi", "cited_pmcid", "citation", indexes=("cited_pmid",)
 )
-DATABANKS = _define_table("databank_accessions", "databank", "accession")
-OTHER_ABSTRACTS = _define_table("other_abstracts", "kind", "abstract")
-NOTICES = _define_table("notices", "kind", "reference", "notice_pmid")
+DATABANKS = _define_article_table("databank_accessions", "databank", "accession")
+OTHER_ABSTRACTS = _define_article_table("other_abstracts", "kind", "abstract")
+NOTICES = _define_article_table("notices", "kind", "reference", "notice_pmid")
 LAYOUT = (
     ARTICLES, AUTHORS, MESH, TYPES, KEYWORDS, GRANTS, CHEMICALS, CITED, DATABANKS,
     OTHER_ABSTRACTS, NOTICES,
@@ -70,44 +72,44 @@ LAYOUT = (
 class PubmedTables:
     """Read pages of PubMed's XML into tables."""
 
-    def __init__(self, database: sqlite3.Connection, notes: Notes) -> None:
+    def __init__(self, database: sqlite3.Connection, notes: StagingNotes) -> None:
         self._tables = Tables(database, LAYOUT)
         self._notes = notes
         self._seen: set[int] = set()
 
-    def add(self, page: Page) -> None:
+    def add_page(self, page: Page) -> None:
         """Read a page into the tables."""
         for record, element in read_with_elements(page.body):
             if isinstance(record, Deleted):
                 for pmid in record.pmids:
-                    self._delete_article(parse_whole(pmid))
-                    self._notes.add_missing(pmid)
-            elif uid := parse_whole(record.ids.pmid):
+                    self._delete_article(parse_short_integer(pmid))
+                    self._notes.add_missing_id(pmid)
+            elif uid := parse_short_integer(record.ids.pmid):
                 self._add_article(uid, record, element)
             else:
                 self._notes.nameless += 1
 
     def _add_article(self, uid: int, paper: Paper, element: _Element) -> None:
         if uid in self._seen:
-            self._notes.add_repeated(uid)
+            self._notes.add_repeated_id(uid)
             self._tables.delete_record(uid)
         self._seen.add(uid)
         citation = first_child(element, "MedlineCitation")
-        self._tables.add(ARTICLES, (uid, *_to_article_row(uid, paper, citation)))
+        self._tables.add_row(ARTICLES, (uid, *_to_article_row(uid, paper, citation)))
         found = {**_collect_paper_rows(paper), **_collect_xml_rows(element, citation)}
         for table in LAYOUT[1:]:
             for position, cells in enumerate(found.get(table.name, ()), 1):
-                self._tables.add(table, (uid, position, *cells))
-        self._notes.next_number()
+                self._tables.add_row(table, (uid, position, *cells))
+        self._notes.get_next_record_number()
 
     def _delete_article(self, uid: int | None) -> None:
         if uid in self._seen:
             self._seen.discard(uid)
             self._tables.delete_record(uid)
 
-    def finish(self) -> dict[str, int]:
+    def finish_tables(self) -> dict[str, int]:
         """Write the buffered rows and return the number of rows by table."""
-        return self._tables.finish()
+        return self._tables.finish_tables()
 
 
 def _to_article_row(uid: int, paper: Paper, citation: _Element | None) -> CellRow:
@@ -119,13 +121,13 @@ def _to_article_row(uid: int, paper: Paper, citation: _Element | None) -> CellRo
         paper.title, paper.abstract, paper.journal, paper.journal_abbreviation, paper.issn, country,
         paper.volume, paper.issue, paper.pages,
     )  # fmt: skip
-    dates = (parse_whole(paper.year), paper.published, paper.entered, paper.revised)
+    dates = (parse_short_integer(paper.year), paper.published, paper.entered, paper.revised)
     names = (paper.ids.doi, paper.ids.pmcid, "; ".join(paper.languages), paper.vernacular_title)
     return (
         uid,
-        *to_cells(*texts),
-        *to_cells(*dates),
-        *to_cells(*names, status),
+        *to_cell_row(*texts),
+        *to_cell_row(*dates),
+        *to_cell_row(*names, status),
         int(paper.retracted),
     )
 
@@ -134,17 +136,17 @@ def _collect_paper_rows(paper: Paper) -> dict[str, list[CellRow]]:
     """Return rows by table, from the fields of the paper."""
     return {
         AUTHORS.name: [
-            to_cells(
+            to_cell_row(
                 who.family, who.given, who.initials, who.suffix, who.collective, who.orcid,
                 "; ".join(who.affiliations),
             )
             for who in paper.authors
         ],
-        TYPES.name: [to_cells(name) for name in paper.publication_types],
-        KEYWORDS.name: [to_cells(word) for word in paper.keywords],
-        OTHER_ABSTRACTS.name: [to_cells(kind, text) for kind, text in paper.other_abstracts],
+        TYPES.name: [to_cell_row(name) for name in paper.publication_types],
+        KEYWORDS.name: [to_cell_row(word) for word in paper.keywords],
+        OTHER_ABSTRACTS.name: [to_cell_row(kind, text) for kind, text in paper.other_abstracts],
         NOTICES.name: [
-            to_cells(notice.kind, notice.reference, parse_whole(notice.pmid))
+            to_cell_row(notice.kind, notice.reference, parse_short_integer(notice.pmid))
             for notice in paper.notices
         ],
     }  # fmt: skip
@@ -152,17 +154,17 @@ def _collect_paper_rows(paper: Paper) -> dict[str, list[CellRow]]:
 
 def _collect_xml_rows(record: _Element, citation: _Element | None) -> dict[str, list[CellRow]]:
     """Return rows by table, from fields that only the XML has."""
-    found: dict[str, list[CellRow]] = {CITED.name: list(_iterate_cited_works(record))}
+    found: dict[str, list[CellRow]] = {CITED.name: list(_iterate_citation_rows(record))}
     article = None if citation is None else first_child(citation, "Article")
     if citation is None or article is None:
         return found
-    found[MESH.name] = list(_iterate_mesh(first_child(citation, "MeshHeadingList")))
-    found[CHEMICALS.name] = list(_iterate_chemicals(first_child(citation, "ChemicalList")))
+    found[MESH.name] = list(_iterate_mesh_rows(first_child(citation, "MeshHeadingList")))
+    found[CHEMICALS.name] = list(_iterate_chemical_rows(first_child(citation, "ChemicalList")))
     found[GRANTS.name] = [
-        to_cells(*(readable_text(first_child(grant, tag)) for tag in _GRANT_TAGS))
-        for grant in _list_children(first_child(article, "GrantList"), "Grant")
+        to_cell_row(*(readable_text(first_child(grant, tag)) for tag in _GRANT_TAGS))
+        for grant in _list_children_with_tag(first_child(article, "GrantList"), "Grant")
     ]
-    found[DATABANKS.name] = list(_iterate_accessions(first_child(article, "DataBankList")))
+    found[DATABANKS.name] = list(_iterate_accession_rows(first_child(article, "DataBankList")))
     return found
 
 
@@ -170,13 +172,13 @@ _GRANT_TAGS = ("GrantID", "Acronym", "Agency", "Country")
 _CITED_IDS = {"pubmed": 0, "doi": 1, "pmc": 2, "pmcid": 2}
 
 
-def _list_children(parent: _Element | None, tag: str) -> list[_Element]:
+def _list_children_with_tag(parent: _Element | None, tag: str) -> list[_Element]:
     return [] if parent is None else [child for child in list_children(parent) if child.tag == tag]
 
 
-def _iterate_mesh(mesh: _Element | None) -> Iterator[CellRow]:
-    """Yield a row for each qualifier; it is major if the qualifier or its descriptor is major."""
-    for heading in _list_children(mesh, "MeshHeading"):
+def _iterate_mesh_rows(mesh: _Element | None) -> Iterator[CellRow]:
+    """Yield a row for each qualifier; ``is_major`` if the qualifier or its descriptor is major."""
+    for heading in _list_children_with_tag(mesh, "MeshHeading"):
         term, *qualifiers = [*list_children(heading), None]
         if term is None or term.tag != "DescriptorName":
             continue
@@ -184,11 +186,11 @@ def _iterate_mesh(mesh: _Element | None) -> Iterator[CellRow]:
         for part in qualifiers[:-1] or [None]:
             own = (None, None) if part is None else (readable_text(part), part.get("UI"))
             is_major = major or (part is not None and part.get("MajorTopicYN") == "Y")
-            yield (*to_cells(name, ui, *own), int(is_major))
+            yield (*to_cell_row(name, ui, *own), int(is_major))
 
 
-def _iterate_chemicals(listed: _Element | None) -> Iterator[CellRow]:
-    for chemical in _list_children(listed, "Chemical"):
+def _iterate_chemical_rows(listed: _Element | None) -> Iterator[CellRow]:
+    for chemical in _list_children_with_tag(listed, "Chemical"):
         number, name = (
             first_child(chemical, "RegistryNumber"),
             first_child(chemical, "NameOfSubstance"),
@@ -196,47 +198,49 @@ def _iterate_chemicals(listed: _Element | None) -> Iterator[CellRow]:
         if name is not None:
             registered = readable_text(number)
             # "0" means a substance without a number.
-            yield to_cells(
+            yield to_cell_row(
                 readable_text(name), name.get("UI"), "" if registered == "0" else registered
             )
 
 
-def _iterate_accessions(banks: _Element | None) -> Iterator[CellRow]:
-    for bank in _list_children(banks, "DataBank"):
+def _iterate_accession_rows(banks: _Element | None) -> Iterator[CellRow]:
+    for bank in _list_children_with_tag(banks, "DataBank"):
         name = readable_text(first_child(bank, "DataBankName"))
-        for number in _list_children(first_child(bank, "AccessionNumberList"), "AccessionNumber"):
-            yield to_cells(name, readable_text(number))
+        for number in _list_children_with_tag(
+            first_child(bank, "AccessionNumberList"), "AccessionNumber"
+        ):
+            yield to_cell_row(name, readable_text(number))
 
 
-def _iterate_cited_works(record: _Element) -> Iterator[CellRow]:
-    """Yield the paper's references, including those in sections of the list."""
+def _iterate_citation_rows(record: _Element) -> Iterator[CellRow]:
+    """Yield a row for each reference of the paper, including references in sections of the list."""
     for data in ("PubmedData", "PubmedBookData", "BookDocument"):
         if (part := first_child(record, data)) is None:
             continue
-        for listed in _list_children(part, "ReferenceList"):
+        for listed in _list_children_with_tag(part, "ReferenceList"):
             for reference in listed.iter("Reference"):
-                yield _to_cited_row(reference)
+                yield _to_citation_row(reference)
 
 
-def _to_cited_row(reference: _Element) -> CellRow:
+def _to_citation_row(reference: _Element) -> CellRow:
     names = ["", "", ""]
-    for number in _list_children(first_child(reference, "ArticleIdList"), "ArticleId"):
+    for number in _list_children_with_tag(first_child(reference, "ArticleIdList"), "ArticleId"):
         if (place := _CITED_IDS.get(number.get("IdType", ""))) is not None and number.text:
             names[place] = names[place] or number.text.strip()
     pmid, doi, pmcid = names
     doi = doi and (Ids.maybe(doi).doi or doi).lower()
-    return to_cells(
-        parse_whole(pmid), doi, pmcid, readable_text(first_child(reference, "Citation"))
+    return to_cell_row(
+        parse_short_integer(pmid), doi, pmcid, readable_text(first_child(reference, "Citation"))
     )
 
 
-def parse_whole(digits: str) -> int | None:
+def parse_short_integer(digits: str) -> int | None:
     """Return a number of at most 15 digits, or None."""
     return int(digits) if len(digits) < 16 and digits.isascii() and digits.isdigit() else None
 
 
-def to_cells(*values: str | int | None) -> CellRow:
-    """Return values as stored: an empty value is NULL."""
+def to_cell_row(*values: str | int | None) -> CellRow:
+    """Return values as a row of the database: an empty value becomes NULL."""
     return tuple(
         [(clean_cell_text(value) or None) if isinstance(value, str) else value for value in values]
     )

@@ -14,7 +14,7 @@ from typing import Any
 from ...errors import BadRequest
 from ...system.plain_text import one_line, shorten
 from .sql_query import MAX_PAGE_CHARS, MAX_PAGE_ROWS, run_query
-from .tables import ABOUT, quote_name
+from .tables import ABOUT, quote_sql_name
 
 _MAX_LISTED_COLUMNS = 40  # columns of one table
 COUNT_MAX_S = 20.0  # for all rows of a table to be counted
@@ -50,17 +50,17 @@ class TableInfo:
     rows: int
     columns: tuple[Column, ...]
 
-    def describe(self) -> str:
+    def describe_columns(self) -> str:
         """Return the columns in one line; columns without a type are text."""
-        shown = ", ".join(_describe_columns(self.columns[:_MAX_LISTED_COLUMNS]))
+        shown = ", ".join(_iterate_column_descriptions(self.columns[:_MAX_LISTED_COLUMNS]))
         more = len(self.columns) - _MAX_LISTED_COLUMNS
         return f"{shown}, and {more} more" if more > 0 else shown
 
 
-def _describe_columns(columns: Iterable[Column]) -> Iterator[str]:
+def _iterate_column_descriptions(columns: Iterable[Column]) -> Iterator[str]:
     for column in columns:
         kind = column.type.lower()
-        words = [shorten(quote_name(column.name), 60), "" if kind == "text" else kind]
+        words = [shorten(quote_sql_name(column.name), 60), "" if kind == "text" else kind]
         if column.refers_to:
             words.append(f"-> {column.refers_to}")
         elif column.key:
@@ -92,7 +92,8 @@ class Schema:
         lines = [title] if title else []
         lines.append("Columns without a type are text.")
         lines += [
-            f"{table.name} ({table.rows:,} rows): {table.describe()}" for table in self.tables
+            f"{table.name} ({table.rows:,} rows): {table.describe_columns()}"
+            for table in self.tables
         ]
         return "\n".join(lines)
 
@@ -107,17 +108,17 @@ def read_schema(file: Path) -> Schema:
     BadRequest
         Counting the rows takes more than 20 s.
     """
-    tables = tuple(_read_tables(file))
+    tables = tuple(_read_table_infos(file))
     relations = tuple(
         f"{table.name}.{column.name} -> {column.refers_to}"
         for table in tables
         for column in table.columns
         if column.refers_to
     )
-    return Schema(read_about(file), tables, relations)
+    return Schema(read_description(file), tables, relations)
 
 
-def read_about(file: Path) -> dict[str, str]:
+def read_description(file: Path) -> dict[str, str]:
     """Return the description of the dataset in *file*; empty if it has no description.
 
     Raises
@@ -133,25 +134,25 @@ def read_about(file: Path) -> dict[str, str]:
     return {str(name): str(value) for name, value in answer.rows}
 
 
-def _read_tables(file: Path) -> Iterator[TableInfo]:
+def _read_table_infos(file: Path) -> Iterator[TableInfo]:
     links = {
         (table, name): f"{above}.{target or 'uid'}"
-        for table, name, above, target in _fetch_all_rows(file, _LINKS_SQL)
+        for table, name, above, target in _iterate_query_rows(file, _LINKS_SQL)
     }
     columns: dict[str, dict[str, Column]] = {}
-    for table, name, kind, key in _fetch_all_rows(file, _COLUMNS_SQL):
+    for table, name, kind, key in _iterate_query_rows(file, _COLUMNS_SQL):
         link = links.get((table, name), "")
         columns.setdefault(table, {})[name] = Column(name, kind, bool(key), link)
     names = list(columns)
     for start in range(0, len(names), _TABLES_PER_COUNT):
         some = names[start : start + _TABLES_PER_COUNT]
-        counts = ", ".join(f"(SELECT count(*) FROM {quote_name(name)})" for name in some)  # noqa: S608
+        counts = ", ".join(f"(SELECT count(*) FROM {quote_sql_name(name)})" for name in some)  # noqa: S608
         [row] = run_query(file, f"SELECT {counts}", seconds=COUNT_MAX_S).rows
         for name, rows in zip(some, row, strict=True):
             yield TableInfo(name, rows, tuple(columns[name].values()))
 
 
-def _fetch_all_rows(file: Path, sql: str) -> Iterator[tuple[Any, ...]]:
+def _iterate_query_rows(file: Path, sql: str) -> Iterator[tuple[Any, ...]]:
     start: int | None = 0
     while start is not None:
         page = run_query(

@@ -101,12 +101,12 @@ class Statement:
         self.denied = False
         self.database = _open_database(file)
         self._tables = {*_OWN_TABLES, *_list_tables(self.database)}
-        self.database.set_progress_handler(self._is_late, _STEPS_PER_CHECK)
+        self.database.set_progress_handler(self._is_past_deadline, _STEPS_PER_CHECK)
         self.database.set_authorizer(self._authorize_action)
-        self._sql = _use_backticks(sql)
+        self._sql = _replace_double_quotes_by_backticks(sql)
         self.rows: Iterator[tuple[Any, ...]] = iter(())
 
-    def begin(self, start: int) -> list[str]:
+    def execute_to_row(self, start: int) -> list[str]:
         """Run the statement up to row *start*, and return its column names."""
         cursor = self.database.execute(self._sql)
         self.rows = islice(cursor, start, None)
@@ -121,19 +121,19 @@ class Statement:
         cut, spent = False, 2
         for row in self.rows:
             cells = [_to_json_value(value) for value in row]
-            length = _measure_json(cells) + 1
+            length = _count_json_bytes(cells) + 1
             if len(rows) == max_rows or (rows and spent + length > max_chars):
                 self.rows = chain([row], self.rows)
                 return {"rows": rows, "more": True, "cut": cut}
             if spent + length > max_chars and not whole:
                 cells, cut = _shorten_row(cells, max_chars - spent - 1), True
-                if spent + _measure_json(cells) + 1 > max_chars:
+                if spent + _count_json_bytes(cells) + 1 > max_chars:
                     return {"wide": True}
             rows.append(cells)
             spent += length
         return {"rows": rows, "more": False, "cut": cut}
 
-    def list_columns(self) -> dict[str, list[str]]:
+    def get_columns_by_table(self) -> dict[str, list[str]]:
         """Return the columns of every table."""
         self.database.set_authorizer(None)
         known: dict[str, list[str]] = {}
@@ -144,13 +144,13 @@ class Statement:
             known.setdefault(table, []).append(column)
         return known
 
-    def _is_late(self) -> bool:
+    def _is_past_deadline(self) -> bool:
         return time.monotonic() > self.until
 
     def _authorize_action(
         self, action: int, first: str | None, second: str | None, schema: str | None, _: str | None
     ) -> int:
-        """Allow an action of SQLite's if a reading query needs it."""
+        """Return SQLite's authorisation code: allow only what a read-only query needs."""
         function = (second or "").lower() if action == sqlite3.SQLITE_FUNCTION else ""
         if (
             action in _ALLOWED_ACTIONS
@@ -166,7 +166,7 @@ class Statement:
 
 
 def serve() -> None:
-    """Serve requests: the entry point of the child."""
+    """Answer requests from the parent process: the entry point of the child process."""
     with suppress(ImportError, ValueError, OSError):
         import resource
 
@@ -181,14 +181,14 @@ def answer_request(body: bytes) -> dict[str, Any]:
     complete, however long.
     """
     job = json.loads(body)
-    with _set_alarm(job["seconds"] + _GRACE_S):
-        return _run_job(job)
+    with _limit_process_time(job["seconds"] + _GRACE_S):
+        return _run_query_job(job)
 
 
 _open_statements: list[Statement] = []  # at most one: an export's, which is read page by page
 
 
-def _run_job(job: dict[str, Any]) -> dict[str, Any]:
+def _run_query_job(job: dict[str, Any]) -> dict[str, Any]:
     began = time.monotonic()
     statement = None
     try:
@@ -198,29 +198,31 @@ def _run_job(job: dict[str, Any]) -> dict[str, Any]:
             _close_statements(*_open_statements)
             statement = Statement(job["file"], job["sql"])
         statement.until = began + 0.9 * job["seconds"]  # the rest is for the reply
-        reply: dict[str, Any] = {} if going_on else {"columns": statement.begin(job["start"])}
+        reply: dict[str, Any] = (
+            {} if going_on else {"columns": statement.execute_to_row(job["start"])}
+        )
         reply |= statement.read_page(job["max_rows"], job["max_chars"], whole="keep" in job)
         reply["seconds"] = time.monotonic() - began
         if reply.get("more") and "keep" in job:
             _open_statements.append(statement)
     except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError) as error:
-        return _describe_error(error, statement)
+        return _to_error_reply(error, statement)
     finally:
         if statement and statement not in _open_statements:
             _close_statements(statement)
     return reply
 
 
-def _use_backticks(sql: str) -> str:
+def _replace_double_quotes_by_backticks(sql: str) -> str:
     """Return *sql* with every "name" as `name`.
 
     Both mean the same, but SQLite silently treats the first as a string if no such column exists: a
     misspelt column would give a wrong answer instead of an error.
     """
-    return _QUOTED_TOKEN.sub(_quote_with_backticks, sql)
+    return _QUOTED_TOKEN.sub(_convert_token_to_backticks, sql)
 
 
-def _quote_with_backticks(found: re.Match[str]) -> str:
+def _convert_token_to_backticks(found: re.Match[str]) -> str:
     token = found[0]
     if token[0] != '"':
         return token
@@ -228,7 +230,7 @@ def _quote_with_backticks(found: re.Match[str]) -> str:
     return f"`{name.replace('`', '``')}`"
 
 
-def _describe_error(error: Exception, statement: Statement | None) -> dict[str, Any]:
+def _to_error_reply(error: Exception, statement: Statement | None) -> dict[str, Any]:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in _UNREADABLE_CODES or statement is None:
         return {"unreadable": str(error)}
@@ -238,7 +240,7 @@ def _describe_error(error: Exception, statement: Statement | None) -> dict[str, 
         return {"error": "broken"}  # treated like a MemoryError
     reply: dict[str, Any] = {"mistake": str(error), "denied": statement.denied, "known": {}}
     with suppress(sqlite3.Error):  # the time limit still applies
-        reply["known"] = statement.list_columns()
+        reply["known"] = statement.get_columns_by_table()
     return reply
 
 
@@ -285,7 +287,7 @@ def _to_json_value(value: Any) -> Any:
     return value
 
 
-def _measure_json(cells: list[Any]) -> int:
+def _count_json_bytes(cells: list[Any]) -> int:
     return len(_encoded(cells))
 
 
@@ -293,21 +295,21 @@ def _shorten_row(cells: list[Any], max_chars: int) -> list[Any]:
     """Return *cells* with long texts cut, so that a single long row fits."""
     most = max_chars // max(1, len(cells))
     while most > 20:
-        short = [_cut_cell(cell, most) for cell in cells]
-        if _measure_json(short) <= max_chars:
+        short = [_shorten_cell(cell, most) for cell in cells]
+        if _count_json_bytes(short) <= max_chars:
             return short
         most //= 2
-    return [_cut_cell(cell, 20) for cell in cells]
+    return [_shorten_cell(cell, 20) for cell in cells]
 
 
-def _cut_cell(cell: Any, most: int) -> Any:
+def _shorten_cell(cell: Any, most: int) -> Any:
     if not isinstance(cell, str) or len(cell) <= most:
         return cell
     return f"{cell[:most]}… [cut: {len(cell):,} characters]"
 
 
 @contextmanager
-def _set_alarm(seconds: float) -> Iterator[None]:
+def _limit_process_time(seconds: float) -> Iterator[None]:
     """End this process after *seconds*, even if the parent process is gone."""
     if not hasattr(signal, "setitimer"):  # Windows
         yield

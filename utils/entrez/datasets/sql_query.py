@@ -32,7 +32,7 @@ MAX_ROWS, MAX_CHARS = 100, 20_000
 MAX_PAGE_ROWS, MAX_PAGE_CHARS, MAX_TIMEOUT_S = 10_000, 1_000_000, 60.0
 STATEMENT_MAX_CHARS = 100_000  # characters of a statement
 _MAX_START = 10**9
-_PAGE_ROWS, _PAGE_CHARS = 5_000, 4_000_000  # of `iterate_rows`
+_PAGE_ROWS, _PAGE_CHARS = 5_000, 4_000_000  # of `iterate_row_pages`
 _CHILDREN = 2  # each may hold as much memory as its limit says
 
 
@@ -75,7 +75,7 @@ def run_query(
     max_chars: int = MAX_CHARS,
     seconds: float = DEFAULT_TIMEOUT_S,
 ) -> ResultPage:
-    """Run one reading statement on the dataset in *file*.
+    """Run one read-only statement on the dataset in *file*, and return one page of its rows.
 
     Parameters
     ----------
@@ -96,22 +96,22 @@ def run_query(
     StoreFailed
         The file is not a dataset, or is broken.
     """
-    _check_statement(sql, seconds)
-    _require_within("start", start, 0, _MAX_START)
-    _require_within("max_rows", max_rows, 1, MAX_PAGE_ROWS)
-    _require_within("max_chars", max_chars, 1, MAX_PAGE_CHARS)
-    job = _build_job(file, sql, seconds, start=start, max_rows=max_rows, max_chars=max_chars)
+    _require_valid_request(sql, seconds)
+    _require_in_range("start", start, 0, _MAX_START)
+    _require_in_range("max_rows", max_rows, 1, MAX_PAGE_ROWS)
+    _require_in_range("max_chars", max_chars, 1, MAX_PAGE_CHARS)
+    job = _encode_query_job(file, sql, seconds, start=start, max_rows=max_rows, max_chars=max_chars)
     try:
-        reply = _get_processes().read(job, seconds)
+        reply = _get_query_processes().read(job, seconds)
     except ChildFailed as failure:
-        raise _build_stopped_error(seconds, failure) from failure
-    _require_rows(reply, file, sql, seconds)
+        raise _build_interruption_error(seconds, failure) from failure
+    _raise_failed_reply(reply, file, sql, seconds)
     rows = tuple(map(tuple, reply["rows"]))
     next_start = start + len(rows) if reply["more"] else None
     return ResultPage(tuple(reply["columns"]), rows, next_start, reply["cut"], reply["seconds"])
 
 
-def iterate_rows(
+def iterate_row_pages(
     file: Path, sql: str, seconds: float
 ) -> Generator[tuple[list[str], list[list[Any]]], None, None]:
     """Yield every row of a statement that runs once, as pages of (columns, rows), at least one.
@@ -123,58 +123,60 @@ def iterate_rows(
     BadRequest, StoreFailed
         As `run_query`.
     """
-    _check_statement(sql, seconds)
+    _require_valid_request(sql, seconds)
     page = {"max_rows": _PAGE_ROWS, "max_chars": _PAGE_CHARS, "keep": True}
-    child = Child(_get_processes().start)  # a separate process, in which the statement stays open
+    child = Child(
+        _get_query_processes().start
+    )  # a separate process, in which the statement stays open
     try:
-        reply = child.read(_build_job(file, sql, seconds, start=0, **page), seconds)
-        _require_rows(reply, file, sql, seconds)
+        reply = child.read(_encode_query_job(file, sql, seconds, start=0, **page), seconds)
+        _raise_failed_reply(reply, file, sql, seconds)
         columns = reply["columns"]
         yield columns, reply["rows"]
         going_on = json.dumps({**page, "seconds": seconds}).encode()
         while reply["more"]:
             reply = child.read(going_on, seconds)
-            _require_rows(reply, file, sql, seconds)
+            _raise_failed_reply(reply, file, sql, seconds)
             yield columns, reply["rows"]
     except ChildFailed as failure:
-        raise _build_stopped_error(seconds, failure) from failure
+        raise _build_interruption_error(seconds, failure) from failure
     finally:
         child.kill()
 
 
 def stop_idle_processes() -> int:
     """End the idle processes, and return their number."""
-    return _get_processes().stop_idle()
+    return _get_query_processes().stop_idle()
 
 
 @cache
-def _get_processes() -> ChildPool:
+def _get_query_processes() -> ChildPool:
     return ChildPool(f"{__package__}.sql_child", most=_CHILDREN, bare=True)
 
 
-def _check_statement(sql: str, seconds: float) -> None:
+def _require_valid_request(sql: str, seconds: float) -> None:
     if not sql.strip():
-        raise build_empty_error()
+        raise build_empty_sql_error()
     if len(sql) > STATEMENT_MAX_CHARS:
         msg = f"The statement has {len(sql):,} characters; {STATEMENT_MAX_CHARS:,} is the most."
         raise BadRequest(msg, "Shorten it: a long list of values is better joined from a table.")
-    _require_within("seconds", seconds, 0.05, MAX_TIMEOUT_S)
+    _require_in_range("seconds", seconds, 0.05, MAX_TIMEOUT_S)
 
 
-def _require_within(name: str, value: float, least: float, most: float) -> None:
+def _require_in_range(name: str, value: float, least: float, most: float) -> None:
     if not least <= value <= most:
         msg = f"{name} is {value}; it must be from {least:,} to {most:,}."
         raise BadRequest(msg, f"Give another {name}.")
 
 
-def _build_job(file: Path, sql: str, seconds: float, **page: Any) -> bytes:
+def _encode_query_job(file: Path, sql: str, seconds: float, **page: Any) -> bytes:
     # Immutable: datasets are never written to, so SQLite needs no lock and no other file.
     uri = f"{file.absolute().as_uri()}?mode=ro&immutable=1"
     return json.dumps({"file": uri, "sql": sql, "seconds": seconds, **page}).encode()
 
 
-def _require_rows(reply: dict[str, Any], file: Path, sql: str, seconds: float) -> None:
-    """Raise for a reply that is not a page of rows."""
+def _raise_failed_reply(reply: dict[str, Any], file: Path, sql: str, seconds: float) -> None:
+    """Raise the matching error unless the reply is a page of rows."""
     if bug := reply.get("bug"):
         msg = f"Asking {file.name} failed: {bug}"
         raise RuntimeError(msg)
@@ -182,27 +184,27 @@ def _require_rows(reply: dict[str, Any], file: Path, sql: str, seconds: float) -
         msg = f"The dataset {file.stem} cannot be read: {why}."
         raise StoreFailed(msg, "Forget it, and stage the records again.", dataset=file.stem)
     if "late" in reply:
-        raise build_timeout_error(seconds)
+        raise build_sql_timeout_error(seconds)
     if "error" in reply:
-        raise build_memory_error()
+        raise build_sql_memory_error()
     if "mistake" in reply:
-        raise build_refusal_error(
+        raise build_rejected_sql_error(
             sql, reply["mistake"], denied=reply["denied"], columns=reply["known"]
         )
     if not reply.get("columns", True):
-        raise build_empty_error()
+        raise build_empty_sql_error()
     if "wide" in reply:
-        raise build_too_wide_error(len(reply["columns"]))
+        raise build_oversized_row_error(len(reply["columns"]))
 
 
-def _build_stopped_error(seconds: float, failure: ChildFailed) -> BadRequest:
+def _build_interruption_error(seconds: float, failure: ChildFailed) -> BadRequest:
     # A process that did not time out ran out of memory, or the kernel's alarm ended it.
     if isinstance(failure, ChildCrashed):
-        return build_memory_error()
-    return build_timeout_error(seconds)
+        return build_sql_memory_error()
+    return build_sql_timeout_error(seconds)
 
 
-def build_refusal_error(
+def build_rejected_sql_error(
     sql: str, message: str, *, denied: bool, columns: Mapping[str, Sequence[str]]
 ) -> BadRequest:
     """Return the error for a statement that SQLite refused.
@@ -218,7 +220,7 @@ def build_refusal_error(
         The columns of every table of the dataset.
     """
     said = shorten(one_line(message), _MESSAGE_MAX_CHARS).rstrip(".")
-    hints = list(_suggest_columns(sql, columns))
+    hints = list(_suggest_column_names(sql, columns))
     if denied:
         read_only = "A dataset is read-only: use SELECT, or WITH … SELECT. Export it to change it."
         hints = [read_only, *hints]
@@ -226,42 +228,42 @@ def build_refusal_error(
     return BadRequest(f"SQLite refuses the statement: {said}.", *hints)
 
 
-def _suggest_columns(sql: str, columns: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Yield the columns of the tables that a statement names, or else the tables."""
+def _suggest_column_names(sql: str, columns: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield the columns of the tables that a statement names; all tables if it names none."""
     named = {name.casefold() for name in _FROM.findall(sql)}
     tables = [table for table in columns if table.casefold() in named]
     for table in tables[:_MAX_LISTED_TABLES]:
-        yield f"{table} has the columns {_join_names(columns[table])}."
+        yield f"{table} has the columns {_join_short_names(columns[table])}."
     if columns and not tables:
-        yield f"The tables are {_join_names(columns)}."
+        yield f"The tables are {_join_short_names(columns)}."
 
 
-def build_empty_error() -> BadRequest:
-    """Return the error for an empty statement, or a comment."""
+def build_empty_sql_error() -> BadRequest:
+    """Return the error for a statement that is empty or only a comment."""
     return BadRequest("There is no statement to run.", "Begin with SELECT.")
 
 
-def build_timeout_error(seconds: float) -> BadRequest:
-    """Return the error for a statement that was stopped."""
+def build_sql_timeout_error(seconds: float) -> BadRequest:
+    """Return the error for a statement that exceeded the time limit."""
     return BadRequest(
         f"The statement took longer than {seconds:g} s and was stopped.",
         "Narrow it with WHERE, join tables ON their keys, and end WITH RECURSIVE by a condition.",
     )
 
 
-def build_memory_error() -> BadRequest:
-    """Return the error for a statement that met the limit of memory."""
+def build_sql_memory_error() -> BadRequest:
+    """Return the error for a statement that exceeded the memory limit."""
     return BadRequest(
         "The statement takes more memory than it may have, and was stopped.",
         "Sort, group and join only the columns you need; leave long texts to a second statement.",
     )
 
 
-def build_too_wide_error(columns: int) -> BadRequest:
-    """Return the error for a row that does not fit even with its texts cut."""
+def build_oversized_row_error(columns: int) -> BadRequest:
+    """Return the error for a row that exceeds a page even with its texts shortened."""
     msg = f"A row of {columns:,} columns has more characters than max_chars."
     return BadRequest(msg, "Name the columns you need in place of *.", "Raise max_chars.")
 
 
-def _join_names(names: Iterable[str]) -> str:
+def _join_short_names(names: Iterable[str]) -> str:
     return shorten(", ".join(map(one_line, names)), _LIST_MAX_CHARS)

@@ -96,7 +96,7 @@ _WHOLE_KINDS, _NUMBER_KINDS, _DATE_KINDS = (
 
 
 def to_column_name(name: str) -> str:
-    """Return a site's name for a field in lower-case letters, digits and underscores.
+    """Convert a source's field name to lower-case letters, digits and underscores.
 
     >>> [to_column_name(name) for name in ("PubDate", "GBSeq_feature-table", "DS_MeSHTerms")]
     ['pub_date', 'gbseq_feature_table', 'ds_mesh_terms']
@@ -108,11 +108,13 @@ def to_column_name(name: str) -> str:
     return _NON_NAME_CHARS.sub("_", text.lower()).strip("_").replace("gb_seq", "gbseq")
 
 
-def join_path(path: Iterable[str]) -> str:
-    """Return the name of a nested field; a repeated part of the name before is left out.
+def join_field_path(path: Iterable[str]) -> str:
+    """Return the column name of a nested field, without parts that repeat the preceding part.
 
-    >>> join_path(["organism", "taxId"]), join_path(["SourceDb", "SourceDbData", "SrcDb"])
-    ('organism_tax_id', 'source_db_data_src_db')
+    >>> join_field_path(["organism", "taxId"])
+    'organism_tax_id'
+    >>> join_field_path(["SourceDb", "SourceDbData", "SrcDb"])
+    'source_db_data_src_db'
     """
     words: list[str] = []
     for name in map(to_column_name, path):
@@ -145,10 +147,10 @@ def to_unique_identifier(name: str, taken: set[str]) -> str:
     return made
 
 
-def quote_name(name: str) -> str:
-    """Return *name* as SQL needs it, in quotation marks only if required.
+def quote_sql_name(name: str) -> str:
+    """Return *name* as an SQL identifier, quoted only if necessary.
 
-    >>> quote_name("uid"), quote_name("order"), quote_name('a"b')
+    >>> quote_sql_name("uid"), quote_sql_name("order"), quote_sql_name('a"b')
     ('uid', '"order"', '"a""b"')
     """
     if _PLAIN_NAME.fullmatch(name) and name.lower() not in KEYWORDS:
@@ -232,14 +234,14 @@ class Tables:
         for table in tables:
             database.execute(table.to_create_sql())
 
-    def add(self, table: Table, row: Row) -> None:
-        """Add a row, keys first."""
+    def add_row(self, table: Table, row: Row) -> None:
+        """Add a row; its key columns come first."""
         waiting = self._waiting[table.name]
         waiting.append(row)
         if len(waiting) >= _BATCH_ROWS:
-            self._write_waiting(table.name)
+            self._write_buffered_rows(table.name)
 
-    def _write_waiting(self, *names: str) -> None:
+    def _write_buffered_rows(self, *names: str) -> None:
         for name in names or self._waiting:
             if waiting := self._waiting[name]:
                 self.database.executemany(self._statements[name], waiting)
@@ -247,14 +249,14 @@ class Tables:
 
     def delete_record(self, uid: object) -> None:
         """Delete a record from every table."""
-        self._write_waiting()
+        self._write_buffered_rows()
         for table in reversed(self.tables):
             deletion = f"DELETE FROM {table.name} WHERE {UID} = ?"  # noqa: S608  # a name of ours
             self.database.execute(deletion, (uid,))
 
-    def finish(self) -> dict[str, int]:
+    def finish_tables(self) -> dict[str, int]:
         """Write the buffered rows and the indexes, and return the number of rows by table."""
-        self._write_waiting()
+        self._write_buffered_rows()
         counts: dict[str, int] = {}
         for table in self.tables:
             for statement in table.to_index_sql():
@@ -279,9 +281,9 @@ def create_database(file: Path) -> Iterator[sqlite3.Connection]:
     """
     part = build_part_path(file)
     try:
-        with _disk_errors(file), contextlib.closing(_open_draft(part)) as database:
+        with _convert_disk_errors(file), contextlib.closing(_open_draft_database(part)) as database:
             yield database
-            _require_references(database, file)
+            _require_valid_foreign_keys(database, file)
             database.execute("ANALYZE")
             database.commit()
         with disk_errors(file):
@@ -295,7 +297,7 @@ def create_database(file: Path) -> Iterator[sqlite3.Connection]:
                 leftover.unlink(missing_ok=True)
 
 
-def _open_draft(part: Path) -> sqlite3.Connection:
+def _open_draft_database(part: Path) -> sqlite3.Connection:
     with disk_errors(part):
         part.touch(exist_ok=False)
         inherit_group(part)
@@ -308,15 +310,15 @@ def _open_draft(part: Path) -> sqlite3.Connection:
     return database
 
 
-def _require_references(database: sqlite3.Connection, file: Path) -> None:
+def _require_valid_foreign_keys(database: sqlite3.Connection, file: Path) -> None:
     if astray := database.execute("PRAGMA foreign_key_check").fetchone():
         msg = f"In {file.name}, a row of {astray[0]} belongs to no row of {astray[2]}."
         raise InvariantFailed(msg, "Stage it again, and report it if it happens again.")
 
 
 @contextlib.contextmanager
-def _disk_errors(file: Path) -> Iterator[None]:
-    """Turn a full disk into `StoreFailed`; SQLite's other errors are our bugs."""
+def _convert_disk_errors(file: Path) -> Iterator[None]:
+    """Convert a full-disk error to `StoreFailed`; other SQLite errors are bugs."""
     try:
         yield
     except sqlite3.OperationalError as error:
@@ -326,7 +328,7 @@ def _disk_errors(file: Path) -> Iterator[None]:
         raise StoreFailed(msg, "Free some space and stage it again.", file=str(file)) from error
 
 
-class Notes:
+class StagingNotes:
     """Notes collected while the pages are read.
 
     ``empty_fields`` are fields of the database that no record fills; they do not become columns.
@@ -341,37 +343,37 @@ class Notes:
         self._words: list[str] = []
         self._numbers = 0
 
-    def next_number(self) -> int:
+    def get_next_record_number(self) -> int:
         """Return the number of the next record, from 1."""
         self._numbers += 1
         return self._numbers
 
-    def add_missing(self, uid: str) -> None:
+    def add_missing_id(self, uid: str) -> None:
         """Note that the database has no record with that identifier."""
         self.missing[uid] = None
 
-    def add_repeated(self, uid: object) -> None:
-        """Note that a record came again; the last version counts."""
+    def add_repeated_id(self, uid: object) -> None:
+        """Record that an identifier occurred again; its last record is kept."""
         self._again[str(uid)] = self._again.get(str(uid), 0) + 1
 
     def add_warning(self, words: str) -> None:
-        """Add a warning that is a whole sentence."""
+        """Add a warning that is a complete sentence."""
         self._words.append(words)
 
-    def warnings(self) -> Iterator[str]:
+    def iterate_warnings(self) -> Iterator[str]:
         """Yield all notes as sentences."""
         yield from self._words
         if self._again:
             count = f"{len(self._again):,} record{'s' if len(self._again) > 1 else ''}"
-            first = _list_first_ids(self._again)
+            first = _format_first_ids(self._again)
             yield f"{count} came more than once, the last one counts: {first}."
         if self.nameless:
             yield f"Records without an identifier were left out: {self.nameless:,}."
         if self.missing:
-            yield f"Not found: {_list_first_ids(self.missing)} ({len(self.missing):,} in all)."
+            yield f"Not found: {_format_first_ids(self.missing)} ({len(self.missing):,} in all)."
 
 
-def _list_first_ids(uids: Collection[str]) -> str:
+def _format_first_ids(uids: Collection[str]) -> str:
     """Return the first ten identifiers as text."""
     return ", ".join(islice(uids, _MAX_NAMED)) + (", …" if len(uids) > _MAX_NAMED else "")
 
@@ -438,7 +440,7 @@ def clean_cell_text(text: str) -> str:
 
 @lru_cache(4096)
 def to_iso_date(text: str) -> str:
-    """Return a date in one of NCBI's formats as ISO 8601, or "" for anything else.
+    """Convert a date in one of NCBI's formats to ISO 8601; return "" for any other text.
 
     >>> dates = ("2012/11/22 13:05", "1968 Aug", "22-NOV-2012", "2012/13/22")
     >>> [to_iso_date(text) for text in dates]

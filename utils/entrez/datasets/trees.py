@@ -57,7 +57,7 @@ _UID_PATHS = (("track-info", "geneid"), ("EXPERIMENT", "accession"))
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One unmodified answer.
+    """One page of records, as the service sent it.
 
     ``database`` is the Entrez name (``gene``). ``form`` says how ``body`` is read:
 
@@ -92,12 +92,12 @@ def iterate_records(page: Page) -> Iterator[Record]:
         The page is not in its format, or nested deeper than any answer.
     """
     reader = {
-        "docsum_json": _iterate_summaries,
-        "docsum_xml": _iterate_docsums,
-        "rows": _iterate_json_rows,
+        "docsum_json": _iterate_json_summaries,
+        "docsum_xml": _iterate_xml_summaries,
+        "rows": _iterate_json_records,
     }.get(page.form)
     try:
-        yield from (reader or _iterate_elements)(page)
+        yield from (reader or _iterate_xml_records)(page)
     except RecursionError:
         raise _build_unreadable_error(page, "it is nested deeper than any answer") from None
 
@@ -115,29 +115,29 @@ def _build_service_error(page: Page, reason: str) -> EntrezFailed:
 # --- JSON -----------------------------------------------------------------------------------------
 
 
-def _load_json(page: Page) -> Tree:
+def _parse_json_body(page: Page) -> Tree:
     try:
         return json.loads(
             page.body,
             strict=False,
-            parse_int=_parse_int,
-            parse_float=_parse_float,
+            parse_int=_parse_json_int,
+            parse_float=_parse_json_float,
             parse_constant=str,
         )
     except ValueError as error:
         raise _build_unreadable_error(page, shorten(str(error), 200)) from None
 
 
-def _parse_int(digits: str) -> int | str:
+def _parse_json_int(digits: str) -> int | str:
     return int(digits) if len(digits) < 20 else digits
 
 
-def _parse_float(digits: str) -> float | str:
+def _parse_json_float(digits: str) -> float | str:
     return float(digits) if len(digits) < 40 else digits
 
 
-def _iterate_summaries(page: Page) -> Iterator[Record]:
-    reply = _load_json(page)
+def _iterate_json_summaries(page: Page) -> Iterator[Record]:
+    reply = _parse_json_body(page)
     result = reply.get("result") if isinstance(reply, dict) else None
     if not isinstance(result, dict) or not isinstance(result.get("uids"), list):
         reason = ""
@@ -149,68 +149,72 @@ def _iterate_summaries(page: Page) -> Iterator[Record]:
             else _build_unreadable_error(page, "it has no result")
         )
     for listed in map(str, result["uids"]):
-        row, uid = result.get(listed), _to_shown_uid(listed)
+        row, uid = result.get(listed), _shorten_uid(listed)
         if not isinstance(row, dict):
             raise _build_unreadable_error(page, f"it lists {uid} and does not show it")
-        yield Record(uid, None if "error" in row and len(row) <= 2 else _clean_value(row))
+        yield Record(uid, None if "error" in row and len(row) <= 2 else _parse_embedded_xml(row))
 
 
-def _iterate_json_rows(page: Page) -> Iterator[Record]:
-    rows = _load_json(page)
+def _iterate_json_records(page: Page) -> Iterator[Record]:
+    rows = _parse_json_body(page)
     if not isinstance(rows, list):
         raise _build_unreadable_error(page, "it is no list")
     for row in rows:
-        fields = _clean_value(row) if isinstance(row, dict) else {OWN_TEXT: _clean_value(row)}
+        fields = (
+            _parse_embedded_xml(row)
+            if isinstance(row, dict)
+            else {OWN_TEXT: _parse_embedded_xml(row)}
+        )
         yield Record(find_uid(fields), fields)
 
 
-def _clean_value(value: Tree, name: str = "", depth: int = 0) -> Tree:
+def _parse_embedded_xml(value: Tree, name: str = "", depth: int = 0) -> Tree:
     """Return *value* with XML in its texts parsed and title markup removed."""
     if isinstance(value, str):
-        return _parse_text(value, name, depth)
+        return _parse_text_value(value, name, depth)
     if depth > _MAX_DEPTH:
         return json.dumps(value) if isinstance(value, dict | list) else value
     if isinstance(value, dict):
-        return {key: _clean_value(member, key, depth + 1) for key, member in value.items()}
+        return {key: _parse_embedded_xml(member, key, depth + 1) for key, member in value.items()}
     if isinstance(value, list):
-        return [_clean_value(member, name, depth + 1) for member in value]
+        return [_parse_embedded_xml(member, name, depth + 1) for member in value]
     return value
 
 
-def _parse_text(text: str, name: str, depth: int) -> Tree:
+def _parse_text_value(text: str, name: str, depth: int) -> Tree:
     text = text.strip()
     if "<" not in text and "&" not in text:
         return text
     if text.startswith("&lt;") and text.endswith("&gt;"):
         text = html.unescape(text).strip()
     whole = text.startswith("<") and text.endswith(">") and len(text) < _FRAGMENT_MAX_CHARS
-    if whole and (fragment := _parse_fragment(text, name, depth)):
+    if whole and (fragment := _parse_xml_fragment(text, name, depth)):
         return fragment
     text = _REFERENCE.sub(lambda found: html.unescape(found[0]), text)
     return _TITLE_MARKUP.sub("", text)
 
 
-def _parse_fragment(text: str, name: str, depth: int) -> Tree:
-    """Return the tree of a text that is XML; None for markup and anything else."""
+def _parse_xml_fragment(text: str, name: str, depth: int) -> Tree:
+    """Return the tree of a text that is XML; None for formatting markup and for plain text."""
     bare = _DECLARATION.sub("", text, count=1)
     try:
         root = parse_xml(f"<x>{bare}</x>".encode("utf-8", "replace"))
     except BadContent:
         return None
-    children = _list_elements(root)
-    if any(_get_local_name(child).lower() in _INLINE_TAGS for child in children) or _join_own_text(
-        root
-    ):
+    children = _list_child_elements(root)
+    if any(
+        _get_local_name(child).lower() in _INLINE_TAGS for child in children
+    ) or _join_direct_text(root):
         return None
     if len(children) == 1 and _get_local_name(children[0]).lower() in {"xml", name.lower()}:
         root = children[0]
-    return _to_value(root, name or "x", depth + 1)
+    return _element_to_tree(root, name or "x", depth + 1)
 
 
 # --- XML ------------------------------------------------------------------------------------------
 
 
-def _parse_root(page: Page) -> _Element:
+def _parse_root_element(page: Page) -> _Element:
     try:
         root: _Element = parse_xml(page.body.lstrip())
     except BadContent as error:
@@ -223,8 +227,8 @@ def _parse_root(page: Page) -> _Element:
     return root
 
 
-def _iterate_docsums(page: Page) -> Iterator[Record]:
-    root = _parse_root(page)
+def _iterate_xml_summaries(page: Page) -> Iterator[Record]:
+    root = _parse_root_element(page)
     if "summary" not in _get_local_name(root).lower():
         raise _build_unreadable_error(page, f"its root is <{_get_local_name(root)}>")
     for error in root.iterchildren("ERROR"):  # of one record; the others are complete
@@ -232,44 +236,44 @@ def _iterate_docsums(page: Page) -> Iterator[Record]:
             yield Record(match[1], None)
     for element in root.iter("DocSum", "DocumentSummary"):
         if element.tag == "DocSum":
-            uid, fields = element.findtext("Id") or "", _collect_items(element)
+            uid, fields = element.findtext("Id") or "", _collect_summary_items(element)
         else:
-            uid, fields = element.get("uid", ""), _collect_members(element, 0)
+            uid, fields = element.get("uid", ""), _collect_element_members(element, 0)
             fields.pop("uid", None)
         failed = "error" in fields and len(fields) <= 2
-        yield Record(_to_shown_uid(uid) or find_uid(fields), None if failed else fields)
+        yield Record(_shorten_uid(uid) or find_uid(fields), None if failed else fields)
 
 
-def _collect_items(element: _Element, depth: int = 0) -> dict[str, Tree]:
+def _collect_summary_items(element: _Element, depth: int = 0) -> dict[str, Tree]:
     """Return the fields of a version 1 summary, whose elements are all called Item."""
     fields: dict[str, list[Tree]] = {}
     for child in list_children(element):
         if child.tag == "Item":
             nested = len(child) and depth < _MAX_DEPTH
-            value = _collect_items(child, depth + 1) if nested else readable_text(child)
+            value = _collect_summary_items(child, depth + 1) if nested else readable_text(child)
             fields.setdefault(child.get("Name") or "Item", []).append(value)
     container = element.get("Name", "") if len(fields) == 1 else ""
-    return {name: _one_or_many(values, container, name) for name, values in fields.items()}
+    return {name: _unwrap_single_value(values, container, name) for name, values in fields.items()}
 
 
-def _iterate_elements(page: Page) -> Iterator[Record]:
-    root = _parse_root(page)
-    children = _list_elements(root)
+def _iterate_xml_records(page: Page) -> Iterator[Record]:
+    root = _parse_root_element(page)
+    children = _list_child_elements(root)
     # ASN.1: Bioseq-set has one Bioseq-set_seq-set, which has the records.
     while len(children) == 1 and _get_local_name(children[0]).startswith(
         f"{_get_local_name(root)}_"
     ):
-        root, children = children[0], _list_elements(children[0])
+        root, children = children[0], _list_child_elements(children[0])
     for element in children:
-        fields = _to_value(element, "", 0)
+        fields = _element_to_tree(element, "", 0)
         if not isinstance(fields, dict):
             fields = {OWN_TEXT: fields}
         yield Record(find_uid(fields), fields)
 
 
-def _to_value(element: _Element, name: str, depth: int) -> Tree:
+def _element_to_tree(element: _Element, name: str, depth: int) -> Tree:
     """Return an element's text, or its members if it has attributes or children."""
-    children = _list_elements(element)
+    children = _list_child_elements(element)
     if depth > _MAX_DEPTH:
         return " ".join(" ".join(map(str, element.itertext())).split())
     if children and all(
@@ -278,34 +282,34 @@ def _to_value(element: _Element, name: str, depth: int) -> Tree:
         children = []
     if not children and not element.attrib:
         text = readable_text(element)
-        return _parse_text(text, name, depth) if "<" in text else text
-    return _collect_members(element, depth, name)
+        return _parse_text_value(text, name, depth) if "<" in text else text
+    return _collect_element_members(element, depth, name)
 
 
-def _collect_members(element: _Element, depth: int, name: str = "") -> Tree:
+def _collect_element_members(element: _Element, depth: int, name: str = "") -> Tree:
     """Return an element's attributes and children by name; repeated names become a list."""
-    own, children = _get_local_name(element), _list_elements(element)
+    own, children = _get_local_name(element), _list_child_elements(element)
     inner: dict[str, list[Tree]] = {}
     for child in children:
         key = _get_local_name(child).removeprefix(f"{own}_") or _get_local_name(child)
-        inner.setdefault(key, []).append(_to_value(child, key, depth + 1))
-    text = _join_own_text(element) if children else readable_text(element)
-    if len(inner) == 1 and not text and _is_type_name(element, children[0]):
-        return _one_or_many(next(iter(inner.values())), name, _get_local_name(children[0]))
+        inner.setdefault(key, []).append(_element_to_tree(child, key, depth + 1))
+    text = _join_direct_text(element) if children else readable_text(element)
+    if len(inner) == 1 and not text and _is_asn1_type_wrapper(element, children[0]):
+        return _unwrap_single_value(next(iter(inner.values())), name, _get_local_name(children[0]))
     container = name if len(inner) == 1 else ""
     fields: dict[str, Tree] = {}
     if text:
-        fields[OWN_TEXT] = _parse_text(text, name, depth) if "<" in text else text
+        fields[OWN_TEXT] = _parse_text_value(text, name, depth) if "<" in text else text
     for attribute, value in element.attrib.items():
         if not str(attribute).startswith(_XSI):
             fields[str(attribute).rpartition("}")[2]] = value
     for key, values in inner.items():
         both = [fields[key], *values] if key in fields else values
-        fields[key] = _one_or_many(both, container, key)
+        fields[key] = _unwrap_single_value(both, container, key)
     return fields
 
 
-def _is_type_name(element: _Element, child: _Element) -> bool:
+def _is_asn1_type_wrapper(element: _Element, child: _Element) -> bool:
     """Return whether an ASN.1 member contains only values of the type that *child* names."""
     parent = element.getparent()
     if parent is None or element.attrib:
@@ -315,16 +319,16 @@ def _is_type_name(element: _Element, child: _Element) -> bool:
     return is_member and not _get_local_name(child).startswith(f"{own}_")
 
 
-def _one_or_many(values: list[Tree], container: str, name: str) -> Tree:
-    return values if len(values) > 1 or _is_wrapper(container, name) else values[0]
+def _unwrap_single_value(values: list[Tree], container: str, name: str) -> Tree:
+    return values if len(values) > 1 or _is_list(container, name) else values[0]
 
 
-def _is_wrapper(container: str, name: str) -> bool:
+def _is_list(container: str, name: str) -> bool:
     """Return whether the container is a list even though it has only one member.
 
-    >>> _is_wrapper("Authors", "Author"), _is_wrapper("IdList", "Id"), _is_wrapper("Lang", "string")
+    >>> _is_list("Authors", "Author"), _is_list("IdList", "Id"), _is_list("Lang", "string")
     (True, True, True)
-    >>> _is_wrapper("Term", "TermData"), _is_wrapper("Organism", "Name"), _is_wrapper("Status", "A")
+    >>> _is_list("Term", "TermData"), _is_list("Organism", "Name"), _is_list("Status", "A")
     (True, False, False)
     """
     if not container or not name:
@@ -339,7 +343,7 @@ def _is_wrapper(container: str, name: str) -> bool:
     return plural and len(singular) > 1 and singular in inner
 
 
-def _list_elements(element: _Element) -> list[_Element]:
+def _list_child_elements(element: _Element) -> list[_Element]:
     return [child for child in list_children(element) if isinstance(child.tag, str)]
 
 
@@ -347,7 +351,7 @@ def _get_local_name(element: _Element) -> str:
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
-def _join_own_text(element: _Element) -> str:
+def _join_direct_text(element: _Element) -> str:
     texts = (element.text, *(child.tail for child in list_children(element)))
     return " ".join(" ".join(text for text in texts if text).split())
 
@@ -363,22 +367,22 @@ def find_uid(fields: dict[str, Tree]) -> str | None:
     """
     texts: dict[str, str] = {}
     for name, value in fields.items():
-        if text := _to_short_scalar(value):
+        if text := _to_id_candidate(value):
             texts.setdefault(_NON_ALPHANUMERIC.sub("", name.lower()), text)
     for path in _UID_PATHS:
         inner: Tree = fields
         for name in path:
             inner = inner.get(name) if isinstance(inner, dict) else None
-        if text := _to_short_scalar(inner):
+        if text := _to_id_candidate(inner):
             return text
     return next((texts[name] for name in _UID_NAMES if name in texts), None)
 
 
-def _to_shown_uid(uid: str) -> str:
+def _shorten_uid(uid: str) -> str:
     return shorten(one_line(uid), 100)
 
 
-def _to_short_scalar(value: Tree) -> str:
+def _to_id_candidate(value: Tree) -> str:
     """Return a scalar that may be an identifier, or ""."""
     if isinstance(value, dict):
         value = value.get(OWN_TEXT)
