@@ -24,9 +24,9 @@ class Browser:
     def __init__(self, library: Library) -> None:
         self.library = library
         self.access = Access(PORT)
-        self.client = TestClient(
-            build_application(library, self.access), base_url=ORIGIN, follow_redirects=True
-        )
+        application = build_application(library, self.access)
+        self.desk = application.state.desk
+        self.client = TestClient(application, base_url=ORIGIN, follow_redirects=True)
 
     def enter(self) -> Browser:
         """Open the first address."""

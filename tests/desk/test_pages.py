@@ -57,7 +57,7 @@ def test_a_paper_is_shown_with_sections_table_and_references(browser, save):
     save(TEXT, doi="10.1000/moss", pmid="7", title="Moss and light")
     save(TEXT, doi="10.1000/fern", pmid="8", title="Ferns in shade")
     page = browser.get("/paper", id="10.1000_moss.txt").text
-    assert '<a href="#s-2"><bdi>Methods</bdi></a>' in page
+    assert '<a href="#s-1"><bdi>Methods</bdi></a>' in page
     assert '<span class="cited">[<a href="#ref-1">1</a>]</span>' in page
     assert "<td>3.1</td>" in page
     on_shelf = re.findall(r'id="ref-(\d)"><a class="here" href="([^"]+)"', page)

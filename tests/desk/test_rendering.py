@@ -117,13 +117,13 @@ def test_a_reference_on_the_shelf_leads_to_it():
     assert 'href="/paper?id=doi:10.1000/fern"' in made.html
 
 
-def test_headings_have_names_and_one_level_less():
-    made = render("# Title\n\n## Methods *and* more\n")
+def test_headings_have_names_and_the_title_is_left_out():
+    made = render("# Title\n\n## Methods *and* more\n\n### Mice\n")
     assert [(one.level, one.words, one.name) for one in made.headings] == [
-        (1, "Title", "s-1"),
-        (2, "Methods and more", "s-2"),
+        (2, "Methods and more", "s-1"),
+        (3, "Mice", "s-2"),
     ]
-    assert '<h3 id="s-2">' in made.html
+    assert '<h2 id="s-1">' in made.html
 
 
 @pytest.mark.parametrize("piece", ["<sub>", "[", "$", "*", "> ", "![", "`", "| a ", "<sub>x</sub>"])

@@ -161,7 +161,7 @@ def test_who_asks_the_same_at_once_does_not_end_the_harvest(library, world):
     run = harvests.begin(harvest)
     assert harvests.begin(harvest) is run
     run.thread.join()
-    assert run.trouble is None
+    assert run.error is None
     assert harvests.status(harvest.job_id).job.counts.full_text == 1
 
 

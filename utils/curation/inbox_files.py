@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .. import readers as formats
-from ..errors import BadContent
+from ..errors import BadContent, BadRequest
 from ..http import MAX_BODY_BYTES
 from ..model.identifiers import Ids
 from ..model.paper import Document, Fetched, Media
@@ -84,6 +84,33 @@ def may_be_paper(entry: os.DirEntry[str]) -> bool:
     except OSError:  # gone meanwhile
         return False
     return stat.S_ISREG(found.st_mode) and found.st_size <= MAX_BODY_BYTES
+
+
+def put_file(inbox: Path, name: str, body: bytes) -> Path:
+    """Write a file into the inbox, under a safe form of its name; return its path.
+
+    A file of this name that is there already is kept: the new file gets a number.
+
+    Raises
+    ------
+    BadRequest
+        The name does not end as the name of a paper does, or the file is too large.
+    """
+    ending = next((one for one in _OF_PAPERS if name.lower().endswith(one)), "")
+    if not ending:
+        msg = f"{one_line(name)[:100]} is not a file that the inbox reads."
+        raise BadRequest(msg, f"Choose a file that ends with {', '.join(_OF_PAPERS)}.")
+    if len(body) > MAX_BODY_BYTES:
+        msg = f"{one_line(name)[:100]} is larger than {MAX_BODY_BYTES // 1_000_000} MB."
+        raise BadRequest(msg, "Choose the paper alone, without its supplements.")
+    safe_files.make_folder(inbox)
+    stem = paper_file.to_safe_name(
+        one_line(re.split(r"[/\\]", name)[-1])[: -len(ending)] or "paper"
+    )
+    names = (f"{stem}{mark}{ending}" for mark in ("", *(f"-{n}" for n in range(2, 10_000))))
+    path = next(inbox / one for one in names if not (inbox / one).exists())
+    safe_files.write_file(path, body)
+    return path
 
 
 def list_files(

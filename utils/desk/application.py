@@ -10,9 +10,18 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from . import paper_pages, shelf_pages
+from . import finding_pages, harvest_pages, paper_pages, shelf_pages
 from .access import Access, Gate
-from .desk import FOLDER, Action, Desk, Page, serve_action, serve_page, show_http_error
+from .desk import (
+    FOLDER,
+    Action,
+    Desk,
+    Page,
+    serve_action,
+    serve_events,
+    serve_page,
+    show_http_error,
+)
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -24,23 +33,34 @@ PAGES: dict[str, Page] = {
     "/paper": paper_pages.show_paper,
     "/paper/pdf": paper_pages.send_pdf,
     "/paper/picture": paper_pages.send_picture,
+    "/find": finding_pages.show_search,
+    "/inbox": finding_pages.show_inbox,
+    "/harvests": harvest_pages.show_harvests,
+    "/harvest": harvest_pages.show_harvest,
 }
 ACTIONS: dict[str, Action] = {
     "/paper/keep": paper_pages.keep_paper,
     "/paper/undo-keep": paper_pages.undo_keep,
+    "/find/get": harvest_pages.get_papers,
+    "/inbox/upload": finding_pages.file_uploads,
+    "/harvests/plan": harvest_pages.plan_harvest,
+    "/harvests/start": harvest_pages.start_harvest,
+    "/harvest/resume": harvest_pages.resume_harvest,
+    "/harvest/cancel": harvest_pages.cancel_harvest,
 }
 
 
 def build_application(library: Library, access: Access) -> Starlette:
     """Return the ASGI application of a desk."""
     desk = Desk(library, access)
-    return Starlette(
+    application = Starlette(
         routes=[
             *(Route(path, serve_page(desk, page)) for path, page in PAGES.items()),
             *(
                 Route(path, serve_action(desk, action), methods=["POST"])
                 for path, action in ACTIONS.items()
             ),
+            Route("/harvest/events", serve_events(desk, harvest_pages.follow_harvest)),
             Mount("/static", StaticFiles(directory=FOLDER / "static")),
         ],
         middleware=[Middleware(Gate, access=access)],
@@ -48,3 +68,5 @@ def build_application(library: Library, access: Access) -> Starlette:
             status: partial(show_http_error, desk) for status in (403, 404, 405, 400)
         },
     )
+    application.state.desk = desk
+    return application

@@ -8,27 +8,30 @@ page that says what happened and what to do.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
+import anyio
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 
 from ..errors import BadRequest, NotFound, PaperError
 from ..reports.labels import format_duration, get_reason, get_route_label, pluralize
 from ..reports.page import to_short_line
 from .access import CSRF_FIELD, CSRF_HEADER, Access
+from .plans import PlannedHarvests
 
 if TYPE_CHECKING:
     from starlette.datastructures import FormData
     from starlette.requests import Request
 
+    from ..harvest.background import BackgroundHarvests
     from ..library import Library
     from ..model.paper import StoredPaper
 
@@ -36,8 +39,9 @@ log = logging.getLogger(__name__)
 FOLDER = Path(__file__).parent
 Page = Callable[["Desk", "Request"], Response]
 Action = Callable[["Desk", "Request", "FormData"], Response]
-SECTIONS = (("/", "Shelf"),)
+SECTIONS = (("/", "Shelf"), ("/find", "Find"), ("/inbox", "Inbox"), ("/harvests", "Harvests"))
 """The sections of the desk: address and name."""
+_EVENT_INTERVAL_S = 1.0
 _MAX_FORM_FIELDS = 20_000
 _MAX_FIELD_BYTES = 5_000_000
 _FAULT = "This page could not be made: a fault of Papershelf. The log has the details."
@@ -55,6 +59,17 @@ class Desk:
     def __init__(self, library: Library, access: Access) -> None:
         self.library = library
         self.access = access
+        self.plans = PlannedHarvests()
+
+    @cached_property
+    def harvests(self) -> BackgroundHarvests:
+        """The harvests that this desk runs."""
+        from ..harvest.background import BackgroundHarvests
+
+        return BackgroundHarvests(
+            lambda job_id: self.library.harvest(job_id=job_id),
+            "Wait until one of them has ended, or cancel it.",
+        )
 
     @cached_property
     def templates(self) -> Environment:
@@ -179,6 +194,38 @@ def _answer(desk: Desk, make: Callable[[], Response]) -> Response:
     except Exception:
         log.exception("A page of the desk failed")
         return desk.render("error.html", 500, message=_FAULT, hints=())
+
+
+def serve_events(
+    desk: Desk, follow: Callable[[Desk, Request], tuple[str, bool]]
+) -> Callable[[Request], Any]:
+    """Return the endpoint of server-sent events.
+
+    *follow* returns a part of a page, and whether it is the last one. A part that changed is sent.
+    """
+
+    async def send_parts(request: Request) -> AsyncIterator[str]:
+        before, ended = "", False
+        while not ended:
+            try:
+                part, ended = await run_in_threadpool(follow, desk, request)
+            except PaperError as error:
+                log.info("Events ended: %s", error)
+                ended, part = True, ""
+            if part and part != before:
+                lines = "\n".join(f"data: {line}" for line in part.splitlines() if line.strip())
+                yield f"{lines}\n\n"
+                before = part
+            else:
+                yield ": waiting\n\n"  # notices a window that was closed
+            if not ended:
+                await anyio.sleep(_EVENT_INTERVAL_S)
+        yield "event: ended\ndata: ended\n\n"
+
+    async def answer_request(request: Request) -> Response:
+        return StreamingResponse(send_parts(request), media_type="text/event-stream")
+
+    return answer_request
 
 
 async def show_http_error(desk: Desk, _: Request, error: Exception) -> Response:

@@ -79,6 +79,8 @@ def render_text(markdown: str, find_papers: FindPapers) -> RenderedText:
     """
     parser = _make_parser()
     tokens = parser.parse(clean_text(markdown[:_MAX_CHARS]))
+    if [token.tag for token in tokens[:1]] == ["h1"]:
+        tokens = tokens[3:]  # the title, which the page has already
     headings = tuple(_name_headings(tokens))
     for token in tokens:
         if style := token.attrs.pop("style", ""):  # of a cell; no style is allowed inline
@@ -143,13 +145,13 @@ def _parse_raised(state: StateInline, silent: bool) -> bool:
 
 
 def _name_headings(tokens: Sequence[Token]) -> Iterator[Heading]:
-    """Give every heading a name, one level below the title of the page, and yield the headings."""
+    """Give every heading a name, and at least the second level; yield the headings."""
     number = 0
     for at, token in enumerate(tokens):
         if token.type not in ("heading_open", "heading_close"):
             continue
         level = int(token.tag[1])
-        token.tag = f"h{min(level + 1, 6)}"
+        token.tag = f"h{max(level, 2)}"
         if token.type == "heading_open":
             number += 1
             token.attrSet("id", f"s-{number}")

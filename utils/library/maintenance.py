@@ -25,6 +25,13 @@ if TYPE_CHECKING:
 class Upkeep(Namespace):
     """File new papers, judge texts again, and renew them."""
 
+    def put_in_inbox(self, name: str, body: bytes) -> Path:
+        """Write a paper's file into the folder ``inbox/``, for `take_in`."""
+        from ..curation.inbox import FOLDER
+        from ..curation.inbox_files import put_file
+
+        return put_file(self._library.shelf.folder / FOLDER, name, body)
+
     def take_in(self, *, accept: str = "", folder: str | Path = "") -> Iterator[InboxResult]:
         """File the papers in the folder ``inbox/``; see `..curation.inbox.take_in`.
 

@@ -9,8 +9,6 @@ waited for and until when, and the call to make next.
 
 from __future__ import annotations
 
-import logging
-import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -23,6 +21,7 @@ from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
 from ..errors import BadRequest, NothingFound, PaperError
+from ..harvest.background import BackgroundHarvests
 from ..http.work import raise_if_cancelled
 from ..library import Library
 from ..model.job import Coverage, Harvested, Job, JobStatus, SiteWait
@@ -46,17 +45,13 @@ from .tool import (
 
 if TYPE_CHECKING:
     from ..harvest.jobs import Harvest
-    from ..harvest.run_status import Progress
 
 _NOTES, _NOTE = 5, 300
 _TITLE = 100  # characters: a page of them is read by a model
 _STAND_INS = ("preprint", "accepted")
-log = logging.getLogger(__name__)
 
 _UNNAMED = "Identifiers"
-_MOST = 2  # side by side: more only wait for the same sites
 _STEP_S = 1.0
-_STOPS_S = 15.0  # in which a harvest that is cancelled stops, its report included
 
 
 @with_config(extra="allow")
@@ -70,59 +65,19 @@ class State(TypedDict):
     next: list[str]
 
 
-@dataclass(slots=True)
-class _Run:
-    """A harvest that this server works on."""
-
-    harvest: Harvest
-    thread: threading.Thread | None = None
-    progress: Progress | None = None
-    trouble: PaperError | None = None
-
-    @property
-    def is_alive(self) -> bool:
-        """Return whether the harvest's thread is running."""
-        return self.thread is not None and self.thread.is_alive()
-
-
-class Harvests:
+class Harvests(BackgroundHarvests):
     """The harvests of one server."""
 
     def __init__(self, library: Library) -> None:
+        super().__init__(
+            lambda job_id: library.harvest(job_id=job_id),
+            "Wait for one of them: harvest_status.",
+        )
         self._library = library
-        self._runs: dict[str, _Run] = {}
-        self._lock = threading.Lock()
-
-    def begin(self, harvest: Harvest) -> _Run:
-        """Start a thread for a job, unless this server has one.
-
-        Raises
-        ------
-        BadRequest
-            As many as may run side by side are running.
-        """
-        with self._lock:
-            run = self._runs.get(harvest.job_id)
-            # Equal calls at the same time share one harvest: its ledger stays open.
-            ours = run is not None and run.harvest is harvest
-            is_alive = run is not None and run.is_alive
-            full = sum(run.is_alive for run in self._runs.values()) >= _MOST
-            if (is_alive or full) and not ours:
-                harvest.ledger.close()
-            if run and is_alive:
-                return run
-            if full:
-                msg = f"{_MOST} harvests are running already."
-                raise BadRequest(msg, "Wait for one of them: harvest_status.")
-            run = self._runs[harvest.job_id] = _Run(harvest)
-            name = f"harvest {harvest.job_id}"
-            run.thread = threading.Thread(target=_run_harvest, args=(run,), name=name, daemon=True)
-            run.thread.start()
-            return run
 
     def status(self, job_id: str, **page: Any) -> Status:
         """Return a job's progress, with a page of its papers (see `status_of`)."""
-        run = self._runs.get(job_id)
+        run = self.get_run(job_id)
         if not run:
             harvest = self._library.harvest(job_id=job_id)
             with closing(harvest.ledger):
@@ -130,46 +85,6 @@ class Harvests:
         is_alive, progress = run.is_alive, run.progress
         status = status_of(run.harvest, progress.eta_s if is_alive and progress else None, **page)
         return replace(status, standing="running") if is_alive else status
-
-    def wait(self, job_id: str, seconds: float) -> None:
-        """Wait for the end of a job, at most so long."""
-        run = self._runs.get(job_id)
-        if run and run.thread and run.is_alive:
-            run.thread.join(seconds)
-        else:  # another process works on it
-            time.sleep(seconds)
-
-    def cancel(self, job_id: str) -> None:
-        """Have a job stop, and wait a while until it does."""
-        harvest = self._library.harvest(job_id=job_id)
-        with closing(harvest.ledger):
-            harvest.cancel()
-            until = time.monotonic() + _STOPS_S
-            while self._is_worked_on(harvest) and time.monotonic() < until:
-                self.wait(job_id, _STEP_S)
-
-    def _is_worked_on(self, harvest: Harvest) -> bool:
-        run = self._runs.get(harvest.job_id)
-        return bool(run and run.is_alive) or harvest.ledger.running()
-
-    def trouble(self, job_id: str) -> PaperError | None:
-        """The error that ended a run of this server, if one did."""
-        run = self._runs.get(job_id)
-        return run.trouble if run and not run.is_alive else None
-
-
-def _run_harvest(run: _Run) -> None:
-    try:
-        for progress in run.harvest:
-            run.progress = progress
-    except PaperError as error:
-        run.trouble = error
-        log.warning("The harvest %s stopped: %s", run.harvest.job_id, error)
-    except Exception as bug:
-        # A thread dies silently: whoever asks for the status gets the error.
-        log.exception("The harvest %s stopped", run.harvest.job_id)
-        msg = f"The harvest stopped by a mistake of ours: {bug!r}."
-        run.trouble = PaperError(msg, "Please report it. Asked for again, the harvest goes on.")
 
 
 def tools(library: Library) -> list[Tool]:
@@ -282,7 +197,7 @@ def _harvest_status(harvests: Harvests) -> Callable[..., State]:
             reported = _report_progress(status.job, reported)
             harvests.wait(job_id, max(0.0, min(_STEP_S, until - time.monotonic())))
             status = harvests.status(job_id, **page)
-        if status.standing == "interrupted" and (trouble := harvests.trouble(job_id)):
+        if status.standing == "interrupted" and (trouble := harvests.get_error(job_id)):
             raise trouble
         return status_answer(status)
 

@@ -9,3 +9,30 @@ document.addEventListener("click", (event) => {
 });
 
 for (const button of document.querySelectorAll("[data-copy]")) button.hidden = !navigator.clipboard;
+
+// Parts of a page that the server renews, such as the progress of a harvest.
+for (const part of document.querySelectorAll("[data-events]")) {
+  const events = new EventSource(part.dataset.events);
+  const lost = document.getElementById("lost");
+  events.onmessage = (event) => {
+    part.innerHTML = event.data;
+    lost.hidden = true;
+  };
+  events.onerror = () => { lost.hidden = false; };
+  events.addEventListener("ended", () => {
+    events.close();
+    location.reload();
+  });
+}
+
+// Files that are dropped on a page are put into its form.
+for (const form of document.querySelectorAll("[data-drop]")) {
+  const input = form.querySelector("input[type=file]");
+  document.addEventListener("dragover", (event) => event.preventDefault());
+  document.addEventListener("drop", (event) => {
+    event.preventDefault();
+    if (!event.dataTransfer.files.length) return;
+    input.files = event.dataTransfer.files;
+    input.focus();
+  });
+}
