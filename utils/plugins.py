@@ -12,8 +12,9 @@ A `Plugin` names modules as text, so that each is imported when it is used; the 
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -233,6 +234,18 @@ OWN_PLUGINS = (
 def list_plugins() -> tuple[Plugin, ...]:
     """Return our own plugins and those of installed packages."""
     return (*OWN_PLUGINS, *(one for one in load_installed_plugins() if isinstance(one, Plugin)))
+
+
+def find_list_reader(word: str) -> Callable[[Any], Sequence[Any]] | None:
+    """Return the reader of a plugin's list, such as ``zotero:COLLECTION``; None for other words.
+
+    The reader takes the settings, and returns entries (`.lists.pasted.Entry`).
+    """
+    prefix, colon, name = word.partition(":")
+    for plugin in list_plugins() if colon else ():
+        if prefix in plugin.lists and not os.path.exists(word):  # noqa: PTH110 - a word of any length
+            return lambda settings: import_part(plugin.lists[prefix])(settings, name)
+    return None
 
 
 @cache

@@ -14,6 +14,7 @@ from lxml import etree
 from tests.fixtures import fixture_text
 from tests.packs.shelves import about, file_pdf, file_xml, pdf_bytes
 from utils.citations.endnote import iterate_endnote, to_endnote
+from utils.errors import BadRequest
 from utils.lists.references import read_file_entries
 from utils.model.job import Harvested
 from utils.model.paper import Attempt
@@ -197,3 +198,28 @@ def test_our_own_xml_comes_back_record_by_record():
     assert [entry.ids for entry in entries] == [paper.ids for paper in papers]
     links = re.findall("<url>internal-pdf://([^<]*)</url>", text)
     assert links == ["1/1.pdf", "1/2.pdf", "1/3.pdf"]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_every_file_of_references_has_the_chosen_citation_keys(shelf, tmp_path, program):
+    rows = [file_pdf(shelf, number) for number in (1, 2)]
+    target = tmp_path / "pack"
+    pack_references(rows, program, target, shelf, keys="[auth]-[pmid]")
+    wanted = [f"{row.paper.authors[0].family}-{row.paper.ids.pmid}" for row in rows]
+    files = list(target.glob("references.*"))
+    assert files
+    for path in files:
+        text = path.read_text(encoding="utf-8")
+        keys = re.findall(r"^ID  - (.*)$|<label>(.*?)</label>|^@\w+\{(.*),$", text, re.M)
+        assert ["".join(found) for found in keys] == wanted, path.name
+
+
+def test_without_a_pattern_only_bibtex_has_citation_keys(shelf, tmp_path):
+    pack_references([file_pdf(shelf, 1)], "folder", tmp_path / "p", shelf)
+    assert "ID  - " not in (tmp_path / "p" / "references.ris").read_text(encoding="utf-8")
+
+
+def test_an_unknown_key_pattern_is_refused_before_anything_is_written(shelf, tmp_path):
+    with pytest.raises(BadRequest, match="unknown part"):
+        pack_references([file_pdf(shelf, 1)], "folder", tmp_path / "p", shelf, keys="[nonsense]")
+    assert not (tmp_path / "p").exists()

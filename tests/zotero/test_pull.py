@@ -7,10 +7,12 @@ from contextlib import closing
 import pytest
 
 from tests.world.zotero import API_KEY
+from tests.zotero.conftest import FERN, MOSS
 from utils import Library
 from utils.errors import BadRequest, NotAvailable, NotConfigured, NothingFound, Unreachable
 from utils.lists.references import read_file_entries
-from utils.zotero import find_collection
+from utils.manuscript.reading import read_manuscript
+from utils.zotero import find_collection, read_list
 from utils.zotero.items import item_to_paper
 
 
@@ -314,3 +316,29 @@ def test_a_file_that_is_not_a_database_of_zotero_is_refused(beside, tmp_path, da
         beside.zotero.pull(database=database)
     with pytest.raises(BadRequest, match="no Zotero database"):
         beside.zotero.pull(database=tmp_path / "nowhere")
+
+
+def test_a_collection_is_the_list_of_references_of_a_manuscript(beside, zotero, tmp_path):
+    fern = {**FERN, "extra": "Citation Key: fern2026"}
+    zotero.local.add("items", **fern, collections=[], tags=[])
+    zotero.local.add("items", **{**MOSS, "DOI": "10.5555/moss.2"}, citationKey="roe2019",
+                     collections=[], tags=[])  # fmt: skip
+    manuscript = tmp_path / "draft.md"
+    manuscript.write_text("Moss grows [@roe2019]. Ferns do not [@fern2026].", encoding="utf-8")
+    read = read_manuscript(manuscript, (), read_list(beside.settings, ""))
+    listed = {one.key: one for one in read.references if one.key}
+    assert listed["roe2019"].ids.doi == "10.5555/moss.2"
+    assert listed["roe2019"].paper.title == "Moss grows in the dark of a cave"
+    assert listed["fern2026"].ids.arxiv == "2601.00001"
+
+
+def test_check_takes_a_collection_of_zotero_as_a_list(run, tmp_path, zotero, monkeypatch):
+    zotero.local.add("items", **MOSS, citationKey="roe2019", collections=[], tags=[])
+    monkeypatch.setenv("PAPERS_OFFLINE", "true")
+    manuscript = tmp_path / "draft.md"
+    manuscript.write_text("Moss grows [@roe2019].", encoding="utf-8")
+    _, found, remarks = run("check", manuscript, "--references", "zotero:")
+    assert "is cited, but in no list of references" not in found + remarks
+    assert "roe2019" in found
+    _, found, remarks = run("check", manuscript, "--references", "zotero:Nothing")
+    assert "Zotero has no collection 'Nothing'" in remarks

@@ -155,10 +155,10 @@ def _format_each(papers: Sequence[Paper], name: str, pattern: str = "") -> Itera
     return format_in_style(papers, _BY_NAME[name])
 
 
-def to_ris(paper: Paper, file: str = "") -> str:
+def to_ris(paper: Paper, file: str = "", citekey: str = "") -> str:
     """Return one RIS record with its final blank line; *file* is a link to the text (``L1``)."""
     item = to_csl_item(paper)
-    lines = [("TY", _RIS_TYPES.get(item["type"], "GEN"))]
+    lines = [("TY", _RIS_TYPES.get(item["type"], "GEN")), ("ID", citekey)]
     lines += [("AU", invert_name(name)) for name in item.get("author", ())]
     year, *rest = item["issued"]["date-parts"][0] if "issued" in item else [""]
     pages = item.get("page", "")
@@ -204,9 +204,13 @@ def to_bibtex(paper: Paper, key: str = "", file: str = "", version: str = "") ->
     return "\n".join([f"@{kind}{{{item['id']},", *lines, "}", "", ""])
 
 
-def iterate_ris(papers: Iterable[tuple[Paper, str]]) -> Iterator[str]:
-    """Yield the RIS records of papers, each given with its file or ""."""
-    return (to_ris(paper, file) for paper, file in papers)
+def iterate_ris(papers: Iterable[tuple[Paper, str]], pattern: str = "") -> Iterator[str]:
+    """Yield the RIS records of papers, each given with its file or "".
+
+    With a *pattern* of keys (`.keys`), each record has its citation key (``ID``).
+    """
+    keys = UniqueKeys(pattern)
+    return (to_ris(paper, file, keys.assign(paper) if pattern else "") for paper, file in papers)
 
 
 def iterate_bibtex(papers: Iterable[tuple[Paper, str]], pattern: str = "") -> Iterator[str]:

@@ -15,6 +15,7 @@ from xml.sax.saxutils import escape, quoteattr
 from ..model.paper import Paper
 from ..system.plain_text import one_line
 from .items import invert_name, to_csl_item
+from .keys import UniqueKeys
 
 PDF_FOLDER = "PDF"
 """The folder of the PDF files, beside the XML and in EndNote's ``.Data`` folder."""
@@ -28,18 +29,20 @@ _OTHER_KIND = ("Generic", 13)
 _UNFIT = re.compile("[\ufffe\uffff]")
 
 
-def iterate_endnote(papers: Iterable[tuple[Paper, str]]) -> Iterator[str]:
+def iterate_endnote(papers: Iterable[tuple[Paper, str]], pattern: str = "") -> Iterator[str]:
     """Yield an EndNote XML file in pieces; each paper comes with the path of its PDF, or "".
 
-    A path begins with `PDF_FOLDER`.
+    A path begins with `PDF_FOLDER`. With a *pattern* of keys (`.keys`), each record has its
+    citation key as its label.
     """
+    keys = UniqueKeys(pattern)
     yield '<?xml version="1.0" encoding="UTF-8" ?>\n<xml><records>\n'
     for number, (paper, file) in enumerate(papers, 1):
-        yield to_endnote(paper, number, file)
+        yield to_endnote(paper, number, file, keys.assign(paper) if pattern else "")
     yield "</records></xml>\n"
 
 
-def to_endnote(paper: Paper, number: int, file: str = "") -> str:
+def to_endnote(paper: Paper, number: int, file: str = "", citekey: str = "") -> str:
     """Return the record of one paper, on one line."""
     item = to_csl_item(paper)
     kind, code = _KINDS.get(item["type"], _OTHER_KIND)
@@ -68,6 +71,7 @@ def to_endnote(paper: Paper, number: int, file: str = "") -> str:
         _wrap("isbn", item.get("ISSN", "")),
         _wrap("accession-num", item.get("PMID", "")),
         _wrap("abstract", item.get("abstract", "")),
+        _wrap("label", citekey),
         _wrap("notes", item.get("note", "")),
         _nest("urls", [
             _nest("related-urls", [_wrap("url", item.get("URL", ""))]),

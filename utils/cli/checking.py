@@ -60,7 +60,7 @@ def add(commands: Commands) -> None:
         metavar="FILE",
         action="append",
         default=[],
-        help="an additional list of references; can be repeated",
+        help="an additional list of references, also zotero:COLLECTION; can be repeated",
     )
     parser.add_argument("--fetch", action="store_true", help="download the cited papers first")
     parser.add_argument("--all", action="store_true", help="also show what is correct")

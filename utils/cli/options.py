@@ -92,10 +92,10 @@ def add_pdf_option(parser: CommandParser) -> None:
 
 
 def add_keys_option(parser: CommandParser) -> None:
-    """Add ``--keys``: the pattern of BibTeX keys."""
+    """Add ``--keys``: the pattern of citation keys."""
     parser.add_argument(
         "--keys", default="", metavar="PATTERN",
-        help="BibTeX keys: authYearTitle, auth_year, or as in Better BibTeX: [auth:lower][year]",
+        help="citation keys: authYearTitle, auth_year, or as in Better BibTeX: [auth:lower][year]",
     )  # fmt: skip
 
 

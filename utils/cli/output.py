@@ -11,7 +11,7 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -192,19 +192,20 @@ def read_arguments(words: Sequence[str], *, excluded_too: bool = True) -> QueryO
     """
     from ..lists.pasted import Entry, build_unread_error
     from ..model.identifiers import Ids
+    from ..plugins import find_list_reader
+    from ..settings import load_settings
 
     lists: dict[str, list[Entry]] = {}
     others: list[str] = []
     for word in words or ("-",):
         if reader := find_list_reader(word):
-            lists.setdefault(word, []).extend(reader())
+            lists.setdefault(word, []).extend(reader(load_settings()))
         elif word == "-" or (_path_exists(word) and not Path(word).is_dir()):
             name = "standard input" if word == "-" else Path(word).name
             lists.setdefault(name, []).extend(_read_entries(word, name, excluded_too))
-        elif ids := Ids.maybe(word):
+        elif (ids := Ids.maybe(word)) or _IDENTIFIER_PATTERN.fullmatch(word):
+            # A word that only looks like an identifier is a slip, and is named with the rest.
             lists.setdefault(TYPED_LIST, []).append(Entry(word, ids))
-        elif _IDENTIFIER_PATTERN.fullmatch(word):
-            lists.setdefault(TYPED_LIST, []).append(Entry(word, ids))  # a slip, named with the rest
         elif _FILE_PATTERN.fullmatch(word):
             raise build_unreadable_error(Path(word))
         else:
@@ -220,18 +221,6 @@ def read_arguments(words: Sequence[str], *, excluded_too: bool = True) -> QueryO
     if not (query or lists):
         raise BadRequest("The query is empty.", "Give a query, identifiers or a file of them.")
     return QueryOrLists(query, lists)
-
-
-def find_list_reader(word: str) -> Callable[[], Sequence[Entry]] | None:
-    """Return the reader of a plugin's list, such as ``zotero:COLLECTION``; None for other words."""
-    from ..plugins import import_part, list_plugins
-    from ..settings import load_settings
-
-    prefix, colon, name = word.partition(":")
-    for plugin in list_plugins():
-        if colon and prefix in plugin.lists and not _path_exists(word):
-            return lambda: import_part(plugin.lists[prefix])(load_settings(), name)
-    return None
 
 
 def _path_exists(word: str) -> bool:

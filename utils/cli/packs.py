@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..command_line import command_line
 from ..errors import BadRequest
 from .commands import Commands, command
-from .options import add_output_option
+from .options import add_keys_option, add_output_option
 from .output import (
     NO_FULL_TEXT,
     format_bytes,
@@ -52,6 +52,7 @@ def add(commands: Commands) -> None:
         help="names of the PDF files: '{author} {year} {title}', also {authors}, {journal}, {doi}, "
         "{pmid}, {pmcid}, {arxiv}, {key}",
     )
+    add_keys_option(pack)
     pack.add_argument(
         "--own-use",
         action="store_true",
@@ -74,6 +75,7 @@ def _write_pack(args: argparse.Namespace, library: Library) -> int:
         zipped=args.zip,
         title=title,
         names=args.names,
+        keys=args.keys,
         own_use=args.own_use,
         render=args.render,
         dry_run=args.dry_run,

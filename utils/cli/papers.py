@@ -35,7 +35,6 @@ from .options import (
 from .output import (
     NO_FULL_TEXT,
     combine_statuses,
-    find_list_reader,
     note,
     print_unread_identifier,
     read_arguments,
@@ -319,6 +318,7 @@ def read_entries(arguments: Sequence[str]) -> list[Entry]:
     """
     from ..lists.pasted import parse_entries, parse_lines, read_identifier_lines
     from ..model.identifiers import Ids
+    from ..plugins import find_list_reader
 
     entries: list[Entry] = []
     for word in arguments or ["-"]:

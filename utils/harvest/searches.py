@@ -223,7 +223,7 @@ class _PaperCollector:
 
     def _merge_group(self, names: Sequence[Ids], first: int) -> Entry:
         """Return the first entry of a group, with the identifiers of the whole group."""
-        asked, ids, paper = self.entries[first]
+        asked, ids, paper, *_ = self.entries[first]
         for more in names:
             ids |= more
         return Entry(asked, ids, None if ids else paper)

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
@@ -428,16 +429,20 @@ class Library:
         manuscript : path or Manuscript
             A file, or a manuscript that `..manuscript.reading.read_manuscript` has read.
         lists : sequence of path, optional
-            Files of references beside those that the manuscript names.
+            Files of references beside those that the manuscript names; also ``zotero:COLLECTION``.
         fetch : bool, optional
             Download the cited papers first; else what is on the shelf is read.
         """
         from ..manuscript.checking import check_manuscript, find_cited_papers
         from ..manuscript.reading import read_manuscript
+        from ..plugins import find_list_reader
         from ..sources import SOURCES
 
         if isinstance(manuscript, str | Path):
-            manuscript = read_manuscript(Path(manuscript), [Path(one) for one in lists])
+            readers = {one: find_list_reader(str(one)) for one in lists}
+            files = [Path(one) for one, reader in readers.items() if reader is None]
+            read = (reader(self.settings) for reader in readers.values() if reader)
+            manuscript = read_manuscript(Path(manuscript), files, chain.from_iterable(read))
         if fetch:
             for _ in self.download_many(find_cited_papers(manuscript, self.corpus, SOURCES)):
                 pass  # what could not be had is said of the sentences that need it

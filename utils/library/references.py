@@ -90,6 +90,7 @@ class References(Namespace):
         zipped: bool = False,
         title: str = "",
         names: str = "",
+        keys: str = "",
         own_use: bool = False,
         render: bool = False,
         dry_run: bool = False,
@@ -112,6 +113,8 @@ class References(Namespace):
             The title that the harvest of the lists was given.
         names : str, optional
             The pattern of the file names; see `..packs.names`.
+        keys : str, optional
+            The pattern of citation keys instead of ``PAPERS_KEYS``; see `..citations.keys`.
         own_use : bool, optional
             Include files that the terms of a publisher's key reserve for the reader.
         render : bool, optional
@@ -140,6 +143,7 @@ class References(Namespace):
             self._library.shelf,
             title=found.title,
             names=names or DEFAULT_PATTERN,
+            keys=keys or self._library.settings.papers_keys,
             own_use=own_use,
             render=render,
             library=ReadersLibrary.from_settings(self._library.settings),

@@ -49,11 +49,15 @@ class Entry(NamedTuple):
     """One paper of a list: the words of the list, and the identifiers in them.
 
     Without any, ``paper`` is what the list says of it (see `.described`), if it says anything.
+    ``record`` is the whole record in the list, and ``key`` its citation key, where a reference
+    manager gives them.
     """
 
     asked: str
     ids: Ids
     paper: Paper | None = None
+    record: Paper | None = None
+    key: str = ""
 
 
 def decode_lines(data: bytes) -> TextIO:

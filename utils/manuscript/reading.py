@@ -17,7 +17,7 @@ from pathlib import Path
 from shlex import quote
 
 from ..errors import BadRequest, PaperError
-from ..lists.pasted import decode_lines
+from ..lists.pasted import Entry, decode_lines
 from ..model.identifiers import Ids
 from ..model.paper import Fetched, Paper
 from ..model.passage import SourcePlace
@@ -37,7 +37,9 @@ _SUFFIXES = {*_MARKDOWN, *_LATEX, ".docx", ".pdf", ".txt"}
 _FORMS_HINT = "Give DOCX, Markdown, LaTeX, PDF or plain text."
 
 
-def read_manuscript(path: Path, lists: Sequence[Path] = ()) -> Manuscript:
+def read_manuscript(
+    path: Path, lists: Sequence[Path] = (), entries: Iterable[Entry] = ()
+) -> Manuscript:
     """Read a manuscript with its references.
 
     Parameters
@@ -56,6 +58,9 @@ def read_manuscript(path: Path, lists: Sequence[Path] = ()) -> Manuscript:
     blocks, references, warnings = _READERS[form](data, path)
     for extra in lists:
         references += read_references(_read_bytes(extra), extra.name)
+    for entry in entries:
+        record = entry.record or entry.paper or Paper(entry.ids)
+        references.append(Reference(entry.key, entry.ids, record))
     made = _build_manuscript(path.name, form, blocks, references, warnings)
     return replace(made, accepted=read_accepted(path))
 

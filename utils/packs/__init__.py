@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -96,6 +96,7 @@ def pack_references(  # noqa: PLR0913 - the options of a pack
     *,
     title: str = "",
     names: str = DEFAULT_PATTERN,
+    keys: str = "",
     own_use: bool = False,
     render: bool = False,
     library: ReadersLibrary | None = None,
@@ -113,6 +114,8 @@ def pack_references(  # noqa: PLR0913 - the options of a pack
         The name of the harvest or list, for the page.
     names : str, optional
         The pattern of the names of PDF files; see `.names`.
+    keys : str, optional
+        The pattern of the citation keys; see `..citations.keys`. Without it, only BibTeX has keys.
     own_use : bool, optional
         Include files that the terms of a publisher's key reserve for the reader.
     render : bool, optional
@@ -136,7 +139,9 @@ def pack_references(  # noqa: PLR0913 - the options of a pack
     selected = select_references(rows, shelf, own_use=own_use, print_text=printer)
     references = tuple(_name_pdf(one, layout, assigned) for one in selected)
     pack = Pack(path, program, references)
-    files = list(_list_files(pack, layout, title, library or ReadersLibrary()))
+    linked = [(one.paper, one.file) for one in references]
+    lists = dict(write_references(layout, linked, keys))
+    files = list(_list_files(pack, layout, title, lists, library or ReadersLibrary()))
     pack = replace(pack, size=sum(file.size for file in files))
     if dry_run:
         return pack
@@ -160,17 +165,16 @@ def _name_pdf(reference: Reference, layout: Layout, names: UniqueNames) -> Refer
 
 
 def _list_files(
-    pack: Pack, layout: Layout, title: str, library: ReadersLibrary
+    pack: Pack, layout: Layout, title: str, lists: Mapping[str, bytes], library: ReadersLibrary
 ) -> Iterator[PackFile]:
-    """Yield every file of a pack."""
-    linked = [(one.paper, one.file) for one in pack.references]
+    """Yield every file of a pack; *lists* are the files of references."""
     contents = [one.to_row() for one in pack.references]
     missing = [to_missing_cells(one.row, library) for one in pack.missing]
     made = {
         "pack.html": _render_page(pack, layout, title, library).encode("utf-8", "replace"),
         "contents.csv": _format_table(_CONTENTS_COLUMNS, contents),
         "missing.csv": _format_table(MISSING_COLUMNS, missing),
-        **dict(write_references(layout, linked)),
+        **lists,
     }
     for name, data in made.items():
         yield PackFile(name, len(data), partial(bytes, data))

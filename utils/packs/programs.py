@@ -35,7 +35,7 @@ from ..errors import BadRequest
 from ..model.paper import Paper
 
 Program = Literal["covidence", "endnote", "folder", "rayyan", "zotero"]
-_Writer = Callable[[Iterable[tuple[Paper, str]]], Iterator[str]]
+_Writer = Callable[[Iterable[tuple[Paper, str]], str], Iterator[str]]
 
 
 class Layout(NamedTuple):
@@ -53,8 +53,8 @@ class Layout(NamedTuple):
     max_references: int = 0
 
 
-def _iterate_unlinked_ris(papers: Iterable[tuple[Paper, str]]) -> Iterator[str]:
-    return iterate_ris((paper, "") for paper, _ in papers)
+def _iterate_unlinked_ris(papers: Iterable[tuple[Paper, str]], pattern: str) -> Iterator[str]:
+    return iterate_ris(((paper, "") for paper, _ in papers), pattern)
 
 
 _RIS = ("references.ris", iterate_ris)
@@ -144,13 +144,16 @@ def place_pdf(layout: Layout, name: str, paper: Paper) -> str:
 
 
 def write_references(
-    layout: Layout, references: Sequence[tuple[Paper, str]]
+    layout: Layout, references: Sequence[tuple[Paper, str]], keys: str = ""
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of references, each split where the program takes only so many."""
+    """Yield the files of references, each split where the program takes only so many.
+
+    *keys* is the pattern of citation keys (`..citations.keys`).
+    """
     step = layout.max_references or max(1, len(references))
     parts = [references[start : start + step] for start in range(0, len(references), step)] or [()]
     for name, write in layout.files:
         for number, part in enumerate(parts, 1):
             stem, _, suffix = name.partition(".")
             file = name if len(parts) == 1 else f"{stem}_{number}.{suffix}"
-            yield file, "".join(write(part)).encode("utf-8", "replace")
+            yield file, "".join(write(part, keys)).encode("utf-8", "replace")

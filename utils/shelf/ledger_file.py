@@ -236,7 +236,7 @@ Asked = tuple[str, Ids] | Entry
 
 def asked_row(entry: Asked) -> tuple[str, str, str | None]:
     """Return what was asked for, as the table of papers has it."""
-    asked, ids, paper = Entry(*entry)
+    asked, ids, paper, *_ = Entry(*entry)
     described = to_json(to_row(paper)) if paper and not ids else None
     return replace_surrogates(asked), ids_row(ids), described
 

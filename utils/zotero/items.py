@@ -30,6 +30,7 @@ _FIELD_MAX_CHARS = 2_000
 _ABSTRACT_MAX_CHARS = 100_000
 _MAX_CREATORS = 1_000
 _EXTRA_LINE = re.compile(r"\s*(PMID|PMCID|DOI|arXiv)\s*:\s*(\S+)", re.I)
+_CITATION_KEY = re.compile(r"^\s*Citation Key\s*:\s*(\S+)", re.I | re.M)
 _DATE = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)?")
 _YEAR = re.compile(r"\b[12]\d{3}\b")
 _ID_NAMES: dict[str, IdName] = {"pmid": "pmid", "pmcid": "pmcid", "doi": "doi", "arxiv": "arxiv"}
@@ -67,11 +68,20 @@ def item_to_paper(item: Item) -> Paper:
 
 def items_to_entries(items: Iterable[Item]) -> list[Entry]:
     """Return the papers among items, as every list of papers gives them."""
-    return [
-        paper_to_entry(item_to_paper(item), f"Zotero item {_get_text(item, 'key')}")
-        for item in items
-        if is_paper(item)
-    ]
+    return [_item_to_entry(item) for item in items if is_paper(item)]
+
+
+def _item_to_entry(item: Item) -> Entry:
+    paper = item_to_paper(item)
+    entry = paper_to_entry(paper, f"Zotero item {_get_text(item, 'key')}")
+    return entry._replace(record=paper, key=_read_citation_key(item))
+
+
+def _read_citation_key(item: Item) -> str:
+    """Return the citation key: Zotero's own field, or the line of Better BibTeX in *Extra*."""
+    extra = str(item.get("extra") or "")[:_ABSTRACT_MAX_CHARS]
+    found = _CITATION_KEY.search(extra)
+    return _get_text(item, "citationKey") or (found[1][:_FIELD_MAX_CHARS] if found else "")
 
 
 def is_paper(item: Item) -> bool:
