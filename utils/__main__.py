@@ -60,7 +60,7 @@ def _begin_logs(settings: Settings) -> None:
     try:
         set_up_logs(settings, in_words=True)
     except PaperError as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{error.text}\n")
 
 
 if __name__ == "__main__":

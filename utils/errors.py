@@ -36,6 +36,7 @@ from __future__ import annotations
 from typing import Any
 
 from .command_line import command_line, install_command
+from .python_calls import to_python_calls
 
 
 class PaperError(Exception):
@@ -68,8 +69,14 @@ class PaperError(Exception):
         """The next steps for the reader, in one text."""
         return " ".join(self.hints)
 
-    def __str__(self) -> str:
+    @property
+    def text(self) -> str:
+        """The message and the hints, with commands as they are typed in a shell."""
         return f"{self.message} {self.hint}".strip()
+
+    def __str__(self) -> str:
+        """Return the message and the hints for a reader in Python: methods for commands."""
+        return to_python_calls(self.text)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Exceptions cross process borders (PDF readers); the default loses keyword arguments.

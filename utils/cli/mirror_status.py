@@ -53,7 +53,7 @@ def find_published(generations: Generations) -> tuple[Generation | None, str]:
     try:
         return generations.get_published(), ""
     except NotFound as error:
-        return None, str(error)
+        return None, error.text
 
 
 def describe_generation(generation: Generation) -> str:

@@ -158,7 +158,7 @@ def print_unread_identifier(text: str, as_json: bool) -> int:
 
     wrong = build_unread_error(text)
     shown = one_line(text)[:80]
-    say({"paper": shown, **wrong.envelope()} if as_json else f"✗ {shown}: {wrong}", as_json)
+    say({"paper": shown, **wrong.envelope()} if as_json else f"✗ {shown}: {wrong.text}", as_json)
     return wrong.exit_code
 
 

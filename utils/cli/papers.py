@@ -162,7 +162,7 @@ def _download_papers(args: argparse.Namespace, library: Library) -> int:
         if isinstance(outcome, PaperError):
             statuses.append(outcome.exit_code)
             row = {"paper": str(ids), **outcome.envelope()}
-            shown = str(outcome).removeprefix(f"{ids} ")
+            shown = outcome.text.removeprefix(f"{ids} ")
             say(row if args.json else f"✗ {ids}: {shown}", args.json)
         else:
             statuses.append(0 if outcome.stored.kind == "full_text" else NO_FULL_TEXT)

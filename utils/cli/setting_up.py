@@ -160,7 +160,7 @@ def _ask_valid(
         try:
             _check_values({name: answer})
         except BadRequest as error:
-            note(str(error))
+            note(error.text)
         else:
             return {name: answer}
 
@@ -199,7 +199,7 @@ def _connect_hosts(values: Mapping[str, str], args: argparse.Namespace, *, asks:
         try:
             change = plan_change(host, file, entry)
         except PaperError as error:
-            note(f"{host.name}: {error}")
+            note(f"{host.name}: {error.text}")
             continue
         if change.difference:
             _write_change(change, f"\n{host.name}:\n{change.difference}", args, asks=asks)

@@ -281,7 +281,7 @@ def _configured_model(corpus: Corpus) -> tuple[str, str]:
     try:
         return embedder.model, trouble
     except EmbeddingsFailed as error:
-        return "", trouble or str(error)
+        return "", trouble or error.text
 
 
 def _index_warnings(passages: int, contents: FinderStatus, trouble: str) -> list[str]:

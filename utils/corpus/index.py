@@ -152,7 +152,7 @@ class _IndexRun:
             try:
                 self.facts["model"] = embedder.model
             except EmbeddingsFailed as error:
-                trouble = str(error)
+                trouble = error.text
             else:
                 return embedder
         self._warn(f"Indexed by words alone: {trouble}")
@@ -208,7 +208,7 @@ class _IndexRun:
         try:
             passages = text.cut(self.corpus.shelf)
         except StoreFailed as error:
-            self._warn(f"Left as it was: {error}")
+            self._warn(f"Left as it was: {error.text}")
             return
         old = {} if old_digest is None else {p.uuid: p for p in self.database.passages_of(text.key)}
         # A run was killed here: which passages the finder has is unknown.

@@ -127,7 +127,7 @@ class ModelSource:
             else:
                 self._find_folder_files()
         except EmbeddingsFailed as error:
-            return str(error)
+            return error.text
         return ""
 
     @property

@@ -225,7 +225,7 @@ def _rerank(
     try:
         scores = reranker.score_passages(question, [one.passage.embedding_text for one in best])
     except EmbeddingsFailed as trouble:
-        return found, [f"Not put in order once more: {trouble}"]
+        return found, [f"Not put in order once more: {trouble.text}"]
     scale = _JUST_BEHIND_FACTOR * min(scores) / rest[0].score if rest and rest[0].score > 0 else 0.0
     made = [replace(one, score=score) for one, score in zip(best, scores, strict=True)]
     made += [replace(one, score=one.score * scale) for one in rest]

@@ -213,7 +213,7 @@ class Audit:
             try:
                 judged_text = self.shelf.verdicts.state(judged_text)
             except NotFound as gone:
-                return _to_result(stored, "not_read", was, was, str(gone))
+                return _to_result(stored, "not_read", was, was, gone.text)
             jobs = jobs or update_ledgers(ledgers, judged_text)
         return _to_result(judged_text, "changed", was, now, judged_text.evidence, jobs)
 

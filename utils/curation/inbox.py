@@ -168,7 +168,7 @@ class Inbox:
         except FileNotFoundError:
             return None
         except BadContent as bad:
-            return InboxResult(display_name(path), "rejected", str(bad))
+            return InboxResult(display_name(path), "rejected", bad.text)
         return match or _to_unmatched(match)
 
     # -- whether it is that ------------------------------------------------------------------
@@ -180,7 +180,7 @@ class Inbox:
         except FileNotFoundError:  # another process was faster
             return None
         except BadContent as bad:
-            return InboxResult(display_name(match.path), "rejected", str(bad))
+            return InboxResult(display_name(match.path), "rejected", bad.text)
         judged = self.matcher.judge(match, found)
         if len(judged.fitting) > 1:
             names = " or ".join(str(paper.ids) for paper, _ in judged.fitting)
@@ -221,7 +221,7 @@ class Inbox:
         troubles = [outcome for outcome in outcomes if isinstance(outcome, PaperError)]
         for trouble in troubles:
             if not isinstance(trouble, NotFound | BadRequest):
-                return InboxResult(name, "postponed", str(trouble), str(match.names[0]))
+                return InboxResult(name, "postponed", trouble.text, str(match.names[0]))
         if match.foreign and all(bad.outcome == "wrong_paper" for _, bad in refused):
             return None  # some other file of theirs
         if refused:

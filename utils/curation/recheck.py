@@ -242,7 +242,7 @@ class _Recheck:
         troubles = [o for _, o in outcomes if not isinstance(o, Paper | NotFound)]
         self.failed = self.failed + 1 if len(troubles) == len(batch) else 0
         if self.failed:
-            self.why = str(troubles[0])
+            self.why = troubles[0].text
         self.known_ids = next((p.ids for p, o in outcomes if isinstance(o, Paper)), self.known_ids)
         return outcomes
 
@@ -250,7 +250,7 @@ class _Recheck:
 
     def _report_news(self, paper: _ShelfEntry, outcome: Paper | PaperError) -> Iterator[Change]:
         if isinstance(outcome, PaperError):
-            yield self._to_change(paper, "could_not_tell", str(outcome))
+            yield self._to_change(paper, "could_not_tell", outcome.text)
             return
         stored = self.shelf.find_by_file(paper.file)
         if stored is None:  # deleted, or joined with another, since the list was made

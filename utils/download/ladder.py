@@ -208,7 +208,7 @@ class Ladder:
             self.shelf.quarantine(step.paper.ids, candidate, bad.outcome, bad.message)
             if part := bad.details.get("copy"):
                 step.copies.append(Copy(**part))
-            step.note(rung.via, bad.outcome, str(bad), candidate.url, candidate.status)
+            step.note(rung.via, bad.outcome, bad.text, candidate.url, candidate.status)
             return False
         step.fetched, step.document = candidate, document
         outcome, detail = "saved", document.evidence

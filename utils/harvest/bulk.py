@@ -445,7 +445,7 @@ class _Run:
                 error
             ):  # affects all papers until a person fixes the problem; they stay pending
                 raise
-            self.ledger.fail(number, _explain_error(error), str(error), unrecorded)
+            self.ledger.fail(number, _explain_error(error), error.text, unrecorded)
         except Exception as bug:
             log.exception("Number %s of %s failed", number, self.ledger.path.stem)
             why = f"Papershelf has a bug: {bug!r}. Please report it."

@@ -568,7 +568,7 @@ def list_jobs(ladder: Ladder) -> list[Job]:
             with closing(Ledger(path)) as ledger:
                 jobs.append(ledger.job())
         except StoreFailed as damaged:  # still list the other jobs
-            log.warning("%s", damaged)
+            log.warning("%s", damaged.text)
     return sorted(jobs, key=lambda job: job.begun_at, reverse=True)
 
 

@@ -158,7 +158,7 @@ def _repeat_after_resets(ask: Callable[Params, Result]) -> Callable[Params, Resu
             except Unreachable as error:
                 if not error.details.get("reset") or next(left) <= 0:
                     raise
-                log.debug("%s Asking again at once.", error)
+                log.debug("%s Asking again at once.", error.text)
 
     return ask_again
 

@@ -151,7 +151,7 @@ def _check_identified(
     if isinstance(found, PaperError) and not isinstance(found, NotFound):
         stored = shelf.find(reference.ids)
         if not (stored and stored.paper.title):
-            return CheckedReference(reference, "could_not_tell", said=str(found))
+            return CheckedReference(reference, "could_not_tell", said=found.text)
         said = f"By the record on the shelf of {stored.saved_at[:10]}: {found.message}"
         found = stored.paper
     if isinstance(found, PaperError):
@@ -322,7 +322,7 @@ def _search_by_words(
     try:
         return list(resolve_entries(entries, web, sources)) if entries else []
     except NotConfigured as missing:
-        return [Resolution(one.asked, "could_not_tell", message=str(missing)) for one in entries]
+        return [Resolution(one.asked, "could_not_tell", message=missing.text) for one in entries]
 
 
 def _format_query(reference: Reference) -> str:

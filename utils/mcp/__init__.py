@@ -90,7 +90,7 @@ def serve(**options: Any) -> int:
 
             listen(settings)
     except PaperError as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{error.text}\n")
         return error.exit_code
     import anyio
 

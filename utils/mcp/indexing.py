@@ -87,7 +87,7 @@ class Indexing:
             for progress in self._library.corpus.index():
                 self._progress = progress
         except PaperError as error:
-            log.warning("Indexing stopped: %s", error)
+            log.warning("Indexing stopped: %s", error.text)
             return error
         except Exception as bug:
             # A thread dies silently: whoever waits for it gets the error.

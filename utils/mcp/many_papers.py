@@ -176,7 +176,7 @@ def _is_held(name: str, library: Library) -> bool:
 def _outcome_message(outcome: Download | PaperError | None) -> str:
     """Return a sentence about how a download ended."""
     if isinstance(outcome, PaperError):
-        return str(outcome)
+        return outcome.text
     return outcome.message if outcome else "Still downloading: call again in a minute."
 
 
@@ -354,6 +354,6 @@ def _cite_each(library: Library, papers: Sequence[str], style: str) -> list[dict
     """Return a reference for each paper, or the reason for its absence."""
     cited = library.cite(papers, style)
     return [
-        {"paper": name} | ({"why": str(one)} if isinstance(one, PaperError) else {"reference": one})
+        {"paper": name} | ({"why": one.text} if isinstance(one, PaperError) else {"reference": one})
         for name, (_, one) in zip(papers, cited, strict=True)
     ]

@@ -89,7 +89,7 @@ class FormPrompt(Prompt):
             return self.write(self.tools, **_fill_in(self.blanks, arguments or {}))
         except PaperError as error:
             # NOTSET: an expected error is no news for the log.
-            raise PromptError(str(error), log_level=logging.NOTSET) from error
+            raise PromptError(error.text, log_level=logging.NOTSET) from error
 
 
 def _fill_in(blanks: Mapping[str, Blank], written: Mapping[str, object]) -> dict[str, str]:

@@ -76,7 +76,7 @@ def _quote_row(text: str, paper: str, corpus: Corpus | MirrorPassages) -> dict[s
     try:
         found = corpus.verify_quote(text, split_handle(paper)[0])
     except PaperError as error:
-        return {"verdict": "unclear", "why": str(error)}
+        return {"verdict": "unclear", "why": error.text}
     if not found.found:
         return {"verdict": "absent"}
     words = found.printed[:_FOUND]

@@ -140,7 +140,7 @@ def readable(function: Callable[P, Any]) -> Callable[P, Awaitable[Any]]:
         try:
             return function(*args, **options)
         except PaperError as error:
-            raise ResourceError(str(error), log_level=logging.NOTSET) from error
+            raise ResourceError(error.text, log_level=logging.NOTSET) from error
 
     @functools.wraps(function)
     async def read_in_thread(*args: P.args, **options: P.kwargs) -> Any:

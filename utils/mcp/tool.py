@@ -126,7 +126,7 @@ class Tool(FunctionTool):
             structure = nothing.row()
         except PaperError as error:
             # At this level FastMCP logs nothing: the error is the caller's, and in the answer.
-            raise ToolError(str(error), log_level=logging.NOTSET) from error
+            raise ToolError(error.text, log_level=logging.NOTSET) from error
         return answer(structure, untrusted=self.untrusted)
 
     def _checked_call(self, arguments: dict[str, Any]) -> Any:

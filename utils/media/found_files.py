@@ -88,7 +88,7 @@ class FoundFiles:
         except NotAvailable as error:
             return [], error.message
         except PaperError as error:
-            return [], str(error)
+            return [], error.text
         return [
             FoundFile(*file, license_, partial(fetch_media, file, pmcid, self._web))
             for file in files

@@ -227,7 +227,7 @@ def open_citations(settings: Settings, *, fresh: bool = False) -> Citations | No
     try:
         found = Citations(folder)
     except PaperError as error:
-        log.warning("The mirror's citations were not asked: %s", error)
+        log.warning("The mirror's citations were not asked: %s", error.text)
         return None
     made_at = datetime.fromisoformat(found.table.made_at).timestamp()
     usable = not fresh or settings.papers_offline or is_fresh(made_at, DAYS)

@@ -61,7 +61,7 @@ def records(wanted: Iterable[Ids], settings: Settings) -> dict[Ids, Paper]:
         found = read_papers(set(pmids.values()), generations)
         return {ids: found[pmid] for ids, pmid in pmids.items() if pmid in found}
     except PaperError as error:
-        log.warning("The mirror was not asked: %s", error)
+        log.warning("The mirror was not asked: %s", error.text)
         return {}
 
 
@@ -132,7 +132,7 @@ def _find_articles(
         try:
             fetched = read_fetched(bundle, f"PMC{pmcid}.{row['version']}")
         except PaperError as error:
-            log.warning("The mirror of PMC lacks PMC%s: %s", pmcid, error)
+            log.warning("The mirror of PMC lacks PMC%s: %s", pmcid, error.text)
             continue
         found[ids] = replace(fetched, via=VIA)
     return found

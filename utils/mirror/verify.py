@@ -195,7 +195,7 @@ def _check_rows(
     try:
         again = generations.make(files, generation.missing, place)
     except StoreFailed as error:
-        return Verified(generation.name, (str(error),))
+        return Verified(generation.name, (error.text,))
     faults = []
     if again.digest != generation.digest:
         faults.append(f"its digest is {again.digest}, not {generation.digest}")

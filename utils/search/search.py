@@ -303,7 +303,7 @@ def _to_source_answer(
         message = f"{label} was not there within {longest_s:.0f} s: {missing}"
         return SourceAnswer(source.name, "slow", query=wish.text, message=message)
     if isinstance(answer, PaperError):
-        message = str(answer) if label in answer.message else f"{label}: {answer}"
+        message = answer.text if label in answer.message else f"{label}: {answer.text}"
         return SourceAnswer(source.name, _classify_error(answer), query=wish.text, message=message)
     return SourceAnswer(
         source.name,

@@ -87,7 +87,7 @@ class Reconciler:
                     safe_files.delete_stale_parts(folder)
                 self.catalogue.set_note("swept", str(time.time()))
         except StoreFailed as error:
-            log.warning("The shelf is only read: %s", error)
+            log.warning("The shelf is only read: %s", error.text)
 
     def clear_away(self, failed: bool = False) -> None:
         """Delete superseded files, and finish the changes of killed writers.
@@ -194,7 +194,7 @@ class Reconciler:
                     self._remove_files(entry.file, text=False)
                     self.writer.note_change(None)
         except StoreFailed as error:
-            log.warning("The catalogue is behind the files: %s", error)
+            log.warning("The catalogue is behind the files: %s", error.text)
         return found
 
     def missing_files(self) -> frozenset[str]:
@@ -418,7 +418,7 @@ def compare(record: Record, path: Path, writer: ShelfWriter) -> Record | None:
     try:
         return _restore_or_judge(record, data, ours, writer)
     except StoreFailed as error:
-        log.warning("%s is damaged and cannot be made again: %s", path.name, error)
+        log.warning("%s is damaged and cannot be made again: %s", path.name, error.text)
         return None
 
 

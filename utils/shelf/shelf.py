@@ -199,7 +199,7 @@ class Shelf:
             entered = self._writer.register(found, fresh=False)
             self._stock.clear_away()
         except StoreFailed as error:
-            log.warning("%s is read without being catalogued: %s", found.file, error)
+            log.warning("%s is read without being catalogued: %s", found.file, error.text)
             return found.stored
         return entered.stored
 
@@ -611,7 +611,7 @@ class Shelf:
             try:
                 self._stock.rebuild()
             except StoreFailed as error:
-                log.warning("The shelf is only read, and listed as it is: %s", error)
+                log.warning("The shelf is only read, and listed as it is: %s", error.text)
         return True
 
     def _ready(self, create: bool = False) -> bool:
