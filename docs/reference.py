@@ -292,6 +292,14 @@ def commands() -> str:
     )
 
 
+def parameters() -> str:
+    """Return the table of parameters: one idea a row, with its name at each door."""
+    from docs.parameters import list_rows
+
+    heads = ("shell", "Python", "MCP", "why a name differs")
+    return f"{ABOUT_PARAMETERS}\n\n{table(heads, list_rows())}"
+
+
 def members() -> str:
     """Return library, namespaces, results and public names, for mkdocstrings to document."""
     import utils
@@ -321,6 +329,10 @@ WHERE_SETTINGS_ARE = """Where several places have a setting, the first of these 
 
 A key can be kept in a file of its own. The variable with `_FILE` at its end names that file, as in
 `NCBI_API_KEY_FILE=/run/secrets/ncbi`. A blank value counts as unset."""
+ABOUT_PARAMETERS = (
+    "Each idea has one name. The shell writes it as `--output`, Python and MCP as `output`; "
+    "`--no-widen` is `widen=False`."
+)
 ABOUT_DEVIATIONS = (
     "What the reference documents ask for and the product does differently, with the reason. "
     "`python -m quality.conformance` lists every requirement."
@@ -349,6 +361,7 @@ _SITE = {
     "databases": ("Entrez databases", {"": databases}),
     "deviations": ("Deviations", {"": SECTIONS["Deviations"]}),
     "python": ("Python", {"": members}),
+    "parameters": ("Parameters of the three doors", {"": parameters}),
 }
 _INTRODUCTION = f"""# Technical reference
 

@@ -111,7 +111,7 @@ def _stage(a: Arguments) -> list[str]:
 
 
 def _staged(library: Any, a: Arguments) -> Any:
-    pages = library.entrez.pages(a["database"], a.get("ids", ""), term=a.get("term", ""))
+    pages = library.entrez.pages(a["database"], a.get("ids", ""), query=a.get("term", ""))
     return asdict(library.datasets.stage(pages))
 
 
@@ -294,7 +294,7 @@ OPERATIONS = {
     ),
     "passages": Operation(
         "rag_search",
-        lambda a: ["find", a["query"], *_options(a, top_k="--top-k"), *["--no-quality"] * (a.get("quality_bias") is False)],
+        lambda a: ["find", a["query"], *_options(a, top_k="--top-k"), *["--no-quality-bias"] * (a.get("quality_bias") is False)],
         _passages,
     ),
     "corpus_record": Operation(

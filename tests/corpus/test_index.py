@@ -341,7 +341,7 @@ def test_a_finder_that_lost_everything_is_filled_again(corpus: Corpus) -> None:
 def test_the_time_being_up_leaves_the_rest_for_the_next_run(corpus: Corpus, clock: Any) -> None:
     corpus.database.upsert([record(str(n), "Other words.") for n in range(1, 1401)])
     told = []
-    for step in corpus.index(longest_s=60):
+    for step in corpus.index(wait_s=60):
         told.append(step)
         clock.sleep(50)
     last = told[-1]

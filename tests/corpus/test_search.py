@@ -236,13 +236,13 @@ def test_papers_that_wait_to_be_indexed_are_counted(corpus):
 
 @pytest.mark.parametrize("by", ["both", "words", "meaning"])
 def test_an_empty_corpus_is_an_error_with_a_next_step(corpus, by):
-    with pytest.raises(StoreFailed, match=r"corpus sync"):
+    with pytest.raises(StoreFailed, match=r"corpus\.sync"):
         corpus.find("corals", by=by)
 
 
 def test_an_empty_index_is_an_error_with_a_next_step(corpus):
     corpus.database.upsert([paper("1")])
-    with pytest.raises(StoreFailed, match=r"corpus index"):
+    with pytest.raises(StoreFailed, match=r"corpus\.index"):
         corpus.find("corals")
 
 
@@ -309,7 +309,7 @@ def test_a_record_is_looked_up_by_the_name_a_search_answers(corpus):
     assert corpus.record("2").version == 1
     corpus.database.upsert([paper("2", title="Another", revised="2025-01-01")])
     assert corpus.record("pmid:2").version == 2
-    with pytest.raises(NotFound, match=r"corpus sync"):
+    with pytest.raises(NotFound, match=r"corpus\.sync"):
         corpus.record("pmid:999")
     with pytest.raises(BadRequest):
         corpus.record("doi:10.1000/a")

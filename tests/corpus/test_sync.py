@@ -255,7 +255,7 @@ def test_more_than_pubmed_hands_out(database, settings, monkeypatch):
     monkeypatch.setattr("utils.corpus.sync._MAX_SWEPT_HITS", 4000)
     with World(crowd=10_500) as world:
         web = web_of(world, settings)
-        assert sync_query("k", TERM, database, web, longest_s=0.0).unfinished
+        assert sync_query("k", TERM, database, web, wait_s=0.0).unfinished
         assert sync_query("k", TERM, database, web).inserted == 10_500
         monkeypatch.setattr("utils.corpus.sync._MAX_SWEPT_HITS", 30_000)
         assert sync_query("k", TERM, database, web, full=True).skipped == 10_500
@@ -297,12 +297,12 @@ def test_a_search_that_fails_is_an_error_and_not_an_empty_answer(database, web, 
 def test_a_short_call_is_taken_up_where_it_stopped(database, web, crowd, monkeypatch):
     monkeypatch.setattr("utils.corpus.sync_jobs._PAGE", 7)
     told = []
-    first = done = sync_query("k", TERM, database, web, longest_s=0.0)
+    first = done = sync_query("k", TERM, database, web, wait_s=0.0)
     while done.unfinished:
         told.append((database.counts().records, len(database.members("k")), done.inserted))
         assert done.job_id == first.job_id
         assert database.checkpoint("k") is None
-        done = sync_query("k", TERM, database, web, longest_s=0.0)
+        done = sync_query("k", TERM, database, web, wait_s=0.0)
     assert sorted(set(told)) == [(n, n, n) for n in (0, 7, 14, 21, 28, 30)]
     assert (done.job_id, done.inserted) == (first.job_id, 30)
     asked = fetched(crowd)
@@ -316,7 +316,7 @@ def test_records_that_fail_while_others_are_merged_are_fetched_before_the_waterm
     monkeypatch.setattr("utils.corpus.sync_jobs._PAGE", 7)
     crowd.mood("down", "eutils", path="efetch", times=5)
     while not database.counts().records:
-        assert sync_query("k", TERM, database, web, longest_s=0.0).unfinished
+        assert sync_query("k", TERM, database, web, wait_s=0.0).unfinished
     done = sync_query("k", TERM, database, web)
     assert (done.inserted, done.unfinished) == (30, False)
     assert database.checkpoint("k").last_edat == "2023-01-03"
@@ -341,7 +341,7 @@ def test_who_ends_the_job_of_another_call_sees_what_changed_since(database, sync
 def test_another_term_gives_up_what_is_half_merged(database, web, crowd, monkeypatch):
     monkeypatch.setattr("utils.corpus.sync_jobs._PAGE", 7)
     while len(database.members("k")) < 14:
-        assert sync_query("k", TERM, database, web, longest_s=0.0).unfinished
+        assert sync_query("k", TERM, database, web, wait_s=0.0).unfinished
     term = f"{FIRST}[uid] OR {LAST}[uid]"
     done = sync_query("k", term, database, web)
     assert proved(done, 2)

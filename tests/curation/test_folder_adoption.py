@@ -247,7 +247,7 @@ def test_without_look_ups_only_papers_on_the_shelf_are_known(library, world, fol
     put(folder, "a.pdf", pdf_of(record))
     put(folder, "b.pdf", pdf_of(other))
     asked = len(world.requests)
-    done = adopted(library, folder, asks_sources=False)
+    done = adopted(library, folder, lookup=False)
     assert {name: one.state for name, one in done.items()} == {"a.pdf": "filed", "b.pdf": "unknown"}
     assert "--no-lookup" in done["b.pdf"].detail
     assert len(world.requests) == asked
@@ -310,7 +310,7 @@ def test_a_reference_file_says_which_paper_a_file_is_without_a_look_up(library, 
     put(folder, "storage/ABCD/x.pdf", pdf_of(record))
     put(folder, "library.bib", reference(record, "home/roe/storage/ABCD/x.pdf").encode())
     asked = len(world.requests)
-    [one] = adopted(library, folder, asks_sources=False).values()
+    [one] = adopted(library, folder, lookup=False).values()
     assert (one.state, one.paper) == ("filed", f"doi:{record.doi.lower()}")
     assert len(world.requests) == asked
 
@@ -326,9 +326,9 @@ def test_a_reference_file_that_attaches_the_wrong_file_is_not_believed(library, 
 def test_another_reference_file_has_undecided_files_read_again(library, world, folder):
     record = world.paper("paywall")
     put(folder, "x.pdf", pdf_of(record))
-    assert states(library, folder, asks_sources=False) == {"x.pdf": "unknown"}
+    assert states(library, folder, lookup=False) == {"x.pdf": "unknown"}
     listing = put(folder.parent, "library.bib", reference(record, "x.pdf").encode())
-    found = states(library, folder, asks_sources=False, references=[listing])
+    found = states(library, folder, lookup=False, references=[listing])
     assert found == {"x.pdf": "filed"}
 
 
@@ -374,7 +374,7 @@ from tests.killed import doom
 from utils import Library
 library = Library(papers_dir=sys.argv[1])
 doom(int(sys.argv[3]))
-list(library.upkeep.adopt(sys.argv[2], asks_sources=False))
+list(library.upkeep.adopt(sys.argv[2], lookup=False))
 """
 
 
@@ -392,7 +392,7 @@ def test_a_killed_run_is_continued_without_loss(library, world, folder, step):
     killed = run([sys.executable, "-c", KILLED, shelf, str(folder), str(step)], cwd=ROOT)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
 
-    done = adopted(library, folder, asks_sources=False)
+    done = adopted(library, folder, lookup=False)
     assert {name: one.state for name, one in done.items()} == {"0.pdf": "filed", "1.pdf": "filed"}
     assert library.list_papers()[0] == 2
     for record, one in zip(records, done.values(), strict=True):

@@ -140,7 +140,7 @@ def test_one_is_found_by_its_name_and_by_characters_of_the_file(library, jats):
     third = places.anchors[2]
     assert places.named(third.name.upper()) == third
     assert places.named(f"{third.start + 5}:{third.start + 9}") == third
-    with pytest.raises(BadRequest, match="--source"):
+    with pytest.raises(BadRequest, match=r"texts\.places"):
         places.named("p-00000000")
 
 

@@ -31,14 +31,14 @@ def test_the_shelf_lists_its_papers_by_words_author_and_identifier(browser, save
     assert titles(browser.get("/")) == ["Ferns in shade", "Moss and light"]
     assert titles(browser.get("/", text="lig")) == ["Moss and light"]
     assert titles(browser.get("/", text="10.1000/fern")) == ["Ferns in shade"]
-    assert titles(browser.get("/", sort="title")) == ["Ferns in shade", "Moss and light"]
+    assert titles(browser.get("/", sort_by="title")) == ["Ferns in shade", "Moss and light"]
     empty = browser.get("/", text="moss", retracted="1")
     assert "The filter for retracted papers leaves no papers. Without it: 1." in empty.text
 
 
 def test_a_wrong_filter_is_explained(browser, save):
     save(TEXT, doi="10.1000/moss")
-    page = browser.get("/", year_from="soon")
+    page = browser.get("/", min_date="soon")
     assert page.status_code == 400
     assert "&#39;soon&#39; is not a valid year." in page.text
 

@@ -337,7 +337,7 @@ def told(ask: Callable[[], object]) -> tuple[str, ...]:
 async def test_the_hint_of_a_long_search_can_be_followed(settings):
     """Over MCP pages are cut to what fits; the word is the same there and in Python."""
     library = Library(**settings, mcp_toolsets=("entrez",))
-    said = told(lambda: library.entrez.search("gene", "human", most=20_000))
+    said = told(lambda: library.entrez.search("gene", "human", max_results=20_000))
     assert "set keep" in " ".join(said)
     assert library.entrez.search("gene", "human", keep=True).history
     asked = {"operation": "search", "database": "gene", "term": "human", "keep": True}

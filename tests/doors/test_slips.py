@@ -222,13 +222,14 @@ PYTHON = {
     "a month 13": (
         lambda one: one.search("moss", min_date="2024-13"), BadRequest, "For example 2020-01-31"),
     "years in the wrong order": (
-        lambda one: one.list_papers(year_from=2024, year_to=2020), BadRequest, "Swap them"),
+        lambda one: one.list_papers(min_date=2024, max_date=2020), BadRequest, "Swap them"),
     "an unknown style": (
         lambda one: one.cite(["7"], style="harvrd"), BadRequest, "Styles: apa"),
     "a style as a list": (
         lambda one: one.cite(["7"], style=["apa"]), Wrong, "style must be text, not list"),
     "a misspelt source": (
-        lambda one: one.search_papers("moss", among=["pubmd"]), BadRequest, "Did you mean pubmed"),
+        lambda one: one.search_papers("moss", sources=["pubmd"]),
+        BadRequest, "Did you mean pubmed"),
     "a misspelt kind of object": (
         lambda one: one.objects("7", kinds=["figurs"]), BadRequest, "Did you mean figure?"),
     "no reason": (

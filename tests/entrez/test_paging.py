@@ -23,7 +23,7 @@ def asked(world, path):
 
 def test_every_record_of_a_search_comes_once_in_few_requests(entrez, world):
     told = []
-    pages = entrez.pages("snp", term="all[filter]", progress=lambda *done: told.append(done))
+    pages = entrez.pages("snp", query="all[filter]", progress=lambda *done: told.append(done))
     assert (pages.total, pages.wanted, pages.form) == (1200, 1200, "docsum_json")
     assert pages.made_by == "all[filter]"
     assert uids_of(pages) == [str(268 + n) for n in range(1200)]
@@ -61,7 +61,7 @@ def test_a_history_is_staged_from(entrez):
     ],
 )  # fmt: skip
 def test_each_database_has_its_form(entrez, database, options, form):
-    pages = entrez.pages(database, term="all[filter]", **options)
+    pages = entrez.pages(database, query="all[filter]", **options)
     got = list(pages)
     assert {page.form for page in got} == {pages.form} == {form} <= set(FORMS)
     assert not pages.not_found
@@ -92,16 +92,16 @@ def test_articles_of_pmc_that_are_not_to_be_had_are_named(entrez, world):
 
 
 def test_more_records_than_wanted_are_told_and_left(entrez, world):
-    pages = entrez.pages("snp", term="all[filter]", most=600)
+    pages = entrez.pages("snp", query="all[filter]", max_results=600)
     assert (pages.total, pages.wanted) == (1200, 600)
     assert "1,200 records; the first 600" in pages.warnings[0]
     assert len(uids_of(pages)) == 600
-    pages = entrez.pages("gene", range(672, 690), most=5)
+    pages = entrez.pages("gene", range(672, 690), max_results=5)
     assert uids_of(pages) == ["672", "673", "674", "675", "676"]
 
 
 def test_words_that_were_not_found_are_passed_on(entrez, monkeypatch, world):
-    pages = entrez.pages("gene", term="human[sonnet]")
+    pages = entrez.pages("gene", query="human[sonnet]")
     assert any("sonnet" in warning for warning in pages.warnings)
 
 
@@ -109,10 +109,11 @@ def test_words_that_were_not_found_are_passed_on(entrez, monkeypatch, world):
     ("options", "word"),
     [
         ({}, "No identifiers"), ({"ids": "BRCA1"}, "Search"),
-        ({"term": "a", "ids": "1"}, "one of them"), ({"term": "a", "most": 0}, "most"),
+        ({"query": "a", "ids": "1"}, "one of them"),
+        ({"query": "a", "max_results": 0}, "max_results"),
         ({"ids": "1", "rettype": "gene_table"}, "plain text"),
         ({"ids": "1", "history": "h_0000000000000000"}, "one of them"),
-        ({"ids": "1", "most": 100_001}, "100,000"),
+        ({"ids": "1", "max_results": 100_001}, "100,000"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_staged_is_refused_at_once(entrez, options, word):
@@ -124,12 +125,12 @@ def test_what_cannot_be_staged_is_refused_at_once(entrez, options, word):
 
 def test_a_term_without_a_hit_is_no_mistake_of_the_caller(entrez):
     with pytest.raises(NotFound, match="finds nothing") as missed:
-        entrez.pages("gene", term="zzqqx")
+        entrez.pages("gene", query="zzqqx")
     assert missed.value.hints
 
 
 def test_an_answer_that_is_missing_is_raised_not_skipped(entrez, world):
-    pages = entrez.pages("snp", term="all[filter]")
+    pages = entrez.pages("snp", query="all[filter]")
     world.mood("down", "eutils", path="retstart=1000")
     seen = []
     with pytest.raises(Unreachable):
@@ -138,7 +139,7 @@ def test_an_answer_that_is_missing_is_raised_not_skipped(entrez, world):
 
 
 def test_a_history_forgotten_on_the_way_is_told(entrez, world):
-    pages = entrez.pages("snp", term="all[filter]")
+    pages = entrez.pages("snp", query="all[filter]")
     world.reset()
     with pytest.raises(NotFound, match="forgotten"):
         list(pages)
@@ -189,7 +190,7 @@ def test_more_papers_than_pubmed_hands_out_come_slice_by_slice(settings):
     with World(crowd=10_400) as world:
         addresses = {name.lower(): value for name, value in world.environment().items()}
         entrez = Library(**{**settings, **addresses}).entrez
-        pages = entrez.pages("pubmed", term="crowd[ti]", rettype="docsum", most=10_200)
+        pages = entrez.pages("pubmed", query="crowd[ti]", rettype="docsum", max_results=10_200)
         found = uids_of(pages)
     assert pages.total == 10_400
     assert len(set(found)) == len(found) == pages.wanted == 10_200

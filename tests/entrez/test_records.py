@@ -39,7 +39,7 @@ def test_summaries_come_in_the_order_asked_for(entrez):
 def test_never_more_than_asked_and_all_of_it_in_the_end(entrez):
     seen, start = [], 0
     while start is not None:
-        page = entrez.summary("snp", range(268, 300), start=start, most=9, max_chars=4_000)
+        page = entrez.summary("snp", range(268, 300), start=start, max_results=9, max_chars=4_000)
         assert len(page.records) <= 9
         assert sum(len(to_plain_json(one.fields)) for one in page.records) <= 4_000
         seen += [int(one.uid) for one in page.records]
@@ -56,7 +56,8 @@ def test_a_long_record_names_the_fields_that_had_no_room(entrez):
     assert page.next_start == 1
 
 
-@pytest.mark.parametrize("options", [{"most": 0}, {"most": 501}, {"max_chars": 9}, {"start": -1},
+@pytest.mark.parametrize("options", [{"max_results": 0}, {"max_results": 501},
+                                     {"max_chars": 9}, {"start": -1},
                                      {"start": 1}, {"history": "h_0000000000000000"}])  # fmt: skip
 def test_numbers_that_cannot_be_are_refused(entrez, world, options):
     with pytest.raises(BadRequest) as refused:
@@ -129,7 +130,9 @@ def whole(entrez, most, max_chars, **options):
     """All texts of calls that follow next_start and next_offset."""
     start, offset, texts = 0, 0, []
     while start is not None:
-        got = entrez.fetch(**options, start=start, offset=offset, most=most, max_chars=max_chars)
+        got = entrez.fetch(
+            **options, start=start, offset=offset, max_results=most, max_chars=max_chars
+        )
         assert len(got.text) <= max_chars
         texts.append(got)
         start, offset = got.next_start, got.next_offset
@@ -140,7 +143,7 @@ def whole(entrez, most, max_chars, **options):
 def test_parts_that_follow_next_start_are_the_whole(entrez, world, max_chars):
     options = {"database": "protein", "ids": range(6552299, 6552311), "rettype": "gp"}
     texts = whole(entrez, 5, max_chars, **options)
-    everything = entrez.fetch(**options, most=200, max_chars=1_000_000)
+    everything = entrez.fetch(**options, max_results=200, max_chars=1_000_000)
     assert "".join(one.text for one in texts) == everything.text
     assert everything.records == 12
     # What is read on in is not fetched again.
@@ -162,7 +165,7 @@ def test_a_record_that_is_too_long_is_cut_and_says_so(entrez):
 
 def test_records_come_from_a_history(entrez):
     kept = entrez.search("snp", "all[filter]", keep=True).history
-    got = entrez.fetch("snp", history=kept.id, start=1198, most=50)
+    got = entrez.fetch("snp", history=kept.id, start=1198, max_results=50)
     told = [json.loads(line)["refsnp_id"] for line in got.text.splitlines()]
     assert told == ["1466", "1467"]
     assert (got.total, got.next_start) == (1200, None)
@@ -233,7 +236,7 @@ def test_an_answer_too_large_is_asked_for_in_halves(entrez, monkeypatch, world):
         ({"rettype": "fasta"}, "gene has no rettype=fasta"),
         ({"rettype": "fasta"}, "is a form of protein, nuccore"),
         ({"database": "protein", "ids": "1", "rettype": "ipg"}, "is a form of ipg"),
-        ({"most": 201}, "most"),
+        ({"max_results": 201}, "max_results"),
         ({"rettype": "docsum"}, "summary"), ({"database": "medgen", "ids": "1"}, "summary"),
         ({"max_chars": 199}, "max_chars"), ({"start": 1}, "start"), ({"ids": "BRCA1"}, "Search"),
         ({"database": "pubmed", "ids": "PMC6776410"}, "PMCID"), ({"ids": ()}, "672"),
@@ -324,7 +327,7 @@ def test_a_long_list_is_paged_through(entrez, world):
     pmid = world.paper("pmc_cloud").pmid
     ids, start = [], 0
     while start is not None:
-        found = entrez.link("pubmed", pmid, "pubmed", "pubmed_pubmed", start=start, most=2)
+        found = entrez.link("pubmed", pmid, "pubmed", "pubmed_pubmed", start=start, max_results=2)
         ids += found.records[0].links[0].ids
         start = found.next_start
     everything = entrez.link("pubmed", pmid, "pubmed", "pubmed_pubmed").records[0].links[0]
@@ -335,12 +338,12 @@ def test_a_long_list_is_paged_through(entrez, world):
 @pytest.mark.parametrize(
     ("options", "word"),
     [
-        ({"database_to": "protien"}, "protein"), ({"link_name": "gene_protien"}, "gene_protein"),
-        ({"database_to": "books"}, "lead from gene to books"),
-        ({"database_to": "snp", "link_name": "gene_protein"}, "leads to protein"),
-        ({"database_to": "snp", "most": 0}, "most"),
-        ({"database_to": "snp", "ids": range(1, 300)}, "200"),
-        ({"database_to": "snp", "ids": range(1, 200), "most": 101}, "most for 199"),
+        ({"to_database": "protien"}, "protein"), ({"link_name": "gene_protien"}, "gene_protein"),
+        ({"to_database": "books"}, "lead from gene to books"),
+        ({"to_database": "snp", "link_name": "gene_protein"}, "leads to protein"),
+        ({"to_database": "snp", "max_results": 0}, "max_results"),
+        ({"to_database": "snp", "ids": range(1, 300)}, "200"),
+        ({"to_database": "snp", "ids": range(1, 200), "max_results": 101}, "max_results for 199"),
     ],
 )  # fmt: skip
 def test_links_that_cannot_be_are_refused_with_those_that_can(entrez, world, options, word):
@@ -385,7 +388,7 @@ def test_recorded_summaries_of_every_database_are_read(entrez, monkeypatch, shar
         node.get("uid") or node.findtext("Id") for node in root.iter("DocumentSummary", "DocSum")
     ]
     answering(monkeypatch, body)
-    page = entrez.summary("gap", uids, most=500, max_chars=1_000_000)
+    page = entrez.summary("gap", uids, max_results=500, max_chars=1_000_000)
     assert [one.uid for one in page.records] == uids
     assert all(len(one.fields) >= 3 for one in page.records)
 

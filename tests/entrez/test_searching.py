@@ -31,17 +31,17 @@ def asked(world, path):
 
 
 def test_a_page_of_identifiers_and_where_the_next_begins(entrez):
-    first = entrez.search("snp", "all[filter]", most=7)
+    first = entrez.search("snp", "all[filter]", max_results=7)
     assert (first.total, first.start, first.next_start) == (1200, 0, 7)
     assert len(first.ids) == 7
-    second = entrez.search("snp", "all[filter]", most=7, start=first.next_start)
+    second = entrez.search("snp", "all[filter]", max_results=7, start=first.next_start)
     assert not set(first.ids) & set(second.ids)
-    last = entrez.search("snp", "all[filter]", most=7, start=1199)
+    last = entrez.search("snp", "all[filter]", max_results=7, start=1199)
     assert (len(last.ids), last.next_start) == (1, None)
 
 
 def test_a_count_alone_has_no_identifiers(entrez):
-    found = entrez.search("gene", "human", most=0)
+    found = entrez.search("gene", "human", max_results=0)
     assert found.total > 0
     assert (found.ids, found.next_start, found.warnings) == ((), None, ())
 
@@ -70,14 +70,15 @@ def test_a_long_term_goes_by_post(entrez, world):
 @pytest.mark.parametrize(
     ("options", "word"),
     [
-        ({"term": ""}, "empty"), ({"term": "a(b"}, "brackets"), ({"term": "a\x1bb"}, "control"),
-        ({"term": "x" * 20_001}, "20,000"), ({"term": "a", "most": -1}, "most"),
-        ({"term": "a", "most": 10_001}, "most"), ({"term": "a", "start": -1}, "start"),
-        ({"term": "a", "min_date": "soon", "max_date": "2020"}, "min_date"),
-        ({"term": "a", "sort": "<script>"}, "sort"),
-        ({"term": "a", "min_date": "2020", "max_date": "2021", "date_type": "x y"}, "date_type"),
-        ({"term": "a", "database": "pubmed", "start": 9_999}, "9,998"),
-        ({"term": "a", "database": "gnee"}, "gene"), ({"term": "a", "database": ""}, "pubmed"),
+        ({"query": ""}, "empty"), ({"query": "a(b"}, "brackets"), ({"query": "a\x1bb"}, "control"),
+        ({"query": "x" * 20_001}, "20,000"), ({"query": "a", "max_results": -1}, "max_results"),
+        ({"query": "a", "max_results": 10_001}, "max_results"),
+        ({"query": "a", "start": -1}, "start"),
+        ({"query": "a", "min_date": "soon", "max_date": "2020"}, "min_date"),
+        ({"query": "a", "sort": "<script>"}, "sort"),
+        ({"query": "a", "min_date": "2020", "max_date": "2021", "date_type": "x y"}, "date_type"),
+        ({"query": "a", "database": "pubmed", "start": 9_999}, "9,998"),
+        ({"query": "a", "database": "gnee"}, "gene"), ({"query": "a", "database": ""}, "pubmed"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_asked_is_refused_and_not_sent(entrez, world, options, word):
@@ -98,14 +99,14 @@ def test_an_error_of_the_database_is_never_no_hits(entrez, monkeypatch):
 
 def test_a_page_that_comes_short_is_told(entrez, monkeypatch):
     answering(monkeypatch, {"esearchresult": {"count": "9", "idlist": ["1", "2"]}})
-    found = entrez.search("gene", "a", most=5)
+    found = entrez.search("gene", "a", max_results=5)
     assert found.next_start == 2
     assert "2 of the 5" in found.warnings[0]
 
 
 def test_more_than_pubmed_hands_out_is_told(entrez, monkeypatch):
     answering(monkeypatch, {"esearchresult": {"count": "20000", "idlist": ["1"]}})
-    found = entrez.search("pubmed", "a", most=1, start=9_998)
+    found = entrez.search("pubmed", "a", max_results=1, start=9_998)
     assert found.next_start is None
     assert "9,999 of 20,000" in found.warnings[0]
 
@@ -121,7 +122,7 @@ def test_a_history_is_a_name_that_gives_nothing_away(entrez, world):
     assert (kept.database, kept.made_by) == ("gene", "human")
     assert kept.expires.endswith("Z")
     assert place.params["usehistory"] == "y"
-    page = entrez.summary("gene", history=kept.id, start=1, most=2)
+    page = entrez.summary("gene", history=kept.id, start=1, max_results=2)
     assert page.total == kept.total
     assert len(page.records) == 2
     assert "MCID" not in str(dataclasses.asdict(page))
@@ -171,7 +172,7 @@ def test_many_identifiers_are_posted(entrez, world):
     kept = entrez.post("snp", range(268, 768))
     assert (kept.total, kept.made_by) == (500, "500 identifiers posted")
     assert asked(world, "/epost.fcgi")[0].method == "POST"
-    assert [one.uid for one in entrez.summary("snp", history=kept.id, most=2).records] == [
+    assert [one.uid for one in entrez.summary("snp", history=kept.id, max_results=2).records] == [
         "268", "269",
     ]  # fmt: skip
 
@@ -185,7 +186,7 @@ def test_accessions_are_posted_as_what_they_stand_for(entrez, world):
 
 
 def test_more_than_200_identifiers_go_by_post_however_short(entrez, world):
-    entrez.summary("gene", range(1, 202), most=201)
+    entrez.summary("gene", range(1, 202), max_results=201)
     assert world.requests[-1].method == "POST"
     entrez.summary("gene", range(1, 21))
     assert world.requests[-1].method == "GET"
@@ -211,7 +212,7 @@ def test_a_history_that_cannot_be_remembered_is_not_promised(forgetful):
 
 
 def test_without_a_history_a_search_is_paged_through(forgetful):
-    pages = forgetful.pages("snp", term="all[filter]")
+    pages = forgetful.pages("snp", query="all[filter]")
     assert sum(len(page.body) > 0 for page in pages) == 3
     assert not pages.not_found
 

@@ -107,7 +107,7 @@ def test_a_damaged_picture_is_no_picture(library: Library, world: World, rich: R
 
 
 def test_what_would_be_too_much_is_left_out_and_said(library: Library, rich: Record) -> None:
-    found = library.objects(rich.pmid, most_bytes=len(media(rich)["fig1.jpg"]))
+    found = library.objects(rich.pmid, max_bytes=len(media(rich)["fig1.jpg"]))
     kept = by_label(found)
     assert kept["Figure 1"].file
     assert not kept["Additional file 1"].file

@@ -214,7 +214,7 @@ def test_what_an_earlier_version_left_is_replaced(mirror):
 
 
 def test_an_empty_folder_has_none(mirror):
-    with pytest.raises(EmptyStore, match="mirror citations"):
+    with pytest.raises(EmptyStore, match=r"mirror\.update_citations"):
         _ = mirror.citations
 
 

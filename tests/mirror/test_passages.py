@@ -123,7 +123,7 @@ def test_a_search_keeps_to_the_generation_it_began_with(mirror, mirrored, world,
 
 
 def test_what_is_not_indexed_is_said(mirror, library):
-    with pytest.raises(EmptyStore, match="mirror index"):
+    with pytest.raises(EmptyStore, match=r"mirror\.index"):
         library.passages_of("mirror").find("corals")
     indexed(mirror)
     assert library.passages_of("mirror").find("corals").hits

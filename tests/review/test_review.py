@@ -296,7 +296,7 @@ def test_what_was_excluded_since_is_not_harvested_unless_asked_for(library: Libr
     out = [(doi, "exclude", "Ama", "") for doi in dois(review)[:5]]
     review.read_decisions(table(*out), "a.csv")
     assert review.harvest().job().counts.requested == FIELD - 5
-    assert review.harvest(excluded_too=True).job().counts.requested == FIELD
+    assert review.harvest(with_excluded=True).job().counts.requested == FIELD
 
 
 def test_a_pack_has_the_reports_that_are_wanted_before_and_after_the_harvest(
@@ -309,7 +309,7 @@ def test_a_pack_has_the_reports_that_are_wanted_before_and_after_the_harvest(
     done(review.harvest())
     out = [(doi, "exclude", "Ama", "") for doi in dois(review)[:5]]
     review.read_decisions(table(*out), "a.csv")
-    pack = library.references.pack("moss", "covidence", path=tmp_path / "pack")
+    pack = library.references.pack("moss", "covidence", output=tmp_path / "pack")
     assert len(pack.references) == FIELD - 5
     assert not {one.paper.ids.doi for one in pack.references} & {doi for doi, *_ in out}
     assert pack.attached

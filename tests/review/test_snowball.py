@@ -105,7 +105,7 @@ def test_a_second_round_goes_on_from_the_first(library: Library, field: World) -
     records = seeds_of(field)[:1]
     once = library.reviews.snowball(papers(library, records), directions=("backward",))
     twice = library.reviews.snowball(
-        papers(library, records), directions=("backward",), rounds=2, most=2
+        papers(library, records), directions=("backward",), rounds=2, per_round=2
     )
     first = {one.paper.ids.key for one in twice.candidates if one.round == 1}
     assert first == {one.paper.ids.key for one in once.candidates}

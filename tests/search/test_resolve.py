@@ -197,7 +197,7 @@ def test_what_was_not_found_is_asked_again_when_somebody_wants_it(library, world
     asked = len(world.requests)
     list(library.references.resolve([entry]))
     assert len(world.requests) == asked
-    list(library.references.resolve([entry], anew=True))
+    list(library.references.resolve([entry], again=True))
     assert len(world.requests) > asked
 
 

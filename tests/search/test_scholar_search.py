@@ -24,12 +24,12 @@ def test_a_search_tells_counts_and_where_papers_are(library, world):
 
 def test_years_and_fields_narrow_a_search(library, world):
     page = library.semantic_scholar.search(
-        "wall", start_year=1990, end_year=2000, fields_of_study=["biology", "Medicine "]
+        "wall", min_date="1990", max_date="2000", fields_of_study=["biology", "Medicine "]
     )
     assert [found.paper.year for found in page.papers] == ["1998"]
     asked = world.requests[0].params
     assert (asked["year"], asked["fieldsOfStudy"]) == ("1990-2000", "Biology,Medicine")
-    library.semantic_scholar.search("wall", end_year=2000)
+    library.semantic_scholar.search("wall", max_date="2000")
     assert world.requests[1].params["year"] == "-2000"
 
 
@@ -69,9 +69,9 @@ def test_a_search_in_bulk_goes_on_by_token_and_start(settings, tmp_path):
         {"max_results": 101},
         {"start": -1},
         {"start": 999},
-        {"start_year": 20},
-        {"end_year": 99_999},
-        {"start_year": 2021, "end_year": 2020},
+        {"min_date": "20"},
+        {"max_date": "99999"},
+        {"min_date": "2021", "max_date": "2020"},
         {"fields_of_study": ["Alchemy"]},
         {"token": "TOKEN1000"},
         {"sort_by": "citationCount:desc"},

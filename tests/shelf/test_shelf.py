@@ -435,14 +435,14 @@ def test_listing_finds_words_kinds_years_and_journals(shelf: Shelf) -> None:
     assert pmids(text='"; DROP TABLE papers; -- OR NEAR( *') == []
     assert pmids(text="*") == []
     assert pmids(kind="abstract") == ["3"]
-    assert pmids(year_from="2000") == ["2"]
-    assert pmids(year_to="2000") == ["1"]
+    assert pmids(min_date="2000") == ["2"]
+    assert pmids(max_date="2000") == ["1"]
     assert pmids(journal="100%_X") == ["2"]
     assert pmids(journal="_") == ["2"]
     with pytest.raises(BadRequest, match="kind"):
         shelf.list(kind="book")
     with pytest.raises(BadRequest, match="year"):
-        shelf.list(year_from="99")
+        shelf.list(min_date="99")
 
 
 def test_listing_without_fts5_finds_the_same(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ def library(tmp_path):
     ("call", "wrong", "meant"),
     [
         (lambda library, **o: library.search("q", **o), "max_result", "max_results"),
-        (lambda library, **o: library.search_papers("q", **o), "start_yaer", "start_year"),
+        (lambda library, **o: library.search_papers("q", **o), "min_dat", "min_date"),
         (lambda library, **o: library.download("7", **o), "forced", "force"),
         (lambda library, **o: library.download_many(["7"], **o), "prefer_pcm", "prefer_pmc"),
         (
@@ -26,7 +26,11 @@ def library(tmp_path):
         (lambda library, **o: library.texts.emptied_by(**o), "jounal", "journal"),
         (lambda library, **o: library.harvests.plan(**o), "max_paper", "max_papers"),
         (lambda library, **o: library.corpus.find("q", **o), "top", "top_k"),
-        (lambda library, **o: library.datasets.query("d", "SELECT 1", **o), "max_row", "max_rows"),
+        (
+            lambda library, **o: library.datasets.query("d", "SELECT 1", **o),
+            "max_result",
+            "max_results",
+        ),
     ],
 )
 def test_a_misspelt_option_names_the_one_that_was_meant(library, call, wrong, meant):

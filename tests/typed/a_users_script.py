@@ -35,7 +35,7 @@ def searching(library: Library) -> list[str]:
     library.search("CXCL12", max_result=5)  # type: ignore[call-arg]
     library.pubmed.search_ligand_receptor("CXCL12", "CXCR4", max_results="5")  # type: ignore[arg-type]
     library.pubmed.search_articles("CXCL12", summaries=3, sort_by=1)  # type: ignore[arg-type]
-    library.search_papers("CXCL12", among=("pubmed",), start_year="2020")  # type: ignore[arg-type]
+    library.search_papers("CXCL12", sources=("pubmed",), min_date=2020)  # type: ignore[arg-type]
     library.arxiv.search("graphs", category="q-bio.GN", sort="new")  # type: ignore[call-arg]
     library.semantic_scholar.search("graphs", bulk=True, fields_of_study=1)  # type: ignore[arg-type]
     library.semantic_scholar.citing_papers("31452104", most=5)  # type: ignore[call-arg]
@@ -85,7 +85,7 @@ def a_field(library: Library) -> None:
     assert_type(library.corpus.find("weight loss", top_k=5), Answer)
     library.corpus.find("weight loss", by="colour")  # type: ignore[arg-type]
     library.corpus.sync("glp1", "GLP-1 AND obesity", days=5)  # type: ignore[call-arg]
-    assert_type(library.datasets.query("clinvar_1a2b3c4d", "SELECT 1", max_rows=5), ResultPage)
+    assert_type(library.datasets.query("clinvar_1a2b3c4d", "SELECT 1", max_results=5), ResultPage)
     library.datasets.query("clinvar_1a2b3c4d", "SELECT 1", rows=5)  # type: ignore[call-arg]
 
 

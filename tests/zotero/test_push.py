@@ -305,7 +305,7 @@ def test_without_lasting_consent_nothing_is_written(beside, zotero, filed, answe
 
 def test_a_zotero_before_10_is_named_with_the_other_ways(beside, zotero, filed):
     zotero.writes_locally = False
-    with pytest.raises(NotConfigured, match=r"Zotero 10.*export pack JOB --for zotero"):
+    with pytest.raises(NotConfigured, match=r'Zotero 10.*references\.pack\("JOB", "zotero"'):
         push(beside, filed)
 
 
@@ -339,7 +339,7 @@ def test_many_papers_are_sent_in_batches_of_50(beside, zotero):
 
 
 def test_files_are_not_linked_in_the_library_of_a_group(shelf_settings, filed):
-    with pytest.raises(BadRequest, match="--attach stored"):
+    with pytest.raises(BadRequest, match='attach="stored"'):
         push(Library(**shelf_settings, zotero_library="groups/7"), filed)
 
 

@@ -62,7 +62,7 @@ def _adopt_folder(args: argparse.Namespace, library: Library) -> int:
     adoption = library.upkeep.adopt(
         args.folder,
         paper=args.paper,
-        asks_sources=args.lookup,
+        lookup=args.lookup,
         dry_run=args.dry_run,
         references=args.references,
         again=args.again,

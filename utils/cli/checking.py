@@ -70,7 +70,7 @@ def add(commands: Commands) -> None:
 def _check_manuscript(args: argparse.Namespace, library: Library) -> int:
     if args.output:
         require_output(args.output, (".html", ".json"))
-    checked = library.check(args.manuscript, lists=args.references, fetch=args.fetch)
+    checked = library.check(args.manuscript, references=args.references, fetch=args.fetch)
     if args.output:
         _write_report(args.output, checked)
     if args.json:

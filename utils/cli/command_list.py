@@ -64,7 +64,7 @@ _CORE = {
         ("31452104", "31452104 --only 'Table 2'")),
     "shelf verify": Command(".cli.verifying",
         "judge files outside the shelf: complete, and the right paper?",
-        ("page.html --id 31452104", "--pairs pairs.json")),
+        ("page.html --paper 31452104", "--pairs pairs.json")),
     "setup": Command(".cli.setting_up",
         "set up this installation: e-mail, folder, keys, assistants",
         ("", "--email you@your-university.edu --host all --yes")),

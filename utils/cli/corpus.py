@@ -94,9 +94,10 @@ def _add_find_options(find: CommandParser) -> None:
         "--no-widen", dest="widen", action="store_false", help="do not search for synonyms"
     )
     find.add_argument(
-        "--no-quality",
-        dest="quality",
+        "--no-quality-bias",
+        dest="quality_bias",
         action="store_false",
+        former=["--no-quality"],
         help="rank by score alone, without quality of evidence",
     )
 
@@ -191,7 +192,7 @@ def _find_passages(args: argparse.Namespace, library: Library) -> int:
     answer = library.passages_of(args.source).find(
         query,
         top_k=args.limit,
-        quality_bias=args.quality,
+        quality_bias=args.quality_bias,
         filters=filters,
         by=args.by,
         widen=args.widen,

@@ -49,8 +49,8 @@ def add(commands: Commands) -> None:
 
 def _stage_dataset(args: argparse.Namespace, library: Library) -> int:
     pages = library.entrez.pages(
-        args.database, args.ids, term=" ".join(args.term), rettype=args.rettype,
-        most=args.limit, progress=show_count,
+        args.database, args.ids, query=" ".join(args.term), rettype=args.rettype,
+        max_results=args.limit, progress=show_count,
     )  # fmt: skip
     staged = library.datasets.stage(pages)
     if args.json:
@@ -92,7 +92,7 @@ def _run_sql(args: argparse.Namespace, library: Library) -> int:
         text = f"{pluralize(export.rows, 'row')} in {export.file}"
         say({**asdict(export), "file": str(export.file)} if args.json else text, args.json)
         return 0
-    options = {"start": args.start, "max_rows": args.limit}
+    options = {"start": args.start, "max_results": args.limit}
     found = library.datasets.query(args.dataset, statement, **options)
     if args.json:
         for row in found.rows:

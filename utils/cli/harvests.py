@@ -151,7 +151,7 @@ def _run_harvest(args: argparse.Namespace, library: Library) -> int:
         more = {"differences": list(rebuilt.sentences), "differences_file": str(rebuilt.table)}
     _print_harvest(harvest, args.json, **more)
     if kinds:
-        options = {"kinds": kinds, "most_bytes": args.max_mb * 1_000_000}
+        options = {"kinds": kinds, "max_bytes": args.max_mb * 1_000_000}
         show_objects(iterate_job_objects(library, harvest.job_id, options), args.json)
     if args.pdf:
         show_pdfs(library.texts.fetch_pdfs(job_id=harvest.job_id), args.json)

@@ -38,9 +38,10 @@ def add(commands: Commands) -> None:
         media.add_argument(f"--{name}", dest="kinds", action="append_const", const=kind)
     media.add_argument("--only", default="", help='only this object, such as "Table 2"')
     media.add_argument(
-        "--list",
+        "--no-fetch",
         dest="fetch",
         action="store_false",
+        former=["--list"],
         help="list the objects without downloading them",
     )
     add_megabytes_option(media)
@@ -71,7 +72,7 @@ def _fetch_media(args: argparse.Namespace, library: Library) -> int:
     options = {
         "kinds": tuple(args.kinds or OBJECT_KINDS),
         "fetch": args.fetch,
-        "most_bytes": args.max_mb * 1_000_000,
+        "max_bytes": args.max_mb * 1_000_000,
     }
     if args.only and args.job:
         raise BadRequest(

@@ -71,7 +71,7 @@ def _write_pack(args: argparse.Namespace, library: Library) -> int:
     pack = library.references.pack(
         papers,
         args.program,
-        path=args.output or "",
+        output=args.output or "",
         zipped=args.zip,
         title=title,
         names=args.names,

@@ -276,7 +276,7 @@ def describe_place(anchor: Anchor) -> str:
 
 def _list_papers(args: argparse.Namespace, library: Library) -> int:
     filters = {name: getattr(args, name) for name in _FILTERS}
-    filters |= {"year_from": args.since[:4], "year_to": args.until[:4]}
+    filters |= {"min_date": args.since[:4], "max_date": args.until[:4]}
     total, page = library.list_papers(**filters, start=args.start, max_results=args.limit)
     for stored in page:
         pdf = library.shelf.pdfs.find(stored)

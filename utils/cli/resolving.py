@@ -53,7 +53,10 @@ def add(commands: Commands) -> None:
     )
     add_output_option(asked, "write the completed list: .csv, .tsv, .ris, .bib or .nbib", kind=Path)
     asked.add_argument(
-        "--anew", action="store_true", help="search again for papers that were not found"
+        "--again",
+        action="store_true",
+        former=["--anew"],
+        help="search again for papers that were not found",
     )
 
 
@@ -67,7 +70,7 @@ def _resolve_list(args: argparse.Namespace, library: Library) -> int:
     entries = request.entries
     found: list[Resolution] = []
     show_count(0, len(entries))
-    for one in library.references.resolve(entries, anew=args.anew):
+    for one in library.references.resolve(entries, again=args.again):
         found.append(one)
         say(
             {"row": len(found), **one.row()} if args.json else _format_resolution(len(found), one),

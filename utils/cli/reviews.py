@@ -278,7 +278,7 @@ def _export_records(args: argparse.Namespace, library: Library) -> int:
 def _harvest_review(args: argparse.Namespace, library: Library) -> int:
     review = library.reviews.open(args.name)
     library.settings.require_email("NCBI")
-    return finish_harvest(review.harvest(excluded_too=args.with_excluded), args.json)
+    return finish_harvest(review.harvest(with_excluded=args.with_excluded), args.json)
 
 
 def _write_report(args: argparse.Namespace, library: Library) -> int:

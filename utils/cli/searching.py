@@ -113,11 +113,11 @@ def _search_papers(args: argparse.Namespace, library: Library) -> int:
     gathered = library.search_papers(
         " ".join(args.query),
         max_results=args.limit,
-        start_year=get_year(args.since),
-        end_year=get_year(args.until),
+        min_date=args.since[:4],
+        max_date=args.until[:4],
         author=args.author,
         sort_by=args.sort_by or "relevance",
-        longest_s=max(0.0, args.wait),
+        wait_s=max(0.0, args.wait),
         **options,
     )
     if args.format:

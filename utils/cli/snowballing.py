@@ -93,7 +93,7 @@ def _search_citations(args: argparse.Namespace, library: Library) -> int:
         known=_fetch_papers(known, library),
         directions=_parse_directions(args),
         rounds=args.rounds or 1,
-        most=args.most or _PER_ROUND,
+        per_round=args.most or _PER_ROUND,
     )
     if args.output:
         _write_candidates(args.output, found)

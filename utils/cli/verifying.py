@@ -38,7 +38,10 @@ def add(commands: Commands) -> None:
         help="files of HTML, PDF, JATS or Elsevier XML, Markdown or plain text",
     )
     parser.add_argument(
-        "--id", default="", help="the identifier of the paper that the file should be"
+        "--paper",
+        default="",
+        former=["--id"],
+        help="the identifier of the paper that the file should be",
     )
     parser.add_argument(
         "--record", metavar="FILE", type=Path, help="the paper's record, as one CSL-JSON item"
@@ -54,13 +57,13 @@ def _verify_files(args: argparse.Namespace, library: Library) -> int:
             "No file was given.",
             f"For example: {command_line('shelf verify page.html')}",
         )
-    if len(args.file) > 1 and (args.id or args.record):
-        msg = "--id and --record describe one file, and several are named."
+    if len(args.file) > 1 and (args.paper or args.record):
+        msg = "--paper and --record describe one file, and several are named."
         raise BadRequest(msg, "Use --pairs for several files with records.")
     if args.pairs:
         results = library.verify(pairs=args.pairs)
     else:
-        results = library.verify(args.file, paper=args.id, record=args.record)
+        results = library.verify(args.file, paper=args.paper, record=args.record)
     return combine_statuses([_show_result(result, as_json=args.json) for result in results])
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from ..command_line import command_line
 from ..errors import BadRequest, EmbeddingsFailed
 from ..model.passage import Filters
-from ..system.keyword_options import explain_options
+from ..system.keyword_options import accept_former_options, explain_options
 from ..system.named_files import require_file
 from ..system.once import shared_property
 from .texts import Texts
@@ -104,6 +104,7 @@ class Corpus:
             known = self._counted = (now, self.database.counts())
         return known[1]
 
+    @accept_former_options(longest_s="wait_s")
     def sync(
         self,
         query_key: str,
@@ -111,7 +112,7 @@ class Corpus:
         *,
         overlap_days: int = 5,
         full: bool = False,
-        longest_s: float | None = None,
+        wait_s: float | None = None,
         progress: Progress | None = None,
         waiting: Callable[[str], None] | None = None,
     ) -> SyncResult:
@@ -122,7 +123,7 @@ class Corpus:
             *(query_key, term, self.database, self.web),
             overlap_days=overlap_days,
             full=full,
-            longest_s=longest_s,
+            wait_s=wait_s,
             progress=progress,
             waiting=waiting,
         )
@@ -141,17 +142,18 @@ class Corpus:
 
         return find_record(doc_id, self.database, self.shelf)
 
+    @accept_former_options(longest_s="wait_s")
     def index(
         self,
         *,
         everything: bool = False,
-        longest_s: float | None = None,
+        wait_s: float | None = None,
         waiting: Callable[[str], None] | None = None,
     ) -> Iterator[IndexProgress]:
         """Cut and embed changed texts; iterating does the work. See `.index.index_corpus`."""
         from .index import index_corpus
 
-        return index_corpus(self, everything=everything, longest_s=longest_s, waiting=waiting)
+        return index_corpus(self, everything=everything, wait_s=wait_s, waiting=waiting)
 
     def learn(self, file: Path) -> int:
         """Import names of journals and terms from one of NLM's lists; return their count.

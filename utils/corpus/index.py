@@ -62,7 +62,7 @@ def index_corpus(
     corpus: Corpus,
     *,
     everything: bool = False,
-    longest_s: float | None = None,
+    wait_s: float | None = None,
     waiting: Callable[[str], None] | None = None,
 ) -> Iterator[IndexProgress]:
     """Cut and embed texts that changed since the last run; iterating does the work.
@@ -94,7 +94,7 @@ def index_corpus(
         Database or index cannot be used.
     """
     with corpus.database.alone(LOCK, _LOCK_WAIT_S, waiting):
-        yield from _IndexRun(corpus, everything, longest_s).run_steps()
+        yield from _IndexRun(corpus, everything, wait_s).run_steps()
 
 
 class _CutText(NamedTuple):

@@ -50,7 +50,7 @@ def sync_query(  # noqa: PLR0913 - options and callbacks of a sync
     *,
     overlap_days: int = 5,
     full: bool = False,
-    longest_s: float | None = None,
+    wait_s: float | None = None,
     progress: Progress | None = None,
     waiting: Callable[[str], None] | None = None,
 ) -> SyncResult:
@@ -88,12 +88,12 @@ def sync_query(  # noqa: PLR0913 - options and callbacks of a sync
     """
     query_key, term = _check_arguments(query_key, term, overlap_days)
     web.settings.require_email("NCBI")
-    patience = min(_LOCK_WAIT_S, longest_s or _LOCK_WAIT_S)
+    patience = min(_LOCK_WAIT_S, wait_s or _LOCK_WAIT_S)
     with database.alone(query_key, patience, waiting):
         job = SyncJob.open_or_create(database, query_key, term, overlap_days, full)
-        call = _SyncCall(term, web, longest_s, progress or _ignore_progress)
+        call = _SyncCall(term, web, wait_s, progress or _ignore_progress)
         done = call.run(job)
-        if done.unfinished or call.failed or not _is_outdated(job, done, longest_s):
+        if done.unfinished or call.failed or not _is_outdated(job, done, wait_s):
             return done
         return _combine_results(
             done,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ..shelf import Shelf
 
-_CALLED = {"text": "Words", "kind": "Kind", "year_from": "From", "year_to": "Until"}
+_CALLED = {"text": "Words", "kind": "Kind", "min_date": "From", "max_date": "Until"}
 
 
 def explain_empty(

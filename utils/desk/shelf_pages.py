@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 PAGE_SIZE = 50
 MAX_SELECTION = 500
-_TEXT_FILTERS = ("text", "author", "journal", "year_from", "year_to", "kind", "version", "license")
-_FILTERS = (*_TEXT_FILTERS, "verdict", "sort", "job", "view", "retracted", "has_pdf")
+_TEXT_FILTERS = ("text", "author", "journal", "min_date", "max_date", "kind", "version", "license")
+_FILTERS = (*_TEXT_FILTERS, "verdict", "sort_by", "job", "view", "retracted", "has_pdf")
 _LICENSES = ("CC BY", "CC BY-NC", "CC BY-NC-ND", "CC BY-NC-SA", "CC BY-SA", "CC0")
 _SORT_NAMES = {
     "newest": "Newest on the shelf",
@@ -56,7 +56,7 @@ class Listing:
     @property
     def active_filters(self) -> dict[str, str]:
         """The filters of the address that leave something out."""
-        shown = ("sort", "view")
+        shown = ("sort_by", "view")
         return {name: value for name, value in self.filters.items() if name not in shown}
 
     @property
@@ -110,7 +110,7 @@ def _list_choices() -> dict[str, dict[str, str]]:
         "version": {one: VERSION_NAMES[one] for one in get_args(Version) if one},
         "license": {one: one for one in _LICENSES},
         "verdict": {one: describe_verdict(one).name for one in dict.fromkeys(verdicts)},
-        "sort": {one: _SORT_NAMES[one] for one in SORT_ORDERS},
+        "sort_by": {one: _SORT_NAMES[one] for one in SORT_ORDERS},
         "view": _VIEWS,
     }
 
@@ -134,7 +134,7 @@ def _list_papers(desk: Desk, filters: Mapping[str, str], start: int) -> Listing:
 
 def _to_options(filters: Mapping[str, str]) -> Any:
     """Return the filters as options of `..library.Library.list_papers`."""
-    names = (*_TEXT_FILTERS, "verdict", "sort")
+    names = (*_TEXT_FILTERS, "verdict", "sort_by")
     options: dict[str, str | bool] = {name: filters.get(name, "") for name in names}
     return options | {name: bool(filters.get(name)) for name in ("retracted", "has_pdf")}
 

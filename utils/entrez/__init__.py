@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from ..errors import BadRequest, StoreFailed
 from ..http import Web
 from ..sources.eutils import ConnectionState, get_connection_state, post_ids
+from ..system.keyword_options import accept_former_options, explain_options
 from ..system.plain_text import shorten
 from .databases import Database, find_dataset_format, find_record_format
 from .fetching import Fetch, Summary, SummaryPage, fetch_records, fetch_summary_page, resolve_uids
@@ -67,6 +68,7 @@ __all__ = [
 Identifiers = str | int | Iterable[str | int]
 
 
+@explain_options()
 class Entrez:
     """All databases of Entrez. Every method raises `BadRequest` before anything is sent.
 
@@ -82,14 +84,15 @@ class Entrez:
     def __init__(self, web: Web) -> None:
         self._web = web
 
+    @accept_former_options(term="query", most="max_results", sort="sort_by")
     def search(  # noqa: PLR0913 - the options of one search
         self,
         database: str,
-        term: str,
+        query: str,
         *,
         start: int = 0,
-        most: int = 20,
-        sort: str = "",
+        max_results: int = 20,
+        sort_by: str = "",
         keep: bool = False,
         min_date: str = "",
         max_date: str = "",
@@ -99,10 +102,10 @@ class Entrez:
 
         Parameters
         ----------
-        start, most : int
-            The page of identifiers; *most* is 0 to 10,000, with 0 for the count alone. PubMed
-            returns only the first 9,999 hits of a search.
-        sort : str
+        start, max_results : int
+            The page of identifiers; *max_results* is 0 to 10,000, with 0 for the count alone.
+            PubMed returns only the first 9,999 hits of a search.
+        sort_by : str
             ``relevance``, ``pub_date``, … as the database offers; its default order if empty.
         keep : bool
             Keep the whole result at NCBI as a history.
@@ -110,10 +113,11 @@ class Entrez:
             ``YYYY[/MM[/DD]]``; ``date_type`` ``pdat`` (default), ``mdat``, ….
         """
         return search_database(
-            database, term, self._web, start=start, most=most, sort=sort, keep=keep,
+            database, query, self._web, start=start, most=max_results, sort=sort_by, keep=keep,
             min_date=min_date, max_date=max_date, date_type=date_type,
         )  # fmt: skip
 
+    @accept_former_options(most="max_results")
     def summary(
         self,
         database: str,
@@ -121,22 +125,25 @@ class Entrez:
         *,
         history: str = "",
         start: int = 0,
-        most: int = 20,
+        max_results: int = 20,
         max_chars: int = 20_000,
     ) -> SummaryPage:
         """Return record summaries as fields of the database.
 
         Parameters
         ----------
-        start, most : int
+        start, max_results : int
             Which of the records, at most 500 at once.
         max_chars : int
             Characters of all fields as JSON. A record longer than this is returned with the fields
             that fit and the names of the others.
         """
         selection = select_records(find_database(database, self._web), ids, history, self._web)
-        return fetch_summary_page(selection, self._web, start=start, most=most, max_chars=max_chars)
+        return fetch_summary_page(
+            selection, self._web, start=start, most=max_results, max_chars=max_chars
+        )
 
+    @accept_former_options(most="max_results")
     def fetch(  # noqa: PLR0913 - the options of one request
         self,
         database: str,
@@ -146,7 +153,7 @@ class Entrez:
         rettype: str = "",
         retmode: str = "",
         start: int = 0,
-        most: int = 20,
+        max_results: int = 20,
         offset: int = 0,
         max_chars: int = 20_000,
     ) -> Fetch:
@@ -156,7 +163,7 @@ class Entrez:
         ----------
         rettype, retmode : str
             The database's first format if empty; see `.databases.DATABASES`.
-        start, most : int
+        start, max_results : int
             Which of the records, at most 200 at once.
         offset : int
             ``next_offset`` of the previous call, to continue in the same records.
@@ -167,35 +174,42 @@ class Entrez:
         form = find_record_format(home, rettype, retmode)
         selection = select_records(home, ids, history, self._web)
         return fetch_records(
-            selection, form, self._web, start=start, most=most, offset=offset, max_chars=max_chars
+            selection,
+            form,
+            self._web,
+            start=start,
+            most=max_results,
+            offset=offset,
+            max_chars=max_chars,
         )
 
+    @accept_former_options(database_from="database", database_to="to_database", most="max_results")
     def link(
         self,
-        database_from: str,
+        database: str,
         ids: Identifiers,
-        database_to: str = "",
+        to_database: str = "",
         link_name: str = "",
         *,
         scores: bool = False,
         start: int = 0,
-        most: int = 100,
+        max_results: int = 100,
     ) -> Links:
         """Return the links of at most 200 identifiers to other records, one entry per identifier.
 
         Parameters
         ----------
-        database_to, link_name : str
+        to_database, link_name : str
             The target database, or the kind of link. If both are empty, the kinds of links of these
             records are listed.
         scores : bool
             Include NCBI's scores, if the database has any (similar papers).
-        start, most : int
+        start, max_results : int
             The part of each list: at most 10,000 identifiers per list, and 20,000 in total.
         """
         return find_links(
-            database_from, ids, database_to, link_name, self._web,
-            scores=scores, start=start, most=most,
+            database, ids, to_database, link_name, self._web,
+            scores=scores, start=start, most=max_results,
         )  # fmt: skip
 
     def info(self, database: str) -> DatabaseInfo:
@@ -223,43 +237,46 @@ class Entrez:
         home = find_database(database, self._web)
         return post_to_history(home, parse_database_ids(home, ids), self._web)
 
-    def spell(self, database: str, term: str) -> Spelling:
-        """Return a database's spelling suggestion for a term."""
-        return suggest_spelling(database, term, self._web)
+    @accept_former_options(term="query")
+    def spell(self, database: str, query: str) -> Spelling:
+        """Return a database's spelling suggestion for a query."""
+        return suggest_spelling(database, query, self._web)
 
-    def global_query(self, term: str, databases: Iterable[str] = ()) -> GlobalCounts:
-        """Return the number of hits of a term in every database, or in the given databases."""
-        return count_hits_by_database(term, databases, self._web)
+    @accept_former_options(term="query")
+    def global_query(self, query: str, databases: Iterable[str] = ()) -> GlobalCounts:
+        """Return the number of hits of a query in every database, or in the given databases."""
+        return count_hits_by_database(query, databases, self._web)
 
+    @accept_former_options(term="query", most="max_results")
     def pages(
         self,
         database: str,
         ids: Identifiers = (),
         *,
         history: str = "",
-        term: str = "",
+        query: str = "",
         rettype: str = "",
         retmode: str = "",
-        most: int = 10_000,
+        max_results: int = 10_000,
         progress: Progress | None = None,
     ) -> Pages:
         """Return an iterable of all records, page by page, in the format used for datasets.
 
-        Give one of *ids*, *history* and *term*; *most* is at most 100,000. The pages have their
-        ``total`` before the first request, and ``not_found`` after the last. *progress*
+        Give one of *ids*, *history* and *query*; *max_results* is at most 100,000. The pages have
+        their ``total`` before the first request, and ``not_found`` after the last. *progress*
         is called after each answer with the number of records done and the number wanted.
         """
         home = find_database(database, self._web)
         form = find_dataset_format(home, rettype, retmode)
-        if term:
+        if query:
             if history or has_ids(ids):
-                raise BadRequest("A term is given beside ids or a history.", "Give one of them.")
-            return make_search_pages(home, term, form, self._web, most=most, progress=progress)
+                raise BadRequest("A query is given beside ids or a history.", "Give one of them.")
+            return make_search_pages(home, query, form, self._web, most=max_results, progress=progress)
         return make_record_pages(
             select_records(home, ids, history, self._web),
             form,
             self._web,
-            most=most,
+            most=max_results,
             progress=progress,
         )
 

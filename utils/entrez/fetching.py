@@ -103,7 +103,7 @@ def fetch_records(
 ) -> Fetch:
     """Fetch records; see `.Entrez.fetch`."""
     hint = "Page with next_start, or stage the records and ask them in SQL."
-    require_in_range("most", most, 1, MAX_RECORDS, hint)
+    require_in_range("max_results", most, 1, MAX_RECORDS, hint)
     require_in_range("max_chars", max_chars, 200, MAX_CHARS, hint)
     require_in_range("start", start, 0, max(0, selection.total - 1), "start counts from 0.")
     part = selection.get_part(start, most)
@@ -492,7 +492,7 @@ def fetch_summary_page(
 ) -> SummaryPage:
     """Return record summaries; see `.Entrez.summary`."""
     hint = "Page with next_start, or stage the records and ask them in SQL."
-    require_in_range("most", most, 1, MAX_SUMMARIES, hint)
+    require_in_range("max_results", most, 1, MAX_SUMMARIES, hint)
     require_in_range("max_chars", max_chars, 200, MAX_CHARS, hint)
     require_in_range("start", start, 0, max(0, selection.total - 1), "start counts from 0.")
     part = selection.get_part(start, most)

@@ -180,7 +180,7 @@ def make_record_pages(
 ) -> Pages:
     """Return the pages of a list or of a history."""
     hint = "Stage it in parts, for example by date."
-    require_in_range("most", most, 1, MAX_PAGED, hint)
+    require_in_range("max_results", most, 1, MAX_PAGED, hint)
     if selection.place is None:
         total, made_by = len(selection.uids), f"{len(selection.uids):,} identifiers"
         return Pages(
@@ -206,7 +206,7 @@ def make_search_pages(
     progress: Progress | None,
 ) -> Pages:
     """Return the pages of a search; for PubMed including hits beyond the first 9,999."""
-    require_in_range("most", most, 1, MAX_PAGED, "Stage it in parts, for example by date.")
+    require_in_range("max_results", most, 1, MAX_PAGED, "Stage it in parts, for example by date.")
     found = search_database(database.name, term, web, most=0, keep=True)
     if not found.total:
         msg = f"{database.name} finds nothing for {shorten(one_line(term), 100)!r}."

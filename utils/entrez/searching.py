@@ -160,7 +160,7 @@ class _SearchRequest:
         """
         query = check_query(Query(term, min_date=self.min_date, max_date=self.max_date))
         hint = "Narrow the search, page with start, or set keep: then all hits are a history."
-        require_in_range("most", self.most, 0, MAX_HITS, hint)
+        require_in_range("max_results", self.most, 0, MAX_HITS, hint)
         wall = _count_reachable_hits(self.database, 10**9)
         require_in_range(
             "start", self.start, 0, wall - 1, "Narrow the search, for example by date."
@@ -317,14 +317,14 @@ def find_links(
     target = find_database(database_to, web) if database_to else None
     name = normalize_database_name(link_name)
     hint = "Page with next_start, or give fewer identifiers."
-    require_in_range("most", most, 1, MAX_LINKS, hint)
+    require_in_range("max_results", most, 1, MAX_LINKS, hint)
     require_in_range("start", start, 0, 10**7, "start counts from 0.")
     uids = parse_database_ids(home, ids)
     require_in_range(
         "The number of identifiers", len(uids), 1, MAX_LINKED_IDS, "Give them in parts."
     )
     require_in_range(
-        f"most for {len(uids)} identifiers", most, 1, _MAX_LINKS_IN_TOTAL // len(uids), hint
+        f"max_results for {len(uids)} identifiers", most, 1, _MAX_LINKS_IN_TOTAL // len(uids), hint
     )
     _require_known_link(home, target, name, web)
     target_name = target.name if target else _get_target_database(name)

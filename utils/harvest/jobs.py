@@ -37,7 +37,7 @@ from ..shelf.ledger import Ledger
 from ..shelf.ledger_file import ledgers_folder
 from ..shelf.paper_file import list_forms
 from ..sources import Query
-from ..system.keyword_options import explain_options
+from ..system.keyword_options import accept_former_options, explain_options
 from ..system.nearest import suggest_nearest
 from ..system.progress_display import ProgressDisplay
 from ..system.safe_files import disk_errors, make_folder, replace_text_file
@@ -202,7 +202,8 @@ class Harvest(Tabular):
         """
         self.ledger.record_cancelled(utc_now())
 
-    def report(self, drawings: Iterable[str] = ()) -> Path:
+    @accept_former_options(drawings="draw")
+    def report(self, draw: Iterable[str] = ()) -> Path:
         """Write the report of the job's present state; return the path of the main page.
 
         *drawings* are further formats of the PRISMA figure: ``png``, ``pptx``.
@@ -222,7 +223,7 @@ class Harvest(Tabular):
             waits = [f"{wait}. This page is renewed then." for wait in job.waits]
             job = replace(job, notes=(*waits, *job.notes))
         library = ReadersLibrary.from_settings(self.ladder.web.settings)
-        return write_report(job, self.ledger.rows, self.folder, library, drawings)
+        return write_report(job, self.ledger.rows, self.folder, library, draw)
 
 
 def harvest(  # noqa: PLR0913 - the options of a harvest

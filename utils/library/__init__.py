@@ -22,7 +22,7 @@ from ..model.paper import OBJECT_KINDS, STORED_COLUMNS, ObjectKind, Paper, Store
 from ..model.tabular import ResultList
 from ..settings import Overrides, Settings, load_settings
 from ..system import safe_files
-from ..system.keyword_options import explain_options
+from ..system.keyword_options import accept_former_options, explain_options
 from ..system.nearest import find_nearest
 from ..system.once import shared_property
 from .finding import collect_names, find_or_take_from_mirror
@@ -248,19 +248,20 @@ class Library:
 
         return search(Query(query, **options), self.web, SOURCES)
 
-    def search_papers(  # noqa: PLR0913  # its filters
+    @accept_former_options(
+        among="sources", longest_s="wait_s", start_year="min_date", end_year="max_date"
+    )
+    def search_papers(
         self,
         query: str,
         *,
-        among: Sequence[str] = (),
+        sources: Sequence[str] = (),
         max_results: int = 20,
         min_date: str = "",
         max_date: str = "",
-        start_year: int = 0,
-        end_year: int = 0,
         author: str = "",
         sort_by: str = "relevance",
-        longest_s: float = 14.0,
+        wait_s: float = 14.0,
     ) -> Gathered:
         """Search PubMed, Europe PMC, arXiv and Semantic Scholar side by side, each paper once.
 
@@ -271,15 +272,13 @@ class Library:
 
         return search_papers(
             *(query, self.web, SOURCES),
-            among=among,
+            among=sources,
             max_results=max_results,
             min_date=min_date,
             max_date=max_date,
-            start_year=start_year,
-            end_year=end_year,
             author=author,
             sort_by=sort_by,
-            longest_s=longest_s,
+            wait_s=wait_s,
         )
 
     def download(
@@ -378,6 +377,7 @@ class Library:
 
         return find_or_take_from_mirror(self, paper, find)
 
+    @accept_former_options(year_from="min_date", year_to="max_date")
     def list_papers(
         self,
         *,
@@ -389,7 +389,7 @@ class Library:
         """Return how many papers fit, and a page of them; see `..shelf.Shelf.list`.
 
         ``job_id`` names a harvest: only its papers. The filters are those of
-        `..shelf.listing.ListFilters`: ``text``, ``kind``, ``year_from``, ``has_pdf`` and others.
+        `..shelf.listing.ListFilters`: ``text``, ``kind``, ``min_date``, ``has_pdf`` and others.
         """
         among = collect_names(self, job_id) if job_id else None
         total, papers = self.shelf.list(
@@ -397,6 +397,7 @@ class Library:
         )
         return total, ResultList(papers, STORED_COLUMNS, StoredPaper.row)
 
+    @accept_former_options(most_bytes="max_bytes")
     def objects(
         self,
         paper: str | int | Ids,
@@ -404,20 +405,21 @@ class Library:
         kinds: Sequence[ObjectKind] = OBJECT_KINDS,
         only: str = "",
         fetch: bool = True,
-        most_bytes: int = 500_000_000,
+        max_bytes: int = 500_000_000,
     ) -> PaperObjects:
         """Fetch a paper's figures, tables and supplementary files; see `..media.gather_objects`."""
         from ..media import gather_objects
 
         stored = self.find(paper)
         found = (stored, self.shelf, self.web, kinds)
-        return gather_objects(*found, only=only, fetch=fetch, most_bytes=most_bytes)
+        return gather_objects(*found, only=only, fetch=fetch, most_bytes=max_bytes)
 
+    @accept_former_options(lists="references")
     def check(
         self,
         manuscript: str | Path | Manuscript,
         *,
-        lists: Sequence[str | Path] = (),
+        references: Sequence[str | Path] = (),
         fetch: bool = False,
     ) -> Check:
         """Check a manuscript's references and statements against the papers it cites.
@@ -428,7 +430,7 @@ class Library:
         ----------
         manuscript : path or Manuscript
             A file, or a manuscript that `..manuscript.reading.read_manuscript` has read.
-        lists : sequence of path, optional
+        references : sequence of path, optional
             Files of references beside those that the manuscript names; also ``zotero:COLLECTION``.
         fetch : bool, optional
             Download the cited papers first; else what is on the shelf is read.
@@ -439,7 +441,7 @@ class Library:
         from ..sources import SOURCES
 
         if isinstance(manuscript, str | Path):
-            readers = {one: find_list_reader(str(one)) for one in lists}
+            readers = {one: find_list_reader(str(one)) for one in references}
             files = [Path(one) for one, reader in readers.items() if reader is None]
             read = (reader(self.settings) for reader in readers.values() if reader)
             manuscript = read_manuscript(Path(manuscript), files, chain.from_iterable(read))

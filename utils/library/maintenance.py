@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ..system.keyword_options import accept_former_options
 from .namespace import Namespace
 
 if TYPE_CHECKING:
@@ -52,12 +53,13 @@ class Upkeep(Namespace):
 
         return watch(self._library.ladder, accept=accept, folder=folder)
 
+    @accept_former_options(asks_sources="lookup")
     def adopt(
         self,
         folder: str | Path,
         *,
         paper: str | int | Ids = "",
-        asks_sources: bool = True,
+        lookup: bool = True,
         dry_run: bool = False,
         references: Sequence[str | Path] = (),
         again: bool = False,
@@ -77,7 +79,7 @@ class Upkeep(Namespace):
         return FolderAdoption(
             self._library.ladder,
             Path(folder),
-            asks_sources=asks_sources,
+            asks_sources=lookup,
             dry_run=dry_run,
             decided=Ids.parse(paper) if paper else Ids(),
             references=[Path(one) for one in references],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..system.keyword_options import accept_former_options
 from .namespace import Namespace
 
 if TYPE_CHECKING:
@@ -70,7 +71,8 @@ class References(Namespace):
         keys = keys or self._library.settings.papers_keys
         return format_citations(list(papers), list(styles), keys)
 
-    def resolve(self, papers: RequestedPapers, *, anew: bool = False) -> Iterator[Resolution]:
+    @accept_former_options(anew="again")
+    def resolve(self, papers: RequestedPapers, *, again: bool = False) -> Iterator[Resolution]:
         """Find the papers of a list that name no identifier; see `..search.resolve`.
 
         ``entries_in`` of `..lists.references` reads the list.
@@ -79,14 +81,15 @@ class References(Namespace):
         from ..search.resolve import resolve_entries
         from ..sources import SOURCES
 
-        return resolve_entries(map(to_entry, papers), self._library.web, SOURCES, anew=anew)
+        return resolve_entries(map(to_entry, papers), self._library.web, SOURCES, anew=again)
 
+    @accept_former_options(path="output")
     def pack(  # noqa: PLR0913 - the options of a pack
         self,
         papers: str | RequestedPapers | Mapping[str, RequestedPapers],
         program: str = "folder",
         *,
-        path: str | Path = "",
+        output: str | Path = "",
         zipped: bool = False,
         title: str = "",
         names: str = "",
@@ -135,7 +138,7 @@ class References(Namespace):
 
         found = find_harvested(self._library, papers, title)
         folder = self._library.settings.papers_dir / "packs"
-        target = Path(path) if path else folder / f"{found.name}-{program}"
+        target = Path(output) if output else folder / f"{found.name}-{program}"
         if zipped and target.suffix.lower() != ".zip":
             target = target.with_name(f"{target.name}.zip")
         return pack_references(

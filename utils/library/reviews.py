@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from ..system.keyword_options import accept_former_options
 from .namespace import Namespace
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Reviews(Namespace):
 
         return every_review(self._library.ladder)
 
+    @accept_former_options(most="per_round")
     def snowball(
         self,
         papers: Iterable[Paper],
@@ -49,7 +51,7 @@ class Reviews(Namespace):
         known: Sequence[Paper] = (),
         directions: Sequence[Direction] = ("backward", "forward"),
         rounds: int = 1,
-        most: int = 50,
+        per_round: int = 50,
     ) -> Snowball:
         """Find what papers cite, and who cites them; see `..review.snowball`."""
         from ..review.snowball import search_citations
@@ -60,5 +62,5 @@ class Reviews(Namespace):
             known=known,
             directions=directions,
             rounds=rounds,
-            most=most,
+            most=per_round,
         )

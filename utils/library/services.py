@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Unpack
 
+from ..system.keyword_options import accept_former_options
 from .namespace import Namespace
 
 if TYPE_CHECKING:
@@ -49,20 +50,22 @@ class PubMed(Namespace):
 
         return fetch_paper(pmid, self._library.web)
 
-    def details(self, pmids: Iterable[str | int], level: Level = "abstract_plus") -> Details:
+    @accept_former_options(level="detail_level")
+    def details(self, pmids: Iterable[str | int], detail_level: Level = "abstract_plus") -> Details:
         """Return PubMed's records of many papers; see `..search.pubmed.details.fetch_details`."""
         from ..search.pubmed.details import fetch_details
 
-        return fetch_details(list(pmids), level, self._library.web)
+        return fetch_details(list(pmids), detail_level, self._library.web)
 
+    @accept_former_options(most="max_results")
     def related(
-        self, pmid: str | int, kind: Relationship, most: int = 5, *, start: int = 0
+        self, pmid: str | int, kind: Relationship, max_results: int = 5, *, start: int = 0
     ) -> Relations:
         """Find similar, citing and cited papers."""
         from ..search.pubmed.details import parse_pmid
         from ..search.pubmed.relationships import find_related
 
-        return find_related(parse_pmid(pmid), kind, most, self._library.web, start=start)
+        return find_related(parse_pmid(pmid), kind, max_results, self._library.web, start=start)
 
     def article_text(
         self, paper: str, *, section: str = "", start: int = 0, max_chars: int = 8000
@@ -74,12 +77,13 @@ class PubMed(Namespace):
             paper, self._library.web, section=section, start=start, max_chars=max_chars
         )
 
-    def convert_ids(self, ids: Iterable[str | int]) -> list[Converted]:
+    @accept_former_options(ids="papers")
+    def convert_ids(self, papers: Iterable[str | int]) -> list[Converted]:
         """Return the other identifiers of papers; see `..download.records.convert`."""
         from ..download.records import convert
         from ..sources import SOURCES
 
-        return convert([str(one) for one in ids], self._library.web, SOURCES)
+        return convert([str(one) for one in papers], self._library.web, SOURCES)
 
     def match_citations(self, citations: Iterable[Mapping[str, str]]) -> list[Match]:
         """Find the PMIDs of printed references; see `..search.pubmed.citation_matching`."""
@@ -93,16 +97,18 @@ class PubMed(Namespace):
 
         return check_spelling(query, self._library.web)
 
-    def look_up_mesh(self, text: str, most: int = 5) -> tuple[int, list[Heading]]:
+    @accept_former_options(text="query", most="max_results")
+    def look_up_mesh(self, query: str, max_results: int = 5) -> tuple[int, list[Heading]]:
         """Find MeSH headings with synonyms; see `..search.pubmed.vocabulary.look_up_mesh`."""
         from ..search.pubmed.vocabulary import look_up_mesh
 
-        return look_up_mesh(text, most, self._library.web)
+        return look_up_mesh(query, max_results, self._library.web)
 
 
 class ArXiv(Namespace):
     """Preprints on arXiv."""
 
+    @accept_former_options(start_year="min_date", end_year="max_date")
     def search(  # noqa: PLR0913  # its filters
         self,
         query: str,
@@ -111,8 +117,6 @@ class ArXiv(Namespace):
         category: str = "",
         min_date: str = "",
         max_date: str = "",
-        start_year: int = 0,
-        end_year: int = 0,
         sort_by: str = "relevance",
         sort_order: str = "descending",
         max_results: int = 10,
@@ -127,8 +131,6 @@ class ArXiv(Namespace):
             category=category,
             min_date=min_date,
             max_date=max_date,
-            start_year=start_year,
-            end_year=end_year,
             sort_by=sort_by,
             sort_order=sort_order,
             max_results=max_results,
@@ -145,14 +147,13 @@ class ArXiv(Namespace):
 class SemanticScholar(Namespace):
     """Papers and citations on Semantic Scholar."""
 
+    @accept_former_options(start_year="min_date", end_year="max_date")
     def search(  # noqa: PLR0913  # its filters
         self,
         query: str,
         *,
         min_date: str = "",
         max_date: str = "",
-        start_year: int = 0,
-        end_year: int = 0,
         fields_of_study: Sequence[str] = (),
         bulk: bool = False,
         sort_by: str = "",
@@ -167,8 +168,6 @@ class SemanticScholar(Namespace):
             *(query, self._library.web),
             min_date=min_date,
             max_date=max_date,
-            start_year=start_year,
-            end_year=end_year,
             fields_of_study=fields_of_study,
             bulk=bulk,
             sort_by=sort_by,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, Unpack
 
 from ..model.paper import OBJECT_KINDS, ObjectKind
+from ..system.keyword_options import accept_former_options
 from .finding import collect_names, find_or_take_from_mirror, yield_full_texts
 from .namespace import Namespace
 
@@ -87,13 +88,14 @@ class Texts(Namespace):
         named = [find(paper) if isinstance(paper, str) else paper for paper in papers]
         return fetch_pdfs(named or yield_full_texts(self._library, job_id), self._library.ladder)
 
+    @accept_former_options(most_bytes="max_bytes")
     def all_objects(
         self,
         job_id: str = "",
         *,
         kinds: Sequence[ObjectKind] = OBJECT_KINDS,
         fetch: bool = True,
-        most_bytes: int = 500_000_000,
+        max_bytes: int = 500_000_000,
     ) -> Iterator[PaperObjects | tuple[StoredPaper, PaperError]]:
         """Fetch the objects of all full texts of a harvest, or of the shelf; see `..media`."""
         from ..media import gather_objects_of_many
@@ -106,10 +108,11 @@ class Texts(Namespace):
                 kinds,
             ),
             fetch=fetch,
-            most_bytes=most_bytes,
+            most_bytes=max_bytes,
         )
 
-    def write_tables(self, job_id: str = "", path: Path | None = None) -> tuple[Path, int, int]:
+    @accept_former_options(path="output")
+    def write_tables(self, job_id: str = "", output: Path | None = None) -> tuple[Path, int, int]:
         """Write every cell of all tables of a harvest, or of the shelf, as one long table.
 
         Parameters
@@ -127,11 +130,12 @@ class Texts(Namespace):
         folder = (
             self._library.harvest(job_id=job_id).folder if job_id else self._library.shelf.folder
         )
-        path = path or folder / "tables.csv"
-        return path, *write_long_table(
-            yield_full_texts(self._library, job_id), self._library.shelf, path
+        output = output or folder / "tables.csv"
+        return output, *write_long_table(
+            yield_full_texts(self._library, job_id), self._library.shelf, output
         )
 
+    @accept_former_options(year_from="min_date", year_to="max_date")
     def emptied_by(self, *, job_id: str = "", **filters: Unpack[ListFilters]) -> list[str]:
         """Return the filters of `list_papers` that fit no paper."""
         from ..curation.listing import explain_empty

@@ -284,7 +284,7 @@ def _list_tool(library: Library) -> Tool:
         """List the papers on the shelf, with the paths of their texts and PDFs."""
         years = [year_of(min_date, "min_date"), year_of(max_date, "max_date")]
         filters: dict[str, Any] = {
-            "text": text, "kind": kind, "year_from": years[0], "year_to": years[1],
+            "text": text, "kind": kind, "min_date": years[0], "max_date": years[1],
             "journal": journal, "job_id": job_id,
         }  # fmt: skip
         total, page = library.list_papers(**filters, start=start, max_results=max_results)

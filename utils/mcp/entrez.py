@@ -160,7 +160,8 @@ def _run_search(library: Library, args: Arguments) -> Any:
     """Search a database."""
     return library.entrez.search(
         args["database"] or "pubmed", args["query"], start=args["start"],
-        most=min(args["max_results"] or 20, _MOST_IDS), sort=args["sort_by"], keep=args["keep"],
+        max_results=min(args["max_results"] or 20, _MOST_IDS), sort_by=args["sort_by"],
+        keep=args["keep"],
     )  # fmt: skip
 
 
@@ -168,7 +169,7 @@ def _run_summary(library: Library, args: Arguments) -> Any:
     """Fetch brief records."""
     return library.entrez.summary(
         args["database"] or "pubmed", args["ids"], history=args["history"],
-        start=args["start"], most=args["max_results"] or 20,
+        start=args["start"], max_results=args["max_results"] or 20,
     )  # fmt: skip
 
 
@@ -177,7 +178,7 @@ def _run_fetch(library: Library, args: Arguments) -> Any:
     return library.entrez.fetch(
         args["database"] or "pubmed", args["ids"], history=args["history"],
         rettype=args["rettype"], retmode=args["retmode"], start=args["start"],
-        offset=args["offset"], most=args["max_results"] or 20,
+        offset=args["offset"], max_results=args["max_results"] or 20,
     )  # fmt: skip
 
 
@@ -186,7 +187,7 @@ def _run_link(library: Library, args: Arguments) -> Any:
     most = max(1, min(args["max_results"] or 100, _MOST_IDS // len(args["ids"])))
     return library.entrez.link(
         args["database"] or "pubmed", args["ids"], args["to_database"], args["link_name"],
-        start=args["start"], most=most,
+        start=args["start"], max_results=most,
     )  # fmt: skip
 
 
@@ -287,7 +288,8 @@ def _run_stage(library: Library, args: Arguments) -> Any:
     """Fetch records into typed SQL tables."""
     pages = library.entrez.pages(
         args["database"] or "pubmed", args["ids"], history=args["history"],
-        term=args["query"], rettype=args["rettype"], most=args["max_results"] or _MOST_RECORDS,
+        query=args["query"], rettype=args["rettype"],
+        max_results=args["max_results"] or _MOST_RECORDS,
         progress=args["report"],
     )  # fmt: skip
     return to_json(library.datasets.stage(pages))
@@ -308,7 +310,7 @@ def _run_schema(library: Library, args: Arguments) -> Any:
 
 def _run_sql(library: Library, args: Arguments) -> Any:
     """Run a SELECT statement on a dataset."""
-    page = {"start": args["start"], "max_rows": args["max_results"] or 100}
+    page = {"start": args["start"], "max_results": args["max_results"] or 100}
     return to_json(library.datasets.query(args["dataset"], args["sql"], **page))
 
 

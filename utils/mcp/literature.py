@@ -144,7 +144,7 @@ def _search_papers_tool(library: Library, waiting: LongCalls) -> Tool:
             max_date=max_date,
             author=author,
             sort_by=sort_by,
-            among=tuple(sources),
+            sources=tuple(sources),
         )
         structure = Gathered(
             query=gathered.query,

@@ -341,7 +341,7 @@ def _relationships_tool(library: Library, waiting: LongCalls) -> Tool:
             [references] = library.references.citations([paper], styles)
             nothing = Relations((), 0, "", "PubMed")
             return _to_relationships(nothing, citations=references, **question)
-        page = {"most": max_results, "start": start}
+        page = {"max_results": max_results, "start": start}
         found = waiting.call(library.pubmed.related, source_pmid, relationship_type, **page)
         return _to_relationships(found, citations={}, **question)
 

@@ -240,7 +240,7 @@ def _sync(
     key, term, overlap_days, full = call
     sync = partial(library.corpus.sync, key, term, overlap_days=overlap_days, full=full)
     try:
-        synced = sync(longest_s=_SYNC_S, progress=report, waiting=wait)
+        synced = sync(wait_s=_SYNC_S, progress=report, waiting=wait)
         return synced, progress.get(call, "")
     finally:
         progress.pop(call, None)

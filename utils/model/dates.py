@@ -60,22 +60,6 @@ def parse_date(text: str, name: str) -> str:
     return found
 
 
-def format_year_limit(year: int, name: str) -> str:
-    """Return a year as a search limit; empty for 0, an open end.
-
-    >>> format_year_limit(2020, "start_year"), format_year_limit(0, "start_year")
-    ('2020', '')
-
-    Raises
-    ------
-    BadRequest
-        The number is not a year.
-    """
-    if year and not 1000 <= year <= 2999:
-        raise BadRequest(f"{name} is {year}; it must be a year.", "For example 2020; 0 is open.")
-    return str(year or "")
-
-
 def get_first_day(text: str) -> date:
     """Return the first day that ``YYYY[/MM[/DD]]`` can mean.
 

@@ -28,7 +28,7 @@ from ..reports import prisma
 from ..search.citation_indexes import DIRECTIONS, Direction
 from ..shelf.ledger import Ledger
 from ..shelf.ledger_file import ledgers_folder
-from ..system.keyword_options import explain_options
+from ..system.keyword_options import accept_former_options, explain_options
 from ..system.process import get_version
 from ..system.safe_files import disk_errors, exclusive_lock, is_device_name, make_folder, write_file
 from . import report
@@ -222,7 +222,8 @@ class Review:
         """The name of the harvest of the review's full texts."""
         return f"review-{self.name}"
 
-    def harvest(self, *, excluded_too: bool = False) -> Harvest:
+    @accept_former_options(excluded_too="with_excluded")
+    def harvest(self, *, with_excluded: bool = False) -> Harvest:
         """Return the harvest of the full texts; iterating over the harvest does the work.
 
         Records excluded by title and abstract are left out unless *excluded_too*, even if an
@@ -234,7 +235,7 @@ class Review:
             There is no record to harvest, or another process is running the harvest.
         """
         every = self.standings()
-        wanted = [s for s in every if excluded_too or s.is_wanted]
+        wanted = [s for s in every if with_excluded or s.is_wanted]
         if not wanted:
             msg = f"The review {self.name} has no records whose texts are wanted."
             search = command_line(f"review update {self.name}")
@@ -324,7 +325,8 @@ class Review:
 
         return count_review(self.standings(), self.ledger.searches(), state_of, self.protocol())
 
-    def report(self, drawings: Iterable[str] = (), *, published: bool = False) -> list[Path]:
+    @accept_former_options(drawings="draw")
+    def report(self, draw: Iterable[str] = (), *, published: bool = False) -> list[Path]:
         """Write page, figure, appendix and tables into the review's folder; return the files.
 
         With *published*, this state is recorded as published: `status` and later reports then list
@@ -338,7 +340,7 @@ class Review:
         protocol, every, ledger = self.protocol(), self.standings(), self.ledger
         numbers = self.numbers()
         flow = prisma.build_flow(numbers)
-        files = prisma.write_flow(flow, self.folder, protocol.title, drawings)
+        files = prisma.write_flow(flow, self.folder, protocol.title, draw)
         runs = sum(event.what == "update" for event in ledger.events())
         made = report.render_tables(every, ledger, self._find_texts(), _find_text)
         made["prisma-s.md"] = report.render_review_appendix(

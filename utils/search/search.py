@@ -24,7 +24,6 @@ from weakref import WeakKeyDictionary
 from ..errors import BadRequest, NotConfigured, PaperError, Unreachable
 from ..http import Web
 from ..http.work import SharedWork
-from ..model.dates import format_year_limit
 from ..model.paper import NO_HITS, PAPER_COLUMNS, SearchResult
 from ..model.sites import SEARCHED_SOURCES
 from ..model.tabular import Table, Tabular
@@ -146,11 +145,9 @@ def search_papers(  # noqa: PLR0913 - the filters of one search
     max_results: int = 20,
     min_date: str = "",
     max_date: str = "",
-    start_year: int = 0,
-    end_year: int = 0,
     author: str = "",
     sort_by: str = "relevance",
-    longest_s: float = MAX_WAIT_S,
+    wait_s: float = MAX_WAIT_S,
 ) -> Gathered:
     """Search several sources with one query; every paper appears once, with all findings.
 
@@ -166,8 +163,6 @@ def search_papers(  # noqa: PLR0913 - the filters of one search
         How many each source is asked for, and how many the merged list has at the most.
     min_date, max_date : str, optional
         Dates of publication, both included; see `..model.dates`.
-    start_year, end_year : int, optional
-        The same by whole years; 0 leaves an end open.
     author : str, optional
         A name that every paper must carry.
     sort_by : {"relevance", "pub_date"}, optional
@@ -183,15 +178,15 @@ def search_papers(  # noqa: PLR0913 - the filters of one search
         No source answered: the gravest reason, with every other in its message.
     """
     dates = (
-        min_date or format_year_limit(start_year, "start_year"),
-        max_date or format_year_limit(end_year, "end_year"),
+        min_date,
+        max_date,
     )
     wish = _check_query(query, max_results, dates, author, sort_by)
     chosen = _choose_sources(among, sources, web)
     wishes, warnings = _build_queries(wish, chosen)
-    answers = _gather_answers(chosen, wishes, web, longest_s)
+    answers = _gather_answers(chosen, wishes, web, wait_s)
     asked = tuple(
-        _to_source_answer(source, wishes[source.name], answers, longest_s) for source in chosen
+        _to_source_answer(source, wishes[source.name], answers, wait_s) for source in chosen
     )
     if not any(one.outcome == "answered" for one in asked):
         raise _build_no_answer_error(asked, answers)

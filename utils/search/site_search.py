@@ -12,7 +12,6 @@ from dataclasses import replace
 
 from ..errors import BadRequest, NotFound
 from ..http import Web
-from ..model.dates import format_year_limit
 from ..model.identifiers import Ids, find_arxiv_version
 from ..model.other_identifiers import EXAMPLES
 from ..model.paper import NO_HITS, Paper, SearchResult
@@ -61,8 +60,6 @@ def search_semantic_scholar(  # noqa: PLR0913  # every option the service has
     *,
     min_date: str = "",
     max_date: str = "",
-    start_year: int = 0,
-    end_year: int = 0,
     fields_of_study: Sequence[str] = (),
     bulk: bool = False,
     sort_by: str = "",
@@ -78,8 +75,6 @@ def search_semantic_scholar(  # noqa: PLR0913  # every option the service has
         Plain words; in bulk with ``+ | - "…" * ( ) ~N``.
     min_date, max_date
         Of publication, both included; see `..model.dates`.
-    start_year, end_year
-        The same by whole years; 0 leaves an end open.
     fields_of_study
         Some of `FIELDS_OF_STUDY`.
     bulk
@@ -107,8 +102,8 @@ def search_semantic_scholar(  # noqa: PLR0913  # every option the service has
     _require_bulk(bulk, sort_by, token, start)
     dates = Query(
         text,
-        min_date=min_date or format_year_limit(start_year, "start_year"),
-        max_date=max_date or format_year_limit(end_year, "end_year"),
+        min_date=min_date,
+        max_date=max_date,
     )
     filters = build_filters(*get_date_limits(dates), fields_of_study)
     if bulk:
@@ -187,8 +182,6 @@ def search_arxiv(  # noqa: PLR0913  # the filters the contract names
     category: str = "",
     min_date: str = "",
     max_date: str = "",
-    start_year: int = 0,
-    end_year: int = 0,
     sort_by: str = "relevance",
     sort_order: str = "descending",
     max_results: int = 10,
@@ -206,8 +199,6 @@ def search_arxiv(  # noqa: PLR0913  # the filters the contract names
         with commas between.
     min_date, max_date : str, optional
         Of the first version, both included; see `..model.dates`.
-    start_year, end_year : int, optional
-        The same by whole years; 0 leaves an end open.
     sort_by, sort_order : str, optional
         One of `SORTS`, one of `ORDERS`.
     max_results, start : int, optional
@@ -228,8 +219,8 @@ def search_arxiv(  # noqa: PLR0913  # the filters the contract names
         max_results=max_results,
         start=start,
         sort_by=sort_by,
-        min_date=min_date or format_year_limit(start_year, "start_year"),
-        max_date=max_date or format_year_limit(end_year, "end_year"),
+        min_date=min_date,
+        max_date=max_date,
         author=author,
         categories=tuple(name for name in category.replace(",", " ").split() if name),
     )

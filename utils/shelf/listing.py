@@ -57,8 +57,8 @@ class ListFilters(TypedDict, total=False):
 
     text: str
     kind: str
-    year_from: str | int
-    year_to: str | int
+    min_date: str | int
+    max_date: str | int
     journal: str
     has_pdf: bool
     author: str
@@ -66,7 +66,7 @@ class ListFilters(TypedDict, total=False):
     license: str
     verdict: str
     retracted: bool
-    sort: str
+    sort_by: str
     prefix: bool
 
 
@@ -78,7 +78,7 @@ class ListingFilter:
     one; ``journal`` is part of a journal's name or of NLM's abbreviation of it, or its ISSN; a
     paper goes by one of the names in ``among``, and its file's stem is one of ``stems``, where
     these are not None. ``author`` is part of the authors' names, ``license`` a licence with or
-    without its version, and ``sort`` one of `SORT_ORDERS`.
+    without its version, and ``sort_by`` one of `SORT_ORDERS`.
 
     Raises
     ------
@@ -88,8 +88,8 @@ class ListingFilter:
 
     text: str = ""
     kind: str = ""
-    year_from: str = ""
-    year_to: str = ""
+    min_date: str = ""
+    max_date: str = ""
     journal: str = ""
     among: frozenset[str] | None = None
     stems: frozenset[str] | None = None
@@ -98,20 +98,20 @@ class ListingFilter:
     license: str = ""
     verdict: str = ""
     retracted: bool = False
-    sort: str = ""
+    sort_by: str = ""
     prefix: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in {"", *get_args(Kind)}:
             kinds = ", ".join(get_args(Kind))
             raise BadRequest(f"{self.kind!r} is not a valid kind.", f"Give {kinds}.")
-        for year in filter(None, (self.year_from, self.year_to)):
+        for year in filter(None, (self.min_date, self.max_date)):
             if not re.fullmatch(r"[0-9]{4}", year):
                 raise BadRequest(f"{year!r} is not a valid year.", "Give four digits.")
         for name, value, known in (
             ("version", self.version, tuple(filter(None, get_args(Version)))),
             ("verdict", self.verdict, get_args(Verdict)),
-            ("order", self.sort, SORT_ORDERS),
+            ("order", self.sort_by, SORT_ORDERS),
         ):
             if value and value not in known:
                 msg = f"{value!r} is not a valid {name}."
@@ -149,14 +149,14 @@ class ListingFilter:
         for condition, found in self._list_conditions():
             where.append(condition)
             values += found
-        return tables, where, values, _ORDERS.get(self.sort, order)
+        return tables, where, values, _ORDERS.get(self.sort_by, order)
 
     def _list_conditions(self) -> Iterator[tuple[str, list[object]]]:
         """Yield the conditions other than words, each with its values."""
         for condition, value in (
             ("papers.kind = ?", self.kind),
-            ("papers.year >= ?", self.year_from),
-            ("papers.year <> '' AND papers.year <= ?", self.year_to),
+            ("papers.year >= ?", self.min_date),
+            ("papers.year <> '' AND papers.year <= ?", self.max_date),
             ("papers.version = ?", self.version),
             ("json_extract(papers.line, '$.verdict') = ?", self.verdict),
             (_BY_AUTHOR, self.author and _like_pattern(self.author)),

@@ -541,8 +541,8 @@ class Shelf:
         if start < 0 or max_results < 0:
             msg = f"start is {start} and max_results is {max_results}; neither can be negative."
             raise BadRequest(msg)
-        if wanted.year_to and wanted.year_from > wanted.year_to:
-            msg = f"The first year, {wanted.year_from}, is later than the last, {wanted.year_to}."
+        if wanted.max_date and wanted.min_date > wanted.max_date:
+            msg = f"The first year, {wanted.min_date}, is later than the last, {wanted.max_date}."
             raise BadRequest(msg, "Swap them.")
         start = min(start, _SQLITE_MAX_INTEGER)
         if not self._survey():

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, wraps
 from importlib import import_module
@@ -20,6 +21,7 @@ from ..errors import UnknownOption, WrongType
 from .nearest import suggest_nearest
 
 C = TypeVar("C", bound=type)
+F = TypeVar("F", bound=Callable[..., Any])
 _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _UNPACKED = re.compile(r"Unpack\[(\w+)\]")
 _UNION = re.compile(r" \| (?![^\[]*\])")
@@ -48,13 +50,47 @@ def explain_options(homes: Mapping[str, str] | None = None) -> Callable[[C], C]:
     return decorate
 
 
+def accept_former_options(**names: str) -> Callable[[F], F]:
+    """Return a decorator: a method of an `explain_options` class takes options by former names.
+
+    Parameters
+    ----------
+    **names : str
+        The present name of each former one. A call with a former name gives a DeprecationWarning.
+    """
+
+    def set_former_options(method: F) -> F:
+        method.former_options = names  # type: ignore[attr-defined]
+        return method
+
+    return set_former_options
+
+
+def _rename_options(
+    method: Callable[..., Any], options: dict[str, Any], former: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the options of a call with present names in place of former ones."""
+    renamed = dict(options)
+    for old in former.keys() & options.keys():
+        name, value = former[old], renamed.pop(old)
+        msg = f"{method.__qualname__}(): {old} is now {name}"
+        warnings.warn(msg, DeprecationWarning, stacklevel=4)
+        if name in ("min_date", "max_date"):  # formerly a year, and 0 for none
+            value = str(value or "")
+        renamed.setdefault(name, value)
+    return renamed
+
+
 def _check_call(method: Callable[..., Any], homes: Mapping[str, str]) -> Callable[..., Any]:
     """Wrap a method to refuse unknown keywords and values of wrong types."""
     annotations_of = cache(lambda: _list_annotations(method, homes))
+    former: Mapping[str, str] = getattr(method, "former_options", {})
     positional = [one.name for one in inspect.signature(method).parameters.values()][1:]
 
     @wraps(method)
     def call(*args: Any, **options: Any) -> Any:
+        if former and options:
+            options = _rename_options(method, options, former)
         if options or len(args) > 1:
             known, takes_any = annotations_of()
             if not takes_any and (unknown := options.keys() - known):

@@ -366,7 +366,8 @@ def _store_files(push: Push, journal: Journal, library: str, api: ZoteroApi) -> 
             version = api.upload(step.key, path.name, media, path.read_bytes())
             journal.update([replace(step, version=version, file="")])
         except (NotAvailable, OSError) as error:
-            push.problems.append(f"{path.name} was not stored: {error}")
+            reason = error.text if isinstance(error, NotAvailable) else error
+            push.problems.append(f"{path.name} was not stored: {reason}")
             _move_to_trash([step], api)
             journal.update([replace(step, state="undone")])
 

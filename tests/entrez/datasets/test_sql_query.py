@@ -72,7 +72,7 @@ def test_pages_together_are_the_whole(genes: Path, bounds: dict[str, int]) -> No
         assert page.next_start in {None, start + len(page.rows)}
         rows += page.rows
         start = page.next_start
-    assert rows == list(run_query(genes, sql, max_rows=1000, max_chars=1_000_000).rows)
+    assert rows == list(run_query(genes, sql, max_results=1000, max_chars=1_000_000).rows)
     assert len(rows) == 120
 
 

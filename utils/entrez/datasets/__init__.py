@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from ...errors import BadRequest
 from ...model.tabular import ResultList
 from ...system import safe_files
-from ...system.keyword_options import explain_options
+from ...system.keyword_options import accept_former_options, explain_options
 from ...system.plain_text import one_line, shorten
 
 if TYPE_CHECKING:
@@ -129,13 +129,14 @@ class Datasets:
 
         return read_schema(self._find_dataset_file(dataset))
 
+    @accept_former_options(max_rows="max_results")
     def query(
         self,
         dataset: str,
         sql: str,
         *,
         start: int = 0,
-        max_rows: int = 100,
+        max_results: int = 100,
         max_chars: int = 20_000,
         seconds: float = 2.0,
     ) -> ResultPage:
@@ -145,7 +146,7 @@ class Datasets:
         return run_query(
             *(self._find_dataset_file(dataset), sql),
             start=start,
-            max_rows=max_rows,
+            max_results=max_results,
             max_chars=max_chars,
             seconds=seconds,
         )
@@ -157,7 +158,8 @@ class Datasets:
         columns = tuple(one.name for one in fields(Dataset))
         return ResultList(list_datasets(self.folder), columns, asdict)
 
-    def export(self, dataset: str, sql: str, target: str | Path) -> ExportedFile:
+    @accept_former_options(target="output")
+    def export(self, dataset: str, sql: str, output: str | Path) -> ExportedFile:
         """Write all rows of a statement to a CSV or Parquet file; see `.export.export_rows`.
 
         If *target* is text, it is a bare name in the folder of exports, where no file is replaced.
@@ -171,11 +173,11 @@ class Datasets:
         """
         from .export import export_rows
 
-        if isinstance(target, Path):
+        if isinstance(output, Path):
             return export_rows(
-                self._find_dataset_file(dataset), sql, target, _choose_export_format(target)
+                self._find_dataset_file(dataset), sql, output, _choose_export_format(output)
             )
-        path = self._build_export_path(target)
+        path = self._build_export_path(output)
         safe_files.delete_stale_parts(self.exports)
         draft = safe_files.build_part_path(path)
         made = export_rows(
@@ -243,7 +245,7 @@ def _read_rows_if_few(
         return None
     contents, room = {}, DIRECT_CHARS
     for table in tables:
-        page = run_query(file, f"SELECT * FROM {quote_sql_name(table)}", max_rows=_DIRECT_ROWS)  # noqa: S608
+        page = run_query(file, f"SELECT * FROM {quote_sql_name(table)}", max_results=_DIRECT_ROWS)  # noqa: S608
         rows = [
             {name: cell for name, cell in zip(page.columns, row, strict=True) if cell is not None}
             for row in page.rows

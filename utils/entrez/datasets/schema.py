@@ -128,7 +128,7 @@ def read_description(file: Path) -> dict[str, str]:
     """
     try:
         sql = f"SELECT name, value FROM {ABOUT}"  # noqa: S608 - a name of ours
-        answer = run_query(file, sql, max_rows=1000, max_chars=MAX_PAGE_CHARS)
+        answer = run_query(file, sql, max_results=1000, max_chars=MAX_PAGE_CHARS)
     except BadRequest:
         return {}
     return {str(name): str(value) for name, value in answer.rows}
@@ -159,7 +159,7 @@ def _iterate_query_rows(file: Path, sql: str) -> Iterator[tuple[Any, ...]]:
             file,
             sql,
             start=start,
-            max_rows=MAX_PAGE_ROWS,
+            max_results=MAX_PAGE_ROWS,
             max_chars=MAX_PAGE_CHARS,
             seconds=COUNT_MAX_S,
         )

@@ -71,7 +71,7 @@ def run_query(
     sql: str,
     *,
     start: int = 0,
-    max_rows: int = MAX_ROWS,
+    max_results: int = MAX_ROWS,
     max_chars: int = MAX_CHARS,
     seconds: float = DEFAULT_TIMEOUT_S,
 ) -> ResultPage:
@@ -98,9 +98,9 @@ def run_query(
     """
     _require_valid_request(sql, seconds)
     _require_in_range("start", start, 0, _MAX_START)
-    _require_in_range("max_rows", max_rows, 1, MAX_PAGE_ROWS)
+    _require_in_range("max_results", max_results, 1, MAX_PAGE_ROWS)
     _require_in_range("max_chars", max_chars, 1, MAX_PAGE_CHARS)
-    job = _encode_query_job(file, sql, seconds, start=start, max_rows=max_rows, max_chars=max_chars)
+    job = _encode_query_job(file, sql, seconds, start=start, max_rows=max_results, max_chars=max_chars)
     try:
         reply = _get_query_processes().read(job, seconds)
     except ChildFailed as failure:
