@@ -166,7 +166,7 @@ def search_papers(  # noqa: PLR0913 - the filters of one search
     author : str, optional
         A name that every paper must carry.
     sort_by : {"relevance", "pub_date"}, optional
-    longest_s : float, optional
+    wait_s : float, optional
         Seconds the call waits. A source that takes longer, or refuses and is asked again after a
         pause, is ``slow``; its work goes on as long as the process, and the same call finds it.
 

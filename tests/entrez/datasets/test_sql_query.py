@@ -60,7 +60,7 @@ JOINED = "SELECT * FROM gene g JOIN gene_alias a ON a.gene_uid = g.uid"
 
 
 @pytest.mark.parametrize(
-    "bounds", [{"max_rows": 7}, {"max_chars": 300}, {"max_rows": MAX_PAGE_ROWS}]
+    "bounds", [{"max_results": 7}, {"max_chars": 300}, {"max_results": MAX_PAGE_ROWS}]
 )
 def test_pages_together_are_the_whole(genes: Path, bounds: dict[str, int]) -> None:
     sql = f"{JOINED} ORDER BY a.id"
@@ -68,7 +68,7 @@ def test_pages_together_are_the_whole(genes: Path, bounds: dict[str, int]) -> No
     start: int | None = 0
     while start is not None:
         page = run_query(genes, sql, start=start, **bounds)
-        assert 0 < len(page.rows) <= bounds.get("max_rows", 120)
+        assert 0 < len(page.rows) <= bounds.get("max_results", 120)
         assert page.next_start in {None, start + len(page.rows)}
         rows += page.rows
         start = page.next_start
@@ -182,7 +182,7 @@ def test_a_statement_that_swells_is_stopped(genes: Path) -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        *({"start": -1}, {"start": 2**70}, {"max_rows": 0}, {"max_rows": 10**6}),
+        *({"start": -1}, {"start": 2**70}, {"max_results": 0}, {"max_results": 10**6}),
         *({"max_chars": 0}, {"max_chars": 10**9}, {"seconds": 0}, {"seconds": 1e9}),
         {"seconds": float("nan")},
     ],
