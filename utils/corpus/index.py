@@ -74,7 +74,7 @@ def index_corpus(
     everything : bool, optional
         Cut every text again and compare the whole index with SQL. Even then, no passage that has a
         vector of the model is embedded again.
-    longest_s : float, optional
+    wait_s : float, optional
         Stop after so many seconds, at a place from which the next call goes on.
     waiting : callable, optional
         Called with a description of the process that holds the lock, while waiting for it.

@@ -66,7 +66,7 @@ def sync_query(  # noqa: PLR0913 - options and callbacks of a sync
         The number of days before the watermark to search again.
     full : bool
         Fetch all records again, from the beginning.
-    longest_s : float, optional
+    wait_s : float, optional
         Stop after about this time with ``unfinished``; fetched records stay staged.
     progress : callable, optional
         Called after every batch with the count of processed papers, and of all papers.
