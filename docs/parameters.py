@@ -136,7 +136,7 @@ def _list_keywords() -> Iterator[Parameter]:
     """Yield the parameters of the public methods of a library, its namespaces and results."""
     from utils import Library
     from utils.corpus import Corpus
-    from utils.curation.listing import ListFilters
+    from utils.shelf.listing import ListFilters
     from utils.entrez import Entrez
     from utils.entrez.compounds import PubChem
     from utils.entrez.datasets import Datasets

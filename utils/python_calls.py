@@ -39,6 +39,7 @@ CALLS = {
     "review import": "reviews.open(name).read_decisions(data, name)",
     "shelf adopt": "upkeep.adopt(folder)",
     "adopt": "upkeep.adopt(folder)",
+    "adopt --by": "upkeep.adopt(folder, by=by)",
     "adopt --as": "upkeep.adopt(folder, paper=paper)",
     "shelf audit": "upkeep.audit()",
     "shelf keep": "upkeep.keep(paper, decided, because)",

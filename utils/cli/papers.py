@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from ..model.identifiers import Ids
 _FILTERS = (
     *("text", "kind", "journal", "job_id", "has_pdf", "author", "license", "verdict"),
-    *("version", "retracted", "sort"),
+    *("version", "retracted", "sort_by"),
 )
 
 
@@ -80,7 +80,7 @@ def add(commands: Commands) -> None:
     listing.add_argument("--version", choices=[one for one in get_args(Version) if one], default="")
     listing.add_argument("--retracted", action="store_true", help="only retracted papers")
     listing.add_argument(
-        "--sort", choices=SORT_ORDERS, default="", help="the order (newest, or best for words)"
+        "--sort-by", choices=SORT_ORDERS, default="", help="the order (newest, or best for words)"
     )
     add_limit_option(listing, "papers", 20, former=["--max-results"])
     listing.add_argument(

@@ -318,7 +318,7 @@ class FolderAdoption:
         try:
             stored, detail = file_text(shelf, path, content, paper, document, own)
         except BadRequest as refusal:
-            return self._to_result(path, "not_linked", str(refusal), paper)
+            return self._to_result(path, "not_linked", refusal.text, paper)
         self._first_files[stored.path] = shown
         self._ledgers.record_arrival(stored)
         return self._to_result(path, "filed", detail, stored.paper, stored)
@@ -339,7 +339,7 @@ class FolderAdoption:
             try:
                 self._add_pdf(path, content, present)
             except BadRequest as refusal:
-                return self._to_result(path, "not_linked", str(refusal), paper, present)
+                return self._to_result(path, "not_linked", refusal.text, paper, present)
         if has_changed:
             return self._to_result(path, "filed", _FOUND_AGAIN, paper, present)
         detail = f"The shelf has its full text, by {present.via}; it stays."
