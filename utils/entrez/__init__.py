@@ -271,7 +271,9 @@ class Entrez:
         if query:
             if history or has_ids(ids):
                 raise BadRequest("A query is given beside ids or a history.", "Give one of them.")
-            return make_search_pages(home, query, form, self._web, most=max_results, progress=progress)
+            return make_search_pages(
+                home, query, form, self._web, most=max_results, progress=progress
+            )
         return make_record_pages(
             select_records(home, ids, history, self._web),
             form,

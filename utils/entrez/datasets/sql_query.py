@@ -100,7 +100,9 @@ def run_query(
     _require_in_range("start", start, 0, _MAX_START)
     _require_in_range("max_results", max_results, 1, MAX_PAGE_ROWS)
     _require_in_range("max_chars", max_chars, 1, MAX_PAGE_CHARS)
-    job = _encode_query_job(file, sql, seconds, start=start, max_rows=max_results, max_chars=max_chars)
+    job = _encode_query_job(
+        file, sql, seconds, start=start, max_rows=max_results, max_chars=max_chars
+    )
     try:
         reply = _get_query_processes().read(job, seconds)
     except ChildFailed as failure:
