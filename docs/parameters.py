@@ -136,7 +136,6 @@ def _list_keywords() -> Iterator[Parameter]:
     """Yield the parameters of the public methods of a library, its namespaces and results."""
     from utils import Library
     from utils.corpus import Corpus
-    from utils.shelf.listing import ListFilters
     from utils.entrez import Entrez
     from utils.entrez.compounds import PubChem
     from utils.entrez.datasets import Datasets
@@ -144,6 +143,7 @@ def _list_keywords() -> Iterator[Parameter]:
     from utils.library.namespace import Namespace
     from utils.mirror import Mirror
     from utils.review import Review
+    from utils.shelf.listing import ListFilters
     from utils.sources import QueryOptions
 
     results = (Corpus, Mirror, Entrez, Datasets, PubChem, Harvest, Review)

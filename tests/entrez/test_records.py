@@ -348,7 +348,7 @@ def test_a_long_list_is_paged_through(entrez, world):
 )  # fmt: skip
 def test_links_that_cannot_be_are_refused_with_those_that_can(entrez, world, options, word):
     with pytest.raises(BadRequest) as refused:
-        entrez.link(**{"database_from": "gene", "ids": "672", **options})
+        entrez.link(**{"database": "gene", "ids": "672", **options})
     assert word in str(refused.value)
     assert not [request for request in world.requests if request.path == "/elink.fcgi"]
 

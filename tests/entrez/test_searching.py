@@ -75,7 +75,7 @@ def test_a_long_term_goes_by_post(entrez, world):
         ({"query": "a", "max_results": 10_001}, "max_results"),
         ({"query": "a", "start": -1}, "start"),
         ({"query": "a", "min_date": "soon", "max_date": "2020"}, "min_date"),
-        ({"query": "a", "sort": "<script>"}, "sort"),
+        ({"query": "a", "sort_by": "<script>"}, "sort"),
         ({"query": "a", "min_date": "2020", "max_date": "2021", "date_type": "x y"}, "date_type"),
         ({"query": "a", "database": "pubmed", "start": 9_999}, "9,998"),
         ({"query": "a", "database": "gnee"}, "gene"), ({"query": "a", "database": ""}, "pubmed"),
