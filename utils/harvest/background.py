@@ -122,7 +122,7 @@ def _run_harvest(run: HarvestRun) -> None:
             run.progress = progress
     except PaperError as error:
         run.error = error
-        log.warning("The harvest %s stopped: %s", run.harvest.job_id, error)
+        log.warning("The harvest %s stopped: %s", run.harvest.job_id, error.text)
     except Exception as bug:
         # A thread ends silently: the status reports the error.
         log.exception("The harvest %s stopped", run.harvest.job_id)
