@@ -10,7 +10,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from . import finding_pages, harvest_pages, paper_pages, shelf_pages
+from . import finding_pages, harvest_pages, paper_pages, review_pages, shelf_pages
 from .access import Access, Gate
 from .desk import (
     FOLDER,
@@ -37,6 +37,10 @@ PAGES: dict[str, Page] = {
     "/inbox": finding_pages.show_inbox,
     "/harvests": harvest_pages.show_harvests,
     "/harvest": harvest_pages.show_harvest,
+    "/reviews": review_pages.show_reviews,
+    "/review": review_pages.show_review,
+    "/review/screen": review_pages.show_screening,
+    "/review/conflicts": review_pages.show_conflicts,
 }
 ACTIONS: dict[str, Action] = {
     "/paper/keep": paper_pages.keep_paper,
@@ -47,6 +51,14 @@ ACTIONS: dict[str, Action] = {
     "/harvests/start": harvest_pages.start_harvest,
     "/harvest/resume": harvest_pages.resume_harvest,
     "/harvest/cancel": harvest_pages.cancel_harvest,
+    "/reviews/create": review_pages.create_review,
+    "/review/protocol": review_pages.set_protocol,
+    "/review/update": review_pages.update_review,
+    "/review/harvest": review_pages.harvest_review,
+    "/review/import": review_pages.import_decisions,
+    "/review/report": review_pages.write_report,
+    "/review/decide": review_pages.decide_record,
+    "/review/undo": review_pages.undo_decision,
 }
 
 

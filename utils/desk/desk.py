@@ -39,7 +39,13 @@ log = logging.getLogger(__name__)
 FOLDER = Path(__file__).parent
 Page = Callable[["Desk", "Request"], Response]
 Action = Callable[["Desk", "Request", "FormData"], Response]
-SECTIONS = (("/", "Shelf"), ("/find", "Find"), ("/inbox", "Inbox"), ("/harvests", "Harvests"))
+SECTIONS = (
+    ("/", "Shelf"),
+    ("/find", "Find"),
+    ("/inbox", "Inbox"),
+    ("/harvests", "Harvests"),
+    ("/reviews", "Reviews"),
+)
 """The sections of the desk: address and name."""
 _EVENT_INTERVAL_S = 1.0
 _MAX_FORM_FIELDS = 20_000
@@ -60,6 +66,7 @@ class Desk:
         self.library = library
         self.access = access
         self.plans = PlannedHarvests()
+        self.orders: dict[str, tuple[int, dict[str, int]]] = {}  # of screening, by review
 
     @cached_property
     def harvests(self) -> BackgroundHarvests:
@@ -99,9 +106,9 @@ class Desk:
         }
         return made
 
-    def render(self, template: str, status: int = 200, **values: Any) -> Response:
+    def render(self, template: str, http_status: int = 200, **values: Any) -> Response:
         """Return a page made from a template."""
-        return HTMLResponse(self.templates.get_template(template).render(**values), status)
+        return HTMLResponse(self.templates.get_template(template).render(**values), http_status)
 
     def render_part(self, template: str, block: str, **values: Any) -> str:
         """Return one block of a template, for a page that replaces only this part."""

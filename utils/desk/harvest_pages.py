@@ -14,8 +14,8 @@ from ..model.job import Harvested, Job, JobStatus
 from ..reports.labels import build_links, get_best_link, get_reason, get_route_label
 from ..reports.page import BY_HAND_REASONS, PASSING_REASONS
 from .desk import Desk, build_link, read_number, read_text, read_texts, redirect
-from .shelf_pages import find_cited
 from .plans import HarvestRequest
+from .shelf_pages import find_cited
 
 if TYPE_CHECKING:
     from starlette.datastructures import FormData

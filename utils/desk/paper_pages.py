@@ -44,7 +44,7 @@ def show_paper(desk: Desk, request: Request) -> Response:
         stored=stored,
         paper=stored.paper,
         name=to_name(stored),
-        text=_render_stored(desk, stored),
+        text=render_stored(desk, stored),
         pdf=pdf,
         beside=bool(pdf and request.query_params.get("pdf")),
         others=_find_other_texts(desk, stored),
@@ -140,7 +140,7 @@ def _list_objects(desk: Desk, stored: StoredPaper) -> list[dict[str, str]]:
     ]
 
 
-def _render_stored(desk: Desk, stored: StoredPaper) -> RenderedText:
+def render_stored(desk: Desk, stored: StoredPaper) -> RenderedText:
     """Return the text of a paper as HTML; made again only if the file or the shelf changed."""
     from ..shelf import body_of
 

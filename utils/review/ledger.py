@@ -54,7 +54,8 @@ _ADDED_TABLES = (
 )
 # The latest decision for each screener, stage and record.
 _LATEST_DECISIONS = """SELECT key, stage, screener, choice, reasons FROM decisions WHERE rowid IN
-    (SELECT max(rowid) FROM decisions GROUP BY key, stage, screener) ORDER BY rowid"""
+    (SELECT max(rowid) FROM decisions GROUP BY key, stage, screener)
+    AND choice <> 'withdrawn' ORDER BY rowid"""
 # The searches of the latest update, and all citation searches.
 _CURRENT_SEARCHES = """SELECT arm, kind, search, limits FROM searches
     WHERE event = (SELECT max(number) FROM events WHERE what = 'update')
@@ -203,6 +204,17 @@ class ReviewLedger:
             made.setdefault(key, []).append(decision)
         return made
 
+    def former_decision(self, key: str, stage: Stage, screener: str) -> Decision | None:
+        """Return the decision that a screener's latest one on a record replaced, if any."""
+        rows = self._select(
+            """SELECT choice, reasons FROM decisions WHERE key = ? AND stage = ? AND screener = ?
+            ORDER BY rowid DESC LIMIT 1 OFFSET 1""",
+            (key, stage, screener),
+        )
+        if not rows or rows[0][0] == "withdrawn":
+            return None
+        return Decision(screener, rows[0][0], stage, tuple(json.loads(rows[0][1])))
+
     def screened_batches(self) -> list[list[str]]:
         """Return the keys of records by the import that first decided on them, oldest first."""
         batches: dict[int, list[str]] = {}
@@ -235,9 +247,9 @@ class ReviewLedger:
         """Return the unmatched rows of decision files: event, place, title, reason."""
         return list(self._select("SELECT event, place, title, why FROM unmatched ORDER BY rowid"))
 
-    def _select(self, query: str) -> list[Any]:
+    def _select(self, query: str, values: Sequence[str] = ()) -> list[Any]:
         with self._open() as db:
-            return db.execute(query).fetchall()
+            return db.execute(query, values).fetchall()
 
     def _select_added(self, table: str, query: str) -> list[Any]:
         """Return the rows of an added table; none where the ledger does not have it yet."""
@@ -310,6 +322,11 @@ class EventWriter:
         self._db.executemany("INSERT INTO notes VALUES (?, ?, ?, ?)", notes)
         self._db.executemany("INSERT OR REPLACE INTO rayyan_keys VALUES (?, ?)", rayyan_keys)
         return len(rows)
+
+    def withdraw_decision(self, key: str, stage: Stage, screener: str) -> None:
+        """Withdraw a screener's decision on a record; the row of the decision stays."""
+        row = (self.number, key, stage, screener, "withdrawn", "[]", utc_now())
+        self._db.execute("INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
     def add_unmatched(self, rows: Sequence[tuple[str, str, str]]) -> None:
         """Add rows that match no record: place, title, reason."""

@@ -6,6 +6,7 @@ PRISMA-P and PRISMA-S (Rethlefsen et al., Syst Rev 2021, https://doi.org/10.1186
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from ..errors import BadRequest
 from ..lists.decisions import STAGES
 from ..sources import Query
 from ..system.plain_text import one_line
+from ..system.safe_files import write_file
 
 PROTOCOL_FILE = "protocol.yaml"
 Kind = Literal["database", "register", "website", "organisation", "citation searching"]
@@ -27,6 +29,7 @@ _FIELDS = {
     *("title", "question", "criteria", "databases", "lists", "stages", "screeners", "resolver"),
     *("automation", "prisma", "prisma_s"),
 }
+_CRITERIA = ("include", "exclude")
 _MAX_BYTES = 5_000_000  # bytes of a protocol
 PROTOCOL_TEMPLATE = """\
 # The protocol of a systematic review. Fill in what you know; a line that begins with "#" is a
@@ -117,6 +120,8 @@ class Protocol:
     automation: tuple[str, ...] = ()
     prisma: object = None
     prisma_s: Mapping[str, str] | None = None
+    include_if: tuple[str, ...] = ()
+    exclude_if: tuple[str, ...] = ()
 
     def get_kind(self, name: str) -> Kind:
         """Return the kind of source of a list; any other name is a searched database."""
@@ -137,6 +142,31 @@ def read_protocol(folder: Path) -> Protocol:
     except OSError as error:
         msg = f"The protocol {path} cannot be read: {error.strerror}."
         raise BadRequest(msg, f"Make one: {command_line('review new NAME')}") from error
+    return _parse_text(text, folder)
+
+
+def write_fields(folder: Path, fields: Mapping[str, Any]) -> Protocol:
+    """Set fields of the protocol in a folder; all other lines stay as they are.
+
+    Raises
+    ------
+    BadRequest
+        The protocol would not be valid; it is left unchanged.
+    """
+    path = folder / PROTOCOL_FILE
+    text = path.read_text("utf-8-sig")
+    for name, value in fields.items():
+        dumped = yaml.safe_dump({name: value}, allow_unicode=True, sort_keys=False, width=1000)
+        field = re.compile(rf"^{re.escape(name)}:.*\n(?:[ \t-].*\n)*", re.M)
+        found = field.search(text)
+        start, end = found.span() if found else (len(text), len(text))
+        text = f"{text[:start]}{dumped}{text[end:]}"
+    protocol = _parse_text(text, folder)
+    write_file(path, text.encode())
+    return protocol
+
+
+def _parse_text(text: str, folder: Path) -> Protocol:
     try:
         told = yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError) as error:
@@ -166,6 +196,9 @@ def _parse_protocol(told: Mapping[Any, Any], folder: Path) -> Protocol:
         raise _invalid_protocol(
             f"screeners: {screeners!r} is not a number of people", "Give 1 or 2."
         )
+    criteria = told.get("criteria") or {}
+    if not isinstance(criteria, dict):
+        raise _invalid_protocol("criteria names no lists", "Give the lists include and exclude.")
     answers = told.get("prisma_s") or {}
     if not isinstance(answers, dict):
         raise _invalid_protocol("prisma_s names no fields", "Leave it out, or name them.")
@@ -179,6 +212,7 @@ def _parse_protocol(told: Mapping[Any, Any], folder: Path) -> Protocol:
         tuple(map(str, _get_list(told, "automation"))),
         told.get("prisma"),
         {str(name): one_line(str(text)) for name, text in answers.items() if text},
+        *(tuple(one_line(str(one)) for one in _get_list(criteria, name)) for name in _CRITERIA),
     )
 
 

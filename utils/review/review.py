@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +31,7 @@ from ..shelf.ledger_file import ledgers_folder
 from ..system.keyword_options import accept_former_options, explain_options
 from ..system.process import get_version
 from ..system.safe_files import disk_errors, exclusive_lock, is_device_name, make_folder, write_file
-from . import report
+from . import report, screening
 from .exchange import Program, RecordTags, export_records
 from .ledger import (
     AT_UPDATES,
@@ -43,7 +43,7 @@ from .ledger import (
     make_record_key,
 )
 from .matching import Unmatched, match_rows
-from .protocol import PROTOCOL_FILE, PROTOCOL_TEMPLATE, Protocol, read_protocol
+from .protocol import PROTOCOL_FILE, PROTOCOL_TEMPLATE, Protocol, read_protocol, write_fields
 from .report import render_review_page
 from .snowball import Snowball, search_citations
 from .standing import STANDING_COLUMNS, Standing, count_review, derive_standings
@@ -192,6 +192,21 @@ class Review:
             decided = writer.add_decisions(found.rows)
             writer.add_unmatched(found.unmatched)
         return Import(len(found.rows), decided, tuple(voices), found.unmatched)
+
+    def record_decision(
+        self, key: str, screener: str, choice: str, *, stage: str, reason: str = ""
+    ) -> None:
+        """Record a decision of one screener; see `.screening.record_decision`."""
+        screening.record_decision(self, key, screener, choice, stage=stage, reason=reason)
+
+    def undo_decision(self, key: str, screener: str, *, stage: str) -> None:
+        """Undo a decision of one screener; see `.screening.undo_decision`."""
+        screening.undo_decision(self, key, screener, stage=stage)
+
+    def set_protocol(self, fields: Mapping[str, Any]) -> Protocol:
+        """Set fields of the protocol; see `.protocol.write_fields`."""
+        with exclusive_lock(self.folder / "update.lock"):
+            return write_fields(self.folder, fields)
 
     def standings(self) -> ResultList[Standing]:
         """Return the status of every record, in the order in which the records were added."""

@@ -36,3 +36,15 @@ for (const form of document.querySelectorAll("[data-drop]")) {
     input.focus();
   });
 }
+
+// Keys of buttons, such as those of screening; not while a person writes.
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+  if (event.target.closest("input, textarea, select")) return;
+  for (const button of document.querySelectorAll("[data-key]")) {
+    if (button.dataset.key !== event.key.toLowerCase()) continue;
+    event.preventDefault();
+    button.click();
+    return;
+  }
+});

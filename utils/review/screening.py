@@ -1,0 +1,146 @@
+"""Screen the records of a review one by one, as the desk does.
+
+Decisions go into the same ledger as those of imported files. A decision that is undone is not
+deleted: the ledger gets a new row, which withdraws the decision or restores the former one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, get_args
+
+from ..errors import BadRequest, UnknownName
+from ..lists.decisions import STAGES, Choice, Decision, ScreenedRecord, Stage
+from ..system.plain_text import one_line
+from .ledger import filter_stage
+from .standing import Standing
+
+if TYPE_CHECKING:
+    from .review import Review
+
+_MAX_NAME_CHARS = 60
+_MAX_REASON_CHARS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """The records of one stage, for one screener.
+
+    ``waiting`` are those that the screener has not decided, ``decided`` how many he or she has.
+    """
+
+    waiting: tuple[Standing, ...]
+    decided: int
+
+
+def record_decision(
+    review: Review, key: str, screener: str, choice: str, *, stage: str, reason: str = ""
+) -> None:
+    """Record the decision of one screener on one record; the latest decision counts.
+
+    Raises
+    ------
+    BadRequest
+        The screener has no name, the choice or stage is unknown, or a full text is excluded
+        without a reason.
+    UnknownName
+        The review has no such record.
+    """
+    name, checked = check_screener(screener), check_stage(stage)
+    if choice not in get_args(Choice):
+        raise BadRequest(f"{choice!r} is not a decision.", "Give include, exclude or maybe.")
+    reason = one_line(reason)[:_MAX_REASON_CHARS]
+    if checked == "full_text" and choice == "exclude" and not reason:
+        msg = "A report is excluded with a reason, which PRISMA counts."
+        raise BadRequest(msg, "Choose a criterion, or write the reason.")
+    paper = _find_record(review, key).record.paper
+    decision = Decision(name, choice, checked, (reason,) if reason else ())  # type: ignore[arg-type]
+    detail = {"rows": 1, "matched": 1, "by": {name: 1}, "file": ""}
+    with review.ledger.record_event("decisions", detail) as writer:
+        writer.add_decisions([(key, ScreenedRecord("", key, paper, decisions=(decision,)))])
+
+
+def undo_decision(review: Review, key: str, screener: str, *, stage: str) -> None:
+    """Undo the latest decision of a screener on a record; a former decision counts again."""
+    name, checked = check_screener(screener), check_stage(stage)
+    standing = _find_record(review, key)
+    if name not in {one.screener for one in filter_stage(standing.decisions, checked)}:
+        return
+    former = review.ledger.former_decision(key, checked, name)
+    detail = {"rows": 1, "matched": 1, "by": {name: 1}, "file": "", "undone": key}
+    with review.ledger.record_event("decisions", detail) as writer:
+        if former:
+            row = ScreenedRecord("", key, standing.record.paper, decisions=(former,))
+            writer.add_decisions([(key, row)])
+        else:
+            writer.withdraw_decision(key, checked, name)
+
+
+def list_queue(
+    standings: Sequence[Standing], screener: str, stage: Stage, places: Mapping[str, int]
+) -> Queue:
+    """Return the records that a screener has not decided at a stage, the likeliest first.
+
+    Parameters
+    ----------
+    places : mapping
+        The places of records in the order of screening, by key; others keep their order behind.
+    """
+    members = [one for one in standings if stage == "title_abstract" or one.sought]
+    decided = [one for one in members if _has_decided(one, screener, stage)]
+    done = {one.record.key for one in decided}
+    waiting = [one for one in members if one.record.key not in done]
+    waiting.sort(key=lambda one: places.get(one.record.key, len(standings) + 1))
+    return Queue(tuple(waiting), len(decided))
+
+
+def list_conflicts(standings: Sequence[Standing]) -> list[tuple[Standing, Stage]]:
+    """Return the records on which screeners disagree, each with its stage."""
+    outcomes = [(one, stage) for one in standings for stage in STAGES]
+    return [
+        (one, stage)
+        for one, stage in outcomes
+        if (one.first if stage == "title_abstract" else one.second) == "conflict"
+    ]
+
+
+def check_screener(name: str) -> str:
+    """Return the name of a screener on one line.
+
+    Raises
+    ------
+    BadRequest
+        The name is empty or too long.
+    """
+    name = one_line(name)
+    if not 0 < len(name) <= _MAX_NAME_CHARS:
+        msg = f"The name of a screener has 1 to {_MAX_NAME_CHARS} characters."
+        raise BadRequest(msg, "Give the name under which you screen.")
+    return name
+
+
+def check_stage(stage: str) -> Stage:
+    """Return a stage of screening.
+
+    Raises
+    ------
+    BadRequest
+        There is no such stage.
+    """
+    for known in STAGES:
+        if stage == known:
+            return known
+    raise BadRequest(f"There is no stage {stage[:40]!r}.", f"Give {' or '.join(STAGES)}.")
+
+
+def _has_decided(standing: Standing, screener: str, stage: Stage) -> bool:
+    return any(one.screener == screener for one in filter_stage(standing.decisions, stage))
+
+
+def _find_record(review: Review, key: str) -> Standing:
+    for standing in review.standings():
+        if standing.record.key == key:
+            return standing
+    msg = f"The review {review.name} has no record {key[:40]!r}."
+    raise UnknownName(msg, "Open the list of records again.")
