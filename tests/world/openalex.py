@@ -152,6 +152,9 @@ def _one_filter(name: str, value: str, world: World) -> Test:
         return lambda record: any(
             wanted <= set(f"{given} {family}".lower().split()) for family, given in record.authors
         )
+    if name == "doi":  # several, joined by |: docs.openalex.org, "Filter entity lists"
+        dois = {doi.removeprefix("https://doi.org/") for doi in value.lower().split("|")}
+        return lambda record: bool(record.doi) and record.doi.lower() in dois
     if name in {"cites", "cited_by"}:
         middle = _find(value, world)
         kin = kinship.citing if name == "cites" else kinship.cited

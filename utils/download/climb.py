@@ -79,6 +79,9 @@ class DownloadRequest:
         Send no request.
     retry : bool, optional
         Ask again where the shelf has no full text of that version, however recent the answers.
+    renewed : frozenset of str, optional
+        Routes that may have something new: they are asked again whatever the shelf has, and the
+        earlier answers of all other routes count, however old.
     """
 
     ids: Ids
@@ -87,6 +90,7 @@ class DownloadRequest:
     prefer_pmc: bool = True
     offline: bool = False
     retry: bool = False
+    renewed: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "wants", self.wants or infer_version(self.ids))
@@ -258,7 +262,7 @@ def find_servable(climb: Climb, rungs: Sequence[Rung], settings: Settings) -> St
     where no record can be had.
     """
     request = climb.request
-    stored = None if request.force else climb.stored
+    stored = None if request.force or request.renewed else climb.stored
     if stored is None or stored.kind == "rejected":
         return None
     if climb.record is None and known_by_name_only(stored) and not request.offline:
@@ -292,12 +296,18 @@ def is_worth_trying_again(stored: StoredPaper, rungs: Sequence[Rung], settings: 
     )
 
 
-def find_valid_attempts(stored: StoredPaper, settings: Settings) -> dict[str, list[Attempt]]:
-    """Return the attempts that need no repetition, by rung: answered, and not long ago."""
+def find_valid_attempts(
+    stored: StoredPaper, settings: Settings, renewed: frozenset[str] = frozenset()
+) -> dict[str, list[Attempt]]:
+    """Return the attempts that need no repetition, by rung: answered, and not long ago.
+
+    With *renewed*, those of all other rungs, however old; see `DownloadRequest`.
+    """
     standing: dict[str, list[Attempt]] = {}
     answered = find_answered_routes(stored.attempts, _NO_ANSWER)
     for attempt in stored.attempts:
-        if attempt.source in answered and is_within_seconds(_retry_s(settings), attempt.at):
+        is_recent = bool(renewed) or is_within_seconds(_retry_s(settings), attempt.at)
+        if is_recent and attempt.source in answered - renewed:
             standing.setdefault(attempt.source, []).append(attempt)
     return standing
 

@@ -246,7 +246,8 @@ def _climb_for_paper(climb: Climb, ladder: Ladder, patience_s: float) -> Downloa
             ladder.learn(climb)
             before, force = climb.stored, climb.request.force
             if before and not force:
-                climb.standing = find_valid_attempts(before, ladder.web.settings)
+                renewed = climb.request.renewed
+                climb.standing = find_valid_attempts(before, ladder.web.settings, renewed)
             # What was tried before is tried with other answers now.
             anew = force or (before and before.attempts)
             with require_newer_than(time.time() if anew else 0.0):

@@ -195,7 +195,8 @@ class Ladder:
             status = int(candidate.details.get("status", 0))
             if isinstance(candidate, Unreachable):
                 step.stay_away_s = max(step.stay_away_s, candidate.retry_after)
-            step.note(rung.via, candidate.outcome, str(candidate), status=status)
+            url = str(candidate.details.get("url", ""))
+            step.note(rung.via, candidate.outcome, str(candidate), url, status)
             return False
         if not candidate.version:
             candidate = replace(candidate, version=rung.route.version)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import takewhile
@@ -59,6 +59,9 @@ _TYPES = {
 }
 _DAY_S = 86_400
 CACHE_DAYS = 1.0
+MAX_DOIS_PER_LIST = 50
+"""The most DOIs in the filter of one list."""
+# https://docs.openalex.org/api-entities/works/filter-works (values of a filter, joined by |)
 _FILTERS: dict[Kind, str] = {"citations": "cites", "references": "cited_by"}
 
 
@@ -82,6 +85,21 @@ def fetch_open_copies(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
     retracted = work.get("is_retracted") is True
     for found in fetch_copies(copies, web, source=SOURCE.name, via="openalex"):
         yield replace(found, retracted=retracted) if isinstance(found, Fetched) else found
+
+
+def list_open_copies(wanted: Sequence[Ids], web: Web) -> dict[Ids, list[OpenCopy]]:
+    """Return the copies that OpenAlex names for up to 50 papers with a DOI, without fetching them.
+
+    One list, which is paid for (see the module). Raises the errors of `list_works`.
+    """
+    params = {
+        "filter": "doi:" + "|".join(ids.doi for ids in wanted),
+        "select": COPY_FIELDS,
+        "per_page": MAX_DOIS_PER_LIST,
+    }
+    _, works, _ = list_works(params, web)
+    by_doi = {to_ids(work).doi: _list_copies(work) for work in works}
+    return {ids: by_doi.get(ids.doi, []) for ids in wanted}
 
 
 def _list_copies(work: Mapping[str, Any]) -> list[OpenCopy]:

@@ -232,15 +232,20 @@ def deduplicate_copies(copies: Iterable[OpenCopy]) -> list[OpenCopy]:
 def fetch_copies(
     copies: Iterable[OpenCopy], web: Web, *, source: str, via: str
 ) -> Iterator[Fetched | SourceMiss]:
-    """Fetch each of the *copies*; see `fetch_pages`."""
+    """Fetch each of the *copies*; see `fetch_pages`. An error has the copy's ``url`` in details."""
     for copy in copies:
         try:
             url = _resolve_url(copy.url, web)
         except SourceMiss as miss:
+            miss.details["url"] = copy.url
             yield miss
             continue
         for found in _fetch_pages_or_captures(url, web, copy, source, via):
-            yield replace(found, version=copy.version) if isinstance(found, Fetched) else found
+            if isinstance(found, Fetched):
+                yield replace(found, version=copy.version)
+            else:
+                found.details["url"] = copy.url
+                yield found
 
 
 def _fetch_pages_or_captures(

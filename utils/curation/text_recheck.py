@@ -1,0 +1,330 @@
+"""Find texts that appeared since a paper was saved, and fetch them.
+
+For about a quarter of the papers of which only an abstract could be had, a full text appears later:
+an embargo ends, a manuscript is deposited, a publisher opens an article. Climbing the whole ladder
+again would cost about ten requests a paper, nearly all of them in vain. So three indexes are asked
+about many papers at once, and only a paper for which one of them names something new is tried
+again, on the routes that lead to it:
+
+1. PubMed, 200 papers a request: a PMCID, and the day on which PMC releases the article.
+2. Semantic Scholar, 500 papers a request: the address of an open copy.
+3. OpenAlex, 50 papers a request, only with a key: the addresses of open copies.
+
+An address is new if no attempt at this paper has it and it was not tried by an earlier run within
+``PAPERS_RETRY_ABSTRACT_DAYS``. So a dead link costs one request in that time, and a paper without
+news costs at most 1/200 + 1/500 + 1/50 = 0.027 requests a run.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
+
+from ..download.climb import DownloadRequest
+from ..download.download import download_many
+from ..download.ladder import Ladder
+from ..download.records import PUBMED_ANEW, look_up
+from ..errors import BadRequest, NotConfigured, NotFound, PaperError, SourceMiss
+from ..http import require_newer_than
+from ..model.identifiers import Ids
+from ..model.paper import INCONCLUSIVE, Attempt, Paper, StoredPaper, utc_now
+from ..model.versions import VERSION_NAMES, get_shelf_version, satisfies_request
+from ..sources import ask_in_halves
+from ..sources.eutils import MAX_IDS_PER_REQUEST
+from ..sources.openalex import MAX_DOIS_PER_LIST, list_open_copies
+from ..sources.pmc import SOURCE as PMC
+from ..sources.publisher import OpenCopy
+from ..sources.semantic_scholar_copies import list_named_copies
+from ..system.plain_text import one_line
+
+_PAGE = 1000
+_MAX_SILENT_BATCHES = 3
+_MAX_COPIES = 3  # addresses remembered and tried of a paper in one run
+_COPY_ROUTES = frozenset({"unpaywall", "openalex", "semantic_scholar"})
+_PMC_ROUTES = frozenset(route.via for route in PMC.routes)
+_TRIED = "tried_copies"  # the kind of the cache's entries
+
+Outcome = Literal[
+    "gained", "no_text", "embargoed", "postponed", "could_not_tell", "not_asked", "unchanged"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class TextChange:
+    """What became of one paper whose best text is not on the shelf.
+
+    Parameters
+    ----------
+    outcome : str
+        ``gained`` (a full text, or the published version of a preprint, was fetched); ``no_text``
+        (something new was named, and did not lead to a text); ``embargoed`` (PMC releases it
+        later); ``postponed`` (there is news, and the limit of this run was reached);
+        ``could_not_tell`` (an index did not answer, and no other has news); ``not_asked`` (no
+        identifier that an index takes); ``unchanged``.
+    """
+
+    ids: Ids
+    outcome: Outcome
+    detail: str = ""
+    title: str = ""
+    file_path: str = ""
+
+    def row(self) -> dict[str, Any]:
+        """The fields, for JSON."""
+        return {
+            "paper": str(self.ids),
+            "outcome": self.outcome,
+            "detail": self.detail,
+            "title": self.title,
+            "pmid": self.ids.pmid,
+            "pmcid": self.ids.pmcid,
+            "doi": self.ids.doi,
+            "file_path": self.file_path,
+        }
+
+
+class _News(NamedTuple):
+    """What an index names for a paper: the routes that may reach it, and the new addresses."""
+
+    stored: StoredPaper
+    routes: frozenset[str]
+    places: tuple[str, ...]
+
+
+def recheck_texts(ladder: Ladder, *, limit: int = 0) -> Iterator[TextChange]:
+    """Ask whether better texts of the shelf's papers appeared, and fetch those.
+
+    Parameters
+    ----------
+    ladder : Ladder
+    limit : int, optional
+        Try at most so many papers; 0 for all.
+
+    Yields
+    ------
+    TextChange
+        One for each paper without its published full text, those without news first.
+
+    Raises
+    ------
+    NotConfigured
+        No e-mail address is set.
+    BadRequest
+        The limit is negative.
+    """
+    ladder.web.settings.require_email("NCBI")
+    if limit < 0:
+        raise BadRequest(f"The limit is {limit}; it must be 0 (all) or more.")
+    asker = _IndexAsker(ladder)
+    news: list[_News] = []
+    files = _list_lacking_files(ladder)
+    for start in range(0, len(files), MAX_IDS_PER_REQUEST):
+        found = map(ladder.shelf.find_by_file, files[start : start + MAX_IDS_PER_REQUEST])
+        for item in asker.ask_about([stored for stored in found if stored]):
+            if isinstance(item, _News):
+                news.append(item)
+            else:
+                yield item
+    chosen = news[:limit] if limit else news
+    yield from _fetch_new_texts(chosen, ladder)
+    for left in news[len(chosen) :]:
+        yield _to_change(left.stored, "postponed", "The limit of this run was reached.")
+
+
+def _list_lacking_files(ladder: Ladder) -> list[str]:
+    """Return the files of papers whose published, undoubted full text is not on the shelf."""
+    files: dict[str, None] = {}
+    for start in itertools.count(0, _PAGE):
+        _, page = ladder.shelf.list(start=start, max_results=_PAGE)
+        files |= {
+            stored.path.rpartition("/")[2]: None
+            for stored in page
+            if _is_lacking(stored) and not (stored.is_preprint and _has_better(stored, ladder))
+        }
+        if not page:
+            return list(files)
+    raise AssertionError  # pragma: no cover
+
+
+def _is_lacking(stored: StoredPaper) -> bool:
+    return not satisfies_request("published", stored) or stored.is_doubtful
+
+
+def _has_better(stored: StoredPaper, ladder: Ladder) -> bool:
+    """Return whether the published text lies on the shelf next to a preprint."""
+    return not all(map(_is_lacking, ladder.shelf.find_texts(stored.paper.ids)))
+
+
+@dataclass(slots=True)
+class _IndexAsker:
+    """Asks the indexes about batches of papers; an index that stays silent is left alone."""
+
+    ladder: Ladder
+    silent_batches: dict[str, int] = field(default_factory=dict)
+
+    def ask_about(self, batch: Sequence[StoredPaper]) -> Iterator[TextChange | _News]:
+        """Yield the news of each paper of a batch, or why there is none."""
+        with require_newer_than(time.time()):
+            records, unknown = self._ask_pubmed([one for one in batch if one.paper.ids.pmid])
+            copies, silent = self._ask_for_copies(batch)
+        for old in batch:
+            stored = self._store_record(old, records.get(old.paper.ids.pmid))
+            if news := self._find_news(stored, copies.get(stored.paper.ids.key, [])):
+                yield news
+            else:
+                why = unknown.get(old.paper.ids.pmid, "") or silent.get(old.paper.ids.key, "")
+                yield _explain_no_news(stored, why)
+
+    def _ask_pubmed(self, batch: Sequence[StoredPaper]) -> tuple[dict[str, Paper], dict[str, str]]:
+        """Return the records by PMID, and why there is none where PubMed did not answer."""
+        wanted = [Ids(pmid=stored.paper.ids.pmid) for stored in batch]
+        if not wanted or self._is_silent("PubMed"):
+            return {}, {ids.pmid: "PubMed did not answer." for ids in wanted}
+        answers = look_up(wanted, self.ladder.web, [PUBMED_ANEW])
+        records = {ids.pmid: one for ids, one in answers.items() if isinstance(one, Paper)}
+        unknown = {
+            ids.pmid: str(one)
+            for ids, one in answers.items()
+            if not isinstance(one, Paper | NotFound)
+        }
+        self._count_silence("PubMed", is_silent=len(unknown) == len(answers))
+        return records, unknown
+
+    def _ask_for_copies(
+        self, batch: Sequence[StoredPaper]
+    ) -> tuple[dict[str, list[OpenCopy]], dict[str, str]]:
+        """Return open copies by the paper's key, and why an index did not answer about it."""
+        copies: dict[str, list[OpenCopy]] = {}
+        silent: dict[str, str] = {}
+        with_names = [one.paper.ids for one in batch if one.paper.ids]
+        indexes: dict[str, tuple[_ListCopies, list[Ids], int]] = {
+            "Semantic Scholar": (list_named_copies, with_names, MAX_IDS_PER_REQUEST)
+        }
+        if self.ladder.web.settings.key("openalex_api_key"):
+            dois = [ids for ids in with_names if ids.doi]
+            indexes["OpenAlex"] = (list_open_copies, dois, MAX_DOIS_PER_LIST)
+        for name, (list_copies, wanted, size) in indexes.items():
+            for start in range(0, len(wanted), size):
+                part = wanted[start : start + size]
+                for ids, answer in self._ask_index(name, list_copies, part):
+                    if isinstance(answer, PaperError):
+                        silent[ids.key] = str(answer)
+                    else:
+                        copies.setdefault(ids.key, []).extend(answer)
+        return copies, silent
+
+    def _ask_index(
+        self, name: str, list_copies: _ListCopies, part: Sequence[Ids]
+    ) -> Iterator[tuple[Ids, list[OpenCopy] | PaperError]]:
+        if self._is_silent(name):
+            yield from ((ids, SourceMiss(f"{name} did not answer.")) for ids in part)
+            return
+        errors = 0
+        for ids, answer, _ in ask_in_halves(
+            part, lambda some: list_copies(some, self.ladder.web).items(), name
+        ):
+            errors += isinstance(answer, SourceMiss | NotConfigured)
+            yield ids, answer
+        self._count_silence(name, is_silent=errors >= len(part))
+
+    def _is_silent(self, name: str) -> bool:
+        return self.silent_batches.get(name, 0) >= _MAX_SILENT_BATCHES
+
+    def _count_silence(self, name: str, *, is_silent: bool) -> None:
+        self.silent_batches[name] = self.silent_batches.get(name, 0) + 1 if is_silent else 0
+
+    def _store_record(self, stored: StoredPaper, record: Paper | None) -> StoredPaper:
+        """Add a new record to the shelf; an identifier that contradicts the paper is left out."""
+        if record is None:
+            return stored
+        with suppress(NotFound):
+            try:
+                return self.ladder.shelf.learn(stored, record)
+            except BadRequest:
+                return self.ladder.shelf.learn(stored, replace(record, ids=stored.paper.ids))
+        return stored
+
+    def _find_news(self, stored: StoredPaper, copies: Sequence[OpenCopy]) -> _News | None:
+        """Return what is new for a paper; None if nothing is."""
+        routes: set[str] = set()
+        tried = self.ladder.web.cache.get(_TRIED, stored.paper.ids.key)
+        known = {*(tried or ()), *map(_get_place, stored.attempts)}
+        if _is_released_in_pmc(stored.paper) and not self._was_asked_since_release(stored, known):
+            routes |= _PMC_ROUTES
+        places = [copy.place for copy in copies if copy.place not in known][:_MAX_COPIES]
+        if places:
+            routes |= _COPY_ROUTES
+        return _News(stored, frozenset(routes), tuple(places)) if routes else None
+
+    def _was_asked_since_release(self, stored: StoredPaper, known: set[str]) -> bool:
+        """Return whether PMC answered about this PMCID after the day of release."""
+        if stored.paper.ids.pmcid in known:
+            return True
+        released = stored.paper.released
+        return any(
+            one.source in _PMC_ROUTES and one.outcome != "skipped" and one.at[:10] >= released
+            for one in stored.attempts
+        )
+
+
+def _get_place(attempt: Attempt) -> str:
+    """Return the address of an attempt that was answered; else ""."""
+    return "" if attempt.outcome in INCONCLUSIVE else OpenCopy(attempt.url).place
+
+
+_ListCopies = Callable[[Sequence[Ids], Any], Mapping[Ids, list[OpenCopy]]]
+
+
+def _is_released_in_pmc(paper: Paper) -> bool:
+    return bool(paper.ids.pmcid) and paper.released <= utc_now()[:10]
+
+
+def _explain_no_news(stored: StoredPaper, why: str) -> TextChange:
+    """Return the outcome of a paper without news; *why* is an index's error."""
+    paper = stored.paper
+    if paper.ids.pmcid and paper.released > utc_now()[:10]:
+        return _to_change(stored, "embargoed", f"PMC releases it on {paper.released}.")
+    if not paper.ids:
+        return _to_change(stored, "not_asked", "The paper has no identifier.")
+    return _to_change(stored, "could_not_tell" if why else "unchanged", why)
+
+
+def _fetch_new_texts(news: Sequence[_News], ladder: Ladder) -> Iterator[TextChange]:
+    """Try the new routes of each paper, and remember what was tried."""
+    by_ids = {one.stored.paper.ids: one for one in news}
+    requests = [DownloadRequest(ids, renewed=one.routes) for ids, one in by_ids.items()]
+    for ids, outcome in download_many(requests, ladder):
+        one = by_ids[ids]
+        if isinstance(outcome, PaperError):
+            yield _to_change(one.stored, "could_not_tell", str(outcome))
+            continue
+        now, before = outcome.stored, one.stored
+        attempts = [a for a in now.attempts if a.source in one.routes]
+        if now.kind == "full_text" and (now.path, now.sha256) != (before.path, before.sha256):
+            _remember_tried(one, ladder)
+            version = VERSION_NAMES[get_shelf_version(now)]
+            yield _to_change(now, "gained", f"The {version}, from {now.source}.")
+        elif any(a.outcome in INCONCLUSIVE for a in attempts):
+            yield _to_change(now, "could_not_tell", attempts[-1].detail)
+        else:
+            _remember_tried(one, ladder)
+            detail = attempts[-1].detail if attempts else "No route could be asked."
+            yield _to_change(now, "no_text", detail)
+
+
+def _remember_tried(news: _News, ladder: Ladder) -> None:
+    """Keep the addresses, and the PMCID, that led to no text."""
+    cache, key = ladder.web.cache, news.stored.paper.ids.key
+    tried = {*(cache.get(_TRIED, key) or ()), *news.places}
+    if news.routes & _PMC_ROUTES:
+        tried.add(news.stored.paper.ids.pmcid)
+    cache.put(_TRIED, key, sorted(tried), ladder.web.settings.papers_retry_abstract_days)
+
+
+def _to_change(stored: StoredPaper, outcome: Outcome, detail: str) -> TextChange:
+    title = one_line(stored.paper.title)
+    return TextChange(stored.paper.ids, outcome, detail, title, stored.path)
