@@ -525,8 +525,16 @@ def test_a_recheck_names_the_new_copies_and_how_to_get_them(shell, world, librar
     status, out, err = shell("recheck")
     assert (status, len(out)) == (0, 1)
     assert out[0].startswith("new copy ")
-    assert f"server.py harvest {paper}" in err
+    assert "server.py shelf recheck --texts" in err
     assert shell("recheck", "--json")[1][0].startswith("{")
+    status, out, err = shell("recheck", "--texts")
+    assert (status, len(out)) == (0, 1)
+    assert out[0].startswith("gained ")
+    assert "no text is missing" in shell("recheck", "--texts")[2]
+    status, _, err = shell("recheck", "--limit", "5")
+    assert status == 2
+    assert "--texts" in err
+    library.shelf.save_abstracts([library.search(f"{world.paper('paywall').pmid}[uid]").papers[0]])
     world.mood("down")
     status, _, err = shell("recheck")
     assert status == 3

@@ -50,7 +50,7 @@ _CORE = {
     "shelf keep": Command(".cli.upkeep", "overrule the judges on one text",
         ("31452104 --as full_text --because 'a short letter'", "31452104 --undo")),
     "shelf recheck": Command(".cli.upkeep", "look for retractions, corrections and new copies",
-        ("", "--no-crossref")),
+        ("", "--texts --limit 50")),
     "shelf rebuild": Command(".cli.upkeep", "rebuild the catalogue from the files",
         ("", "--json")),
     "shelf convert": Command(".cli.converting", "make Markdown notes of all texts, or text files",

@@ -210,17 +210,23 @@ def read_arguments(words: Sequence[str], *, excluded_too: bool = True) -> QueryO
             raise build_unreadable_error(Path(word))
         else:
             others.append(word)
-            if len(words) == 1 and _path_exists(word):
-                note(f"{word} is also a folder here. It is used as a query, not as a list.")
     if others and lists:
         msg = f"{others[0]!r} is not a file or an identifier, unlike other arguments."
         raise BadRequest(msg, "Put a query into quotes. To combine it with lists, use --query.")
     if list(lists) == [TYPED_LIST] and not any(entry.ids for entry in lists[TYPED_LIST]):
         raise build_unread_error(lists[TYPED_LIST][0].asked)
-    query = " ".join(others).strip()
+    query = _join_query(others)
     if not (query or lists):
         raise BadRequest("The query is empty.", "Give a query, identifiers or a file of them.")
     return QueryOrLists(query, lists)
+
+
+def _join_query(words: Sequence[str]) -> str:
+    """Return words as one query; note if it is also the name of a folder."""
+    query = " ".join(words).strip()
+    if len(words) == 1 and _path_exists(query):
+        note(f"{query} is also a folder here. It is used as a query, not as a list.")
+    return query
 
 
 def _path_exists(word: str) -> bool:

@@ -14,12 +14,14 @@ from ..command_line import command_line
 from ..errors import BadRequest
 from ..system.plain_text import one_line
 from .commands import Commands, command
-from .options import add_keys_option
+from .options import add_keys_option, add_limit_option
 from .output import NO_FULL_TEXT, UNREACHABLE, note, pluralize, say
 from .progress import show_count
 
 if TYPE_CHECKING:
     from ..curation.audit import AuditResult
+    from ..curation.recheck import Change
+    from ..curation.text_recheck import TextChange
 
     Changes = dict[tuple[str, str], list[AuditResult]]
     from ..library import Library
@@ -49,6 +51,12 @@ def add(commands: Commands) -> None:
     recheck.add_argument(
         "--no-crossref", dest="crossref", action="store_false", help="ask PubMed only"
     )
+    recheck.add_argument(
+        "--texts",
+        action="store_true",
+        help="instead look for full texts that appeared since, and fetch them",
+    )
+    add_limit_option(recheck, "papers with --texts", 0, former=())
     export = command(commands, "export", _export_references)
     export.add_argument("--job", default="", help="of this harvest only")
     add_keys_option(export)
@@ -116,24 +124,27 @@ def _reextract_texts(args: argparse.Namespace, library: Library) -> int:
 
 
 def _recheck_papers(args: argparse.Namespace, library: Library) -> int:
+    if args.limit and not args.texts:
+        raise BadRequest("--limit can only be used with --texts.", "Leave it out, or add --texts.")
+    changes: Iterator[Change | TextChange] = (
+        library.upkeep.recheck_texts(limit=args.limit)
+        if args.texts
+        else library.upkeep.recheck(crossref=args.crossref)
+    )
     counts: dict[str, int] = {}
-    new_copies: list[str] = []
-    for change in library.upkeep.recheck(crossref=args.crossref):
+    for change in changes:
         counts[change.outcome] = counts.get(change.outcome, 0) + 1
-        if change.outcome == "new_copy":
-            new_copies.append(change.ids.pmid or change.ids.pmcid)
         if args.json:
             say(change.row(), as_json=True)
         elif change.outcome not in ("unchanged", "recorded"):
             say(f"{change.outcome.replace('_', ' ')} {change.ids}: {change.detail}")
     summary = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in counts.items())
-    note(summary or "the shelf is empty")
+    nothing = "no text is missing" if args.texts else "the shelf is empty"
+    note(summary or nothing)
     if counts.get("recorded"):
         note(f"To compare files with the current records: {command_line('shelf audit')}")
-    if new_copies:
-        more = " …" * (len(new_copies) > _MAX_NAMED)
-        harvest = command_line(f"harvest {' '.join(new_copies[:_MAX_NAMED])}")
-        note(f"To get the new copies: {harvest}{more}")
+    if counts.get("new_copy") or counts.get("postponed"):
+        note(f"To get the new copies: {command_line('shelf recheck --texts')}")
     return UNREACHABLE if set(counts) == {"could_not_tell"} else 0
 
 

@@ -7,12 +7,12 @@ about many papers at once, and only a paper for which one of them names somethin
 again, on the routes that lead to it:
 
 1. PubMed, 200 papers a request: a PMCID, and the day on which PMC releases the article.
-2. Semantic Scholar, 500 papers a request: the address of an open copy.
+2. Semantic Scholar, 200 papers a request: the address of an open copy.
 3. OpenAlex, 50 papers a request, only with a key: the addresses of open copies.
 
 An address is new if no attempt at this paper has it and it was not tried by an earlier run within
 ``PAPERS_RETRY_ABSTRACT_DAYS``. So a dead link costs one request in that time, and a paper without
-news costs at most 1/200 + 1/500 + 1/50 = 0.027 requests a run.
+news costs at most 1/200 + 1/200 + 1/50 = 0.03 requests a run.
 """
 
 from __future__ import annotations

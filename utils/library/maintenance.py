@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..curation.folder_adoption import FolderAdoption
     from ..curation.inbox import InboxResult
     from ..curation.recheck import Change
+    from ..curation.text_recheck import TextChange
     from ..model.identifiers import Ids
     from ..model.paper import StoredPaper
     from ..shelf import RebuildReport
@@ -110,6 +111,12 @@ class Upkeep(Namespace):
         from ..curation.recheck import recheck
 
         return recheck(self._library.shelf, self._library.web, crossref=crossref)
+
+    def recheck_texts(self, *, limit: int = 0) -> Iterator[TextChange]:
+        """Fetch full texts that appeared since; see `..curation.text_recheck.recheck_texts`."""
+        from ..curation.text_recheck import recheck_texts
+
+        return recheck_texts(self._library.ladder, limit=limit)
 
     def rebuild(self) -> RebuildReport:
         """Make the catalogue and ``index.csv`` again from the files alone."""
