@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ..model.identifiers import Ids
-from ..model.paper import Paper
 from ..outline.words import fold_words
 from .parts import Block, Mark, Reference
+from .printed_entries import parse_printed_paper
 
 _HEADING = re.compile(
     r"\W*(?:\d+\.?\s+)?(?:references?(?: cited| list)?|bibliography|literature(?: cited)?"
@@ -35,7 +35,6 @@ _NAME_IN_SENTENCE = re.compile(
     rf"(?P<name>{_NAME})(?:\s+et\s+al\.?,?|\s+(?:and|&)\s+{_NAME})?(?:['\u2019]s)?\s+"
     r"[(\[](?P<year>(?:18|19|20)\d\d[a-z]?)[)\]]"
 )
-_INITIALS_LAST = re.compile(r"[^\W\d_][\w'\u2019-]+(?: [^\W\d_][\w'\u2019-]+)? [A-Z]{1,3}[,.]")
 _MAX_NUMBERS_IN_RANGE = 60
 
 
@@ -92,54 +91,6 @@ def find_ids(words: str) -> Ids:
             ids = Ids.maybe(form.format(match[match.lastindex or 0]))
             found |= ids if not found.clash(ids) else Ids()
     return found
-
-
-def parse_printed_paper(words: str) -> Paper:
-    """Parse a printed entry's details; the title is the part that looks most like one.
-
-    >>> entry = "Roe J, Poe A. Bees and light in spring. J Moss. 2024;12(3):45-9."
-    >>> parse_printed_paper(entry).title
-    'Bees and light in spring'
-    >>> parse_printed_paper('Roe, J., & Poe, A. (2024). Bees and light. Moss, 12(3), 45-49.').title
-    'Bees and light'
-    """
-    from ..lists.described import split_names, to_paper
-
-    bare = _LINK.sub("", words).strip()
-    years = _YEAR.findall(bare)
-    title, before, behind = _split_at_title(bare)
-    places = re.search(
-        r"\b(\d{1,4})\s?(?:\(([^()]{1,12})\))?\s?[:,]\s?(?:pp?\.\s?)?(\w?\d+)", behind
-    )
-    return to_paper(
-        {
-            "authors": split_names(re.sub(r"\(?\b(?:19|20)\d\d\w?\)?\.?", "", before).strip(" .,")),
-            "year": years[0][0] if years else "",
-            "title": title,
-            "journal": re.split(r"[.,;\d(]", behind.strip(" .,"), maxsplit=1)[0].strip(),
-            "volume": places[1] if places else "",
-            "pages": places[3] if places else "",
-        }
-    )
-
-
-def _split_at_title(words: str) -> tuple[str, str, str]:
-    """Return the title, the text before the title and the text after the title."""
-    if quoted := re.search(r"[\"\u201c](.{10,400}?)[,.]?[\"\u201d]", words):
-        return quoted[1].strip(" .,"), words[: quoted.start()], words[quoted.end() :]
-    if dated := re.match(
-        r"(.{2,600}?)\(((?:18|19|20)\d\d)[a-z]?(?:,[^()]*)?\)[.:,]?\s+(?=\S)", words
-    ):
-        title, _, behind = words[dated.end() :].partition(". ")
-        return title.strip(" ."), dated[0], behind
-    # "Roe J, Poe A. Bees" ends its authors with an initial, "J. Roe, A. Poe. Bees" does not.
-    behind_initials = "" if _INITIALS_LAST.match(words) else r"(?<!\b[A-Z])"
-    parts = re.split(rf"(?<=[\w)\]?!]){behind_initials}(?<!et al)[.?!]\s+", words)
-    if len(parts) == 1:
-        return "", words, ""
-    told = [len(part.split()) for part in parts[1:3]]
-    at = 1 if not told[1:] or told[0] >= 3 else 2
-    return parts[at].strip(" ."), ". ".join(parts[:at]), ". ".join(parts[at + 1 :])
 
 
 def _mark_numbers(blocks: Iterable[Block], references: Sequence[Reference]) -> Iterator[Block]:

@@ -38,6 +38,7 @@ from ..search.reference_search import (
 from ..search.resolve import Resolution, resolve_entries
 from ..search.same_paper import judge_pair
 from .parts import Reference
+from .printed_comparison import compare_printed, is_same_work, names_place
 from .reading import fingerprint
 
 if TYPE_CHECKING:
@@ -178,6 +179,8 @@ def _is_other_paper(reference: Reference, paper: Paper) -> bool:
     if not paper.title:
         return False
     if reference.words:
+        if names_place(reference.words, paper):
+            return False
         return _measure_printed_share(
             paper.title, reference.words
         ) < _PRINTED_MIN_SHARE - 0.3 and not any(
@@ -210,22 +213,17 @@ def _measure_printed_share(title: str, words: str) -> float:
 
 def _find_differences(reference: Reference, paper: Paper) -> Iterator[str]:
     """Yield the fields in which the entry and the record differ."""
-    ours, theirs = ComparedRecord(reference.paper), ComparedRecord(paper)
     if reference.words:
-        if (
-            paper.title
-            and _measure_printed_share(paper.title, reference.words) < _PRINTED_MIN_SHARE
-        ):
-            yield f"title: the record has “{paper.title}”"
-    elif ours.titles and compare_titles(ours, theirs) == "differ":
+        yield from compare_printed(reference.words, paper)
+        return
+    ours, theirs = ComparedRecord(reference.paper), ComparedRecord(paper)
+    if ours.titles and compare_titles(ours, theirs) == "differ":
         yield f"title: “{reference.paper.title}”, the record has “{paper.title}”"
     yield from _compare_authors(reference, paper)
     years = {paper.year, paper.entered[:4]} - {""}
     year = reference.paper.year
     if year and paper.year and year not in years:
         yield f"year: {year}, the record has {paper.year}"
-    if reference.words:
-        return
     if compare_journals(ours, theirs) == "differ" and not is_only_preprint(paper):
         yield f"journal: “{reference.paper.journal}”, the record has “{paper.journal}”"
     if compare_volumes(ours, theirs) == "differ":
@@ -238,10 +236,6 @@ def _compare_authors(reference: Reference, paper: Paper) -> Iterator[str]:
     """Yield the difference between the entry's authors and the record's."""
     real = [one for one in paper.authors if one.family or one.collective]
     if not real:
-        return
-    if reference.words:
-        if not _begins_with_author(reference.words, real[0]):
-            yield f"authors: the record's first is {real[0].name}"
         return
     said = [one for one in reference.paper.authors if one.family.lower() not in ("others", "et al")]
     if not said:
@@ -266,16 +260,6 @@ def _find_swapped_authors(
         if len(at) == 1 and not one.collective:
             placed.append((at[0], one))
     return next(((one, other) for (at, one), (to, other) in pairwise(placed) if at > to), None)
-
-
-def _begins_with_author(words: str, author: Author) -> bool:
-    """Return whether a printed entry begins with this author."""
-    name = fold_words(author.family or author.collective)
-    length = len(name)
-    begins = fold_words(words)[: length + 4]
-    return any(begins[at : at + length] == name for at in range(len(begins))) or (
-        "".join(name) in "".join(begins)
-    )
 
 
 def _is_same_name(ours: Author, theirs: Author) -> bool:
@@ -342,6 +326,8 @@ def _merge_resolution(
         return CheckedReference(reference, "unsure", Paper(found.ids), meant=str(found.ids))
     if checked:
         return checked
+    if meant := _find_cited_work(reference, found):
+        return meant
     if found.status == "candidates":
         told = "; ".join(map(str, found.candidates[:3]))
         return CheckedReference(reference, "unsure", said=f"It may be {told}")
@@ -351,6 +337,34 @@ def _merge_resolution(
         said = f"No database of papers has it; it is said to be {reference.kind}."
         return CheckedReference(reference, "could_not_tell", said=said)
     return CheckedReference(reference, "could_not_tell", said=found.message)
+
+
+def _find_cited_work(reference: Reference, found: Resolution) -> CheckedReference | None:
+    """Compare an entry with the paper whose title it has; None if there is no such paper.
+
+    Where a site did not answer, only agreement counts: that site may have a better record.
+    """
+    held = [
+        compare_with_record(reference, paper)
+        for paper in found.titled
+        if _is_cited_work(reference, paper)
+    ]
+    if not held:
+        return None
+    best = min(held, key=lambda one: len(one.differences))
+    if best.status == "verified" or found.status != "could_not_tell":
+        return replace(best, said=f"Found as {best.ids}.")
+    return None
+
+
+def _is_cited_work(reference: Reference, paper: Paper) -> bool:
+    """Return whether an entry without identifier means a paper, although a field may be wrong."""
+    if reference.words:
+        return is_same_work(reference.words, paper)
+    if measure_title_likeness(reference.paper.title, paper.title) < _SAME_TITLE_LIKENESS:
+        return False
+    said, real = reference.paper.authors, paper.authors
+    return any(_is_same_name(one, other) for one in said for other in real)
 
 
 def _check_resolved(

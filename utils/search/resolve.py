@@ -30,6 +30,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from ..http import Web
+from ..judges.titles import measure_title_likeness
 from ..lists.pasted import Entry
 from ..model.identifiers import Ids
 from ..model.paper import Paper, paper_from_row, to_row
@@ -57,6 +58,7 @@ _KNOWN_DAYS, _UNKNOWN_DAYS = 365.0, 1.0
 _MAX_CANDIDATES = 5  # candidates that are told
 # Types of what may have the title of the paper it is about.
 _ABOUT_OTHERS = {"comment", "expression of concern", "retraction notice"}
+_NEAR_TITLE_LIKENESS = 0.6
 _MIN_CUT_TITLE_WORDS = 5  # words of a title that may be the beginning of another
 _RELATIONS: Mapping[Relation, str] = {
     "same": "",
@@ -112,6 +114,8 @@ class Resolution:
         Why, and which site named the paper.
     candidates : tuple of Candidate
         What else it may be, the likeliest first.
+    titled : tuple of Paper
+        Where none is sure: papers with nearly this title, also by other authors or of other years.
     message : str
         What is wrong, empty when nothing is.
     """
@@ -124,6 +128,7 @@ class Resolution:
     named_by: str = ""
     candidates: tuple[Candidate, ...] = ()
     message: str = ""
+    titled: tuple[Paper, ...] = ()
 
     def __str__(self) -> str:
         """Return on one line which paper the reference is, how certain that is, and why."""
@@ -219,11 +224,19 @@ def _search_in_steps(
 
 def _to_unsettled(one: WantedReference) -> Resolution:
     """Return the outcome of a reference for which no candidate is certain."""
-    found = choose_candidate(one)
+    found = replace(choose_candidate(one), titled=tuple(_list_titled(one)[:_MAX_CANDIDATES]))
     if one.silent:
         message = " ".join(one_line(told) for told in one.silent.values())
         return replace(found, status="could_not_tell", message=message)
     return found
+
+
+def _list_titled(one: WantedReference) -> list[Paper]:
+    """Return the candidates with nearly the reference's title, the nearest first."""
+    named = (paper for paper, _ in yield_candidates(one))
+    near = [(measure_title_likeness(one.paper.title, paper.title), paper) for paper in named]
+    near.sort(key=lambda pair: -pair[0])
+    return [paper for likeness, paper in near if likeness >= _NEAR_TITLE_LIKENESS]
 
 
 def choose_candidate(one: WantedReference) -> Resolution:
@@ -340,8 +353,10 @@ def _recall_resolution(paper: Paper, web: Web, *, anew: bool) -> Resolution | No
                 Candidate(**{**one, "paper": paper_from_row(one["paper"])})
                 for one in kept["candidates"]
             )
+            titled = tuple(map(paper_from_row, kept["titled"]))
             fields = {name: kept[name] for name in ("confidence", "reason", "named_by", "message")}
-            return Resolution("", kept["status"], Ids(**kept["ids"]), candidates=near, **fields)
+            ids = Ids(**kept["ids"])
+            return Resolution("", kept["status"], ids, candidates=near, titled=titled, **fields)
     return None
 
 
@@ -355,11 +370,14 @@ def _remember_resolution(paper: Paper, found: Resolution, web: Web) -> None:
         "reason": found.reason,
         "named_by": found.named_by,
         "message": found.message,
-        "candidates": [to_row(_drop_abstracts(one)) for one in found.candidates],
+        "candidates": [
+            to_row(replace(one, paper=_drop_abstract(one.paper))) for one in found.candidates
+        ],
+        "titled": [to_row(_drop_abstract(one)) for one in found.titled],
     }
     days = _KNOWN_DAYS if found.status == "resolved" else _UNKNOWN_DAYS
     web.cache.put("resolution", _build_cache_name(paper), row, days)
 
 
-def _drop_abstracts(one: Candidate) -> Candidate:
-    return replace(one, paper=replace(one.paper, abstract="", other_abstracts=(), mesh=()))
+def _drop_abstract(paper: Paper) -> Paper:
+    return replace(paper, abstract="", other_abstracts=(), mesh=())

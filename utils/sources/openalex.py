@@ -240,7 +240,8 @@ def to_paper(work: Mapping[str, Any]) -> Paper:
     name = to_short_text(journal.get("display_name"))
     return Paper(
         ids=to_ids(work),
-        title=strip_html(to_short_text(work.get("title"))),
+        # Some titles have a line break as the two characters "\\n".
+        title=strip_html(to_short_text(work.get("title")).replace("\\n", " ")),
         abstract=_rebuild_abstract(work.get("abstract_inverted_index")),
         authors=tuple(_to_author(row) for row in to_dicts(work.get("authorships"))),
         # A preprint server is followed by who runs it, in brackets.
@@ -271,10 +272,12 @@ def to_ids(work: Mapping[str, Any]) -> Ids:
 
 
 def _to_author(row: Mapping[str, Any]) -> Author:
-    """Return an author; the last word of the name counts as the family name."""
+    """Return an author; the family name is before a comma, else the last word of the name."""
     who = to_dict(row.get("author"))
     name = to_short_text(who.get("display_name")) or to_short_text(row.get("raw_author_name"))
-    given, _, family = name.rpartition(" ")
+    family, comma, given = (part.strip() for part in name.partition(","))
+    if not comma:
+        given, _, family = name.rpartition(" ")
     places = row.get("raw_affiliation_strings")
     return Author(
         family=family,
