@@ -34,8 +34,8 @@ import numpy as np
 from quality.benchmarks.mirror_search import MODEL, Words, part_of, vectors_of
 from utils.mirror.generations import Generations
 from utils.mirror.passages import PassageIndex
+from utils.mirror.splits import HEAP
 from utils.mirror.vectors import VectorStore, pack_vectors
-from utils.mirror.words import HEAP
 from utils.system import safe_files
 
 _FILE, _COMMIT = 30_000, 240_000  # passages of a source file, and between two commits

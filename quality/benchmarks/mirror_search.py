@@ -36,6 +36,7 @@ import numpy as np
 from utils.mirror.generations import Generations
 from utils.mirror.manifest import SourceFile
 from utils.mirror.passages import KIND, PassageIndex, make_key
+from utils.mirror.splits import update_indexes
 from utils.mirror.vectors import VectorStore, pack_vectors
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
@@ -140,7 +141,7 @@ def _make(folder: Path, args: argparse.Namespace) -> None:
         f"parts: {time.perf_counter() - began:,.0f} s, {_size(folder / 'part'):,.0f} MB", flush=True
     )
     began, cpu = time.perf_counter(), time.process_time()
-    for _ in PassageIndex(generations).update():
+    for _ in update_indexes([PassageIndex(generations)], map):
         pass
     seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
     rate = args.passages / cpu

@@ -104,7 +104,7 @@ def _indexed(mirror):
 
     found = []
     for index in mirror.passage_indexes():
-        searcher = index.snapshot().searcher
+        searcher = index.take_snapshot().searcher
         hits = searcher.search(Query.all_query(), 100_000).hits
         found += sorted(bytes(searcher.doc(at)["shown"][0]) for _, at in hits)
     papers = mirror.find("corals", max_results=99).papers

@@ -1,6 +1,5 @@
 """What is shown of passages is kept packed: read whole, or said to be damaged."""
 
-import json
 from contextlib import suppress
 
 import pytest
@@ -9,9 +8,7 @@ from tests.mirror.small_mirror import article, mirror_of, updated, year
 from tests.world.pubmed_files import name_of, packed
 from utils import Library
 from utils.errors import StoreFailed
-from utils.mirror.passages import PassageIndex
 from utils.mirror.shown import Packing
-from utils.mirror.words import WordIndex
 
 pytestmark = pytest.mark.extras("pyarrow", "duckdb", "tantivy")
 
@@ -36,32 +33,13 @@ def found(mirror, tmp_path):
 
 
 def index_of(mirror):
-    return mirror.folder / "words" / "pubmed-passages" / "index"
+    return mirror.folder / "words" / "pubmed-passages"
 
 
 def added_to(mirror, world):
     world.bulk.updates[name_of(26, 4)] = packed([article(5, "Corals bleach"), article(40, "Kelp")])
     updated(mirror)
     [*mirror.index()]
-
-
-def test_an_index_of_before_is_read_and_added_to(mirror, world, found, monkeypatch):
-    with monkeypatch.context() as before:
-        for index in (PassageIndex, WordIndex):  # with the places of words, and nothing packed
-            before.setattr(index._fields, "__defaults__", ("position",))
-        before.setattr(Packing, "pack", lambda _, shown: json.dumps(shown).encode())
-        before.setattr(Packing, "read_or_learn", lambda index, _: Packing.read(index))
-        [*mirror.index()]
-    assert not (index_of(mirror) / "shown.dictionary").exists()
-    assert found("2026 2")[0] == "pmid:2"
-    added_to(mirror, world)
-    assert (index_of(mirror) / "shown.dictionary").exists()
-    assert (found("2026 2")[0], found("bleach"), found("kelp")) == (
-        "pmid:2",
-        ["pmid:5"],
-        ["pmid:40"],
-    )
-    assert [int(paper.ids.pmid) for paper in mirror.find("kelp").papers] == [40]
 
 
 def test_what_is_added_is_packed_by_the_dictionary_that_is_there(mirror, world, found):
@@ -80,7 +58,7 @@ def test_another_dictionary_is_refused(mirror, found, other):
     with pytest.raises(StoreFailed, match="cannot be unpacked") as refused:
         found("2026")
     assert "mirror index" in refused.value.hint
-    for left in sorted(index_of(mirror).parent.rglob("*"), reverse=True):
+    for left in sorted(index_of(mirror).rglob("*"), reverse=True):
         left.rmdir() if left.is_dir() else left.unlink()
     [*mirror.index()]
     assert found("2026 2")[0] == "pmid:2"

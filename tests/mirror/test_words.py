@@ -9,7 +9,6 @@ from tests.mirror.small_mirror import RICH, article, updated, year
 from tests.world.pubmed_files import name_of, packed
 from utils import cli
 from utils.errors import BadRequest, EmptyStore
-from utils.mirror import words
 
 pytestmark = pytest.mark.extras("pyarrow", "duckdb", "tantivy")
 
@@ -59,28 +58,6 @@ def test_the_index_follows_the_generations(mirror, world):
     assert not mirror.find("corals").warnings
     assert mirror.find("corals").total == 10
     assert indexed(mirror).total == 0
-
-
-def test_an_index_that_is_killed_goes_on_and_doubles_nothing(mirror, monkeypatch):
-    monkeypatch.setattr(words, "_FILES", 1)
-    write = words.WordIndex._write_state
-
-    class Killed(BaseException):
-        pass
-
-    def killed(self, state):
-        if len(state.get("done", ())) == 2:
-            raise Killed  # after the commit, before it is written down
-        write(self, state)
-
-    monkeypatch.setattr(words.WordIndex, "_write_state", killed)
-    with pytest.raises(Killed):
-        indexed(mirror)
-    assert "interrupted" in mirror.find("corals").warnings[0]
-    monkeypatch.setattr(words.WordIndex, "_write_state", write)
-    indexed(mirror)
-    assert mirror.find("corals").total == 11
-    assert not mirror.find("corals").warnings
 
 
 def test_a_new_year_is_indexed_anew(mirror, world):

@@ -83,6 +83,7 @@ def add(commands: Commands) -> None:
     use = command(commands, "mirror use", _use_generation)
     use.add_argument("generation", help="the generation's name, as shown by `mirror status`")
     index = command(commands, "mirror index", _index_mirror)
+    _add_engine_options(index)
     pmc = mirror_pmc.add(commands)
     _add_engine_options(pmc)
     embed = command(commands, "mirror embed", _embed_passages)
@@ -289,7 +290,9 @@ def _use_generation(args: argparse.Namespace, library: Library) -> int:
 
 
 def _index_mirror(args: argparse.Namespace, library: Library) -> int:
-    done = show_steps(open_mirror(args, library).index(), _describe_files, note)
+    options = {name: getattr(args, name) for name in ("engine", "workers", "scheduler")}
+    steps = open_mirror(args, library).index(**options, say=note)
+    done = show_steps(steps, _describe_files, note)
     assert done is not None
     text = f"{pluralize(done.added, 'paper')} added, {done.dropped:,} rows removed."
     say(asdict(done) if args.json else text, args.json)

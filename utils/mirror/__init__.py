@@ -43,9 +43,10 @@ if TYPE_CHECKING:
     from .plan import CitationsPlan, MirrorPlan, PmcPlan
     from .pmc import Choice
     from .pubmed import MirrorProgress
+    from .splits import WordsProgress
     from .vectors import VectorStore
     from .verify import Verified
-    from .words import WordIndex, WordsProgress
+    from .words import WordIndex
 
 _LONGEST_S = 3600.0  # of one file on the wire
 _NEEDED = ("pyarrow", "duckdb")
@@ -239,19 +240,25 @@ class Mirror:
         found = read_papers([int(pmid) for pmid in pmids], self.generations)
         return {str(pmid): paper for pmid, paper in found.items()}
 
-    def index(self) -> Iterator[WordsProgress]:
+    def index(
+        self,
+        *,
+        engine: EngineName = "here",
+        workers: int = 0,
+        scheduler: str = "",
+        say: Callable[[str], None] = _discard_message,
+    ) -> Iterator[WordsProgress]:
         """Bring all indexes of words up to date: of papers, of their passages, of PMC's texts.
 
-        See `.words.WordIndex.update`; the last word is that on passages, in papers.
+        See `.splits.update_indexes`.
         """
-        done: WordsProgress | None = None
-        if self.current() or not self.pmc_generations.get_published():
-            yield from self._words.update()
-        for index in self.passage_indexes():
-            before = done
-            for progress in index.update():
-                done = progress.add(before)
-                yield done
+        require_packages()
+        from .splits import update_indexes
+
+        run = self._make_run(engine, workers, scheduler, say)
+        has_records = bool(self.current() or not self.pmc_generations.get_published())
+        papers = [self._words] if has_records else []
+        yield from update_indexes([*papers, *self.passage_indexes()], run)
 
     def find(
         self,

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..corpus.word_index import (
@@ -28,13 +27,12 @@ from ..corpus.word_index import (
 from ..errors import StoreFailed
 from ..model.paper import Kind, Paper
 from ..model.passage import Filters, Passage
-from ..outline import terms
 from .columns import row_to_paper
 from .generations import KEYS, Generation, Generations
 from .manifest import SourceFile
 from .reading import find_live_places, read_passages_at, read_rows_at
 from .shown import Found, Packing, make_shown, to_found
-from .words import WordIndex, get_filter_fields, place_of
+from .words import Changes, WordIndex, fold_text, get_filter_fields, place_of
 
 if TYPE_CHECKING:
     import tantivy
@@ -87,21 +85,28 @@ class PassageIndex(WordIndex):
                 return Snapshot(self, searcher, packing, generation, state)
         raise StoreFailed(_UNSEEN, "Ask again.")
 
-    def _fields(self) -> tantivy.SchemaBuilder:
-        builder = super()._fields()
+    def _make_fields(self) -> tantivy.SchemaBuilder:
+        builder = super()._make_fields()
         builder.add_bytes_field("shown", stored=True)
         return builder
 
     @property
     def _packing(self) -> Packing:
         """The packing of the passages, kept as long as its index."""
-        return Packing.read(self.folder / "index")
+        return Packing.read(self.folder)
 
-    def _documents(self, file: SourceFile, positions: Sequence[int]) -> Iterator[Document]:
-        rows = partial(_pair_rows, self.generations, file, positions, self._records)
-        shown = (make_shown(_get_place(file, row), record, row) for record, row in rows())
-        packing = Packing.read_or_learn(self.folder / "index", shown)
-        for record, row in rows():
+    def prepare(self, changes: Changes) -> None:
+        """Learn a dictionary from the first new passages, if the index has none."""
+        for order in sorted(changes.new_rows)[:1]:
+            file, positions = changes.files[order], changes.new_rows[order].tolist()
+            rows = _pair_rows(self.generations, file, positions, self._records)
+            shown = (make_shown(_get_place(file, row), record, row) for record, row in rows)
+            Packing.read_or_learn(self.folder, shown)
+
+    def documents(self, file: SourceFile, positions: Sequence[int]) -> Iterator[Document]:
+        """Yield the documents of the passages of the rows at some positions."""
+        packing = self._packing
+        for record, row in _pair_rows(self.generations, file, positions, self._records):
             kept = packing.pack(make_shown(_get_place(file, row), record, row))
             yield self._document(_get_place(file, row), kept, record, row)
 
@@ -305,7 +310,7 @@ def make_key(digest: bytes) -> int:
 def _make_fields(record: dict[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
     parts = (record["title"] or "", row["section"] or "", row["text"])
     return {
-        TERMS: join_weighted_terms(*map(terms.to_index_terms, parts)),
+        TERMS: join_weighted_terms(*map(fold_text, parts)),
         "key": make_key(row["digest"]),
         "retracted": int(bool(record["retracted"])),
         "kind": row["kind"],

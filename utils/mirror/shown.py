@@ -2,7 +2,7 @@
 
 It is kept packed, by a dictionary that all of an index share: what every abstract says is said
 there once, and a passage can still be read alone. The dictionary lies in the index's folder and is
-made of what is taken in first. Values of before there was one, which are plain JSON, are read too.
+made of what is taken in first.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NAME = "shown.dictionary"
 _DICTIONARY = 16_384  # bytes: of twice as many, packing takes half as long again
 _SAMPLE = 50  # passages that it is made of
 _LEVEL = 4
-_PLAIN = b"{"
+_to_text = json.JSONEncoder(ensure_ascii=False).encode
 _RETRACTED = "Retracted Publication"
 
 
@@ -45,18 +45,18 @@ class Packing:
     dictionary: bytes | None
 
     @classmethod
-    def read(cls, index: Path) -> Packing:
+    def read(cls, folder: Path) -> Packing:
         """Return the packing of an index, as it is now."""
-        path = index / _NAME
+        path = folder / _NAME
         with safe_files.disk_errors(path, "read"):
             return cls(path.read_bytes() if path.exists() else None)
 
     @classmethod
-    def read_or_learn(cls, index: Path, shown: Iterable[Mapping[str, Any]]) -> Packing:
+    def read_or_learn(cls, folder: Path, shown: Iterable[Mapping[str, Any]]) -> Packing:
         """Return the packing of an index; learn a dictionary from some values if it has none."""
-        if not (index / _NAME).exists() and (some := [*map(_to_json, islice(shown, _SAMPLE))]):
-            safe_files.write_file(index / _NAME, b"".join(some)[-_DICTIONARY:])
-        return cls.read(index)
+        if not (folder / _NAME).exists() and (some := [*map(_to_json, islice(shown, _SAMPLE))]):
+            safe_files.write_file(folder / _NAME, b"".join(some)[-_DICTIONARY:])
+        return cls.read(folder)
 
     def pack(self, shown: Mapping[str, Any]) -> bytes:
         """Return a value to be kept."""
@@ -71,9 +71,6 @@ class Packing:
         ValueError
             It is damaged, or was packed by another dictionary.
         """
-        return dict(json.loads(kept if kept.startswith(_PLAIN) else self._decompress_value(kept)))
-
-    def _decompress_value(self, kept: bytes) -> bytes:
         unpacker = zlib.decompressobj(zdict=self.dictionary or b"")
         try:
             found = unpacker.decompress(kept)
@@ -83,7 +80,7 @@ class Packing:
         if not unpacker.eof:
             msg = "a passage in it is torn"
             raise ValueError(msg)
-        return found
+        return dict(json.loads(found))
 
     @cached_property
     def _packer(self) -> Any:
@@ -135,4 +132,4 @@ def to_found(row: Mapping[str, Any]) -> Found:
 
 
 def _to_json(shown: Mapping[str, Any]) -> bytes:
-    return json.dumps(shown, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return _to_text(shown).encode("utf-8", "surrogatepass")

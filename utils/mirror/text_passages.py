@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tantivy import Document
 
     from .manifest import SourceFile
+    from .words import Changes
 
 _COLUMNS = (
     *("pmid", "doi", "pmcid", "version", "position"),
@@ -72,13 +73,15 @@ class TextPassageIndex(PassageIndex):
         query = _COUNTED.format(records="read_parquet(?)" if beside else _NONE)
         return self._write_rows("counted", query, params)
 
-    def prepare(self, orders: Sequence[int], counted: Path) -> None:
-        """Look up the records of the texts of some files, all in one go."""
+    def prepare(self, changes: Changes) -> None:
+        """Look up the records of the new texts, all in one go."""
         safe_files.delete_file(self._facts_file)
+        counted, orders = changes.counted, list(changes.new_rows)
         if (beside := self._records_of) and orders:
             records = self._find_record_parts(beside, orders, counted)
             if records:
-                self._write_rows("facts", _BESIDE, [str(counted), records, list(orders)])
+                self._write_rows("facts", _BESIDE, [str(counted), records, orders])
+        super().prepare(changes)
 
     def _find_record_parts(
         self, beside: Generation, orders: Sequence[int], counted: Path
@@ -94,11 +97,13 @@ class TextPassageIndex(PassageIndex):
             str(file.get_part_path(self._pubmed.mirror)) for file in files if file.order in wanted
         ]
 
-    def _digests(self) -> dict[str, str]:
+    def list_digests(self, files: Iterable[SourceFile]) -> dict[str, str]:
         """Return digests of the parts, including those of PubMed's records."""
         beside = self._records_of
-        files = self._pubmed.list_files(beside) if beside else []
-        return super()._digests() | {f"{_RECORDS}{file.order}": file.holds for file in files}
+        records = self._pubmed.list_files(beside) if beside else []
+        return super().list_digests(files) | {
+            f"{_RECORDS}{file.order}": file.holds for file in records
+        }
 
     def _made_of(self, renewed: set[str], counted: Path) -> dict[int, Any]:
         """Rows whose record is in such a part, too, with all others of their file."""

@@ -1,19 +1,20 @@
 """Words of a mirror: papers of a published generation, found by BM25 over title and abstract.
 
 An index in tantivy beside the parts (that of passages: `.passages`). Brought up to date it takes in
-the rows that differ from those of the generation it was made of, and drops what counts no more;
-killed, it goes on where it was. A search never shows a row that the published generation does not
+the rows that differ from those of the generation it was made of, and drops what counts no more; how
+workers share this: `.splits`. A search never shows a row that the published generation does not
 count: each hit is held against it. Words are folded as in every index here (`..outline.terms`).
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,20 +36,17 @@ from ..outline import terms
 from ..system import safe_files
 from .columns import row_to_paper
 from .generations import Generation, Generations, connect
-from .locks import exclusive_lock
 from .manifest import SourceFile
 from .reading import find_live_places, read_rows_at
+from .splits import HEAP, install_splits, uninstall_splits
 
 if TYPE_CHECKING:
     import tantivy
     from tantivy import Document
 
-FORMAT = 2
+FORMAT = 3
 """How it is made: another one is made anew."""
 _PLACE = 1_000_000
-HEAP = 256_000_000
-"""Bytes of what is indexed that are held until they are written."""
-_FILES = 8  # source files between two commits
 _COLUMNS = (
     *("pmid", "position", "title", "vernacular_title", "abstract", "keywords", "year", "retracted"),
     *("journal", "journal_abbreviation", "issn", "publication_types", "mesh"),
@@ -57,29 +55,33 @@ _REBUILT = f"To make it again, delete the folder and run: {command_line('mirror 
 _MOST = 10_000  # hits that are ordered
 
 
-@dataclass(frozen=True, slots=True)
-class WordsProgress:
-    """The progress: source files, papers indexed and removed."""
+@dataclass(frozen=True)
+class Changes:
+    """What an index lacks of a generation.
 
-    files: int = 0
-    total: int = 0
-    added: int = 0
-    dropped: int = 0
+    ``new_rows`` are positions by the order of their file, ``splits`` the names of their splits,
+    ``gone`` the places of rows that no longer count, and ``replaced`` the places of rows that are
+    indexed again. ``counted`` is the table of the rows that count.
+    """
 
-    def add(self, before: WordsProgress | None) -> WordsProgress:
-        """Return this progress with that of another index added."""
-        if before is None:
-            return self
-        names = ("files", "total", "added", "dropped")
-        return WordsProgress(*(getattr(before, name) + getattr(self, name) for name in names))
+    generation: Generation
+    counted: Path
+    files: dict[int, SourceFile]
+    new_rows: dict[int, Any]
+    splits: dict[int, str]
+    gone: list[int]
+    replaced: list[int]
+
+    def count_new_rows(self) -> int:
+        """Return the number of rows that are added."""
+        return sum(map(len, self.new_rows.values()))
 
 
 class WordIndex:
     """The index of one mirror.
 
     ``kind`` is that of the parts it is made of, ``names`` and ``numbers`` are the fields by which
-    hits are narrowed and looked up; *folder* is another one than the usual, for who only wants to
-    know what it would take in.
+    hits are narrowed and looked up.
     """
 
     kind = ""
@@ -88,103 +90,134 @@ class WordIndex:
     told_by: Sequence[str] = ("sequence", "position")
     """Columns of the rows that count: where one differs, the row is indexed anew."""
 
-    def __init__(self, generations: Generations, folder: Path | None = None) -> None:
+    def __init__(self, generations: Generations) -> None:
         self.generations = generations
-        usual = generations.mirror / "words" / f"{generations.source}{self.kind}"
-        self.folder = folder or usual
+        self.folder = generations.mirror / "words" / f"{generations.source}{self.kind}"
+        self.new = self.folder / "new"
         self._state = self.folder / "generation.json"
 
-    def update(self) -> Iterator[WordsProgress]:
-        """Take in the published generation; going through it does the work.
+    def find_changes(self) -> Changes:
+        """Return what the index lacks of the published generation; delete splits of another one.
 
         Raises
         ------
-        StoreBusy
-            Another process is at it.
         EmptyStore
             There is no generation yet.
         StoreFailed
             A part or the index is damaged, or the disk refuses.
         """
         generation = self.generations.require_current()
-        safe_files.make_folder(self.folder)
-        with exclusive_lock(self.folder / "index.lock", f"the index in {self.folder}"):
-            yield from self._take_in(generation)
-
-    def _take_in(self, generation: Generation) -> Iterator[WordsProgress]:
         state = self._read_state()
         if not state or state.get("target") not in (None, generation.name):
             self._start_anew()  # nothing is here, or an older format, or half of another generation
-            state = {}
         counted = self.counted(generation)
-        fresh, gone = self._find_differences(counted)
-        done = set(state.get("done", ()))
-        left = [order for order in sorted(fresh) if order not in done]
-        progress = WordsProgress(len(fresh) - len(left), len(fresh))
-        if fresh or gone:  # who reads must know before anything changes
-            self._write_state({**state, "target": generation.name, "done": sorted(done)})
-        yield progress
-        self.prepare(left, counted)
-        for at in range(0, len(left), _FILES):
-            some = left[at : at + _FILES]
-            self._write_changes(
-                some, fresh, [] if at or done else gone, again=bool(state) or bool(at)
-            )
-            done.update(some)
-            self._write_state({**state, "target": generation.name, "done": sorted(done)})
-            added = progress.added + sum(len(fresh[order]) for order in some)
-            progress = WordsProgress(progress.files + len(some), progress.total, added, len(gone))
-            yield progress
-        if gone and not fresh:
-            self._write_changes([], fresh, gone, again=True)
-            progress = replace(progress, dropped=len(gone))
-        safe_files.write_file(self.folder / "live.parquet", counted.read_bytes())
-        safe_files.write_file(self._parts, json.dumps(self._digests()).encode())
-        self._write_state({"generation": generation.name, **self.facts()})
-        yield progress
+        changes = self._find_differences(generation, counted)
+        self.prepare(changes)
+        safe_files.make_folder(self.new)
+        for path in self.new.iterdir():
+            if path.name not in changes.splits.values():
+                shutil.rmtree(path, ignore_errors=True)
+        return changes
+
+    def take_in(self, changes: Changes) -> None:
+        """Delete the rows that no longer count, and add the splits; a search sees all or nothing.
+
+        Raises
+        ------
+        StoreFailed
+            The index is damaged, or the disk refuses.
+        """
+        splits = [self.new / name for name in changes.splits.values()]
+        is_changed = bool(splits or changes.gone)
+        if is_changed:  # who reads must know before anything changes
+            self._write_state({**self._read_state(), "target": changes.generation.name})
+            with self.explain_errors():
+                self._open_anew()
+                uninstall_splits(self.folder / "index", splits)
+                self._delete_rows([*changes.gone, *changes.replaced])
+                install_splits(self.folder / "index", splits)
+        safe_files.write_file(self.folder / "live.parquet", changes.counted.read_bytes())
+        digests = self.list_digests(changes.files.values())
+        safe_files.write_file(self._parts, json.dumps(digests).encode())
+        self._write_state({"generation": changes.generation.name, **self.facts()})
+        shutil.rmtree(self.new, ignore_errors=True)
+        if is_changed:
+            with self.explain_errors():
+                self._delete_rows([])  # merges small segments, and deletes their files
+
+    def _delete_rows(self, places: Sequence[int]) -> None:
+        """Delete rows, and merge segments of about the same size."""
+        self._open_anew()
+        writer = self.index.writer(HEAP, 1)
+        try:
+            for place in places:
+                writer.delete_documents_by_term("place", place)
+            writer.commit()
+        finally:
+            writer.wait_merging_threads()
+        self._open_anew()
+
+    def _open_anew(self) -> None:
+        """Open the index once more, as its files were changed."""
+        self.__dict__.pop("index", None)
+        self.index  # noqa: B018 - made if it is not there
 
     def counted(self, generation: Generation) -> Path:
         """The table of the rows that count."""
         return self.generations.folder / generation.name / "live.parquet"
 
-    def prepare(self, orders: Sequence[int], counted: Path) -> None:
-        """Have at hand what the documents of some files need besides their rows."""
+    def prepare(self, changes: Changes) -> None:
+        """Write what the documents of the new rows need besides their parts."""
 
     def facts(self) -> dict[str, str]:
         """Return metadata that is stored with the index, and makes it outdated when it changes."""
         return {}
 
-    def _find_differences(self, new: Path) -> tuple[dict[int, Any], list[int]]:
-        """Return positions by file of new rows, and places of rows that no longer count.
+    def _find_differences(self, generation: Generation, counted: Path) -> Changes:
+        """Return the rows that differ from the indexed ones.
 
         Rows whose file another version of a reader has read anew are new. Where most of what is
         indexed counts no more, as in a new year, it is all made anew.
         """
+        files = {file.order: file for file in self.generations.list_files(generation)}
         old = self.folder / "live.parquet"
-        if not old.exists():
-            return group_by_file(new, None), []
-        gone, again = group_by_file(old, new, self.told_by), self._find_changed_rows(new)
-        if sum(map(len, (*gone.values(), *again.values()))) > _count_rows(old) // 2:
-            self._start_anew()
-            return group_by_file(new, None), []
-        places = [place_of(order, int(at)) for order, some in gone.items() for at in some]
-        return {**group_by_file(new, old, self.told_by), **again}, places
+        gone, again = dict[int, Any](), dict[int, Any]()
+        if old.exists():
+            gone = group_by_file(old, counted, self.told_by)
+            again = self._find_changed_rows(counted, files.values())
+            if sum(map(len, (*gone.values(), *again.values()))) > _count_rows(old) // 2:
+                self._start_anew()
+                gone, again = {}, {}
+        since = old if old.exists() else None
+        new_rows = {**group_by_file(counted, since, self.told_by), **again}
+        splits = {
+            order: self._name_split(files[order], new_rows[order]) for order in sorted(new_rows)
+        }
+        return Changes(
+            generation, counted, files, new_rows, splits, _to_places(gone), _to_places(again)
+        )
+
+    def _name_split(self, file: SourceFile, positions: Any) -> str:
+        """Return the name of a split, which identifies the part and the rows."""
+        facts = json.dumps([file.holds, self.facts(), FORMAT]).encode()
+        rows = positions.astype("<i4").tobytes()
+        return f"{file.sequence}-{hashlib.sha256(facts + rows).hexdigest()[:16]}"
 
     @property
     def _parts(self) -> Path:
         """The file that lists the indexed parts."""
         return self.folder / "parts.json"
 
-    def _digests(self) -> dict[str, str]:
+    def list_digests(self, files: Iterable[SourceFile]) -> dict[str, str]:
         """Return the digests of the parts that the index is made of, by file."""
-        return {str(file.order): file.holds for file in self._files}
+        return {str(file.order): file.holds for file in files}
 
-    def _find_changed_rows(self, counted: Path) -> dict[int, Any]:
+    def _find_changed_rows(self, counted: Path, files: Iterable[SourceFile]) -> dict[int, Any]:
         """Return the positions, by file, of rows that may have changed since they were indexed."""
         if not self._parts.exists():  # of a version that did not write it down
             return {}
         with self.explain_errors():
-            before, now = json.loads(self._parts.read_bytes()), self._digests()
+            before, now = json.loads(self._parts.read_bytes()), self.list_digests(files)
         renewed = {name for name in before.keys() & now.keys() if before[name] != now[name]}
         return self._made_of(renewed, counted) if renewed else {}
 
@@ -193,33 +226,7 @@ class WordIndex:
         every = group_by_file(counted, None)
         return {order: some for order, some in every.items() if str(order) in renewed}
 
-    def _write_changes(
-        self,
-        orders: Sequence[int],
-        fresh: dict[int, Any],
-        gone: Sequence[int],
-        *,
-        again: bool,
-    ) -> None:
-        """Take in the rows of some files and drop others, all or nothing."""
-        files = {file.order: file for file in self._files}
-        with self.explain_errors():
-            writer = self.index.writer(HEAP, 1)
-            try:
-                for place in gone:
-                    writer.delete_documents_by_term("place", place)
-                for order in orders:
-                    positions = fresh[order].tolist()
-                    if again:  # they may be there, of a run that was killed
-                        for position in positions:
-                            writer.delete_documents_by_term("place", place_of(order, position))
-                    for document in self._documents(files[order], positions):
-                        writer.add_document(document)
-                writer.commit()
-            finally:
-                writer.wait_merging_threads()
-
-    def _documents(self, file: SourceFile, positions: Sequence[int]) -> Iterator[Document]:
+    def documents(self, file: SourceFile, positions: Sequence[int]) -> Iterator[Document]:
         """Yield the documents of the rows of a file at some positions."""
         for row in read_rows_at(file.get_part_path(self.generations.mirror), positions, _COLUMNS):
             yield _make_document(place_of(file.order, row["position"]), row)
@@ -331,20 +338,19 @@ class WordIndex:
                 f"{generation.name}: {command_line('mirror index')}"
             )
 
-    @cached_property
-    def _files(self) -> list[SourceFile]:
-        """The files of the published generation."""
-        return self.generations.list_files(self.generations.require_current())
-
-    def _fields(self) -> tantivy.SchemaBuilder:
+    @property
+    def schema(self) -> tantivy.Schema:
         """The fields, of which ``place`` is that of the record."""
+        return self._make_fields().build()
+
+    def _make_fields(self) -> tantivy.SchemaBuilder:
         return build_schema(self.names, self.numbers)
 
     @cached_property
     def index(self) -> tantivy.Index:
         """The index in tantivy."""
         safe_files.make_folder(self.folder / "index")
-        return open_index(self.folder / "index", self._fields().build())
+        return open_index(self.folder / "index", self.schema)
 
     @contextmanager
     def explain_errors(self) -> Iterator[None]:
@@ -382,6 +388,10 @@ class WordIndex:
         safe_files.write_file(self._state, json.dumps({**state, "format": FORMAT}).encode())
 
 
+def _to_places(by_file: Mapping[int, Any]) -> list[int]:
+    return [place_of(order, int(at)) for order, some in by_file.items() for at in some]
+
+
 def place_of(order: int, position: int) -> int:
     """Return file and row of a record as one number."""
     return order * _PLACE + position
@@ -394,7 +404,7 @@ def _make_document(place: int, row: dict[str, Any]) -> Document:
     titles = filter(None, (row["title"], row["vernacular_title"]))
     parts = (" ".join(titles), " ".join(keywords), row["abstract"] or "")
     said: dict[str, Any] = {
-        TERMS: join_weighted_terms(*map(terms.to_index_terms, parts)),
+        TERMS: join_weighted_terms(*map(fold_text, parts)),
         **get_filter_fields(row),
     }
     return tantivy.Document(place=place, **said)
@@ -405,10 +415,22 @@ def get_filter_fields(row: dict[str, Any]) -> dict[str, Any]:
     names = filter(None, (row["journal"], row["journal_abbreviation"], row["issn"]))
     return {
         "year": row["year"] or 0,
-        "journal": list(dict.fromkeys(map(fold_name, names))),
-        "types": [fold_name(kind) for kind in row["publication_types"] or ()],
-        "mesh": [fold_name(heading) for heading in get_headings(row)],
+        "journal": list(dict.fromkeys(map(_fold_name, names))),
+        "types": [*map(_fold_name, row["publication_types"] or ())],
+        "mesh": [*map(_fold_name, get_headings(row))],
     }
+
+
+@lru_cache(maxsize=65_536)
+def _fold_name(name: str) -> str:
+    """Return a journal, heading or type as it is indexed; they are few, and repeated."""
+    return fold_name(name)
+
+
+@lru_cache(maxsize=65_536)
+def fold_text(text: str) -> str:
+    """Return the terms of a text; kept, because a title and most abstracts are indexed twice."""
+    return terms.to_index_terms(text)
 
 
 def get_headings(row: Mapping[str, Any]) -> list[str]:
