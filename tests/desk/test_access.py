@@ -75,7 +75,7 @@ def test_every_response_has_the_headers_that_protect_it(browser):
         assert "default-src 'none'" in policy
         assert "unsafe" not in policy
         assert headers["x-content-type-options"] == "nosniff"
-        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["referrer-policy"] == "same-origin"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..command_line import ROOT, command_line
-from ..curation.installation import describe_update, journal_file, plan_settings, settings_file
+from ..curation.installation import (
+    check_values,
+    describe_update,
+    journal_file,
+    plan_settings,
+    settings_file,
+)
 from ..curation.mcp_host_files import (
     FileChange,
     find_host_files,
@@ -117,19 +123,8 @@ def _parse_values(args: argparse.Namespace) -> dict[str, str]:
         values["PUBMED_EMAIL"] = args.email
     if folder := args.folder or args.papers_dir:
         values["PAPERS_DIR"] = str(Path(folder).expanduser().absolute())
-    _check_values(values)
+    check_values(values)
     return values
-
-
-def _check_values(values: Mapping[str, str]) -> None:
-    """Raise `BadRequest` for an unknown setting, or a value that its setting cannot have."""
-    plan_settings(values, settings_file())
-    fields = map_variables_to_fields()
-    given = {fields[name]: value for name, value in values.items() if value}
-    settings = load_settings(**given)
-    if "pubmed_email" in given and (fault := settings.email_fault):
-        msg = f"{given['pubmed_email']} {fault}."
-        raise BadRequest(msg, "Give an address that NCBI can reach you at.")
 
 
 def _ask_values() -> dict[str, str]:
@@ -158,7 +153,7 @@ def _ask_valid(
         if name == "PAPERS_DIR":
             answer = str(Path(answer).expanduser().absolute())
         try:
-            _check_values({name: answer})
+            check_values({name: answer})
         except BadRequest as error:
             note(error.text)
         else:

@@ -9,7 +9,12 @@ from pathlib import Path
 
 from ..command_line import IN_CHECKOUT, ROOT, command_line
 from ..errors import BadRequest, NotConfigured
-from ..settings import find_user_settings_file, get_uv_path, map_variables_to_fields
+from ..settings import (
+    find_user_settings_file,
+    get_uv_path,
+    load_settings,
+    map_variables_to_fields,
+)
 from .mcp_host_files import FileChange, read_text
 
 SETTINGS = "settings"
@@ -56,6 +61,17 @@ def plan_settings(values: Mapping[str, str], file: Path) -> FileChange:
             raise BadRequest(f"The value of {name} is more than one line.", "Give it as one line.")
     before = read_text(file)
     return FileChange(SETTINGS, file, before, _with_values(before or "", values))
+
+
+def check_values(values: Mapping[str, str]) -> None:
+    """Raise `BadRequest` for an unknown setting, or a value that its setting cannot have."""
+    plan_settings(values, settings_file())
+    fields = map_variables_to_fields()
+    given = {fields[name]: value for name, value in values.items() if value}
+    settings = load_settings(**given)
+    if "pubmed_email" in given and (fault := settings.email_fault):
+        msg = f"{given['pubmed_email']} {fault}."
+        raise BadRequest(msg, "Give an address that NCBI can reach you at.")
 
 
 def _with_values(text: str, values: Mapping[str, str]) -> str:

@@ -41,7 +41,7 @@ FRAME_POLICY = "frame-ancestors 'self'"
 _HEADERS = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "SAMEORIGIN",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",  # with no-referrer, browsers send forms without an origin
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
@@ -50,11 +50,13 @@ _HEADERS = {
 # send the new cookie along a redirection.
 _WELCOME_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
 <meta http-equiv="refresh" content="0; url=/"><title>Papershelf</title>
+<link rel="icon" href="/static/icon.svg">
 <link rel="stylesheet" href="/static/desk.css">
 <main class="locked"><p><a href="/">Open the desk</a></p></main></html>"""
 _LOCKED_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Locked · Papershelf</title><link rel="stylesheet" href="/static/desk.css">
+<title>Locked · Papershelf</title><link rel="icon" href="/static/icon.svg">
+<link rel="stylesheet" href="/static/desk.css">
 <main class="locked"><h1>This desk is locked</h1>
 <p>Open the whole address that <code>papershelf desk</code> printed, with the token at its end.
 Each start of the desk has a token of its own.</p></main></html>"""

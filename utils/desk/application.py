@@ -10,7 +10,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from . import finding_pages, harvest_pages, paper_pages, review_pages, shelf_pages
+from . import corpus_pages, finding_pages, harvest_pages, paper_pages, review_pages, shelf_pages
 from .access import Access, Gate
 from .desk import (
     FOLDER,
@@ -41,6 +41,11 @@ PAGES: dict[str, Page] = {
     "/review": review_pages.show_review,
     "/review/screen": review_pages.show_screening,
     "/review/conflicts": review_pages.show_conflicts,
+    "/ask": corpus_pages.show_question,
+    "/data": corpus_pages.show_datasets,
+    "/check": corpus_pages.show_check,
+    "/check/page": corpus_pages.send_check,
+    "/setup": corpus_pages.show_setup,
 }
 ACTIONS: dict[str, Action] = {
     "/paper/keep": paper_pages.keep_paper,
@@ -59,6 +64,9 @@ ACTIONS: dict[str, Action] = {
     "/review/report": review_pages.write_report,
     "/review/decide": review_pages.decide_record,
     "/review/undo": review_pages.undo_decision,
+    "/ask/index": corpus_pages.index_texts,
+    "/check/manuscript": corpus_pages.check_manuscript,
+    "/setup/save": corpus_pages.save_settings,
 }
 
 
@@ -73,6 +81,7 @@ def build_application(library: Library, access: Access) -> Starlette:
                 for path, action in ACTIONS.items()
             ),
             Route("/harvest/events", serve_events(desk, harvest_pages.follow_harvest)),
+            Route("/ask/events", serve_events(desk, corpus_pages.follow_indexing)),
             Mount("/static", StaticFiles(directory=FOLDER / "static")),
         ],
         middleware=[Middleware(Gate, access=access)],

@@ -26,6 +26,7 @@ from ..reports.labels import format_duration, get_reason, get_route_label, plura
 from ..reports.page import to_short_line
 from .access import CSRF_FIELD, CSRF_HEADER, Access
 from .plans import PlannedHarvests
+from .tasks import Tasks
 
 if TYPE_CHECKING:
     from starlette.datastructures import FormData
@@ -45,6 +46,10 @@ SECTIONS = (
     ("/inbox", "Inbox"),
     ("/harvests", "Harvests"),
     ("/reviews", "Reviews"),
+    ("/ask", "Ask"),
+    ("/data", "Data"),
+    ("/check", "Check"),
+    ("/setup", "Setup"),
 )
 """The sections of the desk: address and name."""
 _EVENT_INTERVAL_S = 1.0
@@ -66,6 +71,8 @@ class Desk:
         self.library = library
         self.access = access
         self.plans = PlannedHarvests()
+        self.tasks = Tasks()
+        self.checks: dict[str, tuple[str, str]] = {}  # names and pages of checked manuscripts
         self.orders: dict[str, tuple[int, dict[str, int]]] = {}  # of screening, by review
 
     @cached_property

@@ -20,8 +20,20 @@ _MAX_CONNECTIONS = 200
 _GRACE_S = 2
 
 
-def serve_desk(library: Library, port: int, announce: Callable[[str], object]) -> None:
-    """Run the desk of a library; return when the process is asked to end.
+class DeskServer(uvicorn.Server):
+    """A server that is bound to its socket."""
+
+    def __init__(self, config: uvicorn.Config, listening: socket.socket) -> None:
+        super().__init__(config)
+        self._listening = listening
+
+    def run(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve until the process is asked to end."""
+        super().run(sockets or [self._listening])
+
+
+def build_server(library: Library, port: int, announce: Callable[[str], object]) -> DeskServer:
+    """Return the server of a desk, which listens already.
 
     Parameters
     ----------
@@ -29,7 +41,7 @@ def serve_desk(library: Library, port: int, announce: Callable[[str], object]) -
     port : int
         The port to listen on; 0 for any free port.
     announce : callable
-        Called with the first address, as soon as the desk listens.
+        Called with the first address.
 
     Raises
     ------
@@ -51,7 +63,12 @@ def serve_desk(library: Library, port: int, announce: Callable[[str], object]) -
         timeout_graceful_shutdown=_GRACE_S,
     )
     announce(access.first_address)
-    uvicorn.Server(config).run(sockets=[listening])
+    return DeskServer(config, listening)
+
+
+def serve_desk(library: Library, port: int, announce: Callable[[str], object]) -> None:
+    """Run the desk of a library until the process is asked to end; see `build_server`."""
+    build_server(library, port, announce).run()
 
 
 def _open_socket(port: int) -> socket.socket:
