@@ -49,6 +49,37 @@ def test_the_same_words_agree(text: str, _turned: str) -> None:
     assert check(text, text).result == "agrees"
 
 
+DEFICIT = "Bed rest changed plasma volume by −280 ± 64 mL without fluid loading."
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Bed rest without fluid loading caused a loss of 280 mL of plasma volume.",
+        "Plasma volume fell by 280 mL at bed rest without fluid loading.",
+        "The loss of plasma volume was 280 ± 64 mL at bed rest without fluid loading.",
+    ],
+)
+def test_the_number_of_a_decrease_agrees_with_a_negative_number(sentence: str) -> None:
+    numbers = [one for one in check(sentence, DEFICIT).elements if one.kind == "number"]
+    assert numbers
+    assert {one.outcome for one in numbers} <= {"same", "not_compared"}
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Bed rest without fluid loading caused a gain of 280 mL of plasma volume.",
+        "Plasma volume rose by 280 mL at bed rest without fluid loading.",
+        "Plasma volume fell by 207 mL at bed rest without fluid loading.",
+        "There was no loss of 280 mL of plasma volume at bed rest without fluid loading.",
+    ],
+)
+def test_the_number_of_an_increase_does_not_agree_with_a_negative_number(sentence: str) -> None:
+    numbers = [one for one in check(sentence, DEFICIT).elements if one.kind == "number"]
+    assert numbers[0].outcome not in ("same", "not_compared")
+
+
 @pytest.mark.parametrize(
     ("sentence", "text"),
     [

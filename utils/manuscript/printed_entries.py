@@ -41,7 +41,7 @@ _ANY_INITIALS = rf"(?:{_INITIALS}|{_BARE_INITIALS})"
 _FORMS = {
     "initials first": re.compile(
         rf"{_INITIALS}\s?{_FAMILY}(?: {_WORD}{_NAME_ENDS})?{_SUFFIX}"
-        rf"|{_UPPER}{{1,3}} {_FAMILY}{_NAME_ENDS}"
+        rf"|{_UPPER}{{1,3}} {_FAMILY}(?: {_WORD})?{_NAME_ENDS}"
     ),
     "family first": re.compile(
         rf"{_FAMILY}, {_ANY_INITIALS}{_SUFFIX}"

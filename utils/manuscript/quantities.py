@@ -123,6 +123,15 @@ _P_VALUE_BEFORE = re.compile(r"\bp(?:[-\s]?values?)?[\s<>≤≥=~]*(?:of |was |i
 _PERCENT_BEFORE = re.compile(
     r"(?:\bper\s?cent(?:ages?)?|\bproportions?|(?<!\d)(?<!\d\s)%)[^.;]{0,60}$", re.I
 )
+_DECREASE_BEFORE = re.compile(
+    r"(?<!\bno )(?<!\bwithout a )(?<!\bwithout )"
+    r"(?:\b(?:loss|decrease|reduction|drop|fall|decline)(?:\s[a-z]+){0,3}?\sof|\blost"
+    r"|\b(?:decreased|decreases|fell|falls|declined|declines|dropped|drops|lower(?:ed)?|reduced)"
+    r"(?:\s[a-z]+){0,3}?\sby"
+    r"|\b(?:loss|decrease|reduction|drop|fall|decline)\s(?:of|in)(?:\s[a-z-]+){1,4}\s(?:was|averaged))"
+    r"\s(?:(?:about|approximately|around|some|nearly|over|a mean of)\s)?$",
+    re.I,
+)
 _JOINED = re.compile(r"\s?(?:,?\s?and|,?\s?or|-|to|\u00b1|/|,?\s?vs?\.?|,?\s?versus)\s?")
 _MIN_WORD_VALUE = (
     11  # smallest spelled-out number without a unit that is checked: "two of them" is too common
@@ -141,8 +150,8 @@ _APPROXIMATE_RATIO = Decimal("0.05")
 class Quantity:
     """A number in a text: ``text[start:end]``; ``decimals`` places were written.
 
-    ``is_p`` marks a p-value. ``is_loose`` marks a number whose unit may be given elsewhere, as in
-    a column header.
+    ``is_p`` marks a p-value, ``is_decrease`` the number of "a loss of 280 mL". ``is_loose``
+    marks a number whose unit may be given elsewhere, as in a column header.
     """
 
     value: Decimal
@@ -154,6 +163,7 @@ class Quantity:
     hedged: bool = False
     is_p: bool = False
     is_loose: bool = False
+    is_decrease: bool = False
 
     @property
     def size(self) -> tuple[str, Decimal]:
@@ -199,6 +209,7 @@ def _find_digits(text: str) -> Iterator[Quantity]:
             hedged=hedged,
             is_p=bool(_P_VALUE_BEFORE.search(before)),
             is_loose=bool(_PERCENT_BEFORE.search(text[max(0, start - 80) : start])),
+            is_decrease=bool(_DECREASE_BEFORE.search(text[max(0, start - 80) : start])),
         )
 
 
@@ -279,6 +290,7 @@ def compare_quantities(ours: Quantity, theirs: Quantity) -> Agreement:
 
     ``unit`` and ``side`` (p > 0.05 for p < 0.05): the figures agree, but the unit or sign does not.
     """
+    ours, theirs = _sign_decrease(ours, theirs), _sign_decrease(theirs, ours)
     if _have_opposite_signs(ours, theirs):
         return "side" if ours.value == theirs.value else ""
     if ours.unit == theirs.unit or not (ours.unit and theirs.unit):
@@ -296,6 +308,12 @@ def compare_quantities(ours: Quantity, theirs: Quantity) -> Agreement:
     ):
         return said if size == other_size else "converted"
     return "unit" if ours.value == theirs.value else ""
+
+
+def _sign_decrease(one: Quantity, other: Quantity) -> Quantity:
+    """Return the number of a decrease as negative if the other is: "a loss of 280" is −280."""
+    is_plain = one.is_decrease and not other.is_decrease and other.value < 0 < one.value
+    return replace(one, value=-one.value) if is_plain else one
 
 
 def _have_opposite_signs(ours: Quantity, theirs: Quantity) -> bool:

@@ -1,10 +1,10 @@
 """Count what `check` says of planted statements: agrees, differs or not judged.
 
-``python -m quality.benchmarks.statements STATEMENTS.jsonl [--articles FOLDER] [--mistakes]``
+``python -m quality.planters [--records FOLDER] [--mistakes]`` scores the statements of `.`: sets C
+and D, and B if FOLDER has the records of PubMed that it cites (EFetch's XML, in any subfolder).
+``python -m quality.planters STATEMENTS.jsonl --articles FOLDER`` scores set A.
 
-A line of STATEMENTS has ``statement``, ``truth`` and ``kind``, and either ``cited`` (the cited
-text) or ``pmid`` (an article of FOLDER). The goals: at most 1 % of the false statements agree, and
-at most 3 % of the true ones differ.
+The goals: at most 1 % of the false statements agree, and at most 3 % of the true ones differ.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from lxml import etree
+
 from utils.manuscript.claims import check_sentence
 from utils.manuscript.parts import Block, split_sentences
 from utils.manuscript.passages import CitedText
@@ -23,23 +25,58 @@ from utils.manuscript.statements import Statement
 from utils.model.paper import Fetched
 from utils.readers import jats
 
+HERE = Path(__file__).parent
+WRITTEN = {name: HERE / f"statements_{name.lower()}.jsonl" for name in "BCD"}
+
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("statements", type=Path)
+    parser = argparse.ArgumentParser(prog="python -m quality.planters", description=__doc__)
+    parser.add_argument("statements", nargs="?", type=Path)
     parser.add_argument("--articles", type=Path, default=Path())
+    parser.add_argument("--records", type=Path, help="PubMed's records that set B cites")
     parser.add_argument("--mistakes", action="store_true")
     asked = parser.parse_args()
+    if asked.statements:
+        sets = {asked.statements.name: asked.statements}
+    else:
+        sets = {name: path for name, path in WRITTEN.items() if name != "B" or asked.records}
+    for name, path in sets.items():
+        print(f"Set {name}")
+        counts = score(path, asked.articles, asked.records, show_mistakes=asked.mistakes)
+        print_counts(counts)
+
+
+def score(
+    path: Path, articles: Path, records: Path | None = None, *, show_mistakes: bool = False
+) -> dict[tuple[bool, str], Counter[str]]:
+    """Count the results of a set's statements, by truth and kind."""
     counts: dict[tuple[bool, str], Counter[str]] = defaultdict(Counter)
-    for line in asked.statements.read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
-        text = read_text(row, asked.articles)
-        statements = check(row["statement"], text)
+        statements = check(row["statement"], read_text(row, articles, records))
         result = summarize(statements)
         counts[row["truth"], row["kind"]][result] += 1
-        if asked.mistakes and result == ("differs" if row["truth"] else "agrees"):
+        if show_mistakes and result == ("differs" if row["truth"] else "agrees"):
             show(row, statements)
-    print_counts(counts)
+    return counts
+
+
+@cache
+def read_abstracts() -> dict[str, str]:
+    """Return the kept abstracts by PMCID."""
+    return json.loads((HERE / "abstracts.json").read_text(encoding="utf-8"))
+
+
+@cache
+def read_records(folder: Path) -> dict[str, str]:
+    """Return the abstracts in EFetch's XML below a folder, by PMID."""
+    found = {}
+    for path in sorted(folder.rglob("*.xml")):
+        root = etree.parse(str(path), etree.XMLParser(recover=True)).getroot()
+        for article in root.iter("PubmedArticle") if root is not None else ():
+            parts = ["".join(one.itertext()) for one in article.iter("AbstractText")]
+            found[article.findtext(".//PMID") or ""] = " ".join(parts)
+    return found
 
 
 @cache
@@ -55,10 +92,13 @@ def read_article(path: Path) -> CitedText:
     return CitedText("", jats.read(Fetched(body, "jats", "", "", "")).markdown, is_full=True)
 
 
-def read_text(row: dict[str, Any], articles: Path) -> CitedText:
-    if "cited" in row:
-        return CitedText("", f"# Title\n\n{row['cited']}\n", is_full=True)
-    return read_article(read_articles(articles)[row["pmid"]])
+def read_text(row: dict[str, Any], articles: Path, records: Path | None) -> CitedText:
+    """Return the text that a statement cites."""
+    if "pmid" in row:
+        return read_article(read_articles(articles)[row["pmid"]])
+    pmid = row["source"].removeprefix("PMID ")
+    known = read_records(records) if pmid != row["source"] and records else read_abstracts()
+    return CitedText("", f"# Title\n\n{known[pmid]}\n", is_full=True)
 
 
 def check(statement: str, text: CitedText) -> list[Statement]:

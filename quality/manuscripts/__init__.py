@@ -1,1 +1,0 @@
-"""Manuscripts with planted faults: how many of them `check` finds."""
