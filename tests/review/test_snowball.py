@@ -17,7 +17,7 @@ from tests.harvests import done
 from tests.reports.r_prisma import read_as_r_does
 from tests.world import Record, World, kinship
 from utils import Library, cli
-from utils.errors import BadRequest
+from utils.errors import BadRequest, Unreachable
 from utils.lists.printed_references import find_printed_ids
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
@@ -124,6 +124,33 @@ def test_an_index_that_is_down_is_named_and_the_others_are_asked(
     found = library.reviews.snowball(seeds, directions=("backward",))
     assert set(found.indexes) == FREE - {"Europe PMC"}
     assert any("Europe PMC could not be asked about 3" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(("answers_first", "requests"), [(False, 1), (True, 3)])
+def test_a_dead_index_is_not_asked_about_every_paper(
+    library: Library,
+    field: World,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    answers_first: bool,
+    requests: int,
+) -> None:
+    asked: list[Ids] = []
+
+    def answer(ids: Ids, *_: object) -> tuple[int, list[LinkedPaper], str]:
+        asked.append(ids)
+        if answers_first and len(asked) == 1:
+            return 0, [], ""
+        raise Unreachable("The index does not answer.")
+
+    index = Index("Dead index", ("pmid",), answer)
+    monkeypatch.setattr(citation_indexes, "INDEXES", (*citation_indexes.INDEXES, index))
+    seeds = papers(library, seeds_of(field))
+    found = library.reviews.snowball(seeds)
+    assert len(asked) == requests
+    missing = 2 * len(seeds) - answers_first
+    [note] = [note for note in found.notes if "Dead index" in note]
+    assert f"could not be asked about {missing} of the lists: The index does not" in note
 
 
 def test_the_reference_list_of_a_text_on_the_shelf_is_read(library: Library, field: World) -> None:

@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
 from ..download.records import fetch_records
-from ..errors import NotConfigured, PaperError, SourceMiss
+from ..errors import NotConfigured, PaperError, SourceMiss, Unreachable
 from ..http import Web
 from ..judges.titles import count_distinctive_words, split_title_words
 from ..lists.pasted import Entry, collect_ids
@@ -213,7 +213,11 @@ def _count_details(paper: Paper) -> int:
 
 
 class _CitationSearch:
-    """Asks all indexes about one paper after another, and counts missing answers."""
+    """Asks all indexes about one paper after another, and counts missing answers.
+
+    An index that cannot be reached is asked once, and twice if it has answered before: each try
+    takes half a minute. It is named with the number of lists that it was not asked for.
+    """
 
     def __init__(self, shelf: Shelf, web: Web, sources: Sequence[Source]) -> None:
         self._shelf = shelf
@@ -223,6 +227,7 @@ class _CitationSearch:
         self._answered: dict[str, None] = {}
         self._silent: Counter[str] = Counter()
         self._why: dict[str, str] = {}
+        self._failures: Counter[str] = Counter()
         self._cut: Counter[str] = Counter()
         self._more: list[str] = []
         self._unmatched: dict[tuple[str, str], None] = {}
@@ -263,23 +268,30 @@ class _CitationSearch:
 
     def _ask_index(self, index: Index, ids: Ids, direction: Direction) -> list[LinkedPaper]:
         """Return an index's list; an error is counted, and gives an empty list."""
+        is_dead = self._failures[index.name] > (index.name in self._answered)
         try:
-            total, rows = self._read_list(index, ids, KINDS[direction])
+            total, rows = self._read_list(index, ids, KINDS[direction], cached_only=is_dead)
         except (SourceMiss, NotConfigured) as miss:
             self._silent[index.name] += 1
-            self._why[index.name] = miss.message
+            self._why.setdefault(index.name, miss.message)
+            self._failures[index.name] += isinstance(miss, Unreachable)
             return []
+        self._failures[index.name] *= is_dead
         self._answered[index.name] = None
         self._cut[index.name] += len(rows) < total
         self._cut += Counter()  # drops zero counts
         return rows
 
-    def _read_list(self, index: Index, ids: Ids, kind: Kind) -> tuple[int, list[LinkedPaper]]:
+    def _read_list(
+        self, index: Index, ids: Ids, kind: Kind, *, cached_only: bool
+    ) -> tuple[int, list[LinkedPaper]]:
         """Return one list, cached for half a day so that an interrupted search can resume."""
         name = f"{index.name} {kind} {'|'.join(ids.names())}"
         if kept := to_dict(self._web.cache.get("linked", name)):
             with suppress(LookupError, TypeError):
                 return int(kept["total"]), [LinkedPaper(**row) for row in kept["rows"]]
+        if cached_only:
+            raise Unreachable(self._why[index.name])
         total, rows, _ = index.lists(ids, kind, MAX_LINKED, self._web)
         kept = {"total": total, "rows": [asdict(row) for row in rows]}
         self._web.cache.put("linked", name, kept, _CACHE_DAYS)
