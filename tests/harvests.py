@@ -15,7 +15,7 @@ from utils import Library
 from utils.harvest.jobs import Harvest
 from utils.model.identifiers import Ids
 from utils.model.job import Harvested
-from utils.shelf import Shelf, body_of
+from utils.shelf import Shelf, get_body
 
 # A site may be asked again when it did not answer, or we did not live to keep what it sent.
 _AGAIN = {"unreachable", "saved"}
@@ -39,7 +39,7 @@ def done(harvest: Harvest) -> list[Harvested]:
     """Go through a harvest; what became of every paper."""
     for _ in harvest:
         pass
-    return list(harvest.ledger.rows())
+    return list(harvest.ledger.read_outcomes())
 
 
 def ncbi(requests: Iterable[Request]) -> int:
@@ -96,13 +96,13 @@ def assert_kept(folder: Path, ledger: Path) -> None:
     """What the ledger says has ended is on the shelf, and is the text it speaks of."""
     for state, file, sha256 in ended(ledger).values():
         if file:
-            text = body_of((folder / file).read_text(encoding="utf-8"))
+            text = get_body((folder / file).read_text(encoding="utf-8"))
             assert hashlib.sha256(text.encode()).hexdigest() == sha256, (state, file)
 
 
 def assert_complete(library: Library, harvest: Harvest, records: Iterable[Record]) -> None:
     """Every paper ended as its record promises, once, in one file, and nothing else is there."""
-    rows = list(harvest.ledger.rows())
+    rows = list(harvest.ledger.read_outcomes())
     folder = library.shelf.folder
     wrong = {
         (record.branch, row.asked): (row.state, row.reason, row.detail)
@@ -123,5 +123,5 @@ def assert_complete(library: Library, harvest: Harvest, records: Iterable[Record
             assert row.via
             assert not row.reason
     with Shelf(folder) as shelf:
-        assert shelf.counts()["papers"] == len(rows)
+        assert shelf.count_papers()["papers"] == len(rows)
         assert_consistent(shelf)

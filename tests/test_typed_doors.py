@@ -39,7 +39,7 @@ DOORS = [
     (SemanticScholar.citing_papers, find_citing_papers),
     (PubMed.article_text, read_article_text),
     (Library.read, read),
-    (Library.list_papers, Shelf.list),
+    (Library.list_papers, Shelf.list_papers),
     (Corpus.sync, sync_query),
     (Corpus.index, index_corpus),
     (Corpus.find, find_passages),
@@ -61,7 +61,7 @@ def test_a_door_takes_the_options_of_its_verb_with_their_defaults(door, verb):
     offered = options(door)
     # A harvest's query and job are named at the door, and come in order behind it; the shelf knows
     # no harvests, and is told the names of one's papers.
-    placed = {harvest: {"query", "job_id"}, Shelf.list: {"job_id", "among"}}.get(verb, set())
+    placed = {harvest: {"query", "job_id"}, Shelf.list_papers: {"job_id", "among"}}.get(verb, set())
     # A door names its `sources`; its verb has all of them in order before, and some `among` them.
     verb_options = {
         {"among": "sources"}.get(n, n) if verb is search_papers else n: one

@@ -34,8 +34,8 @@ import diskcache
 from utils.model.identifiers import Ids
 from utils.model.paper import Attempt, Author, Paper, StoredPaper
 from utils.shelf import Shelf, paper_file
-from utils.shelf.record import Record, sha256
-from utils.shelf.shelf_writer import with_checksum
+from utils.shelf.record import Record, compute_sha256
+from utils.shelf.shelf_writer import add_checksum
 
 ABSTRACT = "We looked at cells and counted them, and found that there were many of them. " * 18
 TEXT = "# Cells\n\n" + "We looked at cells, counted them, and write down here what we saw. " * 600
@@ -44,18 +44,18 @@ TEXT = "# Cells\n\n" + "We looked at cells, counted them, and write down here wh
 def fill(shelf: Shelf, papers: int) -> None:
     """Put *papers* papers on the shelf, in one transaction."""
     writer, catalogue = shelf._writer, shelf._catalogue
-    writer.prepare()
-    with catalogue.writing():
+    writer.create_folders()
+    with catalogue.open_transaction():
         for number in range(1, papers + 1):
             record = made(shelf, number)
-            text = paper_file.to_full_text(record.stored, TEXT[: 4000 + number % 8000])
+            text = paper_file.build_full_text_file(record.stored, TEXT[: 4000 + number % 8000])
             data = text.encode()
-            record = with_checksum(replace(record, written=sha256(data)), data)
+            record = add_checksum(replace(record, written=compute_sha256(data)), data)
             Path(record.stored.path).write_bytes(data)
-            writer.record_path(record.file).write_text(record.to_json(), encoding="utf-8")
-            catalogue.put(writer._to_row(record), record.ids.names())
+            writer.get_record_path(record.file).write_text(record.to_json(), encoding="utf-8")
+            catalogue.write_entry(writer._to_new_entry(record), record.ids.names())
         for name in ("complete", "surveyed"):
-            catalogue.set_note(name, "yes")
+            catalogue.set_fact(name, "yes")
         writer.rewrite_index()
 
 
@@ -100,11 +100,11 @@ def measure(shelf: Shelf, cache: diskcache.Cache, papers: int, lookups: int) -> 
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
     ways: dict[str, Callable[[int], object]] = {
-        "find by PMID": lambda number: shelf.find(Ids(pmid=str(number))),
-        "find by DOI": lambda number: shelf.find(Ids(doi=doi(number))),
+        "find by PMID": lambda number: shelf.find_text(Ids(pmid=str(number))),
+        "find by DOI": lambda number: shelf.find_text(Ids(doi=doi(number))),
         "plain file: exists + read": plain,
         "diskcache: get": lambda number: cache.get(f"pmid:{number}"),
-        "find of an absent paper": lambda n: shelf.find(Ids(pmid=str(n + 10**7))) is None,
+        "find of an absent paper": lambda n: shelf.find_text(Ids(pmid=str(n + 10**7))) is None,
     }
     took: dict[str, list[float]] = {name: [] for name in ways}
     chance = random.Random(1)
@@ -138,20 +138,20 @@ def main() -> None:
                 print(f"filled in {time.perf_counter() - began:.0f} s")
                 measure(shelf, cache, given.papers, given.lookups)
                 began = time.perf_counter()
-                total, found = shelf.list(text="cells part 777", max_results=20)
+                total, found = shelf.list_papers(text="cells part 777", max_results=20)
                 listed = time.perf_counter() - began
                 print(f"list by three words: {total} found in {listed * 1000:.1f} ms")
                 assert found
                 began = time.perf_counter()
-                with shelf._catalogue.writing():
+                with shelf._catalogue.open_transaction():
                     shelf._writer.rewrite_index()
                 print(f"index.csv written again in {time.perf_counter() - began:.2f} s")
         began = time.perf_counter()
         with Shelf(Path(scratch) / "papers") as shelf:
-            assert shelf.find(Ids(pmid="1"))
+            assert shelf.find_text(Ids(pmid="1"))
             print(f"first find of a process: {(time.perf_counter() - began) * 1000:.1f} ms")
             began = time.process_time()
-            report = shelf.rebuild()
+            report = shelf.rebuild_catalogue()
             spent = time.process_time() - began
             print(f"rebuild of {report.full_text} texts: {spent:.1f} s of a processor")
 

@@ -84,7 +84,7 @@ def fill(folder: Path) -> None:
     """Put 12 papers on a shelf."""
     library = Library(papers_dir=folder)
     for number in range(12):
-        library.shelf.save(
+        library.shelf.save_full_text(
             paper(pmid=str(number + 1), doi=f"10.1000/a{number}"),
             document("# Cells\n\n## Methods\n\n" + "The text. " * 600),
             fetched(media="html"),

@@ -93,7 +93,7 @@ def beside(world: World, folder: Path, records: list[Record], processes: int) ->
 def told(world: World, folder: Path, records: list[Record]) -> dict[str, Any]:
     """What was asked, what of it twice, and what came."""
     library = library_of(world, folder)
-    found = [library.shelf.find(ids_of(record)) for record in records]
+    found = [library.shelf.find_text(ids_of(record)) for record in records]
     kinds = Counter(stored.kind if stored else "nothing" for stored in found)
     library.shelf.close()
     twice = repeats(world.requests)

@@ -185,8 +185,8 @@ BREAKAGES = (
     Breakage(
         "a line break in a title does not end the header of a file",
         "utils/shelf/paper_file.py",
-        "{_escaped(one_line(value))}",
-        "{value}",
+        "key: one_line(value)",
+        "key: value",
         _SHELF,
     ),
     Breakage(

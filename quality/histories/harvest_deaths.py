@@ -86,7 +86,7 @@ class Chain:
         twice = repeats(self.world.requests)
         again = [one for one, count in questions(self.world.requests).items() if count > 1]
         assert twice.total() <= self.lost, (twice, self.lost, again)
-        for record, row in zip(self.records, harvest.ledger.rows(), strict=True):
+        for record, row in zip(self.records, harvest.ledger.read_outcomes(), strict=True):
             branches = (row.via, *_BRANCHES_BESIDE.get(row.via, ()))
             assert row.state == "abstract" or record.branch.startswith(branches), (
                 record.branch,

@@ -38,7 +38,7 @@ def live(folder: Path, chance: random.Random) -> None:
     corpus = opened(folder)
     for _ in range(chance.randrange(1, 6)):
         pmid, word = str(chance.randrange(1, 40)), chance.choice(_WORDS)
-        stored = corpus.shelf.find(Ids(pmid=pmid))
+        stored = corpus.shelf.find_text(Ids(pmid=pmid))
         if stored and chance.random() < 0.5:
             Path(stored.path).unlink()
         elif chance.random() < 0.4:

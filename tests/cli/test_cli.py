@@ -29,7 +29,7 @@ def hostile(library, settings, monkeypatch):
         abstract=f"An abstract{ESCAPES}.\nIts second line.",
         journal=f"Journal{ESCAPES}",
     )
-    library.shelf.save(
+    library.shelf.save_full_text(
         about,
         document(f"# Cells\n\n## A{ESCAPES}B\n\n" + "The text. " * 60),
         fetched(license=f"CC BY{ESCAPES}"),
@@ -87,7 +87,7 @@ def test_json_escapes_what_acts_and_loses_nothing(hostile, library, capsys, comm
     assert not FORBIDDEN & set(said)
     rows = [json.loads(line) for line in said.splitlines()]
     if command[0] == "read":
-        assert rows[0]["text"] == library.shelf.read_text(library.shelf.find(Ids(pmid="5")))
+        assert rows[0]["text"] == library.shelf.read_text(library.shelf.find_text(Ids(pmid="5")))
 
 
 def standard_output(monkeypatch, encoding, *, console):

@@ -47,7 +47,7 @@ def test_help_and_version_import_no_settings_and_no_feature(option):
 
 @pytest.mark.parametrize("words", [["list"], ["read", "7"]], ids=" ".join)
 def test_what_reads_the_shelf_imports_no_other_feature(library, words):
-    library.shelf.save(
+    library.shelf.save_full_text(
         paper(pmid="7"),
         document("# Cells\n\n## Methods\n\n" + "The text. " * 60),
         fetched(media="html"),

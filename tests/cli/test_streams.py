@@ -32,7 +32,7 @@ def typed(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("MCP_AUTH_SECRET_KEY", secrets.token_hex(32))
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b""), encoding="utf-8"))
     library = Library()
-    library.shelf.save(paper(pmid="7"), document(), fetched(), source="PMC", attempts=())
+    library.shelf.save_full_text(paper(pmid="7"), document(), fetched(), source="PMC", attempts=())
     harvest = library.harvest(["7"])
     library.reviews.create("moss")
     (tmp_path / "a.md").write_text("# A\n\nCells move.\n", encoding="utf-8")

@@ -61,7 +61,7 @@ def shared_corpus(tmp_path: Path) -> Iterator[tuple[Corpus, dict[str, Any]]]:
 @pytest.fixture
 def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Corpus]:
     # The texts are invented, and the judges would reject an edited one.
-    monkeypatch.setattr("utils.shelf.adoption.judge_again", lambda stored, _text: stored)
+    monkeypatch.setattr("utils.shelf.adoption.rejudge_text", lambda stored, _text: stored)
     made = with_model(corpus_in(tmp_path / "papers"), Model())
     yield made
     made.finder.close()
@@ -135,7 +135,7 @@ def test_a_text_that_must_not_be_passed_on_does_not_leave_this_machine(
     ):
         about = paper("", ids=Ids(doi=f"10.1000/{word}"), license=license_, abstract="In short.")
         text = document(body(word), license=license_)
-        corpus.shelf.save(about, text, fetched(via=via), source="DOI", attempts=())
+        corpus.shelf.save_full_text(about, text, fetched(via=via), source="DOI", attempts=())
     corpus.__dict__["database"] = corpus_in(tmp_path / "papers").database  # no such server here
     texts = Texts(corpus)
     kinds = {text.key: text.kind for text in texts if text}
@@ -151,7 +151,7 @@ def test_a_text_that_must_not_be_passed_on_does_not_leave_this_machine(
 def test_it_is_said_which_texts_stay_here(corpus: Corpus) -> None:
     about = paper("", ids=Ids(doi="10.1000/eel"), abstract="In short.")
     text = document(body("eel"), license="")
-    corpus.shelf.save(about, text, fetched(via="wiley"), source="DOI", attempts=())
+    corpus.shelf.save_full_text(about, text, fetched(via="wiley"), source="DOI", attempts=())
     corpus.settings = corpus.settings.model_copy(update={"embeddings_provider": "openai"})
     assert "1 full text" in " ".join(run(corpus).warnings)
     assert not [one for one in corpus.embedder.read if "Number" in one]
@@ -210,7 +210,7 @@ def test_only_what_changed_in_a_text_is_embedded_again(corpus: Corpus) -> None:
     model = corpus.embedder
     assert isinstance(model, Model)
     model.read.clear()
-    stored = corpus.shelf.find(Ids(pmid="2"))
+    stored = corpus.shelf.find_text(Ids(pmid="2"))
     assert stored
     path = Path(stored.path)
     path.write_text(
@@ -480,7 +480,7 @@ def test_a_death_at_any_change_is_made_good_by_the_next_run(
 def test_a_text_that_returns_to_what_it_was_after_a_death_is_whole(corpus: Corpus) -> None:
     changed(corpus, 0)
     run(corpus)
-    stored = corpus.shelf.find(Ids(pmid="4"))
+    stored = corpus.shelf.find_text(Ids(pmid="4"))
     assert stored
     path = Path(stored.path)
     original = path.read_text(encoding="utf-8")

@@ -220,7 +220,7 @@ def test_the_envelope_of_a_reader_is_not_quoted(tmp_path: Path) -> None:
     (folder / "pmid_2.txt").write_text(
         f"{envelope}# On corals\n\n## Methods\n\n{whole(900)}", encoding="utf-8"
     )
-    assert made.shelf.find(Ids(pmid="2"))
+    assert made.shelf.find_text(Ids(pmid="2"))
     assert not made.verify_quote("On corals URL Source: https://a.org/corals", "2").verbatim
 
 
@@ -228,7 +228,7 @@ def test_a_rejected_text_is_not_quoted(tmp_path: Path) -> None:
     made = corpus_in(tmp_path / "papers", vectors=False)
     stored = save(made.shelf, paper("2", title="On corals"), TEXT)
     list(made.index())
-    made.shelf.verdicts.state(replace(stored, kind="rejected", verdict="wrong_paper"))
+    made.shelf.verdicts.set_verdict(replace(stored, kind="rejected", verdict="wrong_paper"))
     assert not made.verify_quote("Bleaching did not increase mortality in Acropora").verbatim
 
 

@@ -67,9 +67,9 @@ def test_no_byte_is_copied_and_the_file_stays_as_it_was(
     assert count_bytes_of_pdfs(library) == 0
     stored = library.find(world.paper("paywall").doi)
     assert stored.kind == "full_text"
-    assert library.shelf.raw(stored).fetched.body == file.read_bytes()
+    assert library.shelf.read_raw_answer(stored).fetched.body == file.read_bytes()
     library.upkeep.rebuild()
-    assert library.shelf.raw(stored).fetched.body == file.read_bytes()
+    assert library.shelf.read_raw_answer(stored).fetched.body == file.read_bytes()
 
 
 @EITHER
@@ -114,7 +114,7 @@ def test_a_changed_file_is_noticed_by_the_audit_and_not_packed(
     assert "was changed after it was adopted" in one.evidence
     assert f"--by {by}" in one.evidence
     assert find_pdf(stored, library.shelf) is None
-    assert library.shelf.raw(stored) is None
+    assert library.shelf.read_raw_answer(stored) is None
     assert library.shelf.read_text(stored) == text
 
 
@@ -152,7 +152,7 @@ def test_a_program_that_replaces_its_file_leaves_the_linked_one(
     file.unlink()
     file.write_bytes(b"something else")
     stored = library.find(world.paper("paywall").doi)
-    assert library.shelf.raw(stored).fetched.body == body
+    assert library.shelf.read_raw_answer(stored).fetched.body == body
     assert [one.outcome for one in library.upkeep.audit()] == ["unchanged"]
 
 
@@ -165,7 +165,7 @@ def test_a_clone_is_the_shelfs_own_file(library, world, folder, file, monkeypatc
     adopted(library, folder, by="link")
     change(file, "link")
     stored = library.find(world.paper("paywall").doi)
-    assert library.shelf.raw(stored).fetched.body == before["Roe/moss.pdf"][2]
+    assert library.shelf.read_raw_answer(stored).fetched.body == before["Roe/moss.pdf"][2]
     assert file.stat().st_nlink == 1
 
 

@@ -27,7 +27,7 @@ from utils.model.paper import Document, Paper
 from utils.model.verdicts import Comparison
 from utils.shelf import Shelf, paper_file
 from utils.shelf.ledger import Ledger
-from utils.shelf.record import sha256
+from utils.shelf.record import compute_sha256
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -71,7 +71,7 @@ def test_an_old_folders_non_papers_are_listed_as_what_they_are(library, folder):
     before = texts(folder)
     assert of_kind(library, "rejected") == {doi_of(kind) for kind in ALL}
     assert of_kind(library, "full_text") == {"10.1000/whole"}
-    assert library.shelf.counts()["rejected"] == 12
+    assert library.shelf.count_papers()["rejected"] == 12
     rows = {row["doi"]: row for row in index(folder)}
     for kind in ALL:
         row = rows[doi_of(kind)]
@@ -79,7 +79,7 @@ def test_an_old_folders_non_papers_are_listed_as_what_they_are(library, folder):
         assert row["verdict"] not in ("full_text", "")
         assert row["evidence"]
     assert texts(folder) == before
-    assert library.shelf.verdicts.due() == 0
+    assert library.shelf.verdicts.count_unjudged() == 0
     assert_consistent(library.shelf)
 
 
@@ -184,11 +184,11 @@ def test_an_audit_by_the_same_judges_changes_nothing_and_asks_nobody(library, wo
 
 def test_after_an_update_of_the_judges_an_audit_is_due_until_it_was_fixed(library, held, stricter):
     stricter(lambda paper: False)
-    assert library.shelf.verdicts.due() == len(held)
+    assert library.shelf.verdicts.count_unjudged() == len(held)
     here(library)
-    assert library.shelf.verdicts.due() == len(held)
+    assert library.shelf.verdicts.count_unjudged() == len(held)
     here(library, fix=True)
-    assert library.shelf.verdicts.due() == 0
+    assert library.shelf.verdicts.count_unjudged() == 0
     assert_consistent(library.shelf)
 
 
@@ -263,7 +263,7 @@ def test_fix_rejects_keeps_the_file_and_asks_anew(library, world, held, stricter
     assert said.body == paper_file.parse_file(Path(bad.path).read_text(encoding="utf-8")).body
     assert (said.kind, said.header["Verdict"]) == ("rejected", "paywall")
     assert said.header["Evidence"] == "it sells itself"
-    assert library.shelf.raw(now) is not None
+    assert library.shelf.read_raw_answer(now) is not None
     assert_consistent(library.shelf)
     assert {row["verdict"] for row in index(library.settings.papers_dir)} == {
         "full_text",
@@ -280,11 +280,11 @@ def test_a_rejected_text_that_passes_today_is_served_again(library, held, strict
 
         patch.setattr(check, "judge_document", refuse)
         here(library, fix=True)
-        assert library.shelf.counts()["rejected"] == len(held)
+        assert library.shelf.count_papers()["rejected"] == len(held)
         assert check.judge_document is not judge
     found = here(library, fix=True)
     assert {(one.was, one.now) for one in found} == {("paywall", "full_text")}
-    assert library.shelf.counts()["full_text"] == len(held)
+    assert library.shelf.count_papers()["full_text"] == len(held)
     assert "Evidence" not in Path(held[0].path).read_text(encoding="utf-8").partition("\n---\n")[0]
     assert_consistent(library.shelf)
 
@@ -315,16 +315,16 @@ def test_what_an_older_version_took_in_as_full_text_is_found_out(library, folder
     """It judged no file that it adopted: the shelf says that an audit is due, and it tells."""
     verdicts = library.shelf.verdicts
     for stored in library.list_papers(kind="rejected", max_results=50)[1]:
-        verdicts.state(
+        verdicts.set_verdict(
             replace(stored, kind="full_text", verdict="full_text", evidence="", judges=0)
         )
-    assert library.shelf.counts()["full_text"] == 13
-    assert verdicts.due() == 12
+    assert library.shelf.count_papers()["full_text"] == 13
+    assert verdicts.count_unjudged() == 12
     before = texts(folder)
     found = [one for one in library.upkeep.audit(fix=True) if one.outcome == "changed"]
     assert [one.was for one in found] == ["full_text"] * 12
     assert of_kind(library, "rejected") == {doi_of(kind) for kind in ALL}
-    assert verdicts.due() == 0
+    assert verdicts.count_unjudged() == 0
     assert all(servable(library, doi_of(kind)) is None for kind in ALL)
     assert texts(folder) == before
     assert_consistent(library.shelf)
@@ -345,12 +345,12 @@ def test_once_its_record_is_known_an_adopted_file_is_held_against_it(library, wo
 
 def test_what_took_the_place_of_a_text_is_judged_and_the_text_made_again(library, held):
     path = Path(held[0].path)
-    before, quarantined = path.read_bytes(), library.shelf.counts()["quarantined"]
+    before, quarantined = path.read_bytes(), library.shelf.count_papers()["quarantined"]
     head, rule, _ = path.read_text(encoding="utf-8").partition("\n\n---\n\n")
     path.write_text(f"{head}{rule}# Gone\n\nPlease log in.\n", encoding="utf-8")
     assert {one.outcome for one in here(library)} == {"unchanged"}
     assert path.read_bytes() == before
-    assert library.shelf.counts()["quarantined"] == quarantined + 1
+    assert library.shelf.count_papers()["quarantined"] == quarantined + 1
 
 
 @pytest.mark.parametrize("verdict", ["full_text", "paywall"])
@@ -369,9 +369,9 @@ def test_a_file_changed_under_the_audit_is_left_for_the_next_one(
     outcomes = {one.file_path: one.outcome for one in Audit(library.ladder, made.files, True, read)}
     assert outcomes[str(path)] == ("unchanged" if verdict == "full_text" else "not_read")
     assert path.read_text(encoding="utf-8").endswith("MY NOTE.\n")
-    assert library.find(held[0].paper.ids.pmid).sha256 == sha256(path.read_bytes())
+    assert library.find(held[0].paper.ids.pmid).sha256 == compute_sha256(path.read_bytes())
     # What the judges refused they have seen; an edited text waits for the next audit.
-    assert library.shelf.verdicts.due() == (1 if verdict == "full_text" else 0)
+    assert library.shelf.verdicts.count_unjudged() == (1 if verdict == "full_text" else 0)
     assert_consistent(library.shelf)
 
 
@@ -402,9 +402,9 @@ def test_an_audit_killed_at_any_instant_leaves_a_shelf_in_order(tmp_path):
     with Shelf(home) as shelf:
         for number in range(30):
             about = Paper(Ids(pmid=str(number + 1)), title=f"Paper {number}")
-            shelf.save(about, Document(BODY), fetched(), source="PMC", attempts=())
+            shelf.save_full_text(about, Document(BODY), fetched(), source="PMC", attempts=())
         bodies = {
-            path.name: paper_file.body_of(path.read_text(encoding="utf-8"))
+            path.name: paper_file.get_body(path.read_text(encoding="utf-8"))
             for path in home.glob("*.txt")
         }
     for turn in range(share(10)):
@@ -423,11 +423,11 @@ def test_an_audit_killed_at_any_instant_leaves_a_shelf_in_order(tmp_path):
             part.unlink()
         with Shelf(home) as shelf:
             for number in range(30):
-                assert shelf.find(Ids(pmid=str(number + 1))) is not None
-            assert shelf.counts()["papers"] == 43
+                assert shelf.find_text(Ids(pmid=str(number + 1))) is not None
+            assert shelf.count_papers()["papers"] == 43
             assert_consistent(shelf)
         now = {
-            path.name: paper_file.body_of(path.read_text(encoding="utf-8"))
+            path.name: paper_file.get_body(path.read_text(encoding="utf-8"))
             for path in home.glob("*.txt")
         }
         assert now == bodies
@@ -439,13 +439,13 @@ def test_a_shelf_that_cannot_be_written_is_audited_and_refuses_the_consequences(
 ):
     library.list_papers()
     # Threads of the downloads may have the file open: what they wrote need not be in it yet.
-    with library.shelf._catalogue.using() as connection:
+    with library.shelf._catalogue.borrow_connection() as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     library.shelf.close()
     stricter(lambda paper: True)
     monkeypatch.setattr("os.access", lambda *_: False)  # tests may run as root
     before = texts(library.settings.papers_dir), records(library.settings.papers_dir)
-    assert library.shelf.verdicts.due() == len(held)
+    assert library.shelf.verdicts.count_unjudged() == len(held)
     assert {one.outcome for one in here(library)} == {"changed"}
     with pytest.raises(StoreFailed, match="readonly"):
         here(library, fix=True)
@@ -456,7 +456,7 @@ def test_whoever_stops_listening_stops_the_audit(library, folder):
     running = iter(library.upkeep.audit(fix=True))
     next(running)
     running.close()
-    assert library.shelf.counts()["papers"] == 13
+    assert library.shelf.count_papers()["papers"] == 13
     assert_consistent(library.shelf)
 
 
@@ -559,7 +559,7 @@ def test_a_record_without_an_abstract_is_counted_apart(library, world):
     assert "without an abstract" in done.message
     assert Path(done.file_path).name == f"pmid_{bare.pmid}_record.txt"
     library.download(closed.pmid)
-    counts = library.shelf.counts()
+    counts = library.shelf.count_papers()
     assert (counts["record"], counts["abstract"], counts["papers"]) == (1, 1, 2)
     assert {row["kind"] for row in index(library.settings.papers_dir)} == {"record", "abstract"}
     harvest = library.harvest([bare.pmid, closed.pmid])
@@ -569,7 +569,7 @@ def test_a_record_without_an_abstract_is_counted_apart(library, world):
     assert "record" in (harvest.folder / "papers.csv").read_text(encoding="utf-8")
     assert "Record only" in (harvest.folder / "report.html").read_text(encoding="utf-8")
     assert_consistent(library.shelf)
-    assert library.shelf.counts()["record"] == 1
+    assert library.shelf.count_papers()["record"] == 1
 
 
 def test_an_old_shelfs_abstract_without_one_is_a_record_on_next_contact(library, world):
@@ -579,27 +579,27 @@ def test_an_old_shelfs_abstract_without_one_is_a_record_on_next_contact(library,
     harvest = library.harvest([bare.pmid], title="One")
     list(harvest)
     shelf = library.shelf
-    entry = shelf._catalogue.by_file(Path(stored.path).name)
+    entry = shelf._catalogue.find_by_file(Path(stored.path).name)
     as_it_was = json.loads(entry.record)
     as_it_was["stored"] |= {"kind": "abstract", "verdict": "abstract_only"}
     for name in ("evidence", "judges"):
         del as_it_was["stored"][name]
     del as_it_was["refused"]
-    with shelf._catalogue.writing() as db:
+    with shelf._catalogue.open_transaction() as db:
         db.execute("UPDATE papers SET kind = 'abstract', record = ?", (json.dumps(as_it_was),))
         db.execute("DELETE FROM notes WHERE name LIKE 'surveyed%'")
         db.execute("INSERT INTO notes VALUES ('surveyed', 'then')")
     (shelf.folder / ".papershelf/records" / f"{Path(stored.path).stem}.json").write_text(
         json.dumps(as_it_was), encoding="utf-8"
     )
-    with harvest.ledger._open_writing() as db:
+    with harvest.ledger._open_for_writing() as db:
         db.execute("UPDATE papers SET state = 'abstract'")
     harvest.ledger._db.execute("ALTER TABLE papers DROP COLUMN version")
     harvest.ledger._db.execute("PRAGMA user_version = 1")
 
     assert library.find(bare.pmid).kind == "record"
-    assert library.shelf.counts()["record"] == 1
-    assert Ledger(harvest.ledger.path).job().counts.record == 1
+    assert library.shelf.count_papers()["record"] == 1
+    assert Ledger(harvest.ledger.path).read_job().counts.record == 1
     assert_consistent(shelf)
 
 

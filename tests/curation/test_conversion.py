@@ -83,7 +83,7 @@ def test_a_note_in_the_inbox_is_a_text_of_another_shelf(world, tmp_path):
         (inbox / "anything.md").write_bytes(note)
         [result] = two.upkeep.take_in()
         assert result.outcome == "filed"
-        [stored] = two.shelf.list()[1]
+        [stored] = two.shelf.list_papers()[1]
         assert "citekey" not in two.shelf.read_text(stored)
 
 

@@ -69,7 +69,7 @@ def test_a_library_is_filed_and_left_as_it_was(library, world, folder):
     assert {one.state for one in done.values()} == {"filed"}
     stored = library.find(record.pmid)
     assert (stored.kind, stored.via) == ("full_text", "manual")
-    assert library.shelf.raw(stored).fetched.body == pdf_of(record)
+    assert library.shelf.read_raw_answer(stored).fetched.body == pdf_of(record)
     assert done["storage/ABCD1234/Roe - 2020 - Moss.pdf"].file_path == stored.path
     assert snapshot(folder) == before
     assert not (library.settings.papers_dir / "inbox").exists()
@@ -107,7 +107,7 @@ def test_a_full_text_on_the_shelf_stays(library, world, folder):
     put(folder, "a.pdf", pdf_of(record))
     assert states(library, folder) == {"a.pdf": "on_shelf"}
     assert library.find(record.pmid).sha256 == before.sha256
-    assert library.shelf.pdfs.find(before).path.read_bytes() == pdf_of(record)
+    assert library.shelf.pdfs.find_pdf(before).path.read_bytes() == pdf_of(record)
 
 
 def test_files_seen_before_are_not_read_again(library, world, folder, monkeypatch):
@@ -351,7 +351,7 @@ def test_a_full_disk_stops_the_run_and_the_next_one_ends_it(
         put(folder, f"{at}.pdf", pdf_of(record))
     before = snapshot(folder)
     places = [
-        (type(library.shelf), "save"),
+        (type(library.shelf), "save_full_text"),
         (AdoptionJournal, "add"),
         (Ledgers, "record_arrival"),
     ]
@@ -398,5 +398,5 @@ def test_a_killed_run_is_continued_without_loss(library, world, folder, step):
     for record, one in zip(records, done.values(), strict=True):
         stored = library.find(record.doi)
         assert stored.path == one.file_path
-        assert library.shelf.raw(stored).fetched.body == pdf_of(record)
+        assert library.shelf.read_raw_answer(stored).fetched.body == pdf_of(record)
     assert snapshot(folder) == before

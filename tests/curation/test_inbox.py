@@ -16,7 +16,7 @@ from utils.demo.prose import body
 from utils.errors import StoreFailed
 from utils.harvest.jobs import Ledgers
 from utils.readers.pdf import ocr
-from utils.shelf import body_of
+from utils.shelf import get_body
 from utils.system import safe_files
 
 
@@ -58,7 +58,7 @@ def test_a_pdf_is_filed_for_the_paper_it_names_and_moved(library, world, inbox):
     assert (stored.kind, stored.via, stored.source) == ("full_text", "manual", "DOI")
     assert stored.path == done.file_path
     assert "download.pdf" in stored.attempts[-1].detail
-    assert library.shelf.raw(stored).fetched.body == pdf_of(record)
+    assert library.shelf.read_raw_answer(stored).fetched.body == pdf_of(record)
     assert listed(inbox) == ["filed"]
     assert (inbox / "filed" / "download.pdf").read_bytes() == pdf_of(record)
     assert done.row()["jobs"] == []
@@ -91,7 +91,7 @@ def test_a_harvest_that_lacked_the_text_says_it_has_it_now(library, world, inbox
     assert done.jobs == (harvest.job_id,)
     counts = harvest.job().counts
     assert (counts.full_text, counts.abstract) == (1, 1)
-    row = next(row for row in harvest.ledger.rows() if row.paper.ids.pmid == closed.pmid)
+    row = next(row for row in harvest.ledger.read_outcomes() if row.paper.ids.pmid == closed.pmid)
     assert (row.state, row.via, row.reason, row.detail) == ("full_text", "manual", "", "")
     assert row.file == Path(done.file_path).name
     assert row.attempts[-1].source == "manual"
@@ -161,7 +161,7 @@ def test_what_is_not_the_whole_paper_stays_and_says_why(library, world, inbox, m
     }
     assert "scanned images" in done[f"{record.pmid}.pdf"].detail
     assert len(listed(inbox)) == 2
-    assert library.shelf.counts()["quarantined"] == 0
+    assert library.shelf.count_papers()["quarantined"] == 0
     assert library.list_papers()[0] == 0
 
 
@@ -255,7 +255,7 @@ def test_a_text_of_another_shelf_is_taken_without_its_header(library, world, set
     assert done.outcome == "filed", done.detail
     mine = Path(done.file_path).read_text(encoding="utf-8")
     assert mine.count("- Kind: full_text") == 1
-    assert body_of(mine) == body_of(file.read_text(encoding="utf-8"))
+    assert get_body(mine) == get_body(file.read_text(encoding="utf-8"))
     theirs.shelf.close()
 
 
@@ -338,8 +338,8 @@ def test_killed_at_any_step_it_comes_to_the_same_end(library, world, inbox, monk
     harvest = harvested(library, record)
     drop(inbox, "a.pdf", pdf_of(record))
     places = [
-        (type(library.shelf), "save"),
-        (type(harvest.ledger), "record_brought"),
+        (type(library.shelf), "save_full_text"),
+        (type(harvest.ledger), "record_manual_text"),
         (safe_files, "copy_file"),
         (safe_files, "delete_file"),
     ]
@@ -355,7 +355,7 @@ def test_killed_at_any_step_it_comes_to_the_same_end(library, world, inbox, monk
 
     assert done.outcome == "filed"
     assert record.pmid not in (harvest.folder / "not_retrieved.csv").read_text(encoding="utf-8")
-    [row] = harvest.ledger.rows()
+    [row] = harvest.ledger.read_outcomes()
     assert [a.source for a in row.attempts].count("manual") == 1
     assert harvest.job().counts.full_text == 1
     assert library.list_papers()[0] == 1

@@ -8,7 +8,7 @@ import pytest
 from tests.shelf.papers import BODY, assert_consistent
 from utils import Library
 from utils.cli import main
-from utils.shelf import body_of
+from utils.shelf import get_body
 from utils.shelf.ledger import Ledger
 
 
@@ -18,7 +18,7 @@ def older_text(settings, tmp_path):
     library = Library(**{**settings, "papers_dir": tmp_path / "elsewhere"})
 
     def text(about):
-        body = body_of(Path(library.download(about.pmid).file_path).read_text(encoding="utf-8"))
+        body = get_body(Path(library.download(about.pmid).file_path).read_text(encoding="utf-8"))
         head = f"Title: {about.plain_title}\n\nURL Source: https://e.org/x\n\n"
         return f"{head}Markdown Content:\n{body}"
 
@@ -79,7 +79,7 @@ def test_a_harvest_counts_only_what_the_records_confirm(library, right_and_wrong
     assert harvest.job().counts.full_text == 2
     assert (right.via, right.path) == ("adopted", str(next(iter(before))))
     assert wrong.via != "adopted"
-    assert all(row.paper.year for row in harvest.ledger.rows())
+    assert all(row.paper.year for row in harvest.ledger.read_outcomes())
     assert {path: path.read_bytes() for path in before} == before
     assert_consistent(library.shelf)
 
@@ -159,12 +159,12 @@ def test_an_audit_killed_before_it_told_the_harvests_is_made_good_by_the_next(li
     harvest = library.harvest([record.pmid], title="One")
     list(harvest)
     stored = library.find(record.pmid)
-    library.shelf.verdicts.state(replace(stored, kind="rejected", verdict="paywall"))
+    library.shelf.verdicts.set_verdict(replace(stored, kind="rejected", verdict="paywall"))
     path = Path(stored.path)
     head, rule, _ = path.read_text(encoding="utf-8").partition("\n\n---\n\n")
     path.write_text(f"{head}{rule}# Gone\n\nPlease log in.\n", encoding="utf-8")
     library.find(record.pmid)
-    assert Ledger(harvest.ledger.path).job().counts.full_text == 1
+    assert Ledger(harvest.ledger.path).read_job().counts.full_text == 1
     [one] = library.upkeep.audit(fix=True)
     assert one.jobs == (harvest.job_id,)
     assert harvest.job().counts.pending == 1

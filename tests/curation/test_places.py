@@ -34,7 +34,7 @@ def pdf(library, world):
 
 def test_paragraphs_of_xml_have_the_paths_of_their_elements(library, jats):
     places = library.texts.places(jats)
-    root = parse_xml(library.shelf.raw(places.stored).fetched.body)
+    root = parse_xml(library.shelf.read_raw_answer(places.stored).fetched.body)
     exact = 0
     prose = [one for one in places.anchors if one.kind == "paragraph"]
     for anchor in prose:
@@ -148,7 +148,7 @@ def test_where_the_bytes_were_not_kept_the_text_has_names_and_no_places(library)
     stored = save(library.shelf, paper(pmid="31452104"))
     for file in (library.shelf.folder / ".papershelf" / "raw").iterdir():
         file.unlink()
-    assert library.shelf.raw(stored) is None
+    assert library.shelf.read_raw_answer(stored) is None
     places = library.texts.places("31452104")
     assert places.anchors
     assert not places.media

@@ -154,7 +154,7 @@ def test_the_publishers_word_for_a_section_outlives_the_reading(library):
 
     text = "# T\n\n## How\n\nSo.\n\n## Results\n\nYes.\n"
     made = document(text, declared=(("How", "materials|methods"),))
-    library.shelf.save(paper(pmid="8"), made, fetched(), source="PMC", attempts=())
+    library.shelf.save_full_text(paper(pmid="8"), made, fetched(), source="PMC", attempts=())
     assert library.read("8", section="methods").text == "## How\n\nSo.\n"
     assert library.find("8").sections[1].declared == "materials|methods"
 

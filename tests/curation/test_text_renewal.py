@@ -10,7 +10,7 @@ from utils import readers as formats
 from utils.model.identifiers import Ids
 from utils.model.paper import Document, Fetched, Paper
 from utils.readers import jats
-from utils.shelf import body_of
+from utils.shelf import get_body
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_what_a_hand_wrote_into_a_text_is_kept(library, held, better, looked_at)
 
 def test_a_text_that_took_the_place_of_ours_is_kept(library, held, better):
     path = Path(held[0].path)
-    ours = body_of(path.read_text(encoding="utf-8"))
+    ours = get_body(path.read_text(encoding="utf-8"))
     path.write_text(ours.replace(".\n", ", as I read it.\n"), encoding="utf-8")
     mine = path.read_bytes()
     better(with_a_mark)
@@ -109,7 +109,7 @@ def test_bytes_are_decoded_as_the_site_said_when_it_sent_them(library):
                    charset="iso-8859-7")  # fmt: skip
     about = Paper(Ids(doi="10.1000/a"), title="On cells", publication_types=("Letter",))
     document = formats.read(sent, about)
-    stored = library.shelf.save(about, document, sent, source="DOI", attempts=())
+    stored = library.shelf.save_full_text(about, document, sent, source="DOI", attempts=())
     assert set(outcomes(library, everything=True).values()) == {"unchanged"}
     assert "αβγδ" in library.shelf.read_text(stored)
 
@@ -145,10 +145,10 @@ def test_a_license_found_by_a_better_reading_fills_an_empty_one(library, better)
     about = Paper(Ids(pmid="7"), title="On cells")
     sent = Fetched(b"<article/>", "jats", "https://e.org/a", "PMC", "pmc_cloud")
     document = Document("# On cells\n\n" + "Words of it. " * 200)
-    library.shelf.save(about, document, sent, source="PMC", attempts=())
+    library.shelf.save_full_text(about, document, sent, source="PMC", attempts=())
     stored = library.find("7")
     assert stored.license == ""
-    renewed = library.shelf.renew(stored, replace(document, license="CC BY"))
+    renewed = library.shelf.replace_reading(stored, replace(document, license="CC BY"))
     assert renewed.license == library.find("7").license == "CC BY"
 
 

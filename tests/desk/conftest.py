@@ -60,6 +60,6 @@ def save(shelf_library: Library):
     def save_paper(markdown: str, *, title: str = "On cells", **ids: str) -> Any:
         record = replace(paper(**ids), title=title)
         read, sent = document(markdown), fetched(media="html")
-        return shelf_library.shelf.save(record, read, sent, source="PMC", attempts=())
+        return shelf_library.shelf.save_full_text(record, read, sent, source="PMC", attempts=())
 
     return save_paper

@@ -108,10 +108,10 @@ def test_a_verdict_is_overruled_and_restored(browser, save, shelf_library):
     page = browser.post("/paper/keep", id=name, decided="wrong", because="only its <b>abstract</b>")
     assert "Decided by hand" in page.text
     assert "only its &lt;b&gt;abstract&lt;/b&gt;" in page.text
-    [kept] = shelf_library.shelf.list()[1]
+    [kept] = shelf_library.shelf.list_papers()[1]
     assert (kept.kind, kept.verdict) == ("rejected", "by_hand")
     browser.post("/paper/undo-keep", id=kept.path.rpartition("/")[2])
-    [kept] = shelf_library.shelf.list()[1]
+    [kept] = shelf_library.shelf.list_papers()[1]
     assert kept.verdict != "by_hand"
 
 
@@ -119,7 +119,7 @@ def test_a_decision_without_a_reason_is_not_made(browser, save, shelf_library):
     save(TEXT, doi="10.1000/moss")
     answer = browser.post("/paper/keep", id="10.1000_moss.txt", decided="wrong", because=" ")
     assert answer.status_code == 400
-    assert shelf_library.shelf.list()[1][0].kind == "full_text"
+    assert shelf_library.shelf.list_papers()[1][0].kind == "full_text"
 
 
 def test_selected_papers_are_cited_in_a_style_and_sent_as_files(browser, save):
@@ -156,7 +156,7 @@ HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\u202egpj.exe"
 def test_a_hostile_record_is_shown_as_text(browser, save, shelf_library):
     stored = save(TEXT, doi="10.1000/moss", title=HOSTILE)
     hostile = replace(stored.paper, journal=HOSTILE)
-    shelf_library.shelf.learn(stored, hostile)
+    shelf_library.shelf.add_metadata(stored, hostile)
     name = stored.path.rpartition("/")[2]
     for page in (browser.get("/"), browser.get("/", view="table"), browser.get("/paper", id=name)):
         assert "<script>alert" not in page.text

@@ -27,7 +27,7 @@ def place(tmp_path_factory):
     """A folder with a shelf of one paper, a review and a harvest, and files of every kind."""
     folder = tmp_path_factory.mktemp("slips")
     library = Library(papers_dir=folder / "papers", mcp_toolsets=("all",))
-    library.shelf.save(paper(pmid="7"), document(), fetched(), source="PMC", attempts=())
+    library.shelf.save_full_text(paper(pmid="7"), document(), fetched(), source="PMC", attempts=())
     library.reviews.create("moss")
     library.harvest(["7"], title="Seven").ledger.close()
     (folder / "folder").mkdir()

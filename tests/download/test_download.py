@@ -259,7 +259,7 @@ def test_the_index_is_current(library, world):
     folder = library.settings.papers_dir
     rows = list(csv.DictReader((folder / "index.csv").open(newline="", encoding="utf-8")))
     assert [row["file"] for row in rows] == [
-        Path(one.path).name for one in reversed(library.shelf.list()[1])
+        Path(one.path).name for one in reversed(library.shelf.list_papers()[1])
     ]
     assert {row["kind"] for row in rows} == {"full_text", "abstract"}
 

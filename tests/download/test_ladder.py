@@ -123,7 +123,7 @@ def test_another_papers_text_costs_that_paper_only(
     assert len(outcomes(climbs)[1]) == 1
     assert climbs[1].document is None
     assert outcomes(climbs)[2:] == [["saved"]] * (SIX - 2)
-    assert library.shelf.counts()["quarantined"] == 2
+    assert library.shelf.count_papers()["quarantined"] == 2
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_a_full_disk_is_nobodys_outcome(
     def full(*_: object) -> None:
         raise StoreFailed("The disk is full.")
 
-    monkeypatch.setattr(library.ladder.shelf, "quarantine", full)
+    monkeypatch.setattr(library.ladder.shelf, "quarantine_content", full)
     site = Site(lambda asked: iter([(asked[0], Fetched(b"<x", "jats", "u", "site", "site"))]))
     with pytest.raises(StoreFailed):
         ask(library, site, papers[:1])

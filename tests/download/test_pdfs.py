@@ -26,9 +26,9 @@ def path_of(stored):
 
 def test_a_text_read_from_a_pdf_has_that_pdf_next_to_it(library, world):
     stored = download(library, world, "unpaywall_pdf")
-    pdf = library.shelf.pdfs.find(stored)
+    pdf = library.shelf.pdfs.find_pdf(stored)
     assert pdf.path == path_of(stored)
-    assert pdf.path.read_bytes() == library.shelf.raw(stored).fetched.body
+    assert pdf.path.read_bytes() == library.shelf.read_raw_answer(stored).fetched.body
     assert pdf.via == "unpaywall"
 
 
@@ -45,7 +45,7 @@ def test_a_file_system_without_links_gets_a_copy(library, world, monkeypatch):
 
     monkeypatch.setattr(os, "link", refuse)
     stored = download(library, world, "unpaywall_pdf")
-    assert path_of(stored).read_bytes() == library.shelf.raw(stored).fetched.body
+    assert path_of(stored).read_bytes() == library.shelf.read_raw_answer(stored).fetched.body
 
 
 def test_no_pdf_is_put_there_where_the_setting_says_no(world, tmp_path):
@@ -136,8 +136,8 @@ def test_facts_that_cannot_be_read_leave_the_pdf_usable(library, world):
     stored = download(library, world, "unpaywall_pdf")
     [facts] = (library.shelf.folder / ".papershelf" / "pdfs").iterdir()
     facts.write_text("{")
-    assert library.shelf.pdfs.find(stored).path == path_of(stored)
-    assert library.shelf.pdfs.attempts(stored) == ()
+    assert library.shelf.pdfs.find_pdf(stored).path == path_of(stored)
+    assert library.shelf.pdfs.read_attempts(stored) == ()
 
 
 def test_kept_bytes_of_an_older_version_are_still_read(library, world):
@@ -146,14 +146,14 @@ def test_kept_bytes_of_an_older_version_are_still_read(library, world):
     body = kept.read_bytes()
     kept.with_name(f"{kept.name}.gz").write_bytes(gzip.compress(body))
     kept.unlink()
-    assert Shelf(library.shelf.folder).raw(stored).fetched.body == body
+    assert Shelf(library.shelf.folder).read_raw_answer(stored).fetched.body == body
 
 
 def test_attempts_are_kept_with_their_moment(library, world):
     stored = download(library, world, "pmc_manuscript")
     attempt = Attempt("unpaywall", "not_available", "nothing there")
     library.shelf.pdfs.record_attempts(stored, [attempt])
-    assert library.shelf.pdfs.attempts(stored) == (attempt,)
+    assert library.shelf.pdfs.read_attempts(stored) == (attempt,)
 
 
 def test_each_route_that_was_asked_is_recorded(library, world):

@@ -73,7 +73,10 @@ def test_abstracts_are_on_the_shelf_before_any_text_is_asked_for(
     def watched(call: Call) -> Reply:
         if call.service == "" and "/pmc_cloud/" in call.raw:
             for pmcid, record in waiting.items():
-                if pmcid in call.raw and Shelf(tmp_path / "papers").find(ids_of(record)) is None:
+                if (
+                    pmcid in call.raw
+                    and Shelf(tmp_path / "papers").find_text(ids_of(record)) is None
+                ):
                     missing.append(pmcid)
         return answer(call)
 
@@ -193,7 +196,7 @@ def test_what_a_stopped_run_has_under_way_is_not_written_down(
                 break
         stopped.set()
         assert heard.wait(60)
-    assert harvest.ledger.attempts(1) == []
+    assert harvest.ledger.list_attempts(1) == []
     assert not harvest.job().ended_at
     [row] = done(library.harvest(job_id=harvest.job_id))
     assert [attempt.outcome for attempt in row.attempts] == ["saved"]
@@ -396,7 +399,7 @@ def test_an_abstract_somebody_took_away_costs_that_paper_at_most(
     """As another process does that found the full text, or a user."""
     text = library.download(world.paper("pmc_cloud").pmid).stored
     gone, other = world.paper("abstract_only"), world.paper("arxiv")
-    settle, find = Ladder.settle, Shelf.find
+    settle, find = Ladder.settle, Shelf.find_text
     taken: list[Ids] = []
 
     def taken_away(self: Ladder, climb: Any) -> Any:
@@ -409,7 +412,7 @@ def test_an_abstract_somebody_took_away_costs_that_paper_at_most(
         return (text if replaced else None) if ids in taken else find(self, ids, *more)
 
     monkeypatch.setattr(Ladder, "settle", taken_away)
-    monkeypatch.setattr(Shelf, "find", instead)
+    monkeypatch.setattr(Shelf, "find_text", instead)
     first, second = done(library.harvest([ids_of(gone), ids_of(other)]))
     if replaced:
         assert (first.state, first.file, first.reason) == ("full_text", Path(text.path).name, "")

@@ -58,7 +58,7 @@ def test_the_same_world_gives_the_same_corpus(elsewhere, lock):
 def test_the_same_lock_is_the_same_job(elsewhere, lock):
     first, second = (open_lock_job(lock, elsewhere.ladder) for _ in range(2))
     assert first.path == second.path
-    assert lock.made_at[:10] in first.job().title
+    assert lock.made_at[:10] in first.read_job().title
 
 
 def test_what_came_otherwise_is_listed_with_its_reason(elsewhere, lock, world, monkeypatch):

@@ -59,7 +59,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     count(record.Record, "from_row", "records read")
     count(ledger_file, "paper_from_row", "papers read")
     count(listing, "to_cell", "cells")
-    for remembered in (record._record_from, ledger_file.read_paper, listing._to_csv):
+    for remembered in (record._parse_record, ledger_file.parse_paper, listing._to_csv_row):
         remembered.cache_clear()
     return counts
 
@@ -74,7 +74,7 @@ def test_a_paper_costs_no_more_look_ups_readings_and_writes_than_it_must(
     done(harvest)
     far.shelf.close()
     each = {what: count / PAPERS for what, count in told.items()}
-    assert len(harvest.ledger.attempts(1)) > 0
+    assert len(harvest.ledger.list_attempts(1)) > 0
     assert 0 < each["look-ups"] <= 2
     assert 0 < each["records read"] <= 2
     assert 0 < each["papers read"] <= 2

@@ -162,7 +162,7 @@ def test_papers_come_back_to_a_site_that_comes_back(far: Library, field: World) 
     for progress in harvest:
         if progress.later >= len(own):
             field.calm()
-    rows = list(harvest.ledger.rows())
+    rows = list(harvest.ledger.read_outcomes())
     assert {(row.state, row.via) for row in rows[: len(own)]} == {("full_text", "europepmc")}
     assert_complete(far, harvest, records)
 
@@ -175,7 +175,7 @@ def test_a_site_away_for_minutes_is_found_again_by_all(far: Library, field: Worl
     for _ in harvest:
         if time.time() - began > 100:
             field.calm()
-    assert {row.state for row in harvest.ledger.rows()} == {"full_text"}
+    assert {row.state for row in harvest.ledger.read_outcomes()} == {"full_text"}
 
 
 def test_a_slow_host_holds_up_nobody_else(
@@ -196,7 +196,7 @@ def test_a_slow_host_holds_up_nobody_else(
     early = set()
     for progress in harvest:
         if not gates.is_set() and progress.job.counts.pending <= len(slow):
-            early = {row.number for row in harvest.ledger.rows() if row.state == "pending"}
+            early = {row.number for row in harvest.ledger.read_outcomes() if row.state == "pending"}
             gates.set()
     assert early == set(range(1, len(slow) + 1))
     assert_complete(far, harvest, slow + others)
@@ -339,6 +339,6 @@ def test_a_catalogue_damaged_under_the_run_is_made_again(
     library.shelf.close()
     again = library_of(field, tmp_path)
     # A run that read no page again did not notice; then whoever opens the shelf next does.
-    assert again.shelf.counts()["papers"] == len(records)
+    assert again.shelf.count_papers()["papers"] == len(records)
     assert_complete(again, harvest, records)
     assert list(catalogue.parent.glob("catalogue.db.damaged-*"))

@@ -58,7 +58,7 @@ def test_a_query_is_the_job_of_its_hits(near: Library, small: World) -> None:
     assert (job.query, job.hits, job.counts.requested) == ("field[ti]", 12, 12)
     assert job.effective_query
     assert job.job_id.startswith("field-ti-")
-    assert {row.paper.ids.pmid for row in harvest.ledger.rows()} == {
+    assert {row.paper.ids.pmid for row in harvest.ledger.read_outcomes()} == {
         record.pmid for record in small.field
     }
 
@@ -125,7 +125,7 @@ def test_a_new_hit_is_learnt_of_when_others_were_withdrawn(
     near: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     searched(monkeypatch, range(1, 11))
-    near.harvest(query="a").ledger.record_end()
+    near.harvest(query="a").ledger.record_job_end()
     searched(monkeypatch, range(4, 12))
     job = near.harvest(query="a").job()
     assert (job.counts.requested, job.hits, job.ended_at) == (11, 8, "")
@@ -135,7 +135,7 @@ def test_a_limit_holds_also_when_there_are_new_hits(
     near: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     searched(monkeypatch, range(1, 101), 1000)
-    near.harvest(query="a", max_papers=10).ledger.record_end()
+    near.harvest(query="a", max_papers=10).ledger.record_job_end()
     searched(monkeypatch, range(200, 300), 1005)
     job = near.harvest(query="a", max_papers=10).job()
     assert (job.counts.requested, job.hits) == (10, 1005)
@@ -269,7 +269,7 @@ run = _Run(harvest.ledger, library.ladder)
 run.lanes.start = lambda: None
 run.start()
 assert run.status.update_progress().job.counts.pending == 20_000
-assert sum(1 for _ in harvest.ledger.rows()) == 20_000
+assert sum(1 for _ in harvest.ledger.read_outcomes()) == 20_000
 print(peak() - before)
 """
 

@@ -62,7 +62,7 @@ def test_while_a_site_is_out_everybody_can_read_its_name_and_how_many_wait(
         if progress.later == len(own) and not seen:
             seen += progress.job.waits
             with closing(Ledger(harvest.ledger.path)) as elsewhere:
-                assert elsewhere.job().waits == progress.job.waits
+                assert elsewhere.read_job().waits == progress.job.waits
             field.calm()
     [wait] = seen
     assert wait.site == re.sub(r"https?://([^/]+)/.*", r"\1", field.url("europepmc"))
@@ -131,14 +131,14 @@ def test_what_ended_a_moment_ago_is_left_as_it_is(far: Library, field: World) ->
     field.mood("down")
     harvest = far.harvest(map(ids_of, some(field, "pmc_cloud", most=2)))
     rows = done(harvest)
-    assert harvest.ledger.reopen_unresolved(before=min(row.ended_at for row in rows)) == 0
-    assert harvest.ledger.reopen_unresolved(before="2999") == 2
+    assert harvest.ledger.reopen_unanswered(before=min(row.ended_at for row in rows)) == 0
+    assert harvest.ledger.reopen_unanswered(before="2999") == 2
 
 
 def test_a_paper_that_is_settled_is_not_opened_again(far: Library, field: World) -> None:
     harvest = far.harvest(map(ids_of, some(field, "pmc_cloud", "paywall", "abstract_only", most=9)))
     done(harvest)
-    assert harvest.ledger.reopen_unresolved(before="2999") == 0
+    assert harvest.ledger.reopen_unanswered(before="2999") == 0
     assert harvest.job().ended_at
 
 

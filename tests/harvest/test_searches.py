@@ -47,14 +47,14 @@ def test_each_search_is_counted_and_each_paper_is_asked_for_once(near: Library) 
     taken = {search.source: search.taken for search in job.searches}
     assert taken["pubmed"] >= 12
     assert job.hits == sum(taken.values()) == job.duplicates + job.counts.requested
-    names = [name for row in harvest.ledger.rows() for name in row.paper.ids.names()]
+    names = [name for row in harvest.ledger.read_outcomes() for name in row.paper.ids.names()]
     assert len(names) == len(set(names))
 
 
 def test_what_several_sites_know_goes_by_all_its_names(near: Library) -> None:
-    alone = {row.paper.ids.pmid for row in near.harvest(query="field").ledger.rows()}
+    alone = {row.paper.ids.pmid for row in near.harvest(query="field").ledger.read_outcomes()}
     both = near.harvest(query="field", sources=("pubmed", "europepmc"))
-    rows = [row for row in both.ledger.rows() if row.paper.ids.pmid in alone]
+    rows = [row for row in both.ledger.read_outcomes() if row.paper.ids.pmid in alone]
     assert {row.paper.ids.pmid for row in rows} == alone
     assert any(row.paper.ids.doi for row in rows)
     assert all(row.asked.startswith("PMID") for row in rows)
@@ -80,7 +80,7 @@ def test_the_others_are_asked_without_pubmeds_field_tags_and_that_is_noted(near:
 def test_lists_and_queries_are_one_harvest_and_each_is_counted_under_its_name(
     near: Library,
 ) -> None:
-    [first, *_] = [row.paper.ids for row in near.harvest(query="field[ti]").ledger.rows()]
+    [first, *_] = [row.paper.ids for row in near.harvest(query="field[ti]").ledger.read_outcomes()]
     lists = {
         "zotero.ris": [Entry("a", first), Entry("b", Ids(doi="10.1000/nobody"))],
         "pasted.txt": [Entry("c", Ids(doi="10.1000/nobody"))],
@@ -112,7 +112,7 @@ def test_a_finished_harvest_searches_again_and_adds_only_what_is_new(
     job = whole.job()
     assert job.counts.requested >= 12
     assert job.hits == job.duplicates + job.counts.requested
-    numbers = [row.paper.ids.pmid for row in whole.ledger.rows() if row.paper.ids.pmid]
+    numbers = [row.paper.ids.pmid for row in whole.ledger.read_outcomes() if row.paper.ids.pmid]
     assert len(numbers) == len(set(numbers))
 
 

@@ -209,7 +209,9 @@ def harvested(world: World) -> list[Record]:
 
 def assert_nothing_lost(library: Library, harvest: Harvest, records: list[Record]) -> None:
     """Every paper ended as its record promises; one address may have answered, and another not."""
-    assert [row.state for row in harvest.ledger.rows()] == [paper.expected for paper in records]
+    assert [row.state for row in harvest.ledger.read_outcomes()] == [
+        paper.expected for paper in records
+    ]
     assert not torn(library.shelf.folder)
     assert_kept(library.shelf.folder, harvest.ledger.path)
 
@@ -241,7 +243,7 @@ def test_a_proxy_that_dies_in_mid_harvest_and_comes_back_loses_nothing(
     midway(proxy.die)
     done(harvest)
     assert harvest.job().counts.failed == 0
-    silent = [row for row in harvest.ledger.rows() if row.reason == "unreachable"]
+    silent = [row for row in harvest.ledger.read_outcomes() if row.reason == "unreachable"]
     assert silent
     assert any("proxy" in row.detail for row in silent)
     before = len(encrypted.requests)
@@ -285,7 +287,12 @@ def test_a_certificate_of_a_stranger_in_mid_harvest_costs_no_paper(
     midway(lambda: shows(authorities[0]))
     done(harvest)
     assert harvest.job().counts.failed == 0
-    told = [a for row in harvest.ledger.rows() for a in row.attempts if a.outcome == "unreachable"]
+    told = [
+        a
+        for row in harvest.ledger.read_outcomes()
+        for a in row.attempts
+        if a.outcome == "unreachable"
+    ]
     assert any("certificate" in attempt.detail for attempt in told)
     first.shelf.close()
     time.sleep(61)

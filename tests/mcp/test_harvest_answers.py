@@ -102,11 +102,11 @@ async def test_what_is_missing_comes_page_by_page_each_paper_once(library):
 async def test_a_page_stays_where_it_is_while_papers_end(library):
     harvest = library.harvest(LOST)
     for number in (2, 4, 6, 8):
-        harvest.ledger.fail(number, "not_found", "Nobody knows it.")
+        harvest.ledger.record_failure(number, "not_found", "Nobody knows it.")
     look = {"job_id": harvest.job_id, "show": "not_retrieved", "max_results": 2}
     first = await answer(library, "harvest_status", **look)
-    harvest.ledger.fail(1, "not_found", "Nobody knows it.")
-    harvest.ledger.fail(7, "not_found", "Nobody knows it.")
+    harvest.ledger.record_failure(1, "not_found", "Nobody knows it.")
+    harvest.ledger.record_failure(7, "not_found", "Nobody knows it.")
     second = await answer(library, "harvest_status", **look, start=first["next_start"])
     assert (numbers(first), numbers(second)) == ([2, 4], [6, 7])
     assert second["next_start"] == 8
@@ -150,7 +150,7 @@ async def test_only_what_ended_for_that_reason_is_asked_for_again(library, world
     walled, lacking = world.paper("paywall"), world.paper("abstract_only")
     harvest = library.harvest([walled.pmid, lacking.pmid])
     done(harvest)
-    before = harvest.ledger.coverage().reasons
+    before = harvest.ledger.count_coverage().reasons
     world.reset()
     again = await call(
         library, "harvest_papers", {"job_id": harvest.job_id, "retry": "paywall,bot_check"}
@@ -226,7 +226,7 @@ async def test_a_harvest_is_stopped_and_taken_up_again(library, world, gate, by)
         assert stopped["state"] == "cancelled"
         assert stopped["counts"]["pending"] >= 1
         assert stopped["next"] == [f'harvest_papers(job_id="{job_id}"): goes on where it stopped']
-        assert eventually(lambda: not library.harvest(job_id=job_id).ledger.running())
+        assert eventually(lambda: not library.harvest(job_id=job_id).ledger.is_running())
         gate.set()
         await client.call_tool("harvest_papers", {"job_id": job_id})
         look = {"job_id": job_id, "wait_s": 20}

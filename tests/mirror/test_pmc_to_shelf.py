@@ -34,7 +34,7 @@ def choice_of(records):
 
 def on_shelf(world, library):
     """How each of PMC's articles on the shelf came there, by PMCID."""
-    found = {r.pmcid: library.shelf.find(Ids(pmcid=r.pmcid)) for r in there(world, 99)}
+    found = {r.pmcid: library.shelf.find_text(Ids(pmcid=r.pmcid)) for r in there(world, 99)}
     return {
         pmcid: (stored.kind, stored.via, stored.source) for pmcid, stored in found.items() if stored
     }
@@ -64,7 +64,7 @@ def test_what_no_longer_fits_the_choice_stays_off_the_shelf(world, library):
 def test_broken_off_it_goes_on_and_takes_nothing_twice(world, library, monkeypatch):
     records = there(world)
     mirrored(library, choice_of(records))
-    full, saved, save = {records[2].pmcid}, [], Shelf.save
+    full, saved, save = {records[2].pmcid}, [], Shelf.save_full_text
 
     def save_or_break(shelf, paper, *rest, **more):
         if paper.ids.pmcid in full:
@@ -72,7 +72,7 @@ def test_broken_off_it_goes_on_and_takes_nothing_twice(world, library, monkeypat
         saved.append(paper.ids.pmcid)
         return save(shelf, paper, *rest, **more)
 
-    monkeypatch.setattr(Shelf, "save", save_or_break)
+    monkeypatch.setattr(Shelf, "save_full_text", save_or_break)
     with pytest.raises(StoreFailed):
         harvested(library)
     assert records[2].pmcid not in on_shelf(world, library)

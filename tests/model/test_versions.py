@@ -20,7 +20,7 @@ from utils.model.paper import Fetched, Paper, StoredPaper
 from utils.model.versions import infer_version, is_only_preprint, satisfies_request
 from utils.reports import read_lock
 from utils.shelf import Shelf
-from utils.shelf.ledger_file import VERSION, migrate
+from utils.shelf.ledger_file import VERSION, migrate_ledger
 
 PREPRINT = "2509.11015"
 DOI = "10.9101/j.2025.0015"
@@ -56,7 +56,7 @@ def asked_of(world: World, service: str) -> int:
 def publish(library: Library, about: Paper, version: str = "published") -> StoredPaper:
     """Put a text of one version on the shelf, as if a source had just sent it."""
     made = document(version=version)
-    return library.shelf.save(about, made, fetched(), source="PMC", attempts=())
+    return library.shelf.save_full_text(about, made, fetched(), source="PMC", attempts=())
 
 
 # -- downloads ---------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ def test_both_texts_lie_side_by_side_and_each_is_found_by_its_name(library):
     article = publish(library, replace(preprint.paper, publication_types=("Journal Article",)))
     shelf = library.shelf
     assert texts(shelf) == sorted([Path(preprint.path).name, Path(article.path).name])
-    by_doi, by_arxiv = shelf.find(Ids(doi=DOI)), shelf.find(Ids(arxiv=PREPRINT))
+    by_doi, by_arxiv = shelf.find_text(Ids(doi=DOI)), shelf.find_text(Ids(arxiv=PREPRINT))
     assert by_doi
     assert by_arxiv
     assert (by_doi.version, by_arxiv.version) == ("published", "preprint")
@@ -105,8 +105,8 @@ def test_both_texts_lie_side_by_side_and_each_is_found_by_its_name(library):
         "published",
         "preprint",
     ]
-    assert shelf.counts()["papers"] == 1
-    assert shelf.counts()["full_text"] == 2
+    assert shelf.count_papers()["papers"] == 1
+    assert shelf.count_papers()["full_text"] == 2
     assert_consistent(shelf)
 
 
@@ -229,8 +229,8 @@ def test_an_old_shelf_learns_its_versions_from_the_routes_and_loses_nothing(tmp_
     folder = tmp_path / "old"
     both = paper(doi="10.1000/a", arxiv="2601.00001")
     with Shelf(folder) as shelf:
-        shelf.save(both, document(), fetched(via="arxiv"), source="arXiv", attempts=())
-        old = Path(shelf.find(both.ids).path)  # type: ignore[union-attr]
+        shelf.save_full_text(both, document(), fetched(via="arxiv"), source="arXiv", attempts=())
+        old = Path(shelf.find_text(both.ids).path)  # type: ignore[union-attr]
         save(shelf, paper(pmid="7"))
         shelf.save_abstract(paper(pmid="8"), ())
     # Of old, a preprint lay under the DOI of its article.
@@ -248,22 +248,22 @@ def test_an_old_shelf_learns_its_versions_from_the_routes_and_loses_nothing(tmp_
             "pmid_7.txt": "published",
             "pmid_8_abstract.txt": "",
         }
-        preprint = shelf.find(Ids(doi="10.1000/a"))
+        preprint = shelf.find_text(Ids(doi="10.1000/a"))
         assert preprint
-        assert shelf.raw(preprint)
-        article = shelf.save(
+        assert shelf.read_raw_answer(preprint)
+        article = shelf.save_full_text(
             paper(doi="10.1000/a", pmid="9"), document(version="published"), fetched(),
             source="PMC", attempts=(),
         )  # fmt: skip
         assert Path(article.path).name != "10.1000_a.txt"
         assert (folder / "10.1000_a.txt").exists()
-        assert shelf.find(Ids(pmid="9")).version == "published"  # type: ignore[union-attr]
-        assert shelf.find(Ids(arxiv="2601.00001")).version == "preprint"  # type: ignore[union-attr]
+        assert shelf.find_text(Ids(pmid="9")).version == "published"  # type: ignore[union-attr]
+        assert shelf.find_text(Ids(arxiv="2601.00001")).version == "preprint"  # type: ignore[union-attr]
         assert_consistent(shelf)
 
 
 def index_of(shelf: Shelf) -> list[dict[str, str]]:
-    shelf.rebuild()
+    shelf.rebuild_catalogue()
     return index(shelf.folder)
 
 
@@ -272,14 +272,14 @@ def test_each_version_has_a_place_of_its_own_and_an_abstract_gives_way_to_any(sh
     shelf.save_abstract(about, ())
     for version in ("preprint", "accepted", "published"):
         kept = document(f"The {version} text. " * 300, version=version)
-        shelf.save(about, kept, fetched(version.encode()), source="PMC", attempts=())
+        shelf.save_full_text(about, kept, fetched(version.encode()), source="PMC", attempts=())
     shelf.save_abstract(about, ())
     assert texts(shelf) == ["10.1000_a.txt", "10.1000_a_accepted.txt", "arxiv_2601.00001.txt"]
     for wants in ("preprint", "accepted", "published"):
-        found = shelf.find(about.ids, wants)
+        found = shelf.find_text(about.ids, wants)
         assert found
         assert satisfies_request(wants, found)
-        kept_bytes = shelf.raw(found)
+        kept_bytes = shelf.read_raw_answer(found)
         assert kept_bytes
         assert kept_bytes.fetched.version == found.version
     assert {row["version"] for row in index(shelf.folder)} == {"preprint", "accepted", "published"}
@@ -289,14 +289,14 @@ def test_each_version_has_a_place_of_its_own_and_an_abstract_gives_way_to_any(sh
 def test_a_files_header_tells_its_version_when_everything_else_is_lost(shelf: Shelf) -> None:
     about = replace(paper(doi="10.1000/a", arxiv="2601.00001"), version="3")
     for version in ("preprint", "published"):
-        shelf.save(about, document(version=version), fetched(), source="PMC", attempts=())
+        shelf.save_full_text(about, document(version=version), fetched(), source="PMC", attempts=())
     for path in (shelf.folder / ".papershelf" / "records").glob("*.json"):
         path.unlink()
-    shelf.rebuild()
-    found = shelf.find(Ids(arxiv="2601.00001"))
+    shelf.rebuild_catalogue()
+    found = shelf.find_text(Ids(arxiv="2601.00001"))
     assert found
     assert (found.version, found.preprint_version) == ("preprint", "3")
-    assert shelf.find(Ids(doi="10.1000/a")).version == "published"  # type: ignore[union-attr]
+    assert shelf.find_text(Ids(doi="10.1000/a")).version == "published"  # type: ignore[union-attr]
 
 
 def test_one_version_rejected_by_hand_leaves_the_other_and_is_remembered_for_the_paper(library):
@@ -305,13 +305,13 @@ def test_one_version_rejected_by_hand_leaves_the_other_and_is_remembered_for_the
     preprint = publish(library, both, "preprint")
     library.upkeep.keep(f"arXiv:{PREPRINT}", "rejected", "it is the poster")
     assert library.find(DOI).version == "published"
-    counts = library.shelf.counts()
+    counts = library.shelf.count_papers()
     assert (counts["papers"], counts["full_text"], counts["rejected"]) == (1, 1, 1)
     assert counts["preprint"] == 0
-    assert library.shelf.verdicts.rejection_reason(both.ids, document()) == "it is the poster"
+    assert library.shelf.verdicts.find_rejection_reason(both.ids, document()) == "it is the poster"
     assert [one.outcome for one in library.upkeep.audit([DOI])] == ["changed", "by_hand"]
     library.upkeep.undo_keep(DOI)
-    assert library.shelf.verdicts.rejection_reason(both.ids, document()) == ""
+    assert library.shelf.verdicts.find_rejection_reason(both.ids, document()) == ""
     assert not any(one.by_hand for one in library.list_papers()[1])
     assert Path(preprint.path).exists()
     assert_consistent(library.shelf)
@@ -320,9 +320,11 @@ def test_one_version_rejected_by_hand_leaves_the_other_and_is_remembered_for_the
 def test_deleting_one_text_by_hand_leaves_the_other(shelf: Shelf) -> None:
     about = paper(doi="10.1000/a", arxiv="2601.00001")
     for version in ("preprint", "published"):
-        made = shelf.save(about, document(version=version), fetched(), source="PMC", attempts=())
+        made = shelf.save_full_text(
+            about, document(version=version), fetched(), source="PMC", attempts=()
+        )
     Path(made.path).unlink()
-    found = shelf.find(Ids(doi="10.1000/a"))
+    found = shelf.find_text(Ids(doi="10.1000/a"))
     assert found
     assert found.version == "preprint"
     assert_consistent(shelf)
@@ -377,9 +379,9 @@ def test_an_article_brought_by_hand_takes_the_place_of_what_stood_in(library):
     harvest = library.harvest([Ids(doi=DOI, arxiv=PREPRINT)])
     [row] = done(harvest)
     article = publish(library, row.paper)
-    assert harvest.ledger.record_brought(row.number, article, "f" * 64)
-    assert not harvest.ledger.record_brought(row.number, article, "f" * 64)
-    [row] = harvest.ledger.rows()
+    assert harvest.ledger.record_manual_text(row.number, article, "f" * 64)
+    assert not harvest.ledger.record_manual_text(row.number, article, "f" * 64)
+    [row] = harvest.ledger.read_outcomes()
     assert (row.version, row.file) == ("published", Path(article.path).name)
 
 
@@ -388,7 +390,7 @@ def test_a_copy_of_old_is_a_preprint_where_its_host_has_nothing_else(shelf: Shel
     for number, url in enumerate(("https://export.arxiv.org/pdf/1", "https://repo.test/1")):
         sent = fetched(via="unpaywall", url=url)
         one = replace(about, ids=Ids(doi=f"10.1000/{number}"))
-        shelf.save(one, document(), sent, source="DOI", attempts=())
+        shelf.save_full_text(one, document(), sent, source="DOI", attempts=())
     shelf.close()
     aged(shelf.folder)
     with Shelf(shelf.folder) as again:
@@ -403,7 +405,7 @@ def test_a_ledger_of_an_earlier_program_is_taken_on(library, tmp_path):
         db.execute("ALTER TABLE papers DROP COLUMN version")
         db.execute("PRAGMA user_version = 1")
         db.commit()
-    [row] = library.harvest(job_id=harvest.job_id).ledger.rows()
+    [row] = library.harvest(job_id=harvest.job_id).ledger.read_outcomes()
     assert row.version == "preprint"
 
 
@@ -421,7 +423,7 @@ def test_on_a_shelf_that_is_only_read_a_ledger_of_an_earlier_program_is_read_as_
         db.commit()
     before = harvest.ledger.path.read_bytes()
     only_read = f"{harvest.ledger.path.as_uri()}?mode=ro"
-    read, version = migrate(sqlite3.connect(only_read, uri=True, isolation_level=None))
+    read, version = migrate_ledger(sqlite3.connect(only_read, uri=True, isolation_level=None))
     with closing(read):
         rows = read.execute("SELECT state, version FROM papers ORDER BY number").fetchall()
         with pytest.raises(sqlite3.OperationalError, match="readonly"):
@@ -463,6 +465,8 @@ def test_a_reference_list_names_a_paper_once(library):
     from utils.harvest.jobs import list_shelf_papers
 
     about = paper(doi=DOI, arxiv=PREPRINT)
-    library.shelf.save(about, document(version="preprint"), fetched(), source="arXiv", attempts=())
+    library.shelf.save_full_text(
+        about, document(version="preprint"), fetched(), source="arXiv", attempts=()
+    )
     article = publish(library, about)
     assert [path for _, path in list_shelf_papers(library.shelf)] == [Path(article.path).name]

@@ -28,7 +28,9 @@ def file_pdf(shelf: Shelf, number: int, via: str = "unpaywall", **more: Any) -> 
     license_ = more.pop("license", "CC BY")
     known = about(number, **more)
     sent = fetched(pdf_bytes(number), media="pdf", via=via, license=license_)
-    stored = shelf.save(known, document(license=license_), sent, source="DOI", attempts=())
+    stored = shelf.save_full_text(
+        known, document(license=license_), sent, source="DOI", attempts=()
+    )
     return Harvested(number, f"PMID {number}", "full_text", known, Path(stored.path).name)
 
 
@@ -37,5 +39,7 @@ def file_xml(
 ) -> Harvested:
     """File a paper whose text came as XML; return its row of a harvest."""
     known, sent = about(number), fetched(via=via, license=license_)
-    stored = shelf.save(known, document(license=license_), sent, source="PMC", attempts=())
+    stored = shelf.save_full_text(
+        known, document(license=license_), sent, source="PMC", attempts=()
+    )
     return Harvested(number, f"PMID {number}", "full_text", known, Path(stored.path).name)

@@ -648,13 +648,13 @@ some_ids = st.builds(
 @given(some_ids, st.sampled_from(["full_text", "abstract"]))
 def test_a_file_name_is_safe_whatever_the_identifiers(ids: Ids, kind: Any) -> None:
     assume(ids)
-    name = paper_file.stem(ids, kind)
+    name = paper_file.build_stem(ids, kind)
     assert re.fullmatch(r"[A-Za-z0-9._()\[\]{};,+=@#&'!~$%^` -]+", name)
     assert name[0] not in ". -"
     assert name[-1] not in ". "
     assert len(name) <= 240
     assert not re.fullmatch(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?", name)
-    assert paper_file.stem(ids, kind) == name
+    assert paper_file.build_stem(ids, kind) == name
     assert all(isinstance(each, str) for each in paper_file.list_candidate_names(ids))
 
 
@@ -664,8 +664,8 @@ def test_two_papers_have_two_file_names(one: str, other: str) -> None:
     ours, theirs = Ids(doi=f"10.1000/{one}"), Ids(doi=f"10.1000/{other}")
     assume(ours and theirs)  # a DOI with a step such as "/../" is none
     # "/" and ":" both became "_" in the older program; the shelf tells such neighbours apart.
-    assume(paper_file.to_traditional_name(ours.doi) != paper_file.to_traditional_name(theirs.doi))
-    names = {paper_file.stem(ids).lower() for ids in (ours, theirs)}
+    assume(paper_file.to_legacy_name(ours.doi) != paper_file.to_legacy_name(theirs.doi))
+    names = {paper_file.build_stem(ids).lower() for ids in (ours, theirs)}
     assert len(names) == 2
     assert len({paper_file.add_hash("same", each) for each in (ours.doi, theirs.doi)}) == 2
 
@@ -683,9 +683,9 @@ def test_a_papers_file_reads_back(paper: Paper, body: str, license_: str, kind: 
     assume(one_line(license_) or not license_)  # see the test below
     writes_abstract = kind == "abstract"
     text = (
-        paper_file.to_abstract_file(stored)
+        paper_file.build_abstract_file(stored)
         if writes_abstract
-        else paper_file.to_full_text(stored, body)
+        else paper_file.build_full_text_file(stored, body)
     )
     text.encode("utf-8")
     found = paper_file.parse_file(text)
@@ -703,13 +703,13 @@ def test_a_papers_file_reads_back(paper: Paper, body: str, license_: str, kind: 
     elif paper.abstract.strip() != paper_file.NO_ABSTRACT:
         assert found.paper.abstract == clean_text(paper.abstract).strip()
     stored = replace(stored, kind=found.kind)
-    told = paper_file.to_abstract_file(stored) if is_record else text
-    assert paper_file.add_header(found.fill_into(stored), found.body) == told
+    told = paper_file.build_abstract_file(stored) if is_record else text
+    assert paper_file.add_header(found.apply_header(stored), found.body) == told
 
 
 def test_a_blank_license_leaves_no_line_in_the_header() -> None:
     stored = StoredPaper(Paper(Ids(pmid="1")), "full_text", "", "PMC", "efetch", "", license="\n")
-    assert "License" not in paper_file.to_full_text(stored, "x")
+    assert "License" not in paper_file.build_full_text_file(stored, "x")
 
 
 @often(50, **SAME)

@@ -86,8 +86,8 @@ def test_pages_in_doubt_are_named_by_both_doors(library, world, capsys):
     from tests.shelf.papers import fetched as sent
 
     made = document("## Results\n\nWords.\n", confidence=(1.0, 0.42, 0.97))
-    library.shelf.save(paper(pmid="8"), made, sent(), source="DOI", attempts=())
-    assert library.shelf.find(Ids(pmid="8")).confidence == (1.0, 0.42, 0.97)
+    library.shelf.save_full_text(paper(pmid="8"), made, sent(), source="DOI", attempts=())
+    assert library.shelf.find_text(Ids(pmid="8")).confidence == (1.0, 0.42, 0.97)
     assert library.read("8").doubtful_pages == {2: 0.42}
     assert main(["read", "8"]) == 0
     assert "2 (42%)" in capsys.readouterr().err

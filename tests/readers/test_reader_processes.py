@@ -30,7 +30,7 @@ def _no_children_left() -> Iterator[None]:
 @pytest.fixture
 def jats(library, world: World) -> Fetched:
     stored = library.download(world.paper("pmc_cloud").pmid).stored
-    kept = library.shelf.raw(stored)
+    kept = library.shelf.read_raw_answer(stored)
     assert kept
     return kept.fetched
 

@@ -27,7 +27,7 @@ def die_at_step(monkeypatch: pytest.MonkeyPatch, at: int) -> list[int]:
             return made
 
         monkeypatch.setattr(module, name, acted)
-    real_put = Catalogue.put
+    real_put = Catalogue.write_entry
 
     def put(self: Catalogue, *args: object, **kwargs: object) -> int:
         step()
@@ -35,5 +35,5 @@ def die_at_step(monkeypatch: pytest.MonkeyPatch, at: int) -> list[int]:
         step()
         return made
 
-    monkeypatch.setattr(Catalogue, "put", put)
+    monkeypatch.setattr(Catalogue, "write_entry", put)
     return left

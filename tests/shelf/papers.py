@@ -9,7 +9,7 @@ from tests.own_words import CITING, REFERENCES
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Document, Fetched, Paper, StoredPaper, Verdict
 from utils.shelf import Shelf
-from utils.shelf.paper_file import strip_form
+from utils.shelf.paper_file import strip_ending
 
 BODY = (
     "# On cells\n\n## Methods\n\n"
@@ -44,7 +44,7 @@ def fetched(body: bytes = b"<article/>", **more: Any) -> Fetched:
 
 
 def save(shelf: Shelf, about: Paper, body: str = BODY, **more: Any) -> StoredPaper:
-    return shelf.save(about, document(body, **more), fetched(), source="PMC", attempts=())
+    return shelf.save_full_text(about, document(body, **more), fetched(), source="PMC", attempts=())
 
 
 def texts(shelf: Shelf) -> list[str]:
@@ -77,7 +77,7 @@ def assert_consistent(shelf: Shelf) -> None:
     files = [row[0] for row in before["papers"]]
     assert sorted(row["file"] for row in index(shelf.folder)) == sorted(files)
     records = sorted(path.stem for path in (shelf.folder / ".papershelf/records").glob("*.json"))
-    assert records == sorted(strip_form(file) for file in files)
+    assert records == sorted(strip_ending(file) for file in files)
     assert not list(shelf.folder.rglob("*.part"))
-    shelf.rebuild()
+    shelf.rebuild_catalogue()
     assert dump(shelf) == before

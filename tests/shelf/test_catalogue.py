@@ -15,7 +15,7 @@ from utils.model.paper import Attempt
 from utils.shelf import Shelf, paper_file
 from utils.shelf import catalogue as catalogue_module
 from utils.shelf.catalogue import Catalogue
-from utils.shelf.record import Record, abstract_record
+from utils.shelf.record import Record, build_abstract_record
 from utils.shelf.shelf_writer import Entries, ShelfWriter
 from utils.system import sqlite
 
@@ -34,7 +34,7 @@ def set_version(shelf: Shelf, version: int) -> None:
 def test_a_catalogue_of_an_older_version_is_made_again(shelf: Shelf) -> None:
     saved = save(shelf, paper(doi="10.1/a", pmid="7"))
     set_version(shelf, 0)
-    assert shelf.find(Ids(pmid="7")) == saved
+    assert shelf.find_text(Ids(pmid="7")) == saved
     assert_consistent(shelf)
 
 
@@ -42,14 +42,14 @@ def test_a_catalogue_of_a_newer_version_is_left_alone(shelf: Shelf) -> None:
     save(shelf, paper(pmid="7"))
     set_version(shelf, 99)
     with pytest.raises(StoreFailed, match="newer version"):
-        shelf.find(Ids(pmid="7"))
+        shelf.find_text(Ids(pmid="7"))
     set_version(shelf, 1)
-    assert shelf.find(Ids(pmid="7")) is not None
+    assert shelf.find_text(Ids(pmid="7")) is not None
 
 
 def test_a_full_database_is_said_so_and_nothing_is_lost(shelf: Shelf) -> None:
     old = save(shelf, paper(pmid="1"))
-    with shelf._catalogue.using() as connection:
+    with shelf._catalogue.borrow_connection() as connection:
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
         connection.execute(f"PRAGMA max_page_count = {pages}")
 
@@ -60,7 +60,7 @@ def test_a_full_database_is_said_so_and_nothing_is_lost(shelf: Shelf) -> None:
     with pytest.raises(StoreFailed, match="full"):
         save_many()
     shelf.close()
-    assert shelf.find(Ids(pmid="1")) == old
+    assert shelf.find_text(Ids(pmid="1")) == old
     assert_consistent(shelf)
 
 
@@ -72,7 +72,7 @@ def test_a_locked_catalogue_is_said_so(shelf: Shelf, monkeypatch: pytest.MonkeyP
     with pytest.raises(StoreFailed, match="locked") as failed:
         save(shelf, paper(pmid="2"))
     assert "Another process" in failed.value.hint
-    assert shelf.find(Ids(pmid="1")) == saved  # readers go on
+    assert shelf.find_text(Ids(pmid="1")) == saved  # readers go on
     holder.execute("ROLLBACK")
     holder.close()
     save(shelf, paper(pmid="2"))
@@ -88,12 +88,12 @@ def test_a_shelf_that_cannot_be_written_is_still_read(
     shelf.close()
     monkeypatch.setattr("os.access", lambda *_: False)  # tests may run as root
     before = sorted(shelf.folder.rglob("*"))
-    assert shelf.find(Ids(pmid="1")) == saved
-    assert shelf.find(Ids(pmid="2")) is not None
-    assert shelf.find(Ids(pmid="3")) is None
-    assert shelf.list(text="cells")[0] == 1
+    assert shelf.find_text(Ids(pmid="1")) == saved
+    assert shelf.find_text(Ids(pmid="2")) is not None
+    assert shelf.find_text(Ids(pmid="3")) is None
+    assert shelf.list_papers(text="cells")[0] == 1
     legacy.unlink()
-    assert shelf.find(Ids(pmid="2")) is None
+    assert shelf.find_text(Ids(pmid="2")) is None
     with pytest.raises(StoreFailed, match="readonly"):
         save(shelf, paper(pmid="4"))
     assert sorted(shelf.folder.rglob("*")) == [path for path in before if path != legacy]
@@ -108,14 +108,14 @@ def test_two_processes_may_heal_at_once(shelf: Shelf) -> None:
         "import sys; from pathlib import Path; from utils.shelf import Shelf\n"
         "from utils.model.identifiers import Ids\n"
         "with Shelf(Path(sys.argv[1])) as shelf:\n"
-        "    found = [shelf.find(Ids(pmid=str(n))) for n in range(1, 21)]\n"
+        "    found = [shelf.find_text(Ids(pmid=str(n))) for n in range(1, 21)]\n"
         "    sys.exit(not all(found))\n"
     )
     command = [sys.executable, "-c", script, str(shelf.folder)]
     root = Path(__file__).resolve().parents[2]
     healers = [Process(command, cwd=root) for _ in range(3)]
     assert [healer.wait() for healer in healers] == [0, 0, 0]
-    assert shelf.counts()["papers"] == 20
+    assert shelf.count_papers()["papers"] == 20
     assert_consistent(shelf)
 
 
@@ -136,7 +136,7 @@ def test_a_hundred_threads_leave_few_connections_open(shelf: Shelf) -> None:
     used: list[sqlite3.Connection] = []
 
     def look() -> None:
-        with kept.using() as connection:
+        with kept.borrow_connection() as connection:
             everybody.wait()  # none of the others can have this one
             used.append(connection)
 
@@ -154,20 +154,20 @@ def test_a_hundred_threads_leave_few_connections_open(shelf: Shelf) -> None:
                 connection.execute("SELECT 1")
     kept.close()
     assert not kept._idle
-    assert shelf.find(Ids(pmid="1")) is not None
+    assert shelf.find_text(Ids(pmid="1")) is not None
 
 
 def test_a_writer_sees_what_it_wrote_and_others_do_not_before_the_end(shelf: Shelf) -> None:
     save(shelf, paper(pmid="1"))
     kept, seen = shelf._catalogue, []
-    with kept.writing():
-        kept.set_note("greeting", "hello")
-        seen.append(kept.note("greeting"))
-        reader = threading.Thread(target=lambda: seen.append(kept.note("greeting")))
+    with kept.open_transaction():
+        kept.set_fact("greeting", "hello")
+        seen.append(kept.get_fact("greeting"))
+        reader = threading.Thread(target=lambda: seen.append(kept.get_fact("greeting")))
         reader.start()
         reader.join()
     assert seen == ["hello", ""]
-    assert kept.note("greeting") == "hello"
+    assert kept.get_fact("greeting") == "hello"
 
 
 def test_no_thread_writes_to_a_new_catalogue_before_the_files_are_in_it(
@@ -177,13 +177,15 @@ def test_no_thread_writes_to_a_new_catalogue_before_the_files_are_in_it(
     first = shelf.save_abstract(paper(pmid="1"), ())
     shelf.close()
     catalogue(shelf).write_bytes(b"no database at all" * 500)
-    again = abstract_record(
+    again = build_abstract_record(
         paper(pmid="1"), [Attempt("pmc_cloud", "not_offered", "none")], "pubmed"
     )
     move_aside, filed = Catalogue.move_aside, list[Record]()
 
     def save_again() -> None:
-        filed.append(shelf._writer.file(again, lambda one: paper_file.to_abstract_file(one.stored)))
+        filed.append(
+            shelf._writer.file_paper(again, lambda one: paper_file.build_abstract_file(one.stored))
+        )
 
     def overtake(self: Catalogue) -> None:
         move_aside(self)
@@ -192,7 +194,7 @@ def test_no_thread_writes_to_a_new_catalogue_before_the_files_are_in_it(
         late.join()
 
     monkeypatch.setattr(Catalogue, "move_aside", overtake)
-    assert shelf.find(Ids(pmid="1"))
+    assert shelf.find_text(Ids(pmid="1"))
     assert [record.file for record in filed] == texts(shelf) == [Path(first.path).name]
     assert_consistent(shelf)
 
@@ -202,19 +204,19 @@ def test_what_is_written_to_a_catalogue_that_was_set_aside_is_written_again(
 ) -> None:
     """Another process replaces the file and reads the folder in the middle of a change."""
     save(shelf, paper(pmid="1"))
-    other, enter = Shelf(shelf.folder), ShelfWriter.enter
+    other, enter = Shelf(shelf.folder), ShelfWriter.enter_record
 
     def interrupted(self: ShelfWriter, record: Record, same: Entries) -> None:
         enter(self, record, same)
         if self is shelf._writer:
-            monkeypatch.setattr(ShelfWriter, "enter", enter)
+            monkeypatch.setattr(ShelfWriter, "enter_record", enter)
             sqlite.move_aside(catalogue(shelf), sqlite.build_damaged_path(catalogue(shelf)))
             Path(record.stored.path).rename(kept := shelf.folder / "not yet written")
-            assert other.counts()["papers"] == 1
+            assert other.count_papers()["papers"] == 1
             kept.rename(record.stored.path)
 
-    monkeypatch.setattr(ShelfWriter, "enter", interrupted)
+    monkeypatch.setattr(ShelfWriter, "enter_record", interrupted)
     save(shelf, paper(pmid="2"))
-    assert other.counts()["papers"] == shelf.counts()["papers"] == 2
+    assert other.count_papers()["papers"] == shelf.count_papers()["papers"] == 2
     assert_consistent(shelf)
     other.close()

@@ -20,7 +20,7 @@ from tests.shelf.papers import assert_consistent, dump, fetched, index, paper, s
 from tests.shelf.writer import body
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
-from utils.shelf import Shelf, body_of
+from utils.shelf import Shelf, get_body
 from utils.shelf.catalogue import Catalogue
 from utils.shelf.paper_file import NO_FULL_TEXT
 from utils.system.safe_files import write_file, write_part
@@ -42,8 +42,8 @@ def assert_whole(folder: Path) -> None:
         assert text.startswith("- Title: On cells\n")
         if text.endswith(f"{NO_FULL_TEXT}\n"):
             continue
-        number, turn = body_of(text).split("\n", 1)[0].removeprefix("begin ").split()
-        assert body_of(text) == body(int(number), int(turn))
+        number, turn = get_body(text).split("\n", 1)[0].removeprefix("begin ").split()
+        assert get_body(text) == body(int(number), int(turn))
 
 
 def test_killed_at_any_instant_nothing_is_torn(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_killed_at_any_instant_nothing_is_torn(tmp_path: Path) -> None:
         assert_whole(folder)
         with Shelf(folder) as shelf:  # whoever comes next finds everything in order
             for number in range(1, 41):
-                found = shelf.find(Ids(pmid=str(number)))
+                found = shelf.find_text(Ids(pmid=str(number)))
                 assert (found is not None) == any(
                     f"pmid_{number}" in name.replace("_abstract", "").removesuffix(".txt").split()
                     or name == f"10.1000_{number}.txt"
@@ -70,7 +70,7 @@ def test_killed_at_any_instant_nothing_is_torn(tmp_path: Path) -> None:
             for part in folder.rglob("*.part"):  # swept when old; the test cannot wait an hour
                 part.unlink()
             assert_consistent(shelf)
-            assert len(texts(shelf)) == shelf.counts()["papers"]
+            assert len(texts(shelf)) == shelf.count_papers()["papers"]
 
 
 def _shelved(shelf: Shelf, about: Paper, before: str) -> None:
@@ -85,11 +85,11 @@ def _shelved(shelf: Shelf, about: Paper, before: str) -> None:
 
 def assert_aside(shelf: Shelf, ids: Ids) -> None:
     """The preprint of a paper is as it was, whatever happened to the article beside it."""
-    aside = shelf.find(ids, "preprint")
+    aside = shelf.find_text(ids, "preprint")
     assert aside is not None
     assert aside.version == "preprint"
-    assert body_of(shelf.read_text(aside)) == "old text\n"
-    assert shelf.raw(aside) is not None
+    assert get_body(shelf.read_text(aside)) == "old text\n"
+    assert shelf.read_raw_answer(aside) is not None
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -113,16 +113,16 @@ def test_killed_at_each_step_in_turn(
         for part in folder.rglob("*.part"):
             part.unlink()
         with Shelf(folder) as shelf:
-            found = shelf.find(Ids(pmid="7"))
+            found = shelf.find_text(Ids(pmid="7"))
             if before != "nothing" or status == 0:
                 assert found is not None
             if found is not None and found.kind == "full_text":
-                assert body_of(shelf.read_text(found)) in {"old text\n", "new text\n"}
-                assert shelf.raw(found) is not None
+                assert get_body(shelf.read_text(found)) in {"old text\n", "new text\n"}
+                assert shelf.read_raw_answer(found) is not None
             if before == "preprint":
                 assert_aside(shelf, about.ids)
             assert_consistent(shelf)
-            counts = shelf.counts()
+            counts = shelf.count_papers()
             assert len(texts(shelf)) == counts["full_text"] + counts["abstract"]
             assert counts["papers"] <= 2
         if status == 0:
@@ -139,7 +139,7 @@ def test_two_processes_may_save_the_same_papers(tmp_path: Path) -> None:
         assert writer.returncode == 0
     assert_whole(folder)
     with Shelf(folder) as shelf:
-        assert shelf.counts() == {
+        assert shelf.count_papers() == {
             "papers": 35,
             "full_text": 35,
             "abstract": 0,
@@ -159,14 +159,14 @@ def test_many_threads_may_use_one_shelf(shelf: Shelf) -> None:
         about = paper(pmid=str(number % 10 + 1))
         shelf.save_abstract(about, ())
         save(shelf, about, body(number, 0))
-        found = shelf.find(about.ids)
+        found = shelf.find_text(about.ids)
         assert found is not None
         assert found.kind == "full_text"
-        shelf.list(text="cells")
+        shelf.list_papers(text="cells")
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(work, range(60)))
-    assert shelf.counts()["papers"] == 10
+    assert shelf.count_papers()["papers"] == 10
     assert_whole(shelf.folder)
     assert_consistent(shelf)
 
@@ -177,24 +177,24 @@ def test_what_was_overtaken_leaves_the_deletion_that_overtook_it(
     """An abstract is announced; the full text comes first, and its deletion must not be lost."""
     about = paper(pmid="7")
     shelf.save_abstract(about, ())
-    begin, writing = Catalogue.announce_change, Catalogue.writing
+    begin, writing = Catalogue.announce_change, Catalogue.open_transaction
 
     def announced(catalogue: Catalogue, file: str, task: str, since: float) -> None:
         begin(catalogue, file, task, since)
         monkeypatch.setattr(Catalogue, "announce_change", begin)
-        monkeypatch.setattr(Catalogue, "writing", overtaken)
+        monkeypatch.setattr(Catalogue, "open_transaction", overtaken)
 
     def overtaken(catalogue: Catalogue) -> contextlib.AbstractContextManager[sqlite3.Connection]:
-        monkeypatch.setattr(Catalogue, "writing", writing)
+        monkeypatch.setattr(Catalogue, "open_transaction", writing)
         save(other, about)
         return writing(catalogue)
 
     with Shelf(shelf.folder) as other:
-        assert other.find(about.ids)
-        monkeypatch.setattr(other._stock, "clear_away", lambda: None)  # the deletion waits
+        assert other.find_text(about.ids)
+        monkeypatch.setattr(other._stock, "finish_changes", lambda: None)  # the deletion waits
         monkeypatch.setattr(Catalogue, "announce_change", announced)
         shelf.save_abstract(about, ())
-    assert shelf.counts()["papers"] == 1
+    assert shelf.count_papers()["papers"] == 1
     assert_consistent(shelf)
 
 
@@ -208,7 +208,7 @@ def test_a_reader_never_meets_a_gap_during_an_upgrade(shelf: Shelf) -> None:
     def look() -> None:
         with Shelf(shelf.folder) as other:
             while not done.is_set():
-                if other.find(Ids(pmid="7")) is None:
+                if other.find_text(Ids(pmid="7")) is None:
                     missed.append(1)
 
     reader = threading.Thread(target=look)
@@ -227,13 +227,13 @@ def test_a_forked_child_may_use_its_parents_shelf(shelf: Shelf) -> None:
     child = os.fork()
     if child == 0:
         try:
-            assert shelf.find(Ids(pmid="1")) is not None
+            assert shelf.find_text(Ids(pmid="1")) is not None
             save(shelf, paper(pmid="2"))
             os._exit(0)
         finally:
             os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert shelf.find(Ids(pmid="2")) is not None
+    assert shelf.find_text(Ids(pmid="2")) is not None
     assert_consistent(shelf)
 
 
@@ -248,7 +248,7 @@ def test_an_unfinished_change_of_a_dead_process_is_finished(shelf: Shelf) -> Non
     for part in ("10.1000_x.txt", ".papershelf/records/10.1000_x.json"):
         write_file(shelf.folder / part, (other.folder / part).read_bytes())
     shelf.close()
-    found = shelf.find(Ids(pmid="7"))
+    found = shelf.find_text(Ids(pmid="7"))
     assert found is not None
     assert found.sha256 == made.sha256
     assert dump(shelf)["names"][0][0] == "doi:10.1000/x"

@@ -31,7 +31,7 @@ def test_all_are_there_in_their_order(shelf: Shelf) -> None:
     assert {one.via for one in stored} == {"pubmed"}
     for one in stored:
         assert Path(one.path).read_text(encoding="utf-8").endswith(f"{NO_FULL_TEXT}\n")
-        assert shelf.find(one.paper.ids) == one
+        assert shelf.find_text(one.paper.ids) == one
     assert len(index(shelf.folder)) == len(MANY)
     assert_consistent(shelf)
 
@@ -54,9 +54,9 @@ def test_a_paper_twice_in_a_batch_is_one(shelf: Shelf) -> None:
     same = [recorded(pmid="1"), recorded(pmid="1", doi="10.1000/a"), recorded(doi="10.1000/a")]
     stored = shelf.save_abstracts([*same, recorded(pmid="2")])
     assert len(stored) == 4
-    assert shelf.counts()["papers"] == 2
+    assert shelf.count_papers()["papers"] == 2
     for one in same:
-        found = shelf.find(one.ids)
+        found = shelf.find_text(one.ids)
         assert found is not None
         assert found.paper.ids == Ids(pmid="1", doi="10.1000/a")
     assert_consistent(shelf)
@@ -67,7 +67,7 @@ def test_papers_that_want_the_same_file_get_two(shelf: Shelf) -> None:
     stored = shelf.save_abstracts([one, other])
     assert len({stored[0].path, stored[1].path}) == 2
     for about in (one, other):
-        found = shelf.find(about.ids)
+        found = shelf.find_text(about.ids)
         assert found is not None
         assert found.paper.ids == about.ids
     assert_consistent(shelf)
@@ -78,15 +78,15 @@ def test_a_full_text_that_is_there_stays(shelf: Shelf) -> None:
     stored = shelf.save_abstracts([recorded(pmid="1"), recorded(pmid="2")])
     assert (stored[0].kind, stored[0].path) == ("full_text", text.path)
     assert stored[1].kind == "abstract"
-    assert shelf.counts()["papers"] == 2
+    assert shelf.count_papers()["papers"] == 2
     assert_consistent(shelf)
 
 
 def test_an_abstract_that_is_there_is_learnt_from(shelf: Shelf) -> None:
     shelf.save_abstract(recorded(pmid="1"), ())
     shelf.save_abstracts([recorded(pmid="1", doi="10.1000/a"), recorded(pmid="2")])
-    assert shelf.counts()["papers"] == 2
-    assert shelf.find(Ids(doi="10.1000/a")) is not None
+    assert shelf.count_papers()["papers"] == 2
+    assert shelf.find_text(Ids(doi="10.1000/a")) is not None
     assert_consistent(shelf)
 
 
@@ -116,7 +116,7 @@ def test_a_full_disk_tears_nothing(shelf: Shelf, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(safe_files, "write_part", real)
     assert not list(shelf.folder.rglob("*.part"))
     shelf.save_abstracts(MANY)
-    assert shelf.counts()["papers"] == len(MANY)
+    assert shelf.count_papers()["papers"] == len(MANY)
     assert_consistent(shelf)
 
 
@@ -143,7 +143,7 @@ def test_killed_at_each_step_in_turn(tmp_path: Path) -> None:
             for path in folder.glob("pmid_?_abstract.txt"):
                 assert path.read_text(encoding="utf-8").endswith(f"{NO_FULL_TEXT}\n")
             shelf.save_abstracts(few)
-            assert shelf.counts()["papers"] == len(few) + 1
+            assert shelf.count_papers()["papers"] == len(few) + 1
             assert len(texts(shelf)) == len(few) + 1
             assert_consistent(shelf)
         if status == 0:

@@ -26,7 +26,7 @@ def test_every_save_is_in_the_index_at_once(shelf: Shelf) -> None:
     save(shelf, paper(pmid="2"))
     assert [row["kind"] for row in index(shelf.folder)] == ["full_text", "full_text"]
     (shelf.folder / "pmid_2.txt").unlink()
-    assert shelf.find(Ids(pmid="2")) is None
+    assert shelf.find_text(Ids(pmid="2")) is None
     assert [row["pmid"] for row in index(shelf.folder)] == ["1"]
 
 
@@ -63,7 +63,7 @@ def test_a_damaged_index_is_written_again(shelf: Shelf, damage: str) -> None:
     assert [row["pmid"] for row in index(shelf.folder)] == ["1", "2", "3"]
     path.write_bytes(whole[:-7])
     shelf.close()
-    assert Shelf(shelf.folder).find(Ids(pmid="1")) is not None  # opening is enough
+    assert Shelf(shelf.folder).find_text(Ids(pmid="1")) is not None  # opening is enough
     assert [row["pmid"] for row in index(shelf.folder)] == ["1", "2", "3"]
 
 
@@ -96,9 +96,9 @@ def test_what_changes_no_line_leaves_the_file_as_it_is(shelf: Shelf) -> None:
     before = stamp(shelf.folder)
     told = shelf.record_attempts(stored, [Attempt("publisher", "paywall", "Closed.")])
     assert told.attempts[0].outcome == "paywall"
-    assert shelf.find(Ids(pmid="1")) == told
+    assert shelf.find_text(Ids(pmid="1")) == told
     shelf.close()
-    assert Shelf(shelf.folder).find(Ids(pmid="1")) == told
+    assert Shelf(shelf.folder).find_text(Ids(pmid="1")) == told
     assert stamp(shelf.folder) == before
     assert_consistent(shelf)
 
@@ -108,11 +108,11 @@ def test_a_file_that_would_stay_the_same_is_left_in_place(shelf: Shelf) -> None:
         save(shelf, paper(pmid=str(number)))
     before = stamp(shelf.folder)
     shelf._writer.rewrite_index()
-    shelf.rebuild()
+    shelf.rebuild_catalogue()
     assert stamp(shelf.folder) == before
     with (shelf.folder / "index.csv").open("a", encoding="utf-8") as file:
         file.write("by hand")
-    shelf.rebuild()
+    shelf.rebuild_catalogue()
     assert [row["pmid"] for row in index(shelf.folder)] == ["1", "2", "3"]
     assert stamp(shelf.folder) != before
 
@@ -127,7 +127,7 @@ def test_the_file_is_written_line_by_line(tmp_path: Path) -> None:
             yield json.dumps({"pmid": str(number), "title": "A long title, " * 20}) + "\n"
         written.extend(path.stat().st_size for path in tmp_path.glob(".*.part"))
 
-    IndexTable(tmp_path).rewrite(lines())
+    IndexTable(tmp_path).write_rows(lines())
     whole = tmp_path / "index.csv"
     [so_far] = written
     assert so_far > whole.stat().st_size - 100_000
@@ -137,11 +137,11 @@ def test_the_file_is_written_line_by_line(tmp_path: Path) -> None:
 def turn_into_older_version(shelf: Shelf) -> None:
     """Give the catalogue the rows and the note that the version with ``index.jsonl`` wrote."""
     shelf.close()
-    with shelf._catalogue.writing() as connection:
+    with shelf._catalogue.open_transaction() as connection:
         sections = "json_insert(line, '$.sections', json_array('methods', 'results'))"
         connection.execute(f"UPDATE papers SET line = {sections} || char(10)")
-        stamps = f"{shelf._writer.index.state().partition(' ')[0]} 12:34:56 22 columns"
-        shelf._catalogue.set_note("index_state", stamps)
+        stamps = f"{shelf._writer.index.get_fingerprint().partition(' ')[0]} 12:34:56 22 columns"
+        shelf._catalogue.set_fact("index_state", stamps)
 
 
 @pytest.mark.parametrize(("first", "left"), [('{"key": "pmid:1", ', False), ("my notes", True)])
@@ -156,7 +156,7 @@ def test_the_json_lines_of_an_older_version_are_removed_once(
     old.write_text(first, encoding="utf-8")
     for _ in range(2):
         with Shelf(shelf.folder) as opened:
-            assert opened.find(Ids(pmid="1")) is not None
+            assert opened.find_text(Ids(pmid="1")) is not None
     assert (old.exists(), stamp(shelf.folder)) == (left, before)
     save(shelf, paper(pmid="2"))
     assert [row["pmid"] for row in index(shelf.folder)] == ["1", "2"]

@@ -38,26 +38,26 @@ def stored(about: Paper, kind: str = "full_text", file: str = "pmid_1.txt") -> S
 
 
 def states(ledger: Ledger) -> list[str]:
-    return [row.state for row in ledger.rows()]
+    return [row.state for row in ledger.read_outcomes()]
 
 
 # -- the job ---------------------------------------------------------------------------------
 
 
 def test_a_new_ledger_lists_what_was_asked_for(ledger: Ledger) -> None:
-    assert ledger.pending() == [1, 2, 3]
-    assert [(row.number, row.asked, row.paper.ids) for row in ledger.rows()] == [
+    assert ledger.list_pending() == [1, 2, 3]
+    assert [(row.number, row.asked, row.paper.ids) for row in ledger.read_outcomes()] == [
         (number, asked, ids) for number, (asked, ids) in enumerate(LIST, 1)
     ]
-    job = ledger.job()
+    job = ledger.read_job()
     assert (job.job_id, job.title, job.hits) == ("cells-1a2b3c4d", "cells", 3)
     assert job.counts == Counts(requested=3, pending=3)
 
 
 def test_making_it_again_keeps_what_is_there(ledger: Ledger, path: Path) -> None:
-    ledger.fail(1, "not_found", "Nobody knows it.")
+    ledger.record_failure(1, "not_found", "Nobody knows it.")
     with closing(Ledger.create(path, Job("other", "other"), [])) as again:
-        assert again.job() == ledger.job()
+        assert again.read_job() == ledger.read_job()
 
 
 def test_there_is_none_until_all_papers_are_listed(path: Path) -> None:
@@ -70,31 +70,31 @@ def test_there_is_none_until_all_papers_are_listed(path: Path) -> None:
     with pytest.raises(NotFound):
         Ledger(path)
     with closing(Ledger.create(path, Job("x", "x"), LIST)) as made:
-        assert made.job().counts.requested == 3
+        assert made.read_job().counts.requested == 3
 
 
 def test_what_a_deleted_ledger_left_behind_is_not_taken_for_the_new_ones(path: Path) -> None:
     old = Ledger.create(path, Job("old", "old"), LIST)
-    old.fail(1, "not_found", "Nobody knows it.")
+    old.record_failure(1, "not_found", "Nobody knows it.")
     wal = path.with_name(path.name + "-wal")
     left = wal.read_bytes()
     old.close()
     path.unlink()
     wal.write_bytes(left)
     with closing(Ledger.create(path, Job("new", "new"), LIST[:2])) as new:
-        assert new.job().title == "new"
+        assert new.read_job().title == "new"
         assert states(new) == ["pending", "pending"]
 
 
 def test_notes_are_kept_once(ledger: Ledger) -> None:
     for _ in range(2):
-        ledger.note("the search was cut short")
-    assert ledger.job().notes == ("the search was cut short",)
+        ledger.add_note("the search was cut short")
+    assert ledger.read_job().notes == ("the search was cut short",)
 
 
 def test_odd_letters_are_kept_as_far_as_they_can_be(path: Path) -> None:
     with closing(Ledger.create(path, Job("x", "x"), [("\ud800 “Ä”\0", Ids())])) as ledger:
-        assert "“Ä”" in next(ledger.rows()).asked
+        assert "“Ä”" in next(ledger.read_outcomes()).asked
 
 
 # -- how papers end --------------------------------------------------------------------------
@@ -103,10 +103,10 @@ def test_odd_letters_are_kept_as_far_as_they_can_be(path: Path) -> None:
 def test_a_paper_ends_once(ledger: Ledger) -> None:
     about = paper(pmid="1", doi="10.1000/a")
     ledger.record_paper(1, about)
-    ledger.end(1, stored(about), "c" * 64, "", "")
-    ledger.fail(1, "not_found", "too late")
-    ledger.end(1, stored(about, "abstract", "other.txt"), "d" * 64, "paywall", "too late")
-    row = next(ledger.rows())
+    ledger.end_paper(1, stored(about), "c" * 64, "", "")
+    ledger.record_failure(1, "not_found", "too late")
+    ledger.end_paper(1, stored(about, "abstract", "other.txt"), "d" * 64, "paywall", "too late")
+    row = next(ledger.read_outcomes())
     assert (row.state, row.file, row.sha256, row.reason) == (
         "full_text",
         "pmid_1.txt",
@@ -116,16 +116,18 @@ def test_a_paper_ends_once(ledger: Ledger) -> None:
     assert (row.source, row.via, row.license) == ("PMC", "pmc_cloud", "CC BY")
     assert row.paper == about
     assert row.ended_at
-    assert ledger.job().counts == Counts(requested=3, full_text=1, pending=2)
+    assert ledger.read_job().counts == Counts(requested=3, full_text=1, pending=2)
 
 
 def test_every_state_is_counted_once(ledger: Ledger) -> None:
-    ledger.end(1, stored(paper(pmid="1")), "c" * 64, "", "")
-    ledger.end(2, stored(paper(doi="10.1000/b"), "abstract"), "d" * 64, "paywall", "For sale.")
-    ledger.fail(3, "no_identifier", "It has none.")
-    assert ledger.job().counts == Counts(3, full_text=1, abstract=1, failed=1)
-    assert ledger.pending() == []
-    assert [row.reason for row in ledger.rows()] == ["", "paywall", "no_identifier"]
+    ledger.end_paper(1, stored(paper(pmid="1")), "c" * 64, "", "")
+    ledger.end_paper(
+        2, stored(paper(doi="10.1000/b"), "abstract"), "d" * 64, "paywall", "For sale."
+    )
+    ledger.record_failure(3, "no_identifier", "It has none.")
+    assert ledger.read_job().counts == Counts(3, full_text=1, abstract=1, failed=1)
+    assert ledger.list_pending() == []
+    assert [row.reason for row in ledger.read_outcomes()] == ["", "paywall", "no_identifier"]
 
 
 def test_many_threads_may_end_papers(path: Path) -> None:
@@ -136,15 +138,15 @@ def test_many_threads_may_end_papers(path: Path) -> None:
             for number in range(start, 201, 4):
                 ledger.record_paper(number, paper(pmid=str(number)))
                 ledger.record_attempts(number, [Attempt("pmc_cloud", "not_offered")])
-                ledger.fail(number, "not_found", "Nobody knows it.")
+                ledger.record_failure(number, "not_found", "Nobody knows it.")
 
         threads = [threading.Thread(target=work, args=(n,)) for n in range(1, 5)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert ledger.job().counts == Counts(200, failed=200)
-        assert all(len(row.attempts) == 1 for row in ledger.rows())
+        assert ledger.read_job().counts == Counts(200, failed=200)
+        assert all(len(row.attempts) == 1 for row in ledger.read_outcomes())
 
 
 # -- what was tried --------------------------------------------------------------------------
@@ -158,17 +160,17 @@ def test_attempts_are_told_in_order_with_all_they_say(ledger: Ledger) -> None:
     ledger.record_attempts(1, told[:1])
     ledger.record_attempts(2, [Attempt("publisher", "captcha")])
     ledger.record_attempts(1, told[1:])
-    assert ledger.attempts(1) == told
-    assert next(ledger.rows()).attempts == tuple(told)
+    assert ledger.list_attempts(1) == told
+    assert next(ledger.read_outcomes()).attempts == tuple(told)
 
 
 def test_attempts_belong_to_the_round_they_were_made_in(ledger: Ledger) -> None:
     ledger.record_attempts(1, [Attempt("publisher", "paywall")])
-    ledger.fail(1, "paywall", "For sale.")
-    assert ledger.reopen("failed") == 1
-    assert ledger.attempts(1) == []
+    ledger.record_failure(1, "paywall", "For sale.")
+    assert ledger.reopen_by_outcome("failed") == 1
+    assert ledger.list_attempts(1) == []
     ledger.record_attempts(1, [Attempt("publisher", "captcha")])
-    assert [attempt.outcome for attempt in ledger.attempts(1)] == ["captcha"]
+    assert [attempt.outcome for attempt in ledger.list_attempts(1)] == ["captcha"]
 
 
 # -- duplicates ------------------------------------------------------------------------------
@@ -178,23 +180,23 @@ def test_two_names_turn_out_to_be_one_paper(ledger: Ledger) -> None:
     both = paper(pmid="1", doi="10.1000/b")
     assert ledger.record_paper(1, both) is None
     assert ledger.record_paper(2, both) == 1
-    assert ledger.pending() == [1, 3]
-    assert [row.number for row in ledger.rows()] == [1, 3]
-    job = ledger.job()
+    assert ledger.list_pending() == [1, 3]
+    assert [row.number for row in ledger.read_outcomes()] == [1, 3]
+    job = ledger.read_job()
     assert (job.counts.requested, job.duplicates) == (2, 1)
 
 
 def test_to_know_the_same_again_makes_no_duplicate_of_itself(ledger: Ledger) -> None:
     assert ledger.record_paper(1, paper(pmid="1")) is None
     assert ledger.record_paper(1, paper(pmid="1", doi="10.1000/a")) is None
-    assert ledger.paper(1) == paper(pmid="1", doi="10.1000/a")
-    assert ledger.paper(2) is None
+    assert ledger.get_paper(1) == paper(pmid="1", doi="10.1000/a")
+    assert ledger.get_paper(2) is None
 
 
 def test_papers_that_contradict_each_other_are_kept_apart(ledger: Ledger) -> None:
     assert ledger.record_paper(1, paper(pmid="1", doi="10.1000/a")) is None
     assert ledger.record_paper(2, paper(pmid="1", doi="10.1000/b")) is None
-    assert ledger.pending() == [1, 2, 3]
+    assert ledger.list_pending() == [1, 2, 3]
 
 
 # -- once more -------------------------------------------------------------------------------
@@ -204,12 +206,14 @@ def test_papers_that_contradict_each_other_are_kept_apart(ledger: Ledger) -> Non
 def over(ledger: Ledger) -> Ledger:
     """A full text, an abstract behind a paywall that met a captcha first, and a failure."""
     ledger.record_paper(1, paper(pmid="1"))
-    ledger.end(1, stored(paper(pmid="1")), "c" * 64, "", "")
+    ledger.end_paper(1, stored(paper(pmid="1")), "c" * 64, "", "")
     ledger.record_paper(2, paper(doi="10.1000/b"))
     ledger.record_attempts(2, [Attempt("publisher", "captcha"), Attempt("jina", "paywall")])
-    ledger.end(2, stored(paper(doi="10.1000/b"), "abstract"), "d" * 64, "paywall", "For sale.")
-    ledger.fail(3, "no_identifier", "It has none.")
-    ledger.record_end()
+    ledger.end_paper(
+        2, stored(paper(doi="10.1000/b"), "abstract"), "d" * 64, "paywall", "For sale."
+    )
+    ledger.record_failure(3, "no_identifier", "It has none.")
+    ledger.record_job_end()
     return ledger
 
 
@@ -227,21 +231,21 @@ def over(ledger: Ledger) -> Ledger:
     ],
 )
 def test_what_is_opened_again(over: Ledger, which: str, opened: list[int]) -> None:
-    assert over.reopen(which) == len(opened)
-    assert over.pending() == opened
-    assert bool(over.job().ended_at) == (not opened)
+    assert over.reopen_by_outcome(which) == len(opened)
+    assert over.list_pending() == opened
+    assert bool(over.read_job().ended_at) == (not opened)
 
 
 def test_an_opened_paper_has_no_end_any_more(over: Ledger) -> None:
-    over.reopen("abstract")
-    row = list(over.rows())[1]
+    over.reopen_by_outcome("abstract")
+    row = list(over.read_outcomes())[1]
     assert (row.state, row.file, row.sha256, row.reason, row.ended_at) == ("pending", *[""] * 4)
-    over.fail(2, "could_not_tell", "PubMed is down.")
-    assert list(over.rows())[1].file == ""
+    over.record_failure(2, "could_not_tell", "PubMed is down.")
+    assert list(over.read_outcomes())[1].file == ""
 
 
 def test_a_paper_opened_again_is_no_duplicate_of_itself(over: Ledger) -> None:
-    over.reopen("abstract")
+    over.reopen_by_outcome("abstract")
     assert over.record_paper(2, paper(doi="10.1000/b", pmid="2")) is None
 
 
@@ -249,37 +253,37 @@ def test_a_paper_opened_again_is_no_duplicate_of_itself(over: Ledger) -> None:
 
 
 def test_only_what_is_new_is_added(over: Ledger) -> None:
-    over.add([("PMID 1", Ids(pmid="1")), ("PMID 9", Ids(pmid="9"))], hits=4)
-    assert over.pending() == [4]
-    job = over.job()
+    over.add_hits([("PMID 1", Ids(pmid="1")), ("PMID 9", Ids(pmid="9"))], hits=4)
+    assert over.list_pending() == [4]
+    job = over.read_job()
     assert (job.counts.requested, job.hits, job.duplicates, job.ended_at) == (4, 4, 0, "")
 
 
 def test_what_is_known_by_another_name_is_not_new(ledger: Ledger) -> None:
     ledger.record_paper(2, paper(doi="10.1000/b", pmid="2"))
-    ledger.add([("PMID 2", Ids(pmid="2"))], hits=3)
-    assert ledger.pending() == [1, 2, 3]
+    ledger.add_hits([("PMID 2", Ids(pmid="2"))], hits=3)
+    assert ledger.list_pending() == [1, 2, 3]
 
 
 def test_nothing_new_leaves_the_job_ended(over: Ledger) -> None:
-    over.add([("PMID 1", Ids(pmid="1"))], hits=3)
-    assert over.job().ended_at
+    over.add_hits([("PMID 1", Ids(pmid="1"))], hits=3)
+    assert over.read_job().ended_at
 
 
 # -- several processes -----------------------------------------------------------------------
 
 
 def test_one_works_and_others_are_refused_with_a_sentence(ledger: Ledger, path: Path) -> None:
-    assert not ledger.running()
+    assert not ledger.is_running()
     with ledger.exclusive_lock(), closing(Ledger(path)) as other:
-        assert other.running()
+        assert other.is_running()
         with (
             pytest.raises(InUse, match="cells-1a2b3c4d is running") as refused,
             other.exclusive_lock(),
         ):
             pytest.fail("two work on one job")
         assert "status" in refused.value.hint
-    assert not ledger.running()
+    assert not ledger.is_running()
     with ledger.exclusive_lock():
         pass
 
@@ -294,25 +298,25 @@ def test_another_process_is_noticed_and_its_death_too(ledger: Ledger, path: Path
     with Process(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdout
         assert holder.stdout.readline() == b"here\n"
-        assert ledger.running()
+        assert ledger.is_running()
         holder.kill()
         holder.wait()
-    assert not ledger.running()
+    assert not ledger.is_running()
 
 
 def test_others_read_along(ledger: Ledger, path: Path) -> None:
     with closing(Ledger(path)) as other:
         for number in (1, 2, 3):
-            ledger.fail(number, "not_found", "Nobody knows it.")
-            assert other.job().counts.failed == number
+            ledger.record_failure(number, "not_found", "Nobody knows it.")
+            assert other.read_job().counts.failed == number
 
 
 def test_rows_are_read_as_they_are_taken(path: Path) -> None:
     entries = [(str(n), Ids(pmid=str(n))) for n in range(1, 2001)]
     with closing(Ledger.create(path, Job("x", "x"), entries)) as ledger:
-        rows = ledger.rows()
+        rows = ledger.read_outcomes()
         assert next(rows).number == 1
-        ledger.fail(2000, "not_found", "while somebody reads")
+        ledger.record_failure(2000, "not_found", "while somebody reads")
         assert sum(1 for _ in rows) == 1999
 
 
@@ -341,10 +345,10 @@ def test_a_ledger_that_another_process_holds_is_not_to_be_deleted(
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreFailed, match="locked") as failure:
-            ledger.note("a remark")
+            ledger.add_note("a remark")
     assert "wait" in failure.value.hint
     assert "delete" not in failure.value.hint
-    ledger.note("a remark")
+    ledger.add_note("a remark")
 
 
 def test_another_version_is_not_read(ledger: Ledger, path: Path) -> None:

@@ -48,14 +48,14 @@ def test_full_texts_and_abstracts_are_found_and_left_alone(folder: Path, shelf: 
     (folder / "pmid_33239918.txt").write_text(JINA, encoding="utf-8")
     (folder / "pmid_10492251_abstract.txt").write_text(ABSTRACT, encoding="utf-8")
     before = snapshot(folder)
-    full = shelf.find(Ids(doi="10.1038/nature12345"))
+    full = shelf.find_text(Ids(doi="10.1038/nature12345"))
     assert full is not None
     assert (full.kind, full.via, full.paper.title) == ("full_text", "adopted", "On cells")
     assert full.path == str(folder / "10.1038_nature12345.txt")
-    other = shelf.find(Ids(pmid="33239918"))
+    other = shelf.find_text(Ids(pmid="33239918"))
     assert other is not None
     assert other.kind == "full_text"
-    abstract = shelf.find(Ids(pmid="10492251"))
+    abstract = shelf.find_text(Ids(pmid="10492251"))
     assert abstract is not None
     assert (abstract.kind, abstract.verdict) == ("abstract", "abstract_only")
     about = abstract.paper
@@ -77,7 +77,7 @@ def test_kind_is_read_from_the_content_not_the_name(
 ) -> None:
     (folder / name).write_text(text, encoding="utf-8")
     ids = Ids(doi="10.1000/a") if name.startswith("10") else Ids(pmid="10492251")
-    found = shelf.find(ids)
+    found = shelf.find_text(ids)
     assert found is not None
     assert found.kind == ("record" if text == MARKDOWN_ABSTRACT else "abstract")
     assert found.paper.ids.pmid == "10492251"
@@ -86,7 +86,7 @@ def test_kind_is_read_from_the_content_not_the_name(
 
 def test_a_full_text_under_an_abstracts_name_is_a_full_text(folder: Path, shelf: Shelf) -> None:
     (folder / "pmid_7_abstract.txt").write_text(JINA, encoding="utf-8")
-    found = shelf.find(Ids(pmid="7"))
+    found = shelf.find_text(Ids(pmid="7"))
     assert found is not None
     assert found.kind == "full_text"
 
@@ -94,7 +94,7 @@ def test_a_full_text_under_an_abstracts_name_is_a_full_text(folder: Path, shelf:
 def test_a_full_text_comes_before_an_abstract(folder: Path, shelf: Shelf) -> None:
     (folder / "pmid_10492251_abstract.txt").write_text(ABSTRACT, encoding="utf-8")
     (folder / "pmid_10492251.txt").write_text(JINA, encoding="utf-8")
-    found = shelf.find(Ids(pmid="10492251"))
+    found = shelf.find_text(Ids(pmid="10492251"))
     assert found is not None
     assert found.kind == "full_text"
 
@@ -102,11 +102,11 @@ def test_a_full_text_comes_before_an_abstract(folder: Path, shelf: Shelf) -> Non
 @pytest.mark.parametrize("text", ["", " \n" * 300])
 def test_empty_files_are_not_taken(folder: Path, shelf: Shelf, text: str) -> None:
     (folder / "10.1000_a.txt").write_text(text, encoding="utf-8")
-    assert shelf.find(Ids(doi="10.1000/a")) is None
+    assert shelf.find_text(Ids(doi="10.1000/a")) is None
     assert (folder / "10.1000_a.txt").read_text(encoding="utf-8") == text
     saved = save(shelf, paper(doi="10.1000/a"))  # and they are in nobody's way
     assert texts(shelf) == ["10.1000_a.txt"]
-    assert shelf.find(Ids(doi="10.1000/a")) == saved
+    assert shelf.find_text(Ids(doi="10.1000/a")) == saved
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_empty_files_are_not_taken(folder: Path, shelf: Shelf, text: str) -> Non
 )
 def test_error_pages_are_rejected_and_never_replaced(folder: Path, shelf: Shelf, text: str) -> None:
     (folder / "10.1000_a.txt").write_text(text, encoding="utf-8")
-    found = shelf.find(Ids(doi="10.1000/a"))
+    found = shelf.find_text(Ids(doi="10.1000/a"))
     assert found is not None
     assert (found.kind, found.paper) == ("rejected", Paper(Ids(doi="10.1000/a")))
     assert found.verdict not in ("full_text", "abstract_only")
@@ -131,7 +131,7 @@ def test_error_pages_are_rejected_and_never_replaced(folder: Path, shelf: Shelf,
     saved = save(shelf, paper(doi="10.1000/a"))  # and they are in nobody's way
     assert len(texts(shelf)) == 2
     assert (folder / "10.1000_a.txt").read_text(encoding="utf-8") == text
-    assert shelf.find(Ids(doi="10.1000/a")) == saved
+    assert shelf.find_text(Ids(doi="10.1000/a")) == saved
     assert_consistent(shelf)
 
 
@@ -141,10 +141,10 @@ def test_a_text_that_names_another_doi_of_that_file_name_is_not_taken(
     (folder / "10.1000_a_b.txt").write_text(
         JINA.format(extra="(doi:10.1000/a:b)."), encoding="utf-8"
     )
-    assert shelf.find(Ids(doi="10.1000/a/b")) is None
+    assert shelf.find_text(Ids(doi="10.1000/a/b")) is None
     other = save(shelf, paper(doi="10.1000/a/b"))
     assert Path(other.path).name != "10.1000_a_b.txt"
-    found = shelf.find(Ids(doi="10.1000/a:b"))
+    found = shelf.find_text(Ids(doi="10.1000/a:b"))
     assert found is not None
     assert Path(found.path).name == "10.1000_a_b.txt"
     assert_consistent(shelf)
@@ -152,18 +152,18 @@ def test_a_text_that_names_another_doi_of_that_file_name_is_not_taken(
 
 def test_an_abstract_that_names_another_pmid_is_not_taken(folder: Path, shelf: Shelf) -> None:
     (folder / "pmid_7_abstract.txt").write_text(ABSTRACT, encoding="utf-8")
-    assert shelf.find(Ids(pmid="7")) is None
+    assert shelf.find_text(Ids(pmid="7")) is None
     assert shelf.find_by_file("pmid_7_abstract") is None
 
 
 def test_only_the_name_that_led_to_a_file_is_believed(folder: Path, shelf: Shelf) -> None:
     (folder / "10.1000_a.txt").write_text(JINA, encoding="utf-8")
-    found = shelf.find(Ids(doi="10.1000/a", pmid="8"))  # who asks may be wrong about the PMID
+    found = shelf.find_text(Ids(doi="10.1000/a", pmid="8"))  # who asks may be wrong about the PMID
     assert found is not None
     assert found.paper.ids == Ids(doi="10.1000/a")
-    assert shelf.find(Ids(pmid="8")) is None
-    learnt = shelf.learn(found, paper(doi="10.1000/a", pmid="8"))  # a record says so
-    assert shelf.find(Ids(pmid="8")) == learnt
+    assert shelf.find_text(Ids(pmid="8")) is None
+    learnt = shelf.add_metadata(found, paper(doi="10.1000/a", pmid="8"))  # a record says so
+    assert shelf.find_text(Ids(pmid="8")) == learnt
     assert learnt.paper.journal == "Journal of Cells"
     assert (learnt.path, learnt.sha256) == (found.path, found.sha256)
     assert_consistent(shelf)
@@ -171,7 +171,7 @@ def test_only_the_name_that_led_to_a_file_is_believed(folder: Path, shelf: Shelf
 
 def test_capitals_of_the_older_program_are_found(folder: Path, shelf: Shelf) -> None:
     (folder / "10.1016_S0140-6736(20)30183-5.txt").write_text(JINA, encoding="utf-8")
-    found = shelf.find(Ids(doi="10.1016/S0140-6736(20)30183-5"))
+    found = shelf.find_text(Ids(doi="10.1016/S0140-6736(20)30183-5"))
     assert found is not None
     assert found.paper.ids.doi == "10.1016/s0140-6736(20)30183-5"
     assert_consistent(shelf)
@@ -180,7 +180,7 @@ def test_capitals_of_the_older_program_are_found(folder: Path, shelf: Shelf) -> 
 def test_characters_the_older_program_left_are_found(folder: Path, shelf: Shelf) -> None:
     doi = "10.1002/(sici)1(1998)17:15/16<1661::aid-sim968>3.0.co;2-2"
     (folder / f"{doi.replace('/', '_').replace(':', '_')}.txt").write_text(JINA, encoding="utf-8")
-    assert shelf.find(Ids(doi=doi)) is not None
+    assert shelf.find_text(Ids(doi=doi)) is not None
 
 
 def test_an_adopted_abstract_gives_way_to_a_full_text_and_stays_on_the_disk(
@@ -192,10 +192,10 @@ def test_an_adopted_abstract_gives_way_to_a_full_text_and_stays_on_the_disk(
     assert texts(shelf) == ["10.1000_a.txt", "pmid_10492251_abstract.txt"]
     assert before.items() <= snapshot(folder).items()
     for _ in range(2):
-        assert shelf.find(Ids(pmid="10492251")) == saved
+        assert shelf.find_text(Ids(pmid="10492251")) == saved
         assert len(index(folder)) == 1
         assert_consistent(shelf)
-        shelf.rebuild()
+        shelf.rebuild_catalogue()
 
 
 def test_an_adopted_abstract_is_never_rewritten_by_ours(folder: Path, shelf: Shelf) -> None:
@@ -207,7 +207,7 @@ def test_an_adopted_abstract_is_never_rewritten_by_ours(folder: Path, shelf: She
     about = paper(pmid="10492251")
     kept = shelf.save_abstract(about, tried)
     assert (kept.attempts, kept.via) == (tried, "adopted")
-    assert shelf.find(Ids(pmid="10492251")) == kept
+    assert shelf.find_text(Ids(pmid="10492251")) == kept
     assert snapshot(folder) == before
     assert_consistent(shelf)
 
@@ -228,7 +228,7 @@ def test_rebuild_says_of_each_file_left_alone_why(folder: Path, shelf: Shelf) ->
     (folder / "pmid_7_abstract.txt").write_text(ABSTRACT, encoding="utf-8")
     (folder / "notes.txt").write_text(JINA, encoding="utf-8")
     (folder / "empty.txt").write_bytes(b"\n\xef\xbb\xbf\n")
-    said = dict(shelf.rebuild().ignored)
+    said = dict(shelf.rebuild_catalogue().ignored)
     assert said["10.1093_nar_gky1.txt"].endswith(": uv run server.py download 10.1093/nar/gky1")
     assert said["10.1000_b_c&d.txt"].endswith(": uv run server.py download '10.1000/b/c&d'")
     assert "pmid 7 and pmid 10492251" in said["pmid_7_abstract.txt"]
@@ -243,7 +243,7 @@ def test_an_address_tells_which_of_several_dois_a_name_means(
     text = JINA.replace("URL Source: https://www.nature.com/articles/nature12345",
                         f"URL Source: https://e.org/doi/10.1000/a/b{end}")  # fmt: skip
     (folder / "10.1000_a_b.txt").write_text(text, encoding="utf-8")
-    assert [stored.paper.ids.doi for stored in shelf.list()[1]] == ["10.1000/a/b"]
+    assert [stored.paper.ids.doi for stored in shelf.list_papers()[1]] == ["10.1000/a/b"]
 
 
 def test_an_adopted_full_text_is_not_replaced_by_an_abstract(folder: Path, shelf: Shelf) -> None:
@@ -251,7 +251,7 @@ def test_an_adopted_full_text_is_not_replaced_by_an_abstract(folder: Path, shelf
     kept = shelf.save_abstract(paper(doi="10.1000/a", pmid="10492251"), ())
     assert (kept.kind, Path(kept.path).name) == ("full_text", "pmid_10492251.txt")
     assert texts(shelf) == ["pmid_10492251.txt"]
-    assert shelf.find(Ids(doi="10.1000/a")) == kept
+    assert shelf.find_text(Ids(doi="10.1000/a")) == kept
 
 
 def test_listing_such_a_folder_takes_everything_in(folder: Path, shelf: Shelf) -> None:
@@ -263,17 +263,17 @@ def test_listing_such_a_folder_takes_everything_in(folder: Path, shelf: Shelf) -
     )  # c/d, c:d or c_d: nobody can tell
     (folder / "notes.txt").write_text("my notes on cells " * 50, encoding="utf-8")
     (folder / "empty.txt").write_text("", encoding="utf-8")
-    total, found = shelf.list()
+    total, found = shelf.list_papers()
     assert total == 3
     assert {s.paper.ids.key for s in found} == {
         "doi:10.1038/nature12345",
         "doi:10.1000/a/b",
         "pmid:10492251",
     }
-    report = shelf.rebuild()
+    report = shelf.rebuild_catalogue()
     assert report.adopted == 3
     assert {name for name, _ in report.ignored} == {"10.1000_c_d.txt", "notes.txt", "empty.txt"}
-    assert shelf.find(Ids(doi="10.1000/c:d")) is not None  # until somebody asks for it
+    assert shelf.find_text(Ids(doi="10.1000/c:d")) is not None  # until somebody asks for it
     assert_consistent(shelf)
 
 
@@ -292,18 +292,18 @@ def test_a_directory_or_a_huge_file_is_no_paper(
     (folder / "pmid_1.txt").mkdir()
     monkeypatch.setattr("utils.shelf.adoption._LONGEST_FILE", 100)
     (folder / "pmid_2.txt").write_text(JINA, encoding="utf-8")
-    assert shelf.find(Ids(pmid="1")) is None
-    assert shelf.find(Ids(pmid="2")) is None
+    assert shelf.find_text(Ids(pmid="1")) is None
+    assert shelf.find_text(Ids(pmid="2")) is None
     assert Path(save(shelf, paper(pmid="1")).path).is_file()
 
 
 def test_hostile_bytes_are_survived(folder: Path, shelf: Shelf) -> None:
     (folder / "pmid_1.txt").write_bytes(b"Title: \xff\xfe\x00" + bytes(range(256)) * 50)
     (folder / "pmid_2.txt").write_bytes(("Title: x\u2028- PMID: 9\n" + JINA).encode() + b"\xff")
-    rejected = shelf.find(Ids(pmid="1"))
+    rejected = shelf.find_text(Ids(pmid="1"))
     assert rejected is not None
     assert rejected.kind == "rejected"
-    found = shelf.find(Ids(pmid="2"))
+    found = shelf.find_text(Ids(pmid="2"))
     assert found is not None
     assert "\u2028" not in found.paper.title
     assert [row["pmid"] for row in index(folder)] == ["1", "2"]

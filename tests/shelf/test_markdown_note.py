@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tests.shelf.papers import paper
 from utils.model.paper import Author, Notice, Paper, StoredPaper
-from utils.shelf.markdown_note import Extras, has_additions, to_note, to_text
-from utils.shelf.paper_file import to_full_text
+from utils.shelf.markdown_note import Extras, has_user_additions, to_note, to_text
+from utils.shelf.paper_file import build_full_text_file
 
 EXTRAS = Extras(
     citekey="doe2013cells",
@@ -45,7 +45,7 @@ def text_of(body: str = "# On cells\n\nText.\n", retracted: bool = False, **chan
     about = replace(paper(doi="10.1000/a", pmid="7"), **changes)  # type: ignore[arg-type]
     if retracted:
         about = replace(about, notices=(Notice("retraction"),))
-    return to_full_text(stored(about), body)
+    return build_full_text_file(stored(about), body)
 
 
 def front_matter(note: str) -> dict[str, object]:
@@ -130,8 +130,8 @@ def test_what_a_person_added_stays_when_the_note_is_written_again() -> None:
         "kind:", "rating: 5  # stars\nread:\n- 2026-01-01\n- twice\nkind:"
     )
     edited += "\nMy own thoughts: [[Moss]].\n"
-    assert has_additions(edited)
-    assert not has_additions(note)
+    assert has_user_additions(edited)
+    assert not has_user_additions(note)
     again = to_note(text_of(journal="Another"), replace(EXTRAS, cited=()), edited)
     read = front_matter(again)
     assert read["rating"] == 5

@@ -7,7 +7,13 @@ import pytest
 from tests.shelf.papers import paper
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Notice, Paper, StoredPaper
-from utils.shelf.paper_file import NO_ABSTRACT, body_of, parse_file, to_abstract_file, to_full_text
+from utils.shelf.paper_file import (
+    NO_ABSTRACT,
+    build_abstract_file,
+    build_full_text_file,
+    get_body,
+    parse_file,
+)
 from utils.system.plain_text import clean_text
 
 
@@ -27,7 +33,7 @@ def stored(about: Paper, kind: str = "full_text") -> StoredPaper:
 
 def test_a_full_text_reads_like_this() -> None:
     about = paper(doi="10.1038/nature12345", pmid="7")
-    assert to_full_text(stored(about), "# On cells\n\nText.") == (
+    assert build_full_text_file(stored(about), "# On cells\n\nText.") == (
         "- Title: On cells\n"
         "- Authors: Jane A Doe; The Cell Group\n"
         "- Journal: Journal of Cells\n"
@@ -48,11 +54,11 @@ def test_a_full_text_reads_like_this() -> None:
 
 
 def test_an_abstract_says_what_it_is() -> None:
-    text = to_abstract_file(stored(paper(pmid="7"), "abstract"))
+    text = build_abstract_file(stored(paper(pmid="7"), "abstract"))
     for line in ("- Title: On cells", "- Year: 2013", "- PMID: 7", "Cells were counted."):
         assert line in text.split("\n")
     assert "Full text was not available" in text
-    nothing = to_abstract_file(stored(replace(paper(pmid="7"), abstract=" "), "abstract"))
+    nothing = build_abstract_file(stored(replace(paper(pmid="7"), abstract=" "), "abstract"))
     assert NO_ABSTRACT in nothing
     found = parse_file(nothing)
     assert found is not None
@@ -61,7 +67,10 @@ def test_an_abstract_says_what_it_is() -> None:
 
 def test_a_retraction_is_the_very_first_line() -> None:
     about = replace(paper(pmid="7"), notices=(Notice("retraction"),))
-    for text in (to_full_text(stored(about), "x"), to_abstract_file(stored(about, "abstract"))):
+    for text in (
+        build_full_text_file(stored(about), "x"),
+        build_abstract_file(stored(about, "abstract")),
+    ):
         assert text.startswith("RETRACTED: this paper was retracted")
         found = parse_file(text)
         assert found is not None
@@ -90,9 +99,9 @@ def test_no_title_breaks_or_forges_the_header(title: str) -> None:
     for kind in ("full_text", "abstract"):
         whole = stored(replace(about), kind)
         text = (
-            to_full_text(replace(whole, license=title), f"{title}\nthe body")
+            build_full_text_file(replace(whole, license=title), f"{title}\nthe body")
             if kind == "full_text"
-            else to_abstract_file(whole)
+            else build_abstract_file(whole)
         )
         text.encode()
         found = parse_file(text)
@@ -112,16 +121,16 @@ def test_no_title_breaks_or_forges_the_header(title: str) -> None:
 
 def test_values_come_back_as_they_were() -> None:
     title = "Effect of <i>BRCA1</i> &lt; &amp;amp; p<0.05 — naïve Größe 中文 \u200dنیم‌فاصله"
-    found = parse_file(to_full_text(stored(replace(paper(pmid="7"), title=title)), "x"))
+    found = parse_file(build_full_text_file(stored(replace(paper(pmid="7"), title=title)), "x"))
     assert found is not None
     assert found.paper.title == title
 
 
 def test_a_body_may_hold_rules_and_headers_of_its_own() -> None:
     body = "---\n\n- Title: other\n- Kind: abstract\n\n---\n\nmore\n"
-    text = to_full_text(stored(paper(pmid="7")), body)
-    assert body_of(text) == body
-    assert body_of(text.replace("\n", "\r\n")) == body  # saved by an editor on Windows
+    text = build_full_text_file(stored(paper(pmid="7")), body)
+    assert get_body(text) == body
+    assert get_body(text.replace("\n", "\r\n")) == body  # saved by an editor on Windows
 
 
 @pytest.mark.parametrize(
@@ -129,9 +138,9 @@ def test_a_body_may_hold_rules_and_headers_of_its_own() -> None:
 )
 def test_what_others_wrote_is_not_taken_for_ours(text: str) -> None:
     assert parse_file(text) is None
-    assert body_of(text) == text
+    assert get_body(text) == text
 
 
 def test_breaks_of_every_kind_stay_breaks_in_the_text() -> None:
-    text = to_full_text(stored(paper(pmid="7")), "a\r\nb\rc\x0cd\u2028e\tf\xadg\x00")
-    assert body_of(text) == "a\nb\nc\nd\ne\tfg\n"
+    text = build_full_text_file(stored(paper(pmid="7")), "a\r\nb\rc\x0cd\u2028e\tf\xadg\x00")
+    assert get_body(text) == "a\nb\nc\nd\ne\tfg\n"

@@ -3,12 +3,12 @@
 import pytest
 
 from utils.model.identifiers import Ids
-from utils.shelf.paper_file import add_hash, ids_from, stem, to_safe_name
+from utils.shelf.paper_file import add_hash, build_stem, parse_file_name, to_safe_name
 
 
 def test_plain_dois_are_named_as_the_older_program_did() -> None:
-    assert stem(Ids(doi="10.1016/S0140-6736(20)30183-5")) == "10.1016_s0140-6736(20)30183-5"
-    assert stem(Ids(doi="10.1000/a:b/c")) == "10.1000_a_b_c"
+    assert build_stem(Ids(doi="10.1016/S0140-6736(20)30183-5")) == "10.1016_s0140-6736(20)30183-5"
+    assert build_stem(Ids(doi="10.1000/a:b/c")) == "10.1000_a_b_c"
 
 
 HARD = [
@@ -51,4 +51,4 @@ def test_hard_names_stay_apart() -> None:
     ],
 )
 def test_a_name_says_only_what_is_beyond_doubt(name: str, ids: Ids) -> None:
-    assert ids_from(name) == ids
+    assert parse_file_name(name) == ids

@@ -36,7 +36,7 @@ def test_a_copy_never_leaves_the_shelf(shelf: Shelf, tmp_path: Path, wanted: str
         shelf.copy_to(stored, wanted)
     assert refused.value.hint
     with pytest.raises(BadRequest):
-        shelf.confined(wanted)
+        shelf.resolve_copy_path(wanted)
     assert sorted(shelf.folder.rglob("*")) == before
     assert list(outside.iterdir()) == []
 
@@ -51,9 +51,9 @@ def test_a_copy_is_written_where_it_was_asked_for(shelf: Shelf) -> None:
         assert shelf.copy_to(stored, wanted) == path  # again is no error
     assert shelf.copy_to(stored, "pmid_7.txt") == Path(stored.path)
     assert shelf.find_by_file("mine") == stored  # a copy is the same paper
-    shelf.rebuild()
-    assert shelf.counts()["papers"] == 1
-    assert shelf.find(Ids(pmid="7")) == stored
+    shelf.rebuild_catalogue()
+    assert shelf.count_papers()["papers"] == 1
+    assert shelf.find_text(Ids(pmid="7")) == stored
 
 
 def test_a_copy_never_replaces_anything(shelf: Shelf) -> None:
@@ -68,16 +68,16 @@ def test_a_copy_never_replaces_anything(shelf: Shelf) -> None:
         with pytest.raises(BadRequest, match="holds something else"):
             shelf.copy_to(one, taken)
     assert (shelf.folder / "notes.txt").read_text(encoding="utf-8") == "mine"
-    assert shelf.find(Ids(pmid="8")) == two
+    assert shelf.find_text(Ids(pmid="8")) == two
 
 
 def test_a_copy_named_like_another_paper_does_not_pass_for_it(shelf: Shelf) -> None:
     one = save(shelf, paper(pmid="7"))
     shelf.copy_to(one, "pmid_9.txt")
-    assert shelf.find(Ids(pmid="9")) is None
+    assert shelf.find_text(Ids(pmid="9")) is None
     nine = save(shelf, paper(pmid="9"), "the ninth")
     assert Path(nine.path).name != "pmid_9.txt"
-    assert shelf.find(Ids(pmid="7")) == one
+    assert shelf.find_text(Ids(pmid="7")) == one
 
 
 def test_only_names_are_looked_up_as_files(shelf: Shelf, tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_the_shelf_sweeps_when_it_is_opened(shelf: Shelf) -> None:
     part.write_text("torn", encoding="utf-8")
     os.utime(part, (1, 1))
     time.sleep(8 * 86_400)  # the stage clock
-    assert shelf.find(Ids(pmid="7")) is not None
+    assert shelf.find_text(Ids(pmid="7")) is not None
     assert not part.exists()
 
 
@@ -163,7 +163,7 @@ def test_a_full_disk_leaves_no_half_state(
     if failed:
         assert "Could not" in failed.message
         assert "free some space" in failed.hint
-    found = shelf.find(Ids(pmid="7"))
+    found = shelf.find_text(Ids(pmid="7"))
     if new:
         assert found == new
     elif found is not None:  # either as it was, or the new paper whole

@@ -190,7 +190,7 @@ def test_handing_over_leaves_logs_hidden_files_and_links_alone(
     before.download("41000001")
     before.shelf.close()
     shared = Library(**settings, papers_shared=True)
-    assert shared.shelf.counts()["full_text"] >= 1
+    assert shared.shelf.count_papers()["full_text"] >= 1
     shared.shelf.close()
     for path in (outside, folder / ".env", folder / "papershelf.log"):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600, path

@@ -26,28 +26,28 @@ from utils.model.identifiers import Ids
 from utils.model.paper import Attempt, Author, Media, Notice, Verdict
 from utils.model.verdicts import MEANINGS
 from utils.readers import READER_MODULES, READER_VERSIONS
-from utils.shelf import Shelf, body_of
+from utils.shelf import Shelf, get_body
 
 NONE: list[Attempt] = []
 
 
 def test_looking_creates_nothing(shelf: Shelf) -> None:
-    assert shelf.find(Ids(pmid="1")) is None
-    assert shelf.find(Ids()) is None
+    assert shelf.find_text(Ids(pmid="1")) is None
+    assert shelf.find_text(Ids()) is None
     assert shelf.find_by_file("pmid_1.txt") is None
     assert shelf.find_by_file("é" * 300) is None
-    assert shelf.list() == (0, [])
-    assert shelf.counts()["papers"] == 0
+    assert shelf.list_papers() == (0, [])
+    assert shelf.count_papers()["papers"] == 0
     assert not shelf.folder.exists()
 
 
 def test_a_saved_paper_is_found_by_every_name(shelf: Shelf) -> None:
     about = paper(doi="10.1038/nature12345", pmid="12", pmcid="PMC3", arxiv="2601.00001")
     tries = [Attempt("pmc_cloud", "saved", url="https://example.org")]
-    saved = shelf.save(about, document(), fetched(), source="PMC", attempts=tries)
+    saved = shelf.save_full_text(about, document(), fetched(), source="PMC", attempts=tries)
     assert saved.path == str(shelf.folder / "10.1038_nature12345.txt")
     for name in ("doi", "pmid", "pmcid", "arxiv"):
-        assert shelf.find(Ids(**{name: getattr(about.ids, name)})) == saved
+        assert shelf.find_text(Ids(**{name: getattr(about.ids, name)})) == saved
     assert saved.paper == about
     assert saved.attempts == tuple(tries)
     assert (saved.source, saved.via, saved.license) == ("PMC", "pmc_cloud", "CC BY")
@@ -59,7 +59,7 @@ def test_a_saved_paper_is_found_by_every_name(shelf: Shelf) -> None:
 def test_another_shelf_object_finds_it_too(shelf: Shelf) -> None:
     saved = save(shelf, paper(pmid="12"))
     shelf.close()
-    assert Shelf(shelf.folder).find(Ids(pmid="12")) == saved
+    assert Shelf(shelf.folder).find_text(Ids(pmid="12")) == saved
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_files_are_named_after_the_most_lasting_name(
     assert texts(shelf) == [abstract]
     save(shelf, paper(**ids))
     assert texts(shelf) == [full]  # upgraded in place: one entry, one file
-    assert shelf.counts()["papers"] == 1
+    assert shelf.count_papers()["papers"] == 1
     assert_consistent(shelf)
 
 
@@ -87,7 +87,7 @@ def test_an_abstract_never_replaces_a_full_text(shelf: Shelf) -> None:
     saved = save(shelf, paper(doi="10.1/a"))
     kept = shelf.save_abstract(paper(doi="10.1/a", pmid="7"), NONE)
     assert (kept.kind, kept.path, kept.sha256) == ("full_text", saved.path, saved.sha256)
-    found = shelf.find(Ids(pmid="7"))  # what was learnt is kept
+    found = shelf.find_text(Ids(pmid="7"))  # what was learnt is kept
     assert found is not None
     assert found.path == saved.path
     assert_consistent(shelf)
@@ -103,12 +103,12 @@ def test_the_lengths_of_a_journals_papers_are_those_of_whole_ones_of_the_same_ki
         verdict: Verdict = "doubtful" if number == 4 else "full_text"
         save(shelf, about, f"text {number}", verdict=verdict, body_words=100 + number)
     asked = paper(doi="10.1/9")
-    assert sorted(shelf.words_in_journal(asked)) == [102, 103]
+    assert sorted(shelf.list_journal_word_counts(asked)) == [102, 103]
     [own] = shelf.find_texts(Ids(doi="10.1/2"))
-    assert shelf.words_in_journal(asked, Path(own.path).name) == (103,)
-    assert shelf.words_in_journal(replace(asked, publication_types=("Review",))) == (100,)
-    assert shelf.words_in_journal(replace(asked, publication_types=("Letter",))) == ()
-    assert shelf.words_in_journal(replace(asked, journal="Another")) == ()
+    assert shelf.list_journal_word_counts(asked, Path(own.path).name) == (103,)
+    assert shelf.list_journal_word_counts(replace(asked, publication_types=("Review",))) == (100,)
+    assert shelf.list_journal_word_counts(replace(asked, publication_types=("Letter",))) == ()
+    assert shelf.list_journal_word_counts(replace(asked, journal="Another")) == ()
 
 
 def test_a_partial_text_never_replaces_a_whole_one(shelf: Shelf) -> None:
@@ -116,13 +116,13 @@ def test_a_partial_text_never_replaces_a_whole_one(shelf: Shelf) -> None:
     save(shelf, about, "part", verdict="partial")
     whole = save(shelf, about, "the whole")
     assert save(shelf, about, "part", verdict="partial").sha256 == whole.sha256
-    assert body_of(shelf.read_text(whole)) == "the whole\n"
+    assert get_body(shelf.read_text(whole)) == "the whole\n"
 
 
 def test_an_abstract_with_text_is_not_replaced_by_one_without(shelf: Shelf) -> None:
     shelf.save_abstract(paper(pmid="7"), NONE)
     shelf.save_abstract(replace(paper(pmid="7"), abstract="", title="New title"), NONE)
-    found = shelf.find(Ids(pmid="7"))
+    found = shelf.find_text(Ids(pmid="7"))
     assert found is not None
     assert found.paper.abstract == "Cells were counted."
     assert "Cells were counted." in shelf.read_text(found)
@@ -141,24 +141,24 @@ def test_rejected_text_is_no_text_to_save(shelf: Shelf) -> None:
 def test_papers_that_prove_to_be_one_become_one_entry(shelf: Shelf) -> None:
     shelf.save_abstract(paper(pmid="7"), NONE)
     save(shelf, paper(pmcid="PMC8"))
-    assert shelf.counts()["papers"] == 2
+    assert shelf.count_papers()["papers"] == 2
     save(shelf, paper(doi="10.1/a", pmid="7", pmcid="PMC8"))
-    assert shelf.counts()["papers"] == 1
+    assert shelf.count_papers()["papers"] == 1
     assert texts(shelf) == ["pmcid_PMC8.txt"]
     for ids in (Ids(doi="10.1/a"), Ids(pmid="7"), Ids(pmcid="PMC8")):
-        assert shelf.find(ids) is not None
+        assert shelf.find_text(ids) is not None
     assert_consistent(shelf)
 
 
 def test_learning_a_name_joins_entries(shelf: Shelf) -> None:
     shelf.save_abstract(paper(pmid="7"), NONE)
     full = save(shelf, paper(doi="10.1/a"))
-    learnt = shelf.learn(full, Ids(doi="10.1/a", pmid="7"))
-    assert shelf.find(Ids(pmid="7")) == learnt
+    learnt = shelf.add_metadata(full, Ids(doi="10.1/a", pmid="7"))
+    assert shelf.find_text(Ids(pmid="7")) == learnt
     assert texts(shelf) == ["10.1_a.txt"]
-    assert shelf.learn(learnt, Ids(pmid="7")) == learnt
+    assert shelf.add_metadata(learnt, Ids(pmid="7")) == learnt
     with pytest.raises(BadRequest, match="another paper"):
-        shelf.learn(learnt, Ids(pmid="8"))
+        shelf.add_metadata(learnt, Ids(pmid="8"))
     assert_consistent(shelf)
 
 
@@ -166,11 +166,11 @@ def test_papers_that_contradict_each_other_stay_two(shelf: Shelf) -> None:
     one = save(shelf, paper(doi="10.1/a", pmid="1"))
     two = save(shelf, paper(doi="10.1/a", pmid="2"))
     assert one.path != two.path
-    assert shelf.find(Ids(pmid="1")) == one
-    assert shelf.find(Ids(pmid="2")) == two
-    assert shelf.find(Ids(doi="10.1/a")) == two  # a shared name goes with the newest
-    assert shelf.find(Ids(doi="10.1/a", pmid="1")) == one
-    assert shelf.find(Ids(doi="10.1/a", pmid="3")) is None
+    assert shelf.find_text(Ids(pmid="1")) == one
+    assert shelf.find_text(Ids(pmid="2")) == two
+    assert shelf.find_text(Ids(doi="10.1/a")) == two  # a shared name goes with the newest
+    assert shelf.find_text(Ids(doi="10.1/a", pmid="1")) == one
+    assert shelf.find_text(Ids(doi="10.1/a", pmid="3")) is None
     assert_consistent(shelf)
 
 
@@ -179,8 +179,8 @@ def test_two_dois_that_share_a_file_name_do_not(shelf: Shelf) -> None:
     saved = [save(shelf, paper(doi=doi), f"text of {doi}") for doi in dois]
     assert len(set(texts(shelf))) == 3
     for doi, stored in zip(dois, saved, strict=True):
-        assert shelf.find(Ids(doi=doi)) == stored
-        assert body_of(shelf.read_text(stored)) == f"text of {doi}\n"
+        assert shelf.find_text(Ids(doi=doi)) == stored
+        assert get_body(shelf.read_text(stored)) == f"text of {doi}\n"
     assert_consistent(shelf)
 
 
@@ -189,7 +189,7 @@ def test_a_name_that_looks_like_an_abstract_says_nothing_about_the_kind(shelf: S
     assert stored.kind == "full_text"
     shelf.save_abstract(paper(doi="10.1000/a"), NONE)
     assert len(texts(shelf)) == 2
-    assert shelf.find(Ids(doi="10.1000/a_abstract")) == stored
+    assert shelf.find_text(Ids(doi="10.1000/a_abstract")) == stored
     assert_consistent(shelf)
 
 
@@ -198,22 +198,22 @@ def test_a_renewed_failed_try_starts_the_time_until_the_next_anew(shelf: Shelf) 
     renewed = shelf.save_abstract(paper(pmid="7"), [Attempt("pmc", "not_offered")])
     assert renewed.saved_at >= old.saved_at
     assert renewed.attempts[0].source == "pmc"
-    assert shelf.find(Ids(pmid="7")) == renewed
+    assert shelf.find_text(Ids(pmid="7")) == renewed
     assert_consistent(shelf)
 
 
 def test_raw_bytes_are_kept_untouched(shelf: Shelf) -> None:
     about = paper(pmid="7")
     body = b"\x00\xff<article/>\r\n"
-    stored = shelf.save(about, document(), fetched(body), source="PMC", attempts=NONE)
-    assert shelf.raw(stored).fetched.body == body
+    stored = shelf.save_full_text(about, document(), fetched(body), source="PMC", attempts=NONE)
+    assert shelf.read_raw_answer(stored).fetched.body == body
     pdf = fetched(b"%PDF", media="pdf")
-    stored = shelf.save(about, document(), pdf, source="DOI", attempts=NONE)
-    assert shelf.raw(stored).fetched.body == b"%PDF"
-    assert shelf.raw(stored).fetched.media == "pdf"
+    stored = shelf.save_full_text(about, document(), pdf, source="DOI", attempts=NONE)
+    assert shelf.read_raw_answer(stored).fetched.body == b"%PDF"
+    assert shelf.read_raw_answer(stored).fetched.media == "pdf"
     kept = [path.name for path in (shelf.folder / ".papershelf/raw").iterdir()]
     assert kept == ["pmid_7.pdf.gz"]
-    assert shelf.raw(shelf.save_abstract(paper(pmid="8"), NONE)) is None
+    assert shelf.read_raw_answer(shelf.save_abstract(paper(pmid="8"), NONE)) is None
 
 
 @pytest.mark.parametrize("media", get_args(Media))
@@ -221,16 +221,18 @@ def test_bytes_of_any_kind_leave_when_they_are_replaced_and_no_rebuild_brings_th
     shelf: Shelf, media: Media
 ) -> None:
     about, raw = paper(pmid="7"), shelf.folder / ".papershelf/raw"
-    shelf.save(about, document(), fetched(b"old", media=media), source="DOI", attempts=NONE)
+    shelf.save_full_text(
+        about, document(), fetched(b"old", media=media), source="DOI", attempts=NONE
+    )
     other: Media = "pdf" if media == "jats" else "jats"
     new = fetched(b"new", media=other)
-    stored = shelf.save(about, document(), new, source="DOI", attempts=NONE)
+    stored = shelf.save_full_text(about, document(), new, source="DOI", attempts=NONE)
     for _ in range(2):
         assert [path.name for path in raw.iterdir()] == [f"pmid_7.{other}.gz"]
-        kept = shelf.raw(stored)
+        kept = shelf.read_raw_answer(stored)
         assert kept
         assert kept.fetched.body == b"new"
-        shelf.rebuild()
+        shelf.rebuild_catalogue()
 
 
 def test_every_kind_of_file_has_a_reader_and_every_verdict_a_meaning() -> None:
@@ -243,7 +245,7 @@ def test_a_retraction_stated_by_the_text_is_the_first_line(shelf: Shelf) -> None
     assert shelf.read_text(stored).startswith("RETRACTED:")
     assert stored.paper.retracted
     assert index(shelf.folder)[0]["retracted"] == "True"
-    assert shelf.counts()["retracted"] == 1
+    assert shelf.count_papers()["retracted"] == 1
 
 
 def test_a_retraction_learnt_later_is_written_into_the_file(shelf: Shelf) -> None:
@@ -252,7 +254,7 @@ def test_a_retraction_learnt_later_is_written_into_the_file(shelf: Shelf) -> Non
     stored = shelf.save_abstract(about, NONE)
     assert stored.kind == "full_text"
     assert shelf.read_text(stored).startswith("RETRACTED:")
-    assert body_of(shelf.read_text(stored)) == "the text\n"
+    assert get_body(shelf.read_text(stored)) == "the text\n"
     assert_consistent(shelf)
 
 
@@ -264,7 +266,7 @@ def test_a_retraction_once_known_survives_a_source_that_does_not_know(shelf: She
     stored = save(shelf, later)
     assert stored.paper.notices == (retraction, comment)
     assert shelf.read_text(stored).startswith("RETRACTED:")
-    assert shelf.learn(stored, later) == stored
+    assert shelf.add_metadata(stored, later) == stored
     assert_consistent(shelf)
 
 
@@ -295,15 +297,17 @@ def test_a_retraction_learnt_about_a_stored_paper_is_written_into_the_file(
 ) -> None:
     about = paper(pmid="7")
     stored = save(shelf, about) if kind == "full_text" else shelf.save_abstract(about, NONE)
-    body = body_of(shelf.read_text(stored))
+    body = get_body(shelf.read_text(stored))
     types = ("Retracted Publication",)
-    learnt = shelf.learn(stored, replace(paper(pmid="7", doi="10.1/a"), publication_types=types))
+    learnt = shelf.add_metadata(
+        stored, replace(paper(pmid="7", doi="10.1/a"), publication_types=types)
+    )
     text = shelf.read_text(learnt)
     assert text.startswith("RETRACTED:")
     assert "- DOI: 10.1/a\n" in text
-    assert body_of(text) == body
-    assert shelf.find(Ids(doi="10.1/a")) == learnt
-    assert shelf.counts()["retracted"] == 1
+    assert get_body(text) == body
+    assert shelf.find_text(Ids(doi="10.1/a")) == learnt
+    assert shelf.count_papers()["retracted"] == 1
     assert_consistent(shelf)
 
 
@@ -312,9 +316,9 @@ def test_a_retraction_learnt_leaves_the_file_of_somebody_else_alone(shelf: Shelf
     path = shelf.folder / "pmid_7.txt"
     path.write_text("Title: On cells\nPMID: 7\n\n" + "The text of it. " * 60, encoding="utf-8")
     before = path.read_bytes()
-    found = shelf.find(Ids(pmid="7"))
+    found = shelf.find_text(Ids(pmid="7"))
     assert found is not None
-    learnt = shelf.learn(found, replace(paper(pmid="7"), notices=(Notice("retraction"),)))
+    learnt = shelf.add_metadata(found, replace(paper(pmid="7"), notices=(Notice("retraction"),)))
     assert learnt.paper.retracted
     assert path.read_bytes() == before
 
@@ -323,24 +327,24 @@ def test_what_a_hand_wrote_stays_when_a_retraction_is_learnt(shelf: Shelf) -> No
     stored = save(shelf, paper(pmid="7"), "the text")
     path = Path(stored.path)
     path.write_text(path.read_text(encoding="utf-8") + "and my notes\n", encoding="utf-8")
-    learnt = shelf.learn(stored, replace(paper(pmid="7"), notices=(Notice("retraction"),)))
+    learnt = shelf.add_metadata(stored, replace(paper(pmid="7"), notices=(Notice("retraction"),)))
     text = shelf.read_text(learnt)
     assert text.startswith("RETRACTED:")
-    assert body_of(text) == "the text\nand my notes\n"
-    kept = shelf.raw(learnt)
+    assert get_body(text) == "the text\nand my notes\n"
+    kept = shelf.read_raw_answer(learnt)
     assert kept is not None
     assert not kept.ours
 
 
 def test_what_reading_the_bytes_again_takes_is_kept(shelf: Shelf) -> None:
     sent = fetched(b"<p>", charset="iso-8859-7", media="html", ids=Ids(pmcid="PMC3"))
-    stored = shelf.save(paper(pmid="7"), document(), sent, source="PMC", attempts=NONE)
-    kept = shelf.raw(stored)
+    stored = shelf.save_full_text(paper(pmid="7"), document(), sent, source="PMC", attempts=NONE)
+    kept = shelf.read_raw_answer(stored)
     assert kept is not None
     assert kept.ours
     assert kept.fetched == replace(sent, license="")
-    shelf.rebuild()
-    assert shelf.raw(stored) == kept
+    shelf.rebuild_catalogue()
+    assert shelf.read_raw_answer(stored) == kept
 
 
 def test_halves_of_surrogate_pairs_are_survived_everywhere(shelf: Shelf) -> None:
@@ -356,16 +360,16 @@ def test_halves_of_surrogate_pairs_are_survived_everywhere(shelf: Shelf) -> None
     )
     tried = [Attempt("pmc", "not_offered", odd, odd)]
     sent = fetched(license=odd, url=odd)
-    stored = shelf.save(about, document(odd * 9), sent, source="PMC", attempts=tried)
+    stored = shelf.save_full_text(about, document(odd * 9), sent, source="PMC", attempts=tried)
     assert stored.paper.journal == "x\ufffdy"
     shelf.save_abstract(replace(about, ids=Ids(pmid="8")), tried)
-    assert shelf.learn(stored, replace(about, ids=Ids(pmid="7"), volume=odd)).paper.volume
-    assert shelf.find(Ids(doi=f"10.1/{odd}")) is None
-    assert shelf.find(Ids(doi="10.1/\udce9")) is None
+    assert shelf.add_metadata(stored, replace(about, ids=Ids(pmid="7"), volume=odd)).paper.volume
+    assert shelf.find_text(Ids(doi=f"10.1/{odd}")) is None
+    assert shelf.find_text(Ids(doi="10.1/\udce9")) is None
     assert shelf.find_by_file(f"{odd}.txt") is None
-    assert shelf.list(text=odd)[0] == shelf.list(journal="x\ufffdy")[0] == 2
-    assert shelf.list(journal=odd)[0] == 2
-    assert shelf.quarantine(Ids(doi=f"10.1/{odd}"), sent, "captcha", odd).is_file()
+    assert shelf.list_papers(text=odd)[0] == shelf.list_papers(journal="x\ufffdy")[0] == 2
+    assert shelf.list_papers(journal=odd)[0] == 2
+    assert shelf.quarantine_content(Ids(doi=f"10.1/{odd}"), sent, "captcha", odd).is_file()
     with pytest.raises(BadRequest, match="usable"):
         shelf.copy_to(stored, "\udce9.txt")
     assert_consistent(shelf)
@@ -377,7 +381,9 @@ def test_the_private_folder_is_private(shelf: Shelf) -> None:
 
 
 def test_rejected_content_is_kept_with_the_reason(shelf: Shelf) -> None:
-    path = shelf.quarantine(Ids(doi="10.1/a"), fetched(b"captcha!"), "captcha", "a robot check")
+    path = shelf.quarantine_content(
+        Ids(doi="10.1/a"), fetched(b"captcha!"), "captcha", "a robot check"
+    )
     assert path.parent == shelf.folder / ".papershelf" / "quarantine"
     assert path.name.startswith("10.1_a-captcha-")
     assert gzip.decompress(path.read_bytes()) == b"captcha!"
@@ -385,8 +391,8 @@ def test_rejected_content_is_kept_with_the_reason(shelf: Shelf) -> None:
         path.with_name(path.name.replace(".jats.gz", ".json")).read_text(encoding="utf-8")
     )
     assert (why["reason"], why["url"]) == ("a robot check", "https://example.org/a.xml")
-    assert shelf.find(Ids(doi="10.1/a")) is None
-    assert shelf.counts()["quarantined"] == 1
+    assert shelf.find_text(Ids(doi="10.1/a")) is None
+    assert shelf.count_papers()["quarantined"] == 1
 
 
 def test_the_quarantine_does_not_grow_without_end(
@@ -394,7 +400,8 @@ def test_the_quarantine_does_not_grow_without_end(
 ) -> None:
     monkeypatch.setattr("utils.shelf.quarantine.MOST", 3)
     kept = [
-        shelf.quarantine(Ids(pmid="7"), fetched(str(n).encode()), "stub", "short") for n in range(6)
+        shelf.quarantine_content(Ids(pmid="7"), fetched(str(n).encode()), "stub", "short")
+        for n in range(6)
     ]
     left = sorted((shelf.folder / ".papershelf/quarantine").iterdir())
     assert len(left) == 6  # three answers, three reasons
@@ -411,10 +418,12 @@ def test_the_quarantine_does_not_fill_the_disk(
     kept = []
     for n in range(4):
         sent = fetched(noise.randbytes(10_000))
-        kept.append(shelf.quarantine(Ids(pmid="7"), sent, "stub", "short"))
+        kept.append(shelf.quarantine_content(Ids(pmid="7"), sent, "stub", "short"))
         os.utime(kept[-1], (n, n))
     assert sorted(folder.glob("*.gz")) == sorted(kept[-2:])
-    large = shelf.quarantine(Ids(pmid="7"), fetched(noise.randbytes(30_000)), "stub", "short")
+    large = shelf.quarantine_content(
+        Ids(pmid="7"), fetched(noise.randbytes(30_000)), "stub", "short"
+    )
     assert list(folder.glob("*.gz")) == [large]  # the newest is there to be looked at
     assert len(list(folder.iterdir())) == 2
 
@@ -425,7 +434,7 @@ def test_listing_finds_words_kinds_years_and_journals(shelf: Shelf) -> None:
     shelf.save_abstract(replace(paper(pmid="3"), abstract="Zebrafish fins", published=""), NONE)
 
     def pmids(**wanted: str) -> list[str]:
-        total, found = shelf.list(**wanted)  # type: ignore[arg-type]
+        total, found = shelf.list_papers(**wanted)  # type: ignore[arg-type]
         assert total == len(found)
         return sorted(stored.paper.ids.pmid for stored in found)
 
@@ -440,32 +449,32 @@ def test_listing_finds_words_kinds_years_and_journals(shelf: Shelf) -> None:
     assert pmids(journal="100%_X") == ["2"]
     assert pmids(journal="_") == ["2"]
     with pytest.raises(BadRequest, match="kind"):
-        shelf.list(kind="book")
+        shelf.list_papers(kind="book")
     with pytest.raises(BadRequest, match="year"):
-        shelf.list(min_date="99")
+        shelf.list_papers(min_date="99")
 
 
 def test_listing_without_fts5_finds_the_same(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("utils.shelf.catalogue.WORDS", "CREATE VIRTUAL TABLE words USING fts9 (x)")
     save(shelf, replace(paper(pmid="1"), title="Zebrafish hearts"))
     save(shelf, replace(paper(pmid="2"), title="Mouse hearts"))
-    assert [s.paper.ids.pmid for s in shelf.list(text="zebrafish hearts")[1]] == ["1"]
-    assert shelf.list(text="100%")[0] == 0
-    shelf.rebuild()
-    assert shelf.list(text="hearts")[0] == 2
+    assert [s.paper.ids.pmid for s in shelf.list_papers(text="zebrafish hearts")[1]] == ["1"]
+    assert shelf.list_papers(text="100%")[0] == 0
+    shelf.rebuild_catalogue()
+    assert shelf.list_papers(text="hearts")[0] == 2
 
 
 def test_words_of_a_changed_title_are_found_and_the_old_ones_not(shelf: Shelf) -> None:
     save(shelf, replace(paper(pmid="1"), title="Zebrafish"))
     save(shelf, replace(paper(pmid="1"), title="Mouse"))
-    assert shelf.list(text="zebrafish")[0] == 0
-    assert shelf.list(text="mouse")[0] == 1
+    assert shelf.list_papers(text="zebrafish")[0] == 0
+    assert shelf.list_papers(text="mouse")[0] == 1
 
 
 def test_listing_comes_in_pages_newest_first(shelf: Shelf) -> None:
     for number in range(1, 6):
         save(shelf, paper(pmid=str(number)))
-    pages = [shelf.list(start=start, max_results=2) for start in (0, 2, 4, 6)]
+    pages = [shelf.list_papers(start=start, max_results=2) for start in (0, 2, 4, 6)]
     assert [total for total, _ in pages] == [5, 5, 5, 5]
     assert [s.paper.ids.pmid for _, page in pages for s in page] == ["5", "4", "3", "2", "1"]
 
@@ -480,7 +489,7 @@ def test_a_rebuild_restores_the_catalogue_to_the_letter(shelf: Shelf) -> None:
     shelf.close()
     for path in (shelf.folder / ".papershelf").glob("catalogue.db*"):
         path.unlink()
-    report = shelf.rebuild()
+    report = shelf.rebuild_catalogue()
     assert dump(shelf) == before
     assert (report.full_text, report.abstracts, report.adopted) == (4, 1, 0)
 
@@ -490,8 +499,8 @@ def test_a_rebuild_without_records_reads_the_headers(shelf: Shelf) -> None:
     shelf.save_abstract(paper(pmid="3"), NONE)
     for path in (shelf.folder / ".papershelf/records").iterdir():
         path.unlink()
-    shelf.rebuild()
-    found = shelf.find(Ids(pmid="1"))
+    shelf.rebuild_catalogue()
+    found = shelf.find_text(Ids(pmid="1"))
     assert found is not None
     assert (found.kind, found.source, found.via, found.license) == (
         "full_text",
@@ -502,7 +511,7 @@ def test_a_rebuild_without_records_reads_the_headers(shelf: Shelf) -> None:
     assert (found.sha256, found.saved_at) == (saved.sha256, saved.saved_at)
     assert (found.paper.title, found.paper.year) == ("On cells", "2013")
     assert found.paper.author_names == "Jane A Doe, The Cell Group"
-    abstract = shelf.find(Ids(pmid="3"))
+    abstract = shelf.find_text(Ids(pmid="3"))
     assert abstract is not None
     assert (abstract.kind, abstract.paper.abstract) == ("abstract", "Cells were counted.")
 
@@ -515,11 +524,11 @@ def test_a_rebuild_leaves_records_that_stay_the_same_in_place(shelf: Shelf) -> N
     before = [path.stat().st_ino for path in records]
     text = records[1].read_text(encoding="utf-8").replace("Cells were", "Cells are")
     records[1].write_text(text, encoding="utf-8")
-    shelf.rebuild()
+    shelf.rebuild_catalogue()
     assert [path.stat().st_ino for path in records] == before
     for path in (shelf.folder / ".papershelf").glob("catalogue.db*"):
         path.unlink()
-    changed = shelf.find(Ids(pmid="3"))
+    changed = shelf.find_text(Ids(pmid="3"))
     assert changed is not None
     assert changed.paper.abstract == "Cells are counted."
     assert [path.stat().st_ino for path in records] == before
@@ -529,7 +538,7 @@ def test_a_deleted_catalogue_comes_back_by_itself(shelf: Shelf) -> None:
     saved = save(shelf, paper(doi="10.1/a", pmid="1"))
     for path in (shelf.folder / ".papershelf").glob("catalogue.db*"):
         path.unlink()
-    assert shelf.find(Ids(pmid="1")) == saved  # also while the shelf is open
+    assert shelf.find_text(Ids(pmid="1")) == saved  # also while the shelf is open
     assert_consistent(shelf)
 
 
@@ -545,7 +554,7 @@ def test_a_damaged_catalogue_is_set_aside_and_made_anew(
         path.write_bytes(b"no database at all" * 500)
     else:
         path.write_bytes(data[:4096] + b"\xa5" * (len(data) - 4096))
-    assert [shelf.find(stored.paper.ids) for stored in saved] == saved
+    assert [shelf.find_text(stored.paper.ids) for stored in saved] == saved
     assert "damaged" in caplog.text
     assert list(path.parent.glob("catalogue.db.damaged-*"))
     assert_consistent(shelf)
@@ -555,6 +564,6 @@ def test_the_folder_may_move(shelf: Shelf, tmp_path: Path) -> None:
     save(shelf, paper(pmid="1"))
     shelf.close()
     shelf.folder.rename(tmp_path / "elsewhere")
-    found = Shelf(tmp_path / "elsewhere").find(Ids(pmid="1"))
+    found = Shelf(tmp_path / "elsewhere").find_text(Ids(pmid="1"))
     assert found is not None
     assert found.path == str(tmp_path / "elsewhere" / "pmid_1.txt")

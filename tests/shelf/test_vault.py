@@ -11,7 +11,7 @@ from tests.shelf.papers import BODY, document, dump, fetched, index, paper, save
 from utils.errors import StoreFailed
 from utils.model.identifiers import Ids
 from utils.model.paper import Notice, Paper
-from utils.shelf import Shelf, body_of
+from utils.shelf import Shelf, get_body
 from utils.shelf.conversion import ADDED, EDITED, FOREIGN, TAKEN
 from utils.system import bodies, safe_files
 
@@ -45,9 +45,9 @@ def front_matter(path: Path) -> dict[str, object]:
 
 def convert_all(shelf: Shelf, form: str) -> dict[str, str]:
     """Convert every text; return why texts kept their form."""
-    files = shelf.verdicts.files("full_text", "abstract", "record", "rejected")
-    told = {file: shelf.convert(file, form) for file in files if not file.endswith(form)}  # type: ignore[arg-type]
-    for file in shelf.verdicts.files("full_text", "abstract", "record", "rejected"):
+    files = shelf.verdicts.list_files("full_text", "abstract", "record", "rejected")
+    told = {file: shelf.convert_text(file, form) for file in files if not file.endswith(form)}  # type: ignore[arg-type]
+    for file in shelf.verdicts.list_files("full_text", "abstract", "record", "rejected"):
         shelf.refresh_note(file)
     return {file: reason for file, reason in told.items() if reason}
 
@@ -65,7 +65,7 @@ def test_a_note_reads_as_the_text_file_would(vault: Shelf, shelf: Shelf) -> None
 def test_text_files_are_as_they_were(shelf: Shelf) -> None:
     text = Path(save(shelf, CITED).path).read_text(encoding="utf-8")
     assert text.startswith("- Title: On cells\n- Authors: ")
-    assert body_of(text) == BODY.strip("\n") + "\n"
+    assert get_body(text) == BODY.strip("\n") + "\n"
 
 
 def test_an_abstract_becomes_a_note_and_gives_way_to_the_full_text(vault: Shelf) -> None:
@@ -79,7 +79,7 @@ def test_an_abstract_becomes_a_note_and_gives_way_to_the_full_text(vault: Shelf)
 def test_many_abstracts_are_filed_as_notes(vault: Shelf) -> None:
     vault.save_abstracts([paper(pmid=str(number)) for number in range(1, 5)])
     assert names(vault) == [f"pmid_{number}_abstract.md" for number in range(1, 5)]
-    assert {stored.kind for stored in vault.list()[1]} == {"abstract"}
+    assert {stored.kind for stored in vault.list_papers()[1]} == {"abstract"}
 
 
 def test_a_paper_keeps_the_form_of_its_file(shelf: Shelf, tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_a_lost_catalogue_is_made_again_from_notes(vault: Shelf) -> None:
     vault.close()
     (vault.folder / ".papershelf/catalogue.db").unlink()
     with Shelf(vault.folder) as again:
-        assert again.counts()["full_text"] == 1
+        assert again.count_papers()["full_text"] == 1
         assert dump(again)["names"] == before["names"]
 
 
@@ -117,9 +117,9 @@ def test_notes_without_records_are_adopted_and_a_persons_own_are_left_alone(vaul
     for part in ("catalogue.db", "records/10.1000_cited.json"):
         (vault.folder / ".papershelf" / part).unlink()
     with Shelf(vault.folder) as again:
-        report = again.rebuild()
+        report = again.rebuild_catalogue()
         assert (report.full_text, report.adopted, report.ignored) == (1, 0, ())
-        found = again.find(Ids(pmid="5"))
+        found = again.find_text(Ids(pmid="5"))
         assert found is not None
         assert found.path == stored.path
         assert (found.via, found.verdict) == ("pmc_cloud", "full_text")
@@ -130,10 +130,10 @@ def test_tags_and_notes_of_a_person_change_nothing_for_programs(vault: Shelf) ->
     path = Path(stored.path)
     edited = path.read_text(encoding="utf-8").replace("tags:\n", "status: read\ntags:\n  - moss\n")
     path.write_text(edited + "\nMy own thoughts.\n", encoding="utf-8")
-    found = vault.find(Ids(pmid="5"))
+    found = vault.find_text(Ids(pmid="5"))
     assert found is not None
     assert (found.sha256, found.evidence) == (stored.sha256, stored.evidence)
-    retracted = vault.learn(found, replace(CITED, notices=(Notice("retraction", pmid="9"),)))
+    retracted = vault.add_metadata(found, replace(CITED, notices=(Notice("retraction", pmid="9"),)))
     assert front_matter(path)["retracted"] is True
     assert front_matter(path)["status"] == "read"
     assert "moss" in front_matter(path)["tags"]  # type: ignore[operator]
@@ -146,10 +146,10 @@ def test_front_matter_that_a_person_broke_costs_neither_text_nor_words(vault: Sh
     path = Path(stored.path)
     broken = path.read_text(encoding="utf-8").replace("kind:", "mine: [unclosed\nkind:")
     path.write_text(broken, encoding="utf-8")
-    found = vault.find(Ids(pmid="5"))
+    found = vault.find_text(Ids(pmid="5"))
     assert found is not None
     assert (found.kind, vault.read_text(found)) == ("full_text", vault.read_text(stored))
-    assert vault.counts()["quarantined"] == 0
+    assert vault.count_papers()["quarantined"] == 0
 
 
 def test_a_text_changed_in_the_note_is_a_text_edited_by_hand(vault: Shelf) -> None:
@@ -157,7 +157,7 @@ def test_a_text_changed_in_the_note_is_a_text_edited_by_hand(vault: Shelf) -> No
     path = Path(stored.path)
     edited = path.read_text(encoding="utf-8").replace("On cells\n\n## M", "On cells!\n\n## M")
     path.write_text(edited, encoding="utf-8")
-    found = vault.find(Ids(pmid="5"))
+    found = vault.find_text(Ids(pmid="5"))
     assert found is not None
     assert found.sha256 != stored.sha256
     assert "# On cells!" in vault.read_text(found)
@@ -168,7 +168,7 @@ def test_a_note_that_was_cut_is_made_again(vault: Shelf) -> None:
     path = Path(stored.path)
     whole = path.read_bytes()
     path.write_bytes(whole[: whole.index(b"counted")])
-    found = vault.find(Ids(pmid="5"))
+    found = vault.find_text(Ids(pmid="5"))
     assert found is not None
     assert path.read_bytes() == whole
 
@@ -191,7 +191,7 @@ def test_notes_link_to_the_papers_on_the_shelf_that_they_cite(vault: Shelf) -> N
     assert links.strip().splitlines()[0] == "- [[10.1000_cited|Doe 2013: On cells]]"
     assert "elsewhere" not in links
     assert vault.refresh_note("10.1000_cites.md") is False
-    found = vault.find(Ids(pmid="6"))
+    found = vault.find_text(Ids(pmid="6"))
     assert found is not None
     assert found.sha256 == citing.sha256  # links are not part of the text
 
@@ -209,7 +209,7 @@ def test_the_pdf_next_to_a_note_is_linked(vault: Shelf) -> None:
     Path(stored.path).with_suffix(".pdf").write_bytes(b"%PDF-1.4")
     assert vault.refresh_note("10.1000_cited.md") is True
     assert front_matter(Path(stored.path))["pdf"] == "[[10.1000_cited.pdf]]"
-    total, [listed] = vault.list(has_pdf=True)
+    total, [listed] = vault.list_papers(has_pdf=True)
     assert (total, listed.path) == (1, stored.path)
 
 
@@ -230,16 +230,16 @@ def fill(shelf: Shelf) -> None:
 def test_there_and_back_gives_the_same_bytes(shelf: Shelf) -> None:
     fill(shelf)
     before, entries = every_byte(shelf), dump(shelf)
-    raw = shelf.raw(shelf.find(Ids(pmid="5")))  # type: ignore[arg-type]
+    raw = shelf.read_raw_answer(shelf.find_text(Ids(pmid="5")))  # type: ignore[arg-type]
     assert convert_all(shelf, "md") == {}
     assert [Path(name).suffix for name in names(shelf)] == [".md"] * 4
     assert "[[10.1000_cited|" in (shelf.folder / "10.1000_cites.md").read_text(encoding="utf-8")
     assert {row["file"] for row in index(shelf.folder)} == set(names(shelf))
     checksums = {row["sha256"] for row in index(shelf.folder)}
-    assert checksums == {stored.sha256 for stored in shelf.list()[1]}
-    found = shelf.find(Ids(pmid="5"))
+    assert checksums == {stored.sha256 for stored in shelf.list_papers()[1]}
+    found = shelf.find_text(Ids(pmid="5"))
     assert found is not None
-    assert shelf.raw(found) == raw
+    assert shelf.read_raw_answer(found) == raw
     assert convert_all(shelf, "txt") == {}
     assert every_byte(shelf) == before
     again = dump(shelf)
@@ -256,9 +256,9 @@ def test_pdfs_and_figures_stay_with_a_converted_text(shelf: Shelf) -> None:
     figures.mkdir()
     (figures / "a.png").write_bytes(b"png")
     convert_all(shelf, "md")
-    found = shelf.find(Ids(pmid="5"))
+    found = shelf.find_text(Ids(pmid="5"))
     assert found is not None
-    kept = shelf.pdfs.find(found)
+    kept = shelf.pdfs.find_pdf(found)
     assert kept is not None
     assert kept.path.read_bytes() == b"%PDF-1.4"
     assert (figures / "a.png").is_file()
@@ -270,7 +270,7 @@ def test_what_would_not_come_back_keeps_its_form_and_says_why(shelf: Shelf) -> N
     header = edited.read_text(encoding="utf-8").replace("- Journal", "- Mine: x\n- Journal")
     edited.write_text(header, encoding="utf-8")
     (shelf.folder / "pmid_9.txt").write_text(BODY.replace("cells", "moss"), encoding="utf-8")
-    shelf.rebuild()
+    shelf.rebuild_catalogue()
     taken = Path(save(shelf, CITES).path)
     taken.with_suffix(".md").write_text("My own thoughts.", encoding="utf-8")
     before = every_byte(shelf)
@@ -293,7 +293,7 @@ def test_a_note_with_a_persons_words_is_not_turned_into_a_text_file(vault: Shelf
 def test_a_dry_run_writes_nothing(shelf: Shelf) -> None:
     fill(shelf)
     before = every_byte(shelf)
-    assert shelf.convert("10.1000_cited.txt", "md", dry_run=True) == ""
+    assert shelf.convert_text("10.1000_cited.txt", "md", dry_run=True) == ""
     assert (every_byte(shelf), len(names(shelf))) == (before, 4)
 
 
@@ -312,11 +312,11 @@ def test_a_full_disk_stops_a_conversion_and_loses_nothing(
     with monkeypatch.context() as full:
         full.setattr(safe_files, "write_file", refuse)
         with pytest.raises(StoreFailed):
-            shelf.convert("10.1000_cited.txt", "md")
+            shelf.convert_text("10.1000_cited.txt", "md")
     assert every_byte(shelf) == before
-    found = shelf.find(Ids(pmid="5"))
+    found = shelf.find_text(Ids(pmid="5"))
     assert found is not None
-    assert shelf.raw(found) is not None
+    assert shelf.read_raw_answer(found) is not None
     assert convert_all(shelf, "md") == {}
 
 
@@ -326,11 +326,11 @@ def test_a_note_exchanged_for_a_text_file_by_hand_keeps_its_record(shelf: Shelf)
     convert_all(shelf, "md")
     path.with_suffix(".md").unlink()
     path.write_bytes(text)
-    shelf.rebuild()
-    found = shelf.find(Ids(pmid="5"))
+    shelf.rebuild_catalogue()
+    found = shelf.find_text(Ids(pmid="5"))
     assert found is not None
     assert (found.path, found.via) == (str(path), "pmc_cloud")
-    assert shelf.raw(found) is not None
+    assert shelf.read_raw_answer(found) is not None
 
 
 # -- PDFs of parts ---------------------------------------------------------------------------
@@ -342,20 +342,20 @@ def test_the_pdf_of_a_part_is_set_aside_when_a_whole_text_replaces_it(
 ) -> None:
     part, whole = b"%PDF-1.4 first page", b"%PDF-1.4 whole"
     with Shelf(tmp_path / "shelf", keep_pdfs=True) as shelf:
-        old = shelf.save(
+        old = shelf.save_full_text(
             *(CITED, document(verdict="partial"), fetched(part, media="pdf")),
             source="DOI",
             attempts=(),
         )
         pdf = Path(old.path).with_suffix(".pdf")
         assert pdf.read_bytes() == part
-        new = shelf.save(
+        new = shelf.save_full_text(
             *(CITED, document(), fetched(whole, media=media)), source="DOI", attempts=()
         )
         assert (new.path, new.verdict) == (old.path, "full_text")
         assert (pdf.read_bytes() if pdf.exists() else None) == (whole if media == "pdf" else None)
         quarantined = shelf.folder / ".papershelf" / "quarantine"
-        assert shelf.counts()["quarantined"] == 1
+        assert shelf.count_papers()["quarantined"] == 1
         assert any(
             b"first page" in bodies.unpack_body(path.read_bytes())
             for path in quarantined.rglob("*.pdf*")
@@ -365,10 +365,12 @@ def test_the_pdf_of_a_part_is_set_aside_when_a_whole_text_replaces_it(
 def test_a_persons_own_pdf_stays_when_a_whole_text_replaces_a_part(tmp_path: Path) -> None:
     with Shelf(tmp_path / "shelf", keep_pdfs=True) as shelf:
         got = fetched(b"%PDF-1.4 first page", media="pdf")
-        old = shelf.save(CITED, document(verdict="partial"), got, source="DOI", attempts=())
+        old = shelf.save_full_text(
+            CITED, document(verdict="partial"), got, source="DOI", attempts=()
+        )
         pdf = Path(old.path).with_suffix(".pdf")
         pdf.unlink()
         pdf.write_bytes(b"%PDF-1.4 mine")
         save(shelf, CITED)
         assert pdf.read_bytes() == b"%PDF-1.4 mine"
-        assert shelf.counts()["quarantined"] == 0
+        assert shelf.count_papers()["quarantined"] == 0

@@ -36,7 +36,7 @@ def die_in(folder: Path, monkeypatch: pytest.MonkeyPatch, at: int, do: Callable[
 
 
 def find(shelf: Shelf) -> StoredPaper:
-    found = shelf.find(Ids(pmid="7"))
+    found = shelf.find_text(Ids(pmid="7"))
     assert found is not None
     return found
 
@@ -57,16 +57,16 @@ def test_killed_at_each_step_of_a_conversion(
             stored = save(shelf, ABOUT) if kind == "full_text" else shelf.save_abstract(ABOUT, ())
             text = shelf.read_text(stored)
         file = Path(stored.path).name
-        status = die_in(folder, monkeypatch, at, lambda: Shelf(folder).convert(file, form))  # noqa: B023
+        status = die_in(folder, monkeypatch, at, lambda: Shelf(folder).convert_text(file, form))  # noqa: B023
         with Shelf(folder) as shelf:
             found = find(shelf)
             assert shelf.read_text(found) == text
-            assert (shelf.raw(found) is not None) == (kind == "full_text")
+            assert (shelf.read_raw_answer(found) is not None) == (kind == "full_text")
             if not found.path.endswith(form):
-                assert shelf.convert(Path(found.path).name, form) == ""
+                assert shelf.convert_text(Path(found.path).name, form) == ""
             assert_consistent(shelf)
             assert shelf.read_text(find(shelf)) == text
-            assert len(text_files(folder)) == shelf.counts()["papers"] == 2
+            assert len(text_files(folder)) == shelf.count_papers()["papers"] == 2
         if status == 0:
             assert at > 5  # the steps were really met
             return
@@ -82,11 +82,11 @@ def test_killed_at_each_step_of_a_pdf(
     for at in range(1, 60):
         folder = tmp_path / str(at)
         with Shelf(folder, form=form) as shelf:
-            stored = shelf.save(ABOUT, document(), got, source="PMC", attempts=())
+            stored = shelf.save_full_text(ABOUT, document(), got, source="PMC", attempts=())
 
         def keep(shelf: Shelf, stored: StoredPaper = stored) -> None:
             if linked:
-                shelf.keep_pdf(stored)
+                shelf.store_source_pdf(stored)
             else:
                 shelf.add_pdf(stored, fetched(PDF, media="pdf"))
 
@@ -94,7 +94,7 @@ def test_killed_at_each_step_of_a_pdf(
         with Shelf(folder) as shelf:
             pdf = Path(stored.path).with_suffix(".pdf")
             assert not pdf.exists() or pdf.read_bytes() == PDF
-            raw = shelf.raw(find(shelf))
+            raw = shelf.read_raw_answer(find(shelf))
             assert raw is not None
             assert raw.fetched.body == got.body
             keep(shelf)

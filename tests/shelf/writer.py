@@ -33,7 +33,7 @@ def main() -> None:
             shelf.save_abstract(about, ())
             for turn in range(2):
                 text = document(body(number, turn))
-                shelf.save(about, text, fetched(b"<x/>" * 500), source="PMC", attempts=())
+                shelf.save_full_text(about, text, fetched(b"<x/>" * 500), source="PMC", attempts=())
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ def test_the_whole_text_comes_by_its_route_under_its_terms(
     record = world.paper(branch)
     done = reader.download(Ids(doi=record.doi))
     assert (done.stored.kind, done.stored.via) == ("full_text", via)
-    assert reader.shelf.find(Ids(doi=record.doi)).version == version
+    assert reader.shelf.find_text(Ids(doi=record.doi)).version == version
     assert list(reader.shelf.folder.glob(f".papershelf/raw/*.{media}*"))
     text = Path(done.file_path).read_text(encoding="utf-8")
     assert record.plain_title in text

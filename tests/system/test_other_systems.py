@@ -20,7 +20,7 @@ from utils.curation.mcp_host_files import write_changes
 from utils.errors import BadRequest, StoreFailed
 from utils.model.identifiers import Ids
 from utils.shelf import Shelf
-from utils.shelf.paper_file import stem
+from utils.shelf.paper_file import build_stem
 from utils.system import safe_files
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,7 +41,7 @@ def shelf(tmp_path):
 )
 def test_a_name_that_some_system_refuses_is_refused_on_all(shelf, wanted):
     with pytest.raises(BadRequest):
-        shelf.confined(wanted)
+        shelf.resolve_copy_path(wanted)
 
 
 def skip_unless_encodable(*names):
@@ -54,13 +54,13 @@ def skip_unless_encodable(*names):
 
 def test_a_name_that_cannot_be_encoded_is_refused(shelf):
     with pytest.raises(BadRequest):
-        shelf.confined("half a pair \ud800.txt")
+        shelf.resolve_copy_path("half a pair \ud800.txt")
 
 
 @pytest.mark.parametrize("wanted", ["console.txt", "nullable.md", "a b.txt", "größe.txt", "x.y.md"])
 def test_an_ordinary_name_is_taken(shelf, wanted):
     skip_unless_encodable(wanted)
-    assert shelf.confined(wanted).name == wanted
+    assert shelf.resolve_copy_path(wanted).name == wanted
 
 
 @pytest.mark.parametrize("name", ["con", "nul", "com1", "lpt9"])
@@ -73,7 +73,7 @@ def test_reviews_and_exports_are_not_named_after_devices(name, tmp_path):
 
 
 def test_identifiers_that_differ_in_case_only_never_share_a_file():
-    one, other = stem(Ids(doi="10.1000/AbC")), stem(Ids(doi="10.1000/aBc"))
+    one, other = build_stem(Ids(doi="10.1000/AbC")), build_stem(Ids(doi="10.1000/aBc"))
     assert one == other == one.lower()  # a DOI ignores case: one paper, one file
 
 
@@ -132,7 +132,7 @@ def test_a_name_with_accents_is_found_however_it_is_spelled(shelf, stored, typed
     skip_unless_encodable(name, unicodedata.normalize(typed, name))
     (shelf.folder / name).write_bytes(Path(one.path).read_bytes())
     Path(one.path).unlink()
-    shelf.rebuild()
+    shelf.rebuild_catalogue()
     found = shelf.find_by_file(unicodedata.normalize(typed, "größe.txt"))
     assert found is not None
     assert found.paper.ids.pmid == "7"
@@ -197,7 +197,7 @@ def test_a_path_with_backslashes_is_a_file_and_never_a_query(typed):
 )
 def test_no_backslash_leads_out_of_the_shelf(shelf, wanted):
     with contextlib.suppress(BadRequest):
-        assert shelf.confined(wanted).resolve().is_relative_to(shelf.folder.resolve())
+        assert shelf.resolve_copy_path(wanted).resolve().is_relative_to(shelf.folder.resolve())
 
 
 def test_a_setting_with_backslashes_is_read_as_written(tmp_path, monkeypatch):

@@ -46,7 +46,9 @@ ROWS = [
 def filed(beside):
     """The rows of a harvest; the shelf has the text and the PDF of the first."""
     sent = fetched(pdf_bytes(1), media="pdf", via="unpaywall", license="CC BY")
-    stored = beside.shelf.save(MOSS, document(license="CC BY"), sent, source="DOI", attempts=())
+    stored = beside.shelf.save_full_text(
+        MOSS, document(license="CC BY"), sent, source="DOI", attempts=()
+    )
     return [replace(ROWS[0], file=Path(stored.path).name), *ROWS[1:]]
 
 

@@ -46,7 +46,7 @@ def _settings(folder: Path, internet: Internet) -> Settings:
 
 def repeat(harvest: Harvest, library: Library, internet: Internet) -> str:
     """Download a paper of the harvest once more; say how many requests that took."""
-    row = next((row for row in harvest.ledger.rows() if row.state == "full_text"), None)
+    row = next((row for row in harvest.ledger.read_outcomes() if row.state == "full_text"), None)
     if row is None:
         return ""
     before = internet.answered
@@ -59,7 +59,7 @@ def repeat(harvest: Harvest, library: Library, internet: Internet) -> str:
 
 def chart(harvest: Harvest) -> list[str]:
     """Return a line with a bar for each route that led to a text, and each reason for none."""
-    coverage = harvest.ledger.coverage()
+    coverage = harvest.ledger.count_coverage()
     sign = "█" if supports_unicode() else "#"
     counts = {_NAMES.get(via, via): number for via, number in coverage.sources.items()}
     for reason, number in coverage.reasons.items():

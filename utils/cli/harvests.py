@@ -374,7 +374,7 @@ def _show_plan(args: argparse.Namespace, library: Library) -> int:
         entries = [Entry(str(paper.ids), paper.ids) for paper in _read_lock_file(args.lock).papers]
         asked.lists[args.lock.name] = entries
     elif args.job:
-        rows = library.harvest(job_id=args.job).ledger.rows()
+        rows = library.harvest(job_id=args.job).ledger.read_outcomes()
         entries = [Entry(row.asked, row.paper.ids) for row in rows if row.state == "pending"]
         asked.lists[args.job] = entries
     else:
@@ -417,7 +417,7 @@ def _show_status(args: argparse.Namespace, library: Library) -> int:
         harvest.ledger.close()
     if not jobs:
         note(f"No harvest on this shelf yet: {command_line('harvest QUERY')}")
-    counts = library.shelf.counts()
+    counts = library.shelf.count_papers()
     note(f"on the shelf: {', '.join(f'{counts[kind]:,} {name}' for kind, name in KINDS.items())}")
     if stand_ins := _describe_unpublished(counts):
         note(f"  {stand_ins}")
@@ -438,7 +438,7 @@ def _write_report(args: argparse.Namespace, library: Library) -> int:
 
 
 def _to_job_row(job: Job, harvest: Harvest | None = None) -> dict[str, Any]:
-    state = job.get_status(running=bool(harvest and harvest.ledger.running()))
+    state = job.get_status(running=bool(harvest and harvest.ledger.is_running()))
     return {
         "job_id": job.job_id,
         "title": job.title,
@@ -463,7 +463,7 @@ def _print_harvest(harvest: Harvest, as_json: bool, **more: Any) -> None:
     """Print the status of a harvest: counts, reasons, and the report's path."""
     job = harvest.job()
     row = _to_job_row(job, harvest)
-    reasons = harvest.ledger.coverage().reasons
+    reasons = harvest.ledger.count_coverage().reasons
     page = harvest.folder / "report.html"
     if as_json:
         summary = {"reasons": reasons, "notes": list(job.notes)}
@@ -509,7 +509,7 @@ def _choose_exit_status(harvest: Harvest) -> int:
     if counts.full_text == counts.requested:
         return 0
     if counts.failed == counts.requested and all(
-        row.reason in _COULD_NOT_TELL for row in harvest.ledger.rows()
+        row.reason in _COULD_NOT_TELL for row in harvest.ledger.read_outcomes()
     ):
         return UNREACHABLE
     return NO_FULL_TEXT

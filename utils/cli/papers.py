@@ -279,7 +279,7 @@ def _list_papers(args: argparse.Namespace, library: Library) -> int:
     filters |= {"min_date": args.since[:4], "max_date": args.until[:4]}
     total, page = library.list_papers(**filters, start=args.start, max_results=args.limit)
     for stored in page:
-        pdf = library.shelf.pdfs.find(stored)
+        pdf = library.shelf.pdfs.find_pdf(stored)
         path = str(pdf.path) if pdf else ""
         if problem := library.shelf.pdfs.find_problem(stored):
             warn([f"The PDF of {stored.paper.ids}: {problem}"])
@@ -287,7 +287,7 @@ def _list_papers(args: argparse.Namespace, library: Library) -> int:
     note(f"{len(page)} of {total:,} papers")
     if total <= args.start and total:
         note(f"--start {args.start} lies beyond the end.")
-    if not total and not any(library.shelf.counts().values()):
+    if not total and not any(library.shelf.count_papers().values()):
         note(f"The shelf is empty. To fill it: {command_line('download ID')}")
     elif not total:
         warn(library.texts.emptied_by(**filters))

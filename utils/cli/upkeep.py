@@ -223,10 +223,10 @@ def _show_hosts(args: argparse.Namespace, settings: Settings) -> int:
 
 def remind_of_audit(library: Library) -> None:
     """Note once that an audit is due after an update of the judges."""
-    if due := library.shelf.verdicts.due():
-        from ..shelf.verdicts import describe_due
+    if due := library.shelf.verdicts.count_unjudged():
+        from ..shelf.verdicts import describe_unjudged
 
-        note(f"{describe_due(due)}: {command_line('shelf audit')}")
+        note(f"{describe_unjudged(due)}: {command_line('shelf audit')}")
 
 
 def describe_text(stored: StoredPaper) -> str:

@@ -21,7 +21,7 @@ from ..errors import NotFound, StoreFailed
 from ..model.passage import Filters
 from ..outline.blocks import find_anchor, find_body_start
 from ..outline.words import count_words
-from ..shelf import body_of
+from ..shelf import get_body
 from .differences import (
     Difference,
     NearestStretch,
@@ -193,7 +193,7 @@ def _to_pieces(near: NearestStretch, text: str, paper: str, file: str) -> tuple[
 
 def _hash_body(text: str, file: str) -> str:
     """Return the SHA-256 of a file's text without its header, or of a record's."""
-    body = body_of(text) if file else text
+    body = get_body(text) if file else text
     return hashlib.sha256(body.encode("utf-8", "replace")).hexdigest()
 
 

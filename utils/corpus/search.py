@@ -260,7 +260,7 @@ def find_record(doc_id: str, database: CorpusDatabase, shelf: Shelf | None = Non
         raise NotFound(msg, "A duplicate may have stayed: search for its title.")
     if synced:
         return synced
-    stored = shelf.find(ids) if shelf else None
+    stored = shelf.find_text(ids) if shelf else None
     if not stored:
         msg = f"PMID {ids.pmid} is not in the corpus."
         raise NotFound(

@@ -43,7 +43,7 @@ class SearchedTexts(Protocol):
     def find_by_file(self, name: str) -> StoredPaper | None:
         """Return the text with this file name; None if it is missing."""
 
-    def find(self, ids: Ids) -> StoredPaper | None:
+    def find_text(self, ids: Ids) -> StoredPaper | None:
         """Return a paper's text; None if it is missing."""
 
     def read_text(self, stored: StoredPaper) -> str:

@@ -24,7 +24,7 @@ from ..model.passage import Passage
 from ..model.sites import get_keeping_terms
 from ..model.versions import rank_text
 from ..outline.cut import RULES_VERSION, split_passages
-from ..shelf.paper_file import TEXT, strip_form
+from ..shelf.paper_file import TEXT, strip_ending
 from .finders import Shown, list_hosts
 from .stored_records import to_timestamp
 
@@ -81,7 +81,7 @@ class Text:
         """The digest of the text (or its file's checksum), the paper's facts and the cut rules."""
         text = self.stored.sha256 if self.stored else self.paper.abstract
         # A text that becomes a note, or a text file again, has the same passages.
-        file = strip_form(self.file) + TEXT if self.file else ""
+        file = strip_ending(self.file) + TEXT if self.file else ""
         parts = [RULES_VERSION, file, text, self.paper.title, sorted(self.about.items())]
         if self.shown:
             parts += [self.paper.entered, self.paper.revised]
@@ -266,7 +266,7 @@ def read_text_of(passage: Passage, corpus: Searchable) -> str:
     record = corpus.database.record(ids.pmid) if ids.pmid else None
     if record and not record.gone:
         return join_title_and_abstract(record.paper)
-    if stored := corpus.shelf.find(ids):
+    if stored := corpus.shelf.find_text(ids):
         return join_title_and_abstract(stored.paper)
     raise NotFound(f"{passage.paper} is no longer in the corpus.", "Index again.")
 
@@ -281,7 +281,9 @@ def find_text(paper: str, corpus: Searchable) -> Text:
     NotFound
         The paper is neither on the shelf nor in the corpus.
     """
-    stored = corpus.shelf.find_by_file(paper.strip()) or corpus.shelf.find(ids := Ids.parse(paper))
+    stored = corpus.shelf.find_by_file(paper.strip()) or corpus.shelf.find_text(
+        ids := Ids.parse(paper)
+    )
     if stored:
         key = get_paper_key(stored.paper.ids) or f"file:{get_file_name(stored)}"
         return Text(key, stored.paper, stored if stored.kind == "full_text" else None)
@@ -307,7 +309,7 @@ def _iterate_records(corpus: Corpus) -> Iterator[Paper]:
 def _iterate_stored(shelf: Shelf) -> Iterator[StoredPaper]:
     start = 0
     while True:
-        _, page = shelf.list(start=start, max_results=_PAGE)
+        _, page = shelf.list_papers(start=start, max_results=_PAGE)
         if not page:
             return
         yield from page

@@ -40,7 +40,7 @@ from ..model.paper import Fetched, StoredPaper
 from ..model.verdicts import Comparison
 from ..readers import JUDGE_VERSION, Read, judge_fetched
 from ..readers.reader_processes import read_in_child
-from ..shelf import ADOPTED, Shelf, add_judgement, judge_again
+from ..shelf import ADOPTED, Shelf, add_judgement, rejudge_text
 from ..shelf.record import RawAnswer
 from ..system.plain_text import one_line
 from .conversion import refresh_notes
@@ -138,7 +138,7 @@ class Audit:
         try:
             present = []
             for file in self.files:
-                if lost := self.shelf.lost(file):
+                if lost := self.shelf.find_lost(file):
                     yield self._find_again(lost, ledgers)
                 else:
                     present.append(file)
@@ -157,7 +157,7 @@ class Audit:
         if not self.fix:
             return _to_result(lost, "lost", was, was, _LOST)
         file = _get_file_name(lost)
-        if made := self.shelf.restore(file):
+        if made := self.shelf.restore_text(file):
             return _to_result(made, "restored", was, kind_or_verdict(made), _RESTORED)
         self.shelf.find_by_file(file)  # which takes it out of the catalogue
         return _to_result(lost, "lost", was, was, _NOTHING_KEPT, ledgers.record_loss(lost))
@@ -211,7 +211,7 @@ class Audit:
             return _to_result(stored, "unchanged", was, now, judged_text.evidence, jobs)
         if self.fix:
             try:
-                judged_text = self.shelf.verdicts.state(judged_text)
+                judged_text = self.shelf.verdicts.set_verdict(judged_text)
             except NotFound as gone:
                 return _to_result(stored, "not_read", was, was, gone.text)
             jobs = jobs or update_ledgers(ledgers, judged_text)
@@ -224,7 +224,7 @@ class Audit:
             kept = stored.evidence if judged_text.kind == "rejected" else judged_text.evidence
             self._confirmed.append(replace(stored, evidence=kept, judges=JUDGE_VERSION))
         if self._confirmed and (not confirmed or len(self._confirmed) >= _CONFIRM_BATCH):
-            self.shelf.verdicts.state_all(self._confirmed)
+            self.shelf.verdicts.set_verdicts(self._confirmed)
             self._confirmed = []
 
 
@@ -247,28 +247,32 @@ def audit(ladder: Ladder, papers: Sequence[str | int | Ids] = (), *, fix: bool =
     """
     shelf = ladder.shelf
     if not papers:
-        every = shelf.verdicts.files(*_AUDITED_KINDS)
-        every += [file for file in shelf.verdicts.files("abstract", "record") if shelf.lost(file)]
+        every = shelf.verdicts.list_files(*_AUDITED_KINDS)
+        every += [
+            file
+            for file in shelf.verdicts.list_files("abstract", "record")
+            if shelf.find_lost(file)
+        ]
         return Audit(ladder, every, fix)
     texts = (one for paper in papers for one in _versions(str(paper), shelf))
     files = dict.fromkeys(
         _get_file_name(one)
         for one in texts
-        if one.kind in _AUDITED_KINDS or shelf.lost(_get_file_name(one))
+        if one.kind in _AUDITED_KINDS or shelf.find_lost(_get_file_name(one))
     )
     return Audit(ladder, list(files), fix)
 
 
 def _versions(paper: str, shelf: Shelf) -> list[StoredPaper]:
     """Return all that the shelf has, or has lost, of a paper."""
-    lost = shelf.lost(paper.strip())
+    lost = shelf.find_lost(paper.strip())
     ids = lost.paper.ids if lost else Ids.maybe(paper)
-    known = shelf.verdicts.versions(ids) if ids else []
+    known = shelf.verdicts.list_versions(ids) if ids else []
     if any(
-        shelf.lost(_get_file_name(one)) for one in known
+        shelf.find_lost(_get_file_name(one)) for one in known
     ):  # which looking the paper up would drop
         return known
-    return shelf.verdicts.versions(find(paper, shelf).paper.ids)
+    return shelf.verdicts.list_versions(find(paper, shelf).paper.ids)
 
 
 def judge_stored(stored: StoredPaper, shelf: Shelf, read: Read = read_in_child) -> StoredPaper:
@@ -279,12 +283,12 @@ def judge_stored(stored: StoredPaper, shelf: Shelf, read: Read = read_in_child) 
     StoreFailed
         The file cannot be read.
     """
-    words = shelf.words_in_journal(stored.paper, Path(stored.path).name)
+    words = shelf.list_journal_word_counts(stored.paper, Path(stored.path).name)
     read = partial(read, comparison=Comparison(journal_words=words))
     raw = _read_raw(stored, shelf)
     if raw and raw.ours and formats.is_local_reader(raw.extractor):
         return add_judgement(stored, judge_fetched(raw.fetched, stored.paper, read))
-    return judge_again(stored, shelf.read_text(stored), read)
+    return rejudge_text(stored, shelf.read_text(stored), read)
 
 
 def update_ledgers(ledgers: Ledgers, stored: StoredPaper) -> tuple[str, ...]:
@@ -310,7 +314,7 @@ def kind_or_verdict(stored: StoredPaper) -> str:
 def _read_raw(stored: StoredPaper, shelf: Shelf) -> RawAnswer | None:
     """Return the kept bytes of a text; None if missing or damaged."""
     with suppress(StoreFailed, EOFError, zlib.error):  # damaged: its text is still there
-        return shelf.raw(stored)
+        return shelf.read_raw_answer(stored)
     log.warning("The stored download of %s is damaged; its text is judged instead.", stored.path)
     return None
 
@@ -377,7 +381,7 @@ def keep(ladder: Ladder, paper: str | int | Ids, decided: Decision, because: str
         raise BadRequest(msg, hint)
     changed = replace(stored, kind=decided, verdict="by_hand", evidence=because, judges=0)
     verdicts = ladder.shelf.verdicts
-    change = verdicts.forget_rejections if decided == "full_text" else verdicts.reject_by_hand
+    change = verdicts.clear_rejections if decided == "full_text" else verdicts.reject_text
     return _update_harvests(ladder, change(changed))
 
 
@@ -393,13 +397,13 @@ def undo(ladder: Ladder, paper: str | int | Ids) -> StoredPaper:
     """
     shelf = ladder.shelf
     stored = find(str(paper), shelf)
-    decided = shelf.verdicts.decided_by_hand(stored)
+    decided = shelf.verdicts.find_manual_decision(stored)
     if not decided and not shelf.verdicts.has_rejections(stored):
         msg = f"{stored.paper.ids} has no decision by hand."
         audit = command_line(f"shelf audit '{stored.paper.ids.key}'")
         raise BadRequest(msg, f"To see the judges' verdict: {audit}")
     changed = judge_stored(decided, shelf, formats.read) if decided else stored
-    return _update_harvests(ladder, shelf.verdicts.forget_rejections(changed))
+    return _update_harvests(ladder, shelf.verdicts.clear_rejections(changed))
 
 
 def _update_harvests(ladder: Ladder, changed: StoredPaper) -> StoredPaper:
@@ -442,9 +446,9 @@ def renew(shelf: Shelf, *, everything: bool = False) -> Iterator[Renewal]:
         One for each full text whose bytes were kept and whose reader has changed. A text that
         was edited by hand is kept.
     """
-    for file in shelf.verdicts.files("full_text"):
+    for file in shelf.verdicts.list_files("full_text"):
         stored = shelf.find_by_file(file)
-        raw = shelf.raw(stored) if stored else None
+        raw = shelf.read_raw_answer(stored) if stored else None
         if not stored or not raw:
             continue
         if not everything and raw.extractor == formats.get_extractor(raw.fetched.media):
@@ -472,7 +476,7 @@ def _renew_text(stored: StoredPaper, fetched: Fetched, shelf: Shelf) -> Renewal:
     if document.verdict == "partial" != stored.verdict:
         return Renewal(name, "kept", f"today's reader finds a part: {document.evidence}", path)
     before = len(shelf.read_text(stored))
-    renewed = shelf.renew(stored, document)
+    renewed = shelf.replace_reading(stored, document)
     if renewed.sha256 == stored.sha256:
         return Renewal(name, "unchanged", "the same text", path)
     after = len(shelf.read_text(renewed))

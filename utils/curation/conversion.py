@@ -83,7 +83,7 @@ def _convert_all(ladder: Ladder, form: Form, dry_run: bool) -> Iterator[FormChan
         if Path(file).suffix == f".{form}":
             continue
         try:
-            reason = shelf.convert(file, form, dry_run=dry_run)
+            reason = shelf.convert_text(file, form, dry_run=dry_run)
         except NotFound as gone:
             reason = gone.message
         done: Outcome = "convertible" if dry_run else "converted"
@@ -95,7 +95,7 @@ def _convert_all(ladder: Ladder, form: Form, dry_run: bool) -> Iterator[FormChan
 
 def list_files(shelf: Shelf) -> Sequence[str]:
     """Return the names of all text files of a shelf, the oldest first."""
-    return shelf.verdicts.files(*get_args(Kind))
+    return shelf.verdicts.list_files(*get_args(Kind))
 
 
 def refresh_notes(shelf: Shelf) -> int:
@@ -117,7 +117,7 @@ def _rename_in_harvests(ladder: Ladder) -> None:
     known = frozenset(list_files(ladder.shelf))
     try:
         for ledger in ledgers.all:
-            gone = {file for file in ledger.files().values() if file not in known}
+            gone = {file for file in ledger.list_files().values() if file not in known}
             pairs = [(old, new) for old in gone for new in list_forms(old) if new in known]
             if pairs and ledger.rename_files(pairs):
                 ledgers.mark_changed(ledger)

@@ -19,7 +19,7 @@ from ..download.records import look_up
 from ..errors import BadContent, BadRequest, PaperError
 from ..model.identifiers import Ids
 from ..model.paper import Document, Paper
-from ..shelf.paper_file import ENDINGS, ids_from
+from ..shelf.paper_file import ENDINGS, parse_file_name
 from ..sources.source import find_records
 from .inbox_files import InboxFile, find_titles, read, read_document
 
@@ -129,7 +129,9 @@ class FileMatcher:
 
         words = sorted(split_title_words(title), key=len, reverse=True)
         for most in _WORDS:
-            _, page = self.ladder.shelf.list(text=" ".join(words[:most]), max_results=_CANDIDATES)
+            _, page = self.ladder.shelf.list_papers(
+                text=" ".join(words[:most]), max_results=_CANDIDATES
+            )
             papers = [stored.paper for stored in page]
             alike = [
                 p for p in papers if measure_title_likeness(p.title, title) >= SAME_TITLE_LIKENESS
@@ -149,7 +151,7 @@ class FileMatcher:
     def _load_records(self, names: Sequence[Ids]) -> None:
         unknown = []
         for ids in names:
-            if stored := self.ladder.shelf.find(ids):
+            if stored := self.ladder.shelf.find_text(ids):
                 self.records[ids] = stored.paper
             elif not isinstance(self.records.get(ids), Paper):
                 unknown.append(ids)
@@ -210,7 +212,7 @@ def match_file(path: Path, found: InboxFile) -> Match:
     return Match(
         path,
         found.named or document.ids,
-        Ids.maybe(path.stem) or ids_from(path.stem),
+        Ids.maybe(path.stem) or parse_file_name(path.stem),
         titles=tuple(find_titles(document, path)),
         document=document,
         sha256=hashlib.sha256(found.fetched.body).hexdigest(),

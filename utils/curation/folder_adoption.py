@@ -174,7 +174,7 @@ class FolderAdoption:
         if known is None or self._decided:
             return None
         if known.file_path:
-            if self.ladder.shelf.find(Ids.maybe(known.paper)) is None:
+            if self.ladder.shelf.find_text(Ids.maybe(known.paper)) is None:
                 return None
             self._first_files.setdefault(known.file_path, known.file)
         self._first_files.setdefault(self._journal.sha256[make_mark(path)], known.file)
@@ -328,13 +328,13 @@ class FolderAdoption:
     ) -> AdoptedFile:
         """Return the result of a file whose paper is on the shelf; give the text its PDF."""
         shelf, paper = self.ladder.shelf, present.paper
-        raw = shelf.raw(present)
+        raw = shelf.read_raw_answer(present)
         if raw and raw.fetched.body == content.fetched.body:  # a killed run filed it
             return self._to_result(path, "filed", present.evidence, paper, present)
         if first != display_path(path, self.folder):
             return self._to_result(path, "duplicate", f"{_SAME_PAPER} {first}.", paper, present)
         has_changed = bool(shelf.pdfs.find_problem(present))
-        wants_pdf = has_changed or (shelf.keep_pdfs and not shelf.pdfs.find(present))
+        wants_pdf = has_changed or (shelf.keep_pdfs and not shelf.pdfs.find_pdf(present))
         if wants_pdf and not self.dry_run:
             try:
                 self._add_pdf(path, content, present)

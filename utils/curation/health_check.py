@@ -25,7 +25,7 @@ from ..model.sites import KEYS
 from ..plugins import load_installed_plugins
 from ..settings import Settings
 from ..shelf import Shelf
-from ..shelf.verdicts import describe_due
+from ..shelf.verdicts import describe_unjudged
 from ..sources import Source
 from ..system.process import get_version
 
@@ -165,13 +165,13 @@ def _check_folder(settings: Settings) -> Iterator[Check]:
 def _check_texts(shelf: Shelf) -> Iterator[Check]:
     """Report whether all texts were judged by the current judges."""
     try:
-        due = shelf.verdicts.due()
+        due = shelf.verdicts.count_unjudged()
     except PaperError as error:
         yield Check("texts", "problem", error.message, error.hint)
         return
     if due:
-        yield Check("texts", "warning", describe_due(due), command_line("shelf audit"))
-    elif there := shelf.counts()["full_text"]:
+        yield Check("texts", "warning", describe_unjudged(due), command_line("shelf audit"))
+    elif there := shelf.count_papers()["full_text"]:
         yield Check("texts", "ok", f"{there:,} judged by the present judges")
 
 

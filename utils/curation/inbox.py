@@ -261,10 +261,10 @@ def file_text(
     present = find_same_version(shelf, paper, document)
     if present and present.verdict == "full_text" and present.via != VIA:
         return present, f"The shelf had its full text already, by {present.via}; it stays."
-    before = shelf.find(paper.ids, document.version or "published")
+    before = shelf.find_text(paper.ids, document.version or "published")
     attempts = [a for a in before.attempts if a.source != VIA] if before else []
     detail = document.evidence
-    stored = shelf.save(
+    stored = shelf.save_full_text(
         paper,
         document,
         replace(found.fetched, ids=paper.ids),
@@ -278,7 +278,7 @@ def file_text(
 def find_same_version(shelf: Shelf, paper: Paper, document: Document) -> StoredPaper | None:
     """Return the full text that the shelf has of the same version of a paper."""
     version = document.version or "published"
-    present = shelf.find(paper.ids, version)
+    present = shelf.find_text(paper.ids, version)
     if present and present.kind == "full_text" and get_shelf_version(present) == version:
         return present
     return None

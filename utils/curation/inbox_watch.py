@@ -62,10 +62,10 @@ class WantedPapers:
 
     def _list_missing(self) -> Iterator[tuple[Ids, str]]:
         """Yield identifiers and titles of papers without full text, from shelf and harvests."""
-        yield from self.ladder.shelf.lacking()
+        yield from self.ladder.shelf.list_papers_without_text()
         with closing(Ledgers(self.ladder)) as ledgers:
             for ledger in ledgers.all:
-                yield from ledger.lacking()
+                yield from ledger.list_papers_without_text()
 
     def restrict(self, match: Match) -> Match:
         """Return the match reduced to wanted papers."""

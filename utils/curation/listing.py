@@ -21,14 +21,14 @@ def explain_empty(
     ----------
     shelf : Shelf
     filters : mapping
-        Filters by name, as for `Shelf.list`; empty values are ignored.
+        Filters by name, as for `Shelf.list_papers`; empty values are ignored.
     among : frozenset of str, optional
         The names of the papers of the harvest *job_id*.
     """
     chosen = {name: value for name, value in filters.items() if value}
 
     def count(names: frozenset[str] | None, left: Mapping[str, str | bool]) -> int:
-        return shelf.list(**left, among=names, max_results=0)[0]  # type: ignore[arg-type]
+        return shelf.list_papers(**left, among=names, max_results=0)[0]  # type: ignore[arg-type]
 
     said = [
         f"{_describe_filter(name, value)} leaves no papers. Without it: {found:,}."

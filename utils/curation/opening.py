@@ -40,7 +40,7 @@ def locate(paper: str, shelf: Shelf, what: Openable | Literal[""] = "") -> str:
         if address := to_csl_item(stored.paper).get("URL", ""):
             return str(address)
         raise NotFound(f"{ids} has no page on the web: its identifiers lead to none.")
-    pdf = shelf.pdfs.find(stored)
+    pdf = shelf.pdfs.find_pdf(stored)
     if what != "text" and pdf is None and (problem := shelf.pdfs.find_problem(stored)):
         raise NotFound(f"The PDF of {ids} cannot be opened: {problem}")
     if what == "pdf" and pdf is None:

@@ -86,7 +86,7 @@ def locate_blocks(paper: str, shelf: Shelf) -> Places:
     stored = find(paper, shelf)
     if problem := shelf.pdfs.find_problem(stored):
         raise NotFound(f"The PDF of {stored.paper.ids} cannot be read: {problem}")
-    text, raw = shelf.read_text(stored), shelf.raw(stored)
+    text, raw = shelf.read_text(stored), shelf.read_raw_answer(stored)
     anchors = build_anchors(text)
     if raw is None:
         return Places(stored, text, anchors)
@@ -97,7 +97,7 @@ def locate_blocks(paper: str, shelf: Shelf) -> Places:
         _store_places(file, stored, anchors)
     else:
         anchors = tuple(replace(one, sources=kept.get(one.name, ())) for one in anchors)
-    pdf = shelf.pdfs.find(stored)
+    pdf = shelf.pdfs.find_pdf(stored)
     path = pdf.path if pdf else None
     return Places(stored, text, anchors, raw.fetched.media, raw.fetched.url, path)
 

@@ -82,7 +82,7 @@ def open_text(stored: StoredPaper, shelf: Shelf) -> OpenedText:
     StoreFailed
         The file cannot be read.
     """
-    return _open_cached(TextFile.of(stored, shelf))
+    return _open_cached(TextFile.from_stored(stored, shelf))
 
 
 @lru_cache(maxsize=_MAX_OPEN_TEXTS)
@@ -261,7 +261,7 @@ def find(paper: str, shelf: Shelf) -> StoredPaper:
     if stored := shelf.find_by_file(paper.strip()):
         return stored
     ids = Ids.parse(paper)
-    if stored := shelf.find(ids):
+    if stored := shelf.find_text(ids):
         return stored
     hint = f"Download it first: {command_line(f'download {ids.key}')}."
     raise NotFound(f"{ids} is not on the shelf.", hint)

@@ -25,7 +25,7 @@ from ..errors import BadRequest, NotFound, PaperError, Unreachable
 from ..http import Web, require_newer_than
 from ..model.identifiers import Ids
 from ..model.paper import Notice, NoticeKind, Paper, StoredPaper, utc_now
-from ..shelf import Shelf, known_by_name_only
+from ..shelf import Shelf, is_identified_by_name_only
 from ..sources import Source
 from ..sources.crossref import SOURCE as CROSSREF
 from ..sources.eutils import MAX_IDS_PER_REQUEST
@@ -148,10 +148,10 @@ def _all_entries(shelf: Shelf) -> list[_ShelfEntry]:
     """The whole shelf, listed before an update can change its order."""
     entries: dict[str, _ShelfEntry] = {}
     for start in itertools.count(0, _PAGE):
-        _, page = shelf.list(start=start, max_results=_PAGE)
+        _, page = shelf.list_papers(start=start, max_results=_PAGE)
         for stored in page:
             file = stored.path.rpartition("/")[2]
-            entries[file] = _ShelfEntry(file, stored.paper.ids, known_by_name_only(stored))
+            entries[file] = _ShelfEntry(file, stored.paper.ids, is_identified_by_name_only(stored))
         if not page:
             return list(entries.values())
     raise AssertionError  # pragma: no cover
@@ -171,7 +171,7 @@ def _fetch_missing_records(shelf: Shelf, web: Web, sources: Sequence[Source]) ->
             if stored is None or not isinstance(record, Paper):
                 continue
             with suppress(BadRequest, NotFound):  # it names itself otherwise; deleted since
-                updated = shelf.learn(stored, record)
+                updated = shelf.add_metadata(stored, record)
                 title, path = one_line(updated.paper.title), updated.path
                 detail = "Its record was found: run an audit to compare the text with it."
                 yield Change(updated.paper.ids, "recorded", detail, title, path)
@@ -266,10 +266,10 @@ class _Recheck:
 
     def _store_update(self, stored: StoredPaper, paper: Paper) -> StoredPaper:
         try:
-            return self.shelf.learn(stored, paper)
+            return self.shelf.add_metadata(stored, paper)
         except BadRequest:
             # A changed identifier is not believed without proof; a retraction is.
-            return self.shelf.learn(stored, replace(paper, ids=stored.paper.ids))
+            return self.shelf.add_metadata(stored, replace(paper, ids=stored.paper.ids))
 
     def _to_change(self, paper: _ShelfEntry, outcome: Outcome, detail: str) -> Change:
         return Change(paper.ids, outcome, detail, file_path=str(self.shelf.folder / paper.file))

@@ -81,7 +81,7 @@ def show_harvests(desk: Desk, request: Request) -> Response:
 
 def _read_status(desk: Desk, job: Job) -> JobStatus:
     with closing(desk.library.harvest(job_id=job.job_id).ledger) as ledger:
-        return job.get_status(running=ledger.running())
+        return job.get_status(running=ledger.is_running())
 
 
 def plan_harvest(desk: Desk, _: Request, form: FormData) -> Response:
@@ -159,7 +159,9 @@ def show_harvest(desk: Desk, request: Request) -> Response:
     reason = request.query_params.get("reason", "")
     start = read_number(request.query_params, "start")
     with closing(desk.library.harvest(job_id=name).ledger) as ledger:
-        rows = list(ledger.rows("not_retrieved", start=start, most=_PAGE_SIZE + 1, reason=reason))
+        rows = list(
+            ledger.read_outcomes("not_retrieved", start=start, most=_PAGE_SIZE + 1, reason=reason)
+        )
     page = rows[:_PAGE_SIZE]
     following = rows[_PAGE_SIZE].number if len(rows) > _PAGE_SIZE else 0
     return desk.render(
@@ -194,8 +196,8 @@ def read_progress(desk: Desk, name: str) -> Progress:
     run = desk.harvests.get_run(name)
     is_alive = bool(run and run.is_alive)
     with closing(desk.library.harvest(job_id=name).ledger) as ledger:
-        job, coverage = ledger.job(), ledger.coverage()
-        status = job.get_status(running=is_alive or ledger.running())
+        job, coverage = ledger.read_job(), ledger.count_coverage()
+        status = job.get_status(running=is_alive or ledger.is_running())
     error = desk.harvests.get_error(name)
     return Progress(
         job,

@@ -38,7 +38,7 @@ _DECISIONS = {"whole": "full_text", "wrong": "rejected"}
 def show_paper(desk: Desk, request: Request) -> Response:
     """Return the page of a paper, with its PDF next to the text where the address says so."""
     stored = _find_paper(desk, request.query_params.get("id", ""))
-    pdf = desk.library.shelf.pdfs.find(stored)
+    pdf = desk.library.shelf.pdfs.find_pdf(stored)
     return desk.render(
         "paper.html",
         stored=stored,
@@ -142,9 +142,9 @@ def _list_objects(desk: Desk, stored: StoredPaper) -> list[dict[str, str]]:
 
 def render_stored(desk: Desk, stored: StoredPaper) -> RenderedText:
     """Return the text of a paper as HTML; made again only if the file or the shelf changed."""
-    from ..shelf import body_of
+    from ..shelf import get_body
 
-    return _render_cached(desk, stored.sha256, body_of(desk.library.shelf.read_text(stored)))
+    return _render_cached(desk, stored.sha256, get_body(desk.library.shelf.read_text(stored)))
 
 
 @lru_cache(maxsize=_MAX_RENDERED)

@@ -200,7 +200,7 @@ def _find_stored(desk: Desk, queue: Queue) -> StoredPaper | None:
     """Return the text on the shelf of the first record of a queue."""
     ids = queue.waiting[0].record.paper.ids if queue.waiting else None
     try:
-        return desk.library.shelf.find(ids) if ids else None
+        return desk.library.shelf.find_text(ids) if ids else None
     except PaperError:
         return None
 

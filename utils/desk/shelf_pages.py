@@ -141,7 +141,7 @@ def _to_options(filters: Mapping[str, str]) -> Any:
 
 def _find_pdfs(desk: Desk, papers: Sequence[StoredPaper]) -> set[str]:
     """Return the paths of the papers that have a PDF."""
-    return {one.path for one in papers if desk.library.shelf.pdfs.find(one)}
+    return {one.path for one in papers if desk.library.shelf.pdfs.find_pdf(one)}
 
 
 def show_selection(desk: Desk, request: Request) -> Response:
@@ -205,7 +205,7 @@ def _format_references(desk: Desk, papers: Sequence[StoredPaper], style: str) ->
 def find_cited(desk: Desk, papers: Sequence[Ids]) -> dict[Ids, str]:
     """Return the addresses of those papers that are on the shelf."""
     try:
-        absent = desk.library.shelf.absent(papers) if papers else set()
+        absent = desk.library.shelf.find_absent(papers) if papers else set()
     except PaperError:
         return {}
     return {ids: build_link("/paper", id=ids.key) for ids in papers if ids not in absent}

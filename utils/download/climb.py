@@ -47,7 +47,7 @@ from ..model.versions import (
     satisfies_request,
 )
 from ..settings import Settings
-from ..shelf import known_by_name_only
+from ..shelf import is_identified_by_name_only
 from ..sources import Route, Source
 
 _DAY_S = 86400.0
@@ -265,7 +265,7 @@ def find_servable(climb: Climb, rungs: Sequence[Rung], settings: Settings) -> St
     stored = None if request.force or request.renewed else climb.stored
     if stored is None or stored.kind == "rejected":
         return None
-    if climb.record is None and known_by_name_only(stored) and not request.offline:
+    if climb.record is None and is_identified_by_name_only(stored) and not request.offline:
         return None
     is_served = satisfies_request(request.wants, stored)
     if request.retry:

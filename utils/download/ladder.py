@@ -27,7 +27,7 @@ from ..model.identifiers import Ids
 from ..model.paper import Attempt, Author, Document, Fetched, Paper, StoredPaper, Version
 from ..model.verdicts import Comparison, Copy
 from ..model.versions import OTHER_VERSION, VERSION_NAMES, is_accepted_version, satisfies_request
-from ..shelf import Shelf, body_of, is_foreign, judge_again, known_by_name_only
+from ..shelf import Shelf, get_body, is_foreign_text, is_identified_by_name_only, rejudge_text
 from ..sources import Source, ask_in_halves
 from ..sources.source import local_routes
 from .climb import Action, Climb, DownloadRequest, IsAway, Rung, find_servable, next_action
@@ -120,7 +120,7 @@ class Ladder:
         return Step(climb.paper, climb.request.wants, climb.copies)
 
     def _describe_copy(self, stored: StoredPaper) -> Copy:
-        return measure_copy(body_of(self.shelf.read_text(stored)), stored.via, stored.version)
+        return measure_copy(get_body(self.shelf.read_text(stored)), stored.via, stored.version)
 
     def begin(self, request: DownloadRequest, **known: Any) -> Climb:
         """Return the climb for a request; *known* are the fields of `Climb` known already."""
@@ -141,14 +141,16 @@ class Ladder:
         """
         if (stored := climb.stored) is None:
             return
-        by_name = known_by_name_only(stored) and not climb.request.force
+        by_name = is_identified_by_name_only(stored) and not climb.request.force
         if by_name or find_servable(climb, self.rungs, self.web.settings):
-            stored = self.shelf.learn(stored, climb.paper)
+            stored = self.shelf.add_metadata(stored, climb.paper)
             text = (
-                self.shelf.read_text(stored) if by_name and not known_by_name_only(stored) else ""
+                self.shelf.read_text(stored)
+                if by_name and not is_identified_by_name_only(stored)
+                else ""
             )
-            if text and is_foreign(text):
-                stored = self.shelf.verdicts.state(judge_again(stored, text, self.read))
+            if text and is_foreign_text(text):
+                stored = self.shelf.verdicts.set_verdict(rejudge_text(stored, text, self.read))
             climb.hold(stored)
         climb.names = stored.paper.ids  # today's record may give fewer
 
@@ -201,12 +203,12 @@ class Ladder:
         if not candidate.version:
             candidate = replace(candidate, version=rung.route.version)
         try:
-            words = self.shelf.words_in_journal(step.paper)
+            words = self.shelf.list_journal_word_counts(step.paper)
             comparison = Comparison(tuple(step.copies), words)
             document = self.read(candidate, step.paper, comparison=comparison)
             self._raise_if_rejected(step.paper.ids, document)
         except BadContent as bad:
-            self.shelf.quarantine(step.paper.ids, candidate, bad.outcome, bad.message)
+            self.shelf.quarantine_content(step.paper.ids, candidate, bad.outcome, bad.message)
             if part := bad.details.get("copy"):
                 step.copies.append(Copy(**part))
             step.note(rung.via, bad.outcome, bad.text, candidate.url, candidate.status)
@@ -220,7 +222,7 @@ class Ladder:
         return True
 
     def _raise_if_rejected(self, ids: Ids, document: Document) -> None:
-        if because := self.shelf.verdicts.rejection_reason(ids, document):
+        if because := self.shelf.verdicts.find_rejection_reason(ids, document):
             msg = f"A person rejected exactly this text of {ids}: {because}"
             undo = command_line(f"shelf keep '{ids.key}' --undo")
             hint = f"To have it judged again: {undo}"
@@ -237,7 +239,7 @@ class Ladder:
             paper = add_registered_terms(paper, self.web, self.sources)
             document = replace(document, license=formats.choose_license(paper.license))
         label = rung.source.label
-        return self.shelf.save(paper, document, fetched, source=label, attempts=attempts)
+        return self.shelf.save_full_text(paper, document, fetched, source=label, attempts=attempts)
 
     def settle(self, climb: Climb) -> StoredPaper | None:
         """Keep the abstract, or the full text that is there, after all rungs were asked.

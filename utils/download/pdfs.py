@@ -27,7 +27,7 @@ from ..model.paper import (
     find_answered_routes,
     is_within_seconds,
 )
-from ..shelf import body_of
+from ..shelf import get_body
 from ..shelf.pdf_files import PdfFile
 from ..sources import Route
 from .climb import Rung
@@ -67,13 +67,13 @@ def fetch_pdfs(papers: Iterable[StoredPaper], ladder: Ladder) -> Iterator[PdfOut
         if pdf := _find_kept(stored, ladder):
             yield PdfOutcome(stored, pdf)
         elif ladder.web.settings.papers_offline:
-            yield PdfOutcome(stored, None, ladder.shelf.pdfs.attempts(stored))
+            yield PdfOutcome(stored, None, ladder.shelf.pdfs.read_attempts(stored))
         else:
             yield _fetch_under_lease(stored, ladder)
 
 
 def _find_kept(stored: StoredPaper, ladder: Ladder) -> PdfFile | None:
-    return ladder.shelf.pdfs.find(stored) or ladder.shelf.keep_pdf(stored)
+    return ladder.shelf.pdfs.find_pdf(stored) or ladder.shelf.store_source_pdf(stored)
 
 
 def _fetch_under_lease(stored: StoredPaper, ladder: Ladder) -> PdfOutcome:
@@ -91,10 +91,10 @@ def _fetch_under_lease(stored: StoredPaper, ladder: Ladder) -> PdfOutcome:
 def _fetch_pdf(stored: StoredPaper, ladder: Ladder) -> PdfOutcome:
     settings, pdfs = ladder.web.settings, ladder.shelf.pdfs
     attempts = _keep_recent_answers(
-        pdfs.attempts(stored), settings.papers_retry_abstract_days * _DAY_S
+        pdfs.read_attempts(stored), settings.papers_retry_abstract_days * _DAY_S
     )
     answered = {attempt.source for attempt in attempts}
-    text = measure_copy(body_of(ladder.shelf.read_text(stored)), stored.via, stored.version)
+    text = measure_copy(get_body(ladder.shelf.read_text(stored)), stored.via, stored.version)
     other_version: Fetched | None = None
     for rung in _find_rungs(stored, ladder):
         if rung.via in answered:

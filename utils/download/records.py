@@ -254,7 +254,7 @@ def fetch_records(
         The identifiers with the paper, or with why there is none; see `look_up`.
     """
     asked = list(wanted)
-    held = {ids: stored.paper for ids in asked if (stored := shelf.find(ids))}
+    held = {ids: stored.paper for ids in asked if (stored := shelf.find_text(ids))}
     known = {ids: paper for ids, paper in held.items() if paper.title}
     found = look_up([ids for ids in dict.fromkeys(asked) if ids not in known], web, sources)
     return [(ids, known.get(ids) or found[ids]) for ids in asked]

@@ -108,7 +108,7 @@ class BackgroundHarvests:
 
     def _is_running(self, harvest: Harvest) -> bool:
         run = self._runs.get(harvest.job_id)
-        return bool(run and run.is_alive) or harvest.ledger.running()
+        return bool(run and run.is_alive) or harvest.ledger.is_running()
 
     def get_error(self, job_id: str) -> PaperError | None:
         """Return the error that ended a run of this process, if any."""

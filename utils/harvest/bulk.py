@@ -48,7 +48,7 @@ from ..model.verdicts import Copy
 from ..model.versions import OTHER_VERSION, infer_version, satisfies_request
 from ..readers.reader_processes import read_in_child
 from ..search.resolve import Resolution, resolve_entries
-from ..shelf import body_of, known_by_name_only
+from ..shelf import get_body, is_identified_by_name_only
 from ..shelf.ledger import Ledger
 from .lanes import BY_PUBLISHER, Lane, Lanes, Outages
 from .run_status import Progress, StatusReporter
@@ -100,9 +100,9 @@ def run_harvest(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> I
     finally:
         harvest.stop()
     ledger.record_waits(())
-    if not ledger.job().counts.pending:
-        ledger.record_end()
-    yield Progress(ledger.job())
+    if not ledger.read_job().counts.pending:
+        ledger.record_job_end()
+    yield Progress(ledger.read_job())
 
 
 class _Run:
@@ -129,7 +129,7 @@ class _Run:
         """Queue the pending papers, and start the lanes."""
         self.ledger.record_waits(())
         self.ledger.record_cancelled("")
-        for number in self.ledger.pending():
+        for number in self.ledger.list_pending():
             self.lanes.put(_LOOK_UP, number)
         self.lanes.start()
 
@@ -155,16 +155,16 @@ class _Run:
         """Look up the records of papers; papers that are on the shelf end at once."""
         known: dict[int, Paper] = {}
         wanted: dict[Ids, list[int]] = {}
-        rows = self.ledger.wanted(numbers)
-        absent = self.ladder.shelf.absent(ids for ids, *_ in rows.values())
+        rows = self.ledger.read_requests(numbers)
+        absent = self.ladder.shelf.find_absent(ids for ids, *_ in rows.values())
         for number, (ids, asked, round_) in rows.items():
             self.outages.clear_deferred(number)
             with self._isolate_errors(number):
                 self._remember_wanted_version(number, asked)
-                paper = self.ledger.paper(number)
+                paper = self.ledger.get_paper(number)
                 if paper and paper.recorded_by:  # an interrupted run had got this far
-                    stored = self.ladder.shelf.find(paper.ids)
-                    if stored and not known_by_name_only(stored):
+                    stored = self.ladder.shelf.find_text(paper.ids)
+                    if stored and not is_identified_by_name_only(stored):
                         self._advance(number, self._restore_climb(number, paper))
                     else:
                         known[number] = paper
@@ -189,9 +189,9 @@ class _Run:
                     self.ledger.record_identity(number, found.ids, str(found))
                     self.lanes.put(_LOOK_UP, number)
                 elif found.status != "could_not_tell":
-                    self.ledger.fail(number, "no_identifier", explain_nameless(found))
+                    self.ledger.record_failure(number, "no_identifier", explain_nameless(found))
                 elif not self._schedule_return(number, _IDENTIFY):
-                    self.ledger.fail(number, "could_not_tell", explain_nameless(found))
+                    self.ledger.record_failure(number, "could_not_tell", explain_nameless(found))
 
     def _look_up_records(self, wanted: Mapping[Ids, Sequence[int]]) -> dict[int, Paper]:
         """Look papers up, and return the records found by number. Duplicates end here."""
@@ -199,7 +199,7 @@ class _Run:
             return {}
         numbers = [number for same in wanted.values() for number in same]
         self.ledger.begin_rung(numbers, _LOOK_UP)
-        with require_newer_than(self.ledger.asked_since(numbers)), Patience(inf).apply():
+        with require_newer_than(self.ledger.get_reopening_time(numbers)), Patience(inf).apply():
             found = look_up(list(wanted), self.ladder.web, self.ladder.sources)
         if any(not isinstance(outcome, Unreachable) for outcome in found.values()):
             self.outages.record_answer(_LOOK_UP, "")
@@ -216,7 +216,7 @@ class _Run:
     def _begin_climbs(self, papers: Mapping[int, Paper]) -> None:
         """File the abstracts, long before the slowest site answers; then queue the papers."""
         shelf = self.ladder.shelf
-        absent = shelf.absent(paper.ids for paper in papers.values())
+        absent = shelf.find_absent(paper.ids for paper in papers.values())
         climbs: dict[int, Climb] = {}
         for number, paper in papers.items():
             texts = [] if paper.ids in absent else shelf.find_texts(paper.ids)
@@ -252,7 +252,7 @@ class _Run:
         action = self.ladder.next_action(climb)
         paper = action.stored.paper if isinstance(action, Serve) else climb.paper
         if isinstance(action, Fail):
-            self.ledger.fail(number, _explain_error(action.error), str(action.error))
+            self.ledger.record_failure(number, _explain_error(action.error), str(action.error))
         elif self.ledger.record_paper(number, paper) is None:
             self._advance(number, climb)
 
@@ -319,7 +319,7 @@ class _Run:
     ) -> Climb:
         """Return the state of a paper's climb, restored from the ledger."""
         request = replace(self._make_request(number, paper.ids), retry=True)
-        tried, find = self.ledger.attempts(number), self.ladder.shelf.full_texts
+        tried, find = self.ledger.list_attempts(number), self.ladder.shelf.find_full_texts
         passed = find_answered_routes(tried, _NO_ANSWER)
         return Climb(request, find, paper, state, tried, passed, texts=texts)
 
@@ -341,7 +341,7 @@ class _Run:
 
     def _get_paper(self, number: int) -> Paper:
         """Return a paper's record from the ledger, or an empty record."""
-        return self.ledger.paper(number) or Paper(Ids())
+        return self.ledger.get_paper(number) or Paper(Ids())
 
     def _ask_rung(self, rung: Rung, numbers: Sequence[int]) -> None:
         """Ask one rung for papers that still lack a text, unless the rung is unavailable."""
@@ -393,7 +393,7 @@ class _Run:
 
     def _find_unrecorded(self, number: int, stored: StoredPaper) -> list[Attempt]:
         """Return attempts kept with a text by a run that was killed before it recorded them."""
-        via, recorded = self.ledger.rung_under_way(number), self.ledger.attempts(number)
+        via, recorded = self.ledger.get_unfinished_rung(number), self.ledger.list_attempts(number)
         return [one for one in stored.attempts if one.source == via and one not in recorded]
 
     def _ask_and_keep(self, rung: Rung, climbs: Mapping[int, Climb]) -> set[int]:
@@ -403,7 +403,7 @@ class _Run:
         steps = {n: self.ladder.begin_step(climb) for n, climb in climbs.items()}
         self.ledger.begin_rung(list(climbs), rung.via)
         try:
-            since = self.ledger.asked_since(list(climbs))
+            since = self.ledger.get_reopening_time(list(climbs))
             with require_newer_than(since), Patience(inf).apply():
                 self.ladder.ask(rung, list(steps.values()))
         except (StoreFailed, NotConfigured):
@@ -445,11 +445,11 @@ class _Run:
                 error
             ):  # affects all papers until a person fixes the problem; they stay pending
                 raise
-            self.ledger.fail(number, _explain_error(error), error.text, unrecorded)
+            self.ledger.record_failure(number, _explain_error(error), error.text, unrecorded)
         except Exception as bug:
             log.exception("Number %s of %s failed", number, self.ledger.path.stem)
             why = f"Papershelf has a bug: {bug!r}. Please report it."
-            self.ledger.fail(number, "bug", why, unrecorded)
+            self.ledger.record_failure(number, "bug", why, unrecorded)
 
     def _note_outage(self, number: int, rung: Rung, step: Step) -> None:
         """Record whether the site of a rung answered."""
@@ -484,7 +484,7 @@ class _Run:
                 why = Attempt("", "embargo", f"In PMC, but {embargo}.")
             self._end_paper(number, stored, passed_over, why)
         else:
-            self.ledger.fail(number, "could_not_tell", why.detail, passed_over)
+            self.ledger.record_failure(number, "could_not_tell", why.detail, passed_over)
 
     def _end_paper(
         self,
@@ -503,18 +503,18 @@ class _Run:
             reason, detail = why.outcome, why.detail
         self.outages.clear_deferred(number)
         sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-        self.ledger.end(number, stored, sha256, reason, detail, unrecorded)
+        self.ledger.end_paper(number, stored, sha256, reason, detail, unrecorded)
 
     def _find_current_text(self, stored: StoredPaper) -> tuple[StoredPaper, str]:
         """Return the text that is now on the shelf: another process may have found it meanwhile."""
         shelf = self.ladder.shelf
         try:
-            return stored, body_of(shelf.read_text(stored))
+            return stored, get_body(shelf.read_text(stored))
         except StoreFailed:
             if Path(stored.path).exists():
                 raise
-        if there := shelf.find(stored.paper.ids, stored.version):
-            return there, body_of(shelf.read_text(there))
+        if there := shelf.find_text(stored.paper.ids, stored.version):
+            return there, get_body(shelf.read_text(there))
         msg = f"The file of {stored.paper.ids} was removed during the harvest."
         raise Unreachable(msg, "Run the harvest again.")
 
@@ -596,10 +596,10 @@ def identify_papers(
 
     Reopened papers are searched for again; see `..search.resolve`.
     """
-    asked = ledger.wanted(numbers)
+    asked = ledger.read_requests(numbers)
     for again in (False, True):
         chosen = [number for number, (*_, round_) in asked.items() if bool(round_) is again]
-        entries = (Entry(asked[number][1], Ids(), ledger.paper(number)) for number in chosen)
+        entries = (Entry(asked[number][1], Ids(), ledger.get_paper(number)) for number in chosen)
         yield from zip(
             chosen, resolve_entries(entries, ladder.web, ladder.sources, anew=again), strict=True
         )

@@ -84,7 +84,7 @@ def compare_with_lock(lock: Lock, harvest: Harvest) -> CorpusComparison:
     StoreFailed
         A file cannot be written.
     """
-    found = compare_lock(lock, harvest.ledger.rows())
+    found = compare_lock(lock, harvest.ledger.read_outcomes())
     rows, still = _find_differences(found, lock, harvest)
     found = _move_vanished(found, rows)
     path = harvest.folder / TABLE
@@ -119,7 +119,7 @@ def _find_differences(found: Differences, lock: Lock, harvest: Harvest) -> tuple
     }
     rows: list[tuple[Ids, Harvested]] = []
     still = 0
-    for row in harvest.ledger.rows():
+    for row in harvest.ledger.read_outcomes():
         ids = row.paper.ids
         was = before.find(ids) if row.state in ("abstract", "record") else None
         still += was is not None and was.kind in ("abstract", "record")

@@ -32,9 +32,9 @@ from ..model.paper import Paper, StoredPaper, Verdict, format_timestamp, utc_now
 from ..model.tabular import ResultList, Table, Tabular
 from ..model.versions import UNPUBLISHED_VERSIONS
 from ..search.pubmed.search import EveryHit, find_every_pmid
-from ..shelf import Shelf, body_of
+from ..shelf import Shelf, get_body
 from ..shelf.ledger import Ledger
-from ..shelf.ledger_file import ledgers_folder
+from ..shelf.ledger_file import get_ledgers_folder
 from ..shelf.paper_file import list_forms
 from ..sources import Query
 from ..system.keyword_options import accept_former_options, explain_options
@@ -119,7 +119,7 @@ class Harvest(Tabular):
 
     def coverage(self) -> Coverage:
         """Return where the full texts came from, and why other papers have none."""
-        return self.ledger.coverage()
+        return self.ledger.count_coverage()
 
     def papers(self, which: PaperSelection = "all") -> ResultList[Harvested]:
         """Return the papers and their outcomes.
@@ -129,7 +129,7 @@ class Harvest(Tabular):
         which : {"all", "retrieved", "not_retrieved"}, optional
             Those that ended with a full text, those that ended without one, or all.
         """
-        return ResultList(self.ledger.rows(which), HARVESTED_COLUMNS, Harvested.row)
+        return ResultList(self.ledger.read_outcomes(which), HARVESTED_COLUMNS, Harvested.row)
 
     def to_table(self) -> Table:
         """Return a row for each paper, with its outcome."""
@@ -137,7 +137,7 @@ class Harvest(Tabular):
 
     def job(self) -> Job:
         """Return the job with its current counts."""
-        return self.ledger.job()
+        return self.ledger.read_job()
 
     def go_on(self) -> int:
         """Reopen papers for which a site did not answer, at the user's request.
@@ -161,13 +161,13 @@ class Harvest(Tabular):
     def _reopen_missing_files(self) -> None:
         """Reopen papers whose files are gone from the shelf: the files decide, not the entries."""
         folder = self.ladder.shelf.folder
-        files = self.ledger.files().items()
+        files = self.ledger.list_files().items()
         lost = [
             (number, file)
             for number, file in files
             if not any((folder / form).is_file() for form in list_forms(file))
         ]
-        if reopened := sum(self.ledger.reopen_lost(number, file) for number, file in lost):
+        if reopened := sum(self.ledger.reopen_if_lost(number, file) for number, file in lost):
             log.warning("%d files of this harvest are gone; their papers are open again.", reopened)
 
     def _reopen_unanswered(self, *, by_hand: bool = False) -> int:
@@ -175,8 +175,8 @@ class Harvest(Tabular):
         if self.ladder.web.settings.papers_offline:
             return 0
         if by_hand:
-            return self.ledger.reopen_unresolved()
-        return self.ledger.reopen_unresolved(format_timestamp(time.time() - _REASK_AFTER_S))
+            return self.ledger.reopen_unanswered()
+        return self.ledger.reopen_unanswered(format_timestamp(time.time() - _REASK_AFTER_S))
 
     def retry(self, which: str) -> int:
         """Reopen papers by outcome (``failed``, ``abstract``, ``record``, …); return their count.
@@ -193,7 +193,7 @@ class Harvest(Tabular):
         """
         words = parse_outcomes(which)
         with self.ledger.exclusive_lock():
-            return sum(self.ledger.reopen(word) for word in words)
+            return sum(self.ledger.reopen_by_outcome(word) for word in words)
 
     def cancel(self) -> None:
         """Ask the process that runs the job to stop soon; the job can be resumed later.
@@ -217,13 +217,15 @@ class Harvest(Tabular):
         from ..reports.library_links import ReadersLibrary
 
         keys = self.ladder.web.settings.papers_keys
-        write_references(lambda: list_harvested_papers(self.ledger.rows()), self.folder, keys)
+        write_references(
+            lambda: list_harvested_papers(self.ledger.read_outcomes()), self.folder, keys
+        )
         job = self.job()
-        if self.ledger.running():
+        if self.ledger.is_running():
             waits = [f"{wait}. This page is renewed then." for wait in job.waits]
             job = replace(job, notes=(*waits, *job.notes))
         library = ReadersLibrary.from_settings(self.ladder.web.settings)
-        return write_report(job, self.ledger.rows, self.folder, library, draw)
+        return write_report(job, self.ledger.read_outcomes, self.folder, library, draw)
 
 
 def harvest(  # noqa: PLR0913 - the options of a harvest
@@ -369,7 +371,7 @@ def open_query_job(query: Query, ladder: Ladder, *, most: int = 0) -> Ledger:
     dates = (query.min_date, query.max_date, query.date_type)
     path = _job_path(ladder, query.text, [query.text, *dates, *query.publication_types])
     ledger = Ledger.open_sound(path)
-    if ledger and not ledger.job().ended_at and not _wants_more(ledger.job(), most):
+    if ledger and not ledger.read_job().ended_at and not _wants_more(ledger.read_job(), most):
         return ledger
     found = find_every_pmid(query, ladder.web)
     if found.total > _MAX_UNLIMITED_HITS and not most:
@@ -407,13 +409,15 @@ def _add_new_hits(
     ledger: Ledger, query: Query, found: EveryHit, hits: Iterable[tuple[str, Ids]], most: int
 ) -> None:
     """Add the new hits of a query to its job, up to the limit."""
-    taken = _count_taken_hits(ledger.job())
+    taken = _count_taken_hits(ledger.read_job())
     if most:
-        known = {row.asked for row in ledger.rows()}
+        known = {row.asked for row in ledger.read_outcomes()}
         hits = islice((hit for hit in hits if hit[0] not in known), max(0, most - taken))
     entries = list(hits)
     notes = _limit_notes(found, taken + len(entries), most)
-    ledger.add(entries, found.total, notes=notes, searches=(_record_pubmed_search(query, found),))
+    ledger.add_hits(
+        entries, found.total, notes=notes, searches=(_record_pubmed_search(query, found),)
+    )
 
 
 def _limit_notes(found: EveryHit, taken: int, most: int) -> list[str]:
@@ -493,9 +497,9 @@ def open_searches_job(
     title = title or ", ".join(dict.fromkeys([*(one.asked for one in wanted), *lists]))
     path = _job_path(ladder, title, _searches_signature(wanted, lists))
     ledger = Ledger.open_sound(path)
-    if ledger and not ledger.job().ended_at and not _wants_more(ledger.job(), most):
+    if ledger and not ledger.read_job().ended_at and not _wants_more(ledger.read_job(), most):
         return ledger
-    rows = list(ledger.rows()) if ledger else []
+    rows = list(ledger.read_outcomes()) if ledger else []
     found = collect_papers(wanted, lists, ladder, [row.paper for row in rows])
     words = {row.asked for row in rows}  # the only way to recognise references without identifiers
     unknown = [entry for entry in found.papers if entry.ids or entry.asked not in words]
@@ -507,7 +511,7 @@ def open_searches_job(
         notes.append(f"{_LIMIT_NOTE_PREFIX}{got:,} of {all_:,} papers were requested.")
     if ledger:
         known = max(0, taken - len(rows) - len(unknown))
-        ledger.add(fresh, taken, notes=notes, searches=found.searches, duplicates=known)
+        ledger.add_hits(fresh, taken, notes=notes, searches=found.searches, duplicates=known)
         return ledger
     if not fresh:
         msg = "None of these searches found a paper."
@@ -567,7 +571,7 @@ def list_jobs(ladder: Ladder) -> list[Job]:
     for path in paths:
         try:
             with closing(Ledger(path)) as ledger:
-                jobs.append(ledger.job())
+                jobs.append(ledger.read_job())
         except StoreFailed as damaged:  # still list the other jobs
             log.warning("%s", damaged.text)
     return sorted(jobs, key=lambda job: job.begun_at, reverse=True)
@@ -581,7 +585,7 @@ def _job_path(ladder: Ladder, title: str, asked: Sequence[str]) -> Path:
 
 
 def _jobs_folder(ladder: Ladder) -> Path:
-    return ledgers_folder(ladder.shelf.folder)
+    return get_ledgers_folder(ladder.shelf.folder)
 
 
 @dataclass(slots=True)
@@ -601,15 +605,15 @@ class Ledgers:
 
     def record_arrival(self, stored: StoredPaper) -> tuple[str, ...]:
         """Record a new text in the harvests that lacked the text; return the names of the jobs."""
-        text = body_of(self.ladder.shelf.read_text(stored))
+        text = get_body(self.ladder.shelf.read_text(stored))
         sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
         changed = []
         for ledger in self.all:
             numbers = {
-                *ledger.numbers_of(stored.paper.ids),
+                *ledger.find_numbers(stored.paper.ids),
                 *_find_cited_in_words(ledger, stored.paper),
             }
-            if sum(ledger.record_brought(number, stored, sha256) for number in sorted(numbers)):
+            if sum(ledger.record_manual_text(number, stored, sha256) for number in sorted(numbers)):
                 changed.append(ledger.path.stem)
             if numbers:  # also if an earlier run recorded the text but was killed before the report
                 self._touched[ledger.path.stem] = ledger
@@ -620,8 +624,8 @@ class Ledgers:
         changed = []
         file = stored.path.replace("\\", "/").rpartition("/")[2]
         for ledger in self.all:
-            numbers = ledger.numbers_of(stored.paper.ids)
-            if sum(ledger.reopen_lost(number, file) for number in numbers):
+            numbers = ledger.find_numbers(stored.paper.ids)
+            if sum(ledger.reopen_if_lost(number, file) for number in numbers):
                 changed.append(ledger.path.stem)
             if numbers:
                 self._touched[ledger.path.stem] = ledger
@@ -646,14 +650,16 @@ def _find_cited_in_words(ledger: Ledger, paper: Paper) -> list[int]:
     title = " ".join(split_title_words(paper.title))
     if count_distinctive_words(paper.title) < _MIN_TITLE_WORDS:
         return []
-    return [n for n, asked in ledger.nameless() if title in " ".join(split_title_words(asked))]
+    return [
+        n for n, asked in ledger.list_unidentified() if title in " ".join(split_title_words(asked))
+    ]
 
 
 def list_shelf_papers(shelf: Shelf) -> Iterator[tuple[Paper, str]]:
     """Yield every paper of a shelf with the file name of its full text, if any, page by page."""
     start = 0
     while True:
-        total, page = shelf.list(start=start, max_results=_PAGE)
+        total, page = shelf.list_papers(start=start, max_results=_PAGE)
         yield from (
             (one.paper, Path(one.path).name if one.kind == "full_text" else "")
             for one in page
@@ -667,7 +673,7 @@ def list_shelf_papers(shelf: Shelf) -> Iterator[tuple[Paper, str]]:
 def _is_secondary_version(one: StoredPaper, shelf: Shelf) -> bool:
     """Return whether the shelf shows another text of the paper instead of this text."""
     beside = one.version in UNPUBLISHED_VERSIONS or one.kind == "rejected"
-    best = shelf.find(one.paper.ids) if beside else None
+    best = shelf.find_text(one.paper.ids) if beside else None
     return best is not None and best.path != one.path
 
 

@@ -237,7 +237,7 @@ def _extrapolate(missing: Sequence[Entry], papers: Sequence[Paper], asked: int) 
 def _is_held(entry: Entry, ladder: Ladder) -> bool:
     """Return whether the requested version of a paper is on the shelf."""
     wants = infer_version(Ids.maybe(entry.asked))
-    held = ladder.shelf.find(entry.ids, wants)
+    held = ladder.shelf.find_text(entry.ids, wants)
     return held is not None and satisfies_request(wants, held)
 
 

@@ -57,7 +57,7 @@ class StatusReporter:
     def update_progress(self) -> Progress:
         """Return the counts, the remaining time and the sites that the run waits for."""
         later = self._lanes.count_postponed()
-        job, done = self._ledger.job(), self._lanes.count_done()
+        job, done = self._ledger.read_job(), self._lanes.count_done()
         progress = self._meter.add_sample(job, done, self._lanes.count_waiting(), later)
         out = [self._to_wait(outage, later[1]) for outage in self._outages.list_outages()]
         slow = self._find_slow_site(progress)

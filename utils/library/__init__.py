@@ -299,7 +299,7 @@ class Library:
         offline = self.settings.papers_offline
         request = DownloadRequest(Ids.parse(paper), "", force, prefer_pmc, offline)
         if output_path:
-            self.shelf.confined(output_path)  # refused before anything is asked for
+            self.shelf.resolve_copy_path(output_path)  # refused before anything is asked for
         done = download(request, self.ladder)
         if output_path:
             copy = self.shelf.copy_to(done.stored, output_path)
@@ -386,13 +386,13 @@ class Library:
         max_results: int = 20,
         **filters: Unpack[ListFilters],
     ) -> tuple[int, ResultList[StoredPaper]]:
-        """Return how many papers fit, and a page of them; see `..shelf.Shelf.list`.
+        """Return how many papers fit, and a page of them; see `..shelf.Shelf.list_papers`.
 
         ``job_id`` names a harvest: only its papers. The filters are those of
         `..shelf.listing.ListFilters`: ``text``, ``kind``, ``min_date``, ``has_pdf`` and others.
         """
         among = collect_names(self, job_id) if job_id else None
-        total, papers = self.shelf.list(
+        total, papers = self.shelf.list_papers(
             among=among, start=start, max_results=max_results, **filters
         )
         return total, ResultList(papers, STORED_COLUMNS, StoredPaper.row)
@@ -560,5 +560,5 @@ def _find_paper_to_compare(
     ids = Ids.parse(paper)
     if known is not None:
         return replace(known, ids=ids | known.ids)
-    stored = shelf.find(ids)
+    stored = shelf.find_text(ids)
     return stored.paper if stored else Paper(ids)

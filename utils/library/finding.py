@@ -60,14 +60,14 @@ def collect_names(library: Library, job_id: str) -> frozenset[str]:
     """Return every identifier of the papers of a harvest."""
     harvest = library.harvest(job_id=job_id)
     with closing(harvest.ledger):
-        return harvest.ledger.names()
+        return harvest.ledger.list_names()
 
 
 def yield_full_texts(library: Library, job_id: str) -> Iterator[StoredPaper]:
     """Return the full texts of a harvest; of the whole shelf where *job_id* is empty."""
     from ..harvest.jobs import list_shelf_papers
 
-    rows = library.harvest(job_id=job_id).ledger.rows() if job_id else None
+    rows = library.harvest(job_id=job_id).ledger.read_outcomes() if job_id else None
     files = (
         (row.file for row in rows if row.state == "full_text")
         if rows
@@ -138,14 +138,16 @@ def _find_named(library: Library, name: str) -> HarvestedList:
 
 def _read_ledger(ledger: Ledger) -> HarvestedList:
     with closing(ledger):
-        return HarvestedList(list(ledger.rows()), ledger.path.stem, ledger.job().title)
+        return HarvestedList(
+            list(ledger.read_outcomes()), ledger.path.stem, ledger.read_job().title
+        )
 
 
 def _find_listed(entries: Iterable[Entry], shelf: Shelf) -> Iterator[Harvested]:
     """Yield the papers of a list that was not harvested, each once, as the shelf has them."""
     seen: set[str] = set()
     for number, entry in enumerate(entries, 1):
-        stored = shelf.find(entry.ids)
+        stored = shelf.find_text(entry.ids)
         paper = stored.paper if stored else entry.paper or Paper(entry.ids)
         names = paper.ids.names()
         if seen.isdisjoint(names):

@@ -120,7 +120,7 @@ class Upkeep(Namespace):
 
     def rebuild(self) -> RebuildReport:
         """Make the catalogue and ``index.csv`` again from the files alone."""
-        return self._library.shelf.rebuild()
+        return self._library.shelf.rebuild_catalogue()
 
     def reextract(self, *, everything: bool = False) -> Iterator[Renewal]:
         """Read the kept bytes again with today's readers; see `..curation.audit.renew`."""
@@ -147,7 +147,7 @@ class Upkeep(Namespace):
         if job_id:
             harvest = self._library.harvest(job_id=job_id)
             harvest.report()
-            rows = harvest.ledger.rows
+            rows = harvest.ledger.read_outcomes
             return write_references(lambda: list_harvested_papers(rows()), harvest.folder, keys)
         shelf = self._library.shelf
         # With letters behind equal keys, the oldest paper comes first, so that keys stay.

@@ -61,7 +61,7 @@ class Texts(Namespace):
 
     def keep_original(self, paper: str) -> Path | None:
         """Put the PDF that a text was read from next to it; None if it was read from a page."""
-        pdf = self._library.shelf.keep_pdf(self._library.find(paper))
+        pdf = self._library.shelf.store_source_pdf(self._library.find(paper))
         return pdf.path if pdf else None
 
     def locate(self, paper: str, what: Openable | Literal[""] = "") -> str:

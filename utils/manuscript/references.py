@@ -150,7 +150,7 @@ def _check_identified(
     """Compare a reference that has an identifier with the record of that identifier."""
     said = ""
     if isinstance(found, PaperError) and not isinstance(found, NotFound):
-        stored = shelf.find(reference.ids)
+        stored = shelf.find_text(reference.ids)
         if not (stored and stored.paper.title):
             return CheckedReference(reference, "could_not_tell", said=found.text)
         said = f"By the record on the shelf of {stored.saved_at[:10]}: {found.message}"

@@ -340,7 +340,7 @@ def _warn_beyond_end(start: int, total: int) -> list[str]:
 def _to_shelf_row(stored: StoredPaper, library: Library) -> dict[str, Any]:
     """Return a stored paper as a row of the list."""
     row = {**stored.paper.short_row(), **stored.text_row()}
-    if pdf := library.shelf.pdfs.find(stored):
+    if pdf := library.shelf.pdfs.find_pdf(stored):
         row["pdf"] = str(pdf.path)
     if stored.shows_evidence:  # rarely: every row costs tokens
         row |= {"verdict": stored.verdict, "evidence": stored.evidence}

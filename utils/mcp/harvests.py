@@ -325,8 +325,8 @@ def status_of(
     BadRequest
         No paper of any harvest can be what *show* says.
     """
-    job, coverage = harvest.job(), harvest.ledger.coverage()
-    standing = job.get_status(running=harvest.ledger.running())
+    job, coverage = harvest.job(), harvest.ledger.count_coverage()
+    standing = job.get_status(running=harvest.ledger.is_running())
     there = (harvest.folder / "report.html").exists()
     return Status(
         job,
@@ -351,7 +351,7 @@ def _page(harvest: Harvest, coverage: Coverage, show: str, start: int, most: int
 
     if not show:
         return Page([], None)
-    rows = harvest.ledger.rows
+    rows = harvest.ledger.read_outcomes
     if show == "retrieved":
         return read_page(rows, "retrieved", start=start, most=most)
     if show == "not_retrieved":

@@ -166,9 +166,9 @@ def _board(library: Library, job_id: str, start: int) -> Board:
     harvest = library.harvest(job_id=job_id)
     try:
         job = harvest.job()
-        running = harvest.ledger.running()
+        running = harvest.ledger.is_running()
         links = ReadersLibrary.from_settings(library.settings)
-        made = build_board(job, harvest.ledger.rows, links, start=start)
+        made = build_board(job, harvest.ledger.read_outcomes, links, start=start)
     finally:
         harvest.ledger.close()
     row = {"job_id": job.job_id, "state": job.get_status(running=running), **made}

@@ -23,7 +23,7 @@ from ..http.messages import MAX_BODY_BYTES
 from ..model.paper import OBJECT_KINDS, Grid, ObjectKind, PaperObject, StoredPaper
 from ..outline import find_float_labels
 from ..shelf import Shelf
-from ..shelf.paper_file import objects_folder
+from ..shelf.paper_file import get_objects_folder
 from ..system import safe_files
 from ..system.nearest import suggest_nearest
 from ..system.plain_text import one_line, shorten, to_plain_json
@@ -112,7 +112,7 @@ def gather_objects(
     StoreFailed
         The disk refuses to write; existing files stay.
     """
-    folder = objects_folder(Path(stored.path))
+    folder = get_objects_folder(Path(stored.path))
     wanted = _select_objects(stored, shelf, kinds, only)
     places = find_mentions(stored, shelf)
     if not wanted or not fetch:
@@ -174,7 +174,7 @@ def _select_objects(
 
 def _match_stored_objects(found: Sequence[PaperObject], stored: StoredPaper) -> list[StoredObject]:
     """Return objects with the files that earlier runs stored for them."""
-    folder = objects_folder(Path(stored.path))
+    folder = get_objects_folder(Path(stored.path))
     before = {(item.kind, item.label): item for item in read_stored_objects(folder)}
     return [_restore_object(before.get((item.kind, item.label)), item, stored) for item in found]
 

@@ -72,7 +72,7 @@ class FoundFiles:
 
     @cached_property
     def _source(self) -> Fetched | None:
-        raw = self._shelf.raw(self._stored)
+        raw = self._shelf.read_raw_answer(self._stored)
         return raw.fetched if raw else None
 
     @cached_property

@@ -46,7 +46,7 @@ def list_objects(stored: StoredPaper, shelf: Shelf) -> list[PaperObject]:
     StoreFailed
         Its file cannot be read.
     """
-    raw = shelf.raw(stored)
+    raw = shelf.read_raw_answer(stored)
     if raw and raw.fetched.media == "jats":
         return _list_from_xml(raw.fetched)
     found = _list_from_markdown(stored, shelf)
@@ -63,12 +63,12 @@ def list_objects_without_files(stored: StoredPaper, shelf: Shelf) -> tuple[Paper
     StoreFailed
         Its file cannot be read.
     """
-    return _list_from_text_file(TextFile.of(stored, shelf))
+    return _list_from_text_file(TextFile.from_stored(stored, shelf))
 
 
 @lru_cache(maxsize=16)
 def _list_from_text_file(file: TextFile) -> tuple[PaperObject, ...]:
-    raw = file.shelf.raw(file.stored)
+    raw = file.shelf.read_raw_answer(file.stored)
     if raw and raw.fetched.media == "jats":
         return tuple(_list_from_xml(raw.fetched))
     return tuple(_list_from_markdown(file.stored, file.shelf))

@@ -218,9 +218,9 @@ class ShelfAndMirror:
             return _to_stored(row)
         return self._shelf.find_by_file(name)
 
-    def find(self, ids: Ids, wants: Version = "") -> StoredPaper | None:
+    def find_text(self, ids: Ids, wants: Version = "") -> StoredPaper | None:
         """Return the full text on the shelf, else in the mirror, else what the shelf has."""
-        stored = self._shelf.find(ids, wants)
+        stored = self._shelf.find_text(ids, wants)
         if stored and stored.kind == "full_text":
             return stored
         named = self._find_pmcid(ids)
@@ -295,7 +295,7 @@ class MirrorPassages:
     Examples
     --------
     >>> passages = library.passages_of("mirror")  # doctest: +SKIP
-    >>> passages.find("weight loss after one year").hits[0].text  # doctest: +SKIP
+    >>> passages.find_text("weight loss after one year").hits[0].text  # doctest: +SKIP
     """
 
     def __init__(self, corpus: Corpus, mirror: Mirror) -> None:
@@ -399,7 +399,7 @@ class _MirrorSnapshot:
         return f"bring the mirror up to date ({', then '.join(map(command_line, verbs))})"
 
     def recent_counts(self) -> CorpusCounts:
-        """Count what the indexes hold; `find` warns of what they lack."""
+        """Count what the indexes hold; `find_text` warns of what they lack."""
         snapshots = self.database.snapshots
         papers = sum(one.generation.papers for one in snapshots)
         return CorpusCounts(papers, 0, 0, sum(one.size for one in snapshots), papers, 0)

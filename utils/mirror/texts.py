@@ -23,7 +23,7 @@ from ..errors import BadContent
 from ..model.paper import Document, Fetched, Paper
 from ..model.passage import Passage
 from ..outline.cut import split_passages
-from ..shelf.paper_file import to_full_text_body
+from ..shelf.paper_file import build_full_text_body
 from .bundles import Member, read_members, record_in, to_fetched
 from .columns import make_passage_batch, make_passage_schema
 from .parts import FACTS, Part, PartFile, ReadJob, make_missing_parts
@@ -139,7 +139,7 @@ def read_member(member: Member) -> TextRow:
     except Exception as error:  # noqa: BLE001 - one article in millions ends no run
         why = f"the reader failed: {type(error).__name__}: {error}"
         return TextRow(member, fetched, record, None, "not_a_paper", why)
-    text = to_full_text_body(document.markdown)
+    text = build_full_text_body(document.markdown)
     return TextRow(member, fetched, record, document, document.verdict, document.evidence, text)
 
 

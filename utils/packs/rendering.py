@@ -30,7 +30,7 @@ from ..model.versions import VERSION_NAMES
 from ..outline.blocks import Block, iterate_blocks, split_block_items, strip_heading
 from ..outline.words import strip_markup
 from ..reports.labels import classify_license, get_route_label
-from ..shelf import Shelf, body_of
+from ..shelf import Shelf, get_body
 from ..shelf.paper_file import RETRACTED
 from ..system.plain_text import clean_text, one_line
 from ..system.safe_files import PRIVATE_FOLDER, make_folder, write_file
@@ -93,7 +93,7 @@ def print_text(stored: StoredPaper, shelf: Shelf, *, dry_run: bool = False) -> H
     """
     _register_fonts()
     source = (stored.via, stored.version, stored.license, True)
-    body = body_of(shelf.read_text(stored))
+    body = get_body(shelf.read_text(stored))
     if dry_run:
         return HeldPdf(_LEAST_BYTES + len(body), bytes, *source)
     folder = shelf.folder / PRIVATE_FOLDER / "renderings"

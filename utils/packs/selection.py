@@ -114,7 +114,7 @@ def _find_text(row: Harvested, shelf: Shelf) -> StoredPaper | None:
     """Return the text of a harvested paper, also one that arrived after the harvest."""
     stored = shelf.find_by_file(row.file) if row.file else None
     if stored is None or stored.kind != "full_text":
-        stored = shelf.find(row.paper.ids)
+        stored = shelf.find_text(row.paper.ids)
     return stored if stored and stored.kind == "full_text" else None
 
 
@@ -135,7 +135,7 @@ def _leave_out(row: Harvested, stored: StoredPaper | None, reason: str, detail: 
 
 def find_pdf(stored: StoredPaper, shelf: Shelf) -> HeldPdf | None:
     """Return the PDF of a text: the file next to it, else the bytes it was read from."""
-    if found := shelf.pdfs.find(stored):
+    if found := shelf.pdfs.find_pdf(stored):
         source = (found.via, found.version or stored.version, found.license)
         if found.held_by != "copy":
             if shelf.pdfs.find_problem(stored, reads_bytes=True):
@@ -143,7 +143,7 @@ def find_pdf(stored: StoredPaper, shelf: Shelf) -> HeldPdf | None:
             read = partial(_read_own_file, stored, shelf)
             return HeldPdf(found.size, read, *source, path=found.path)
         return HeldPdf(found.path.stat().st_size, found.path.read_bytes, *source)
-    raw = shelf.raw(stored)
+    raw = shelf.read_raw_answer(stored)
     if raw is None or raw.fetched.media != "pdf":
         return None
     source = (stored.via, stored.version, stored.license)
@@ -161,7 +161,7 @@ def _read_own_file(stored: StoredPaper, shelf: Shelf) -> bytes:
 
 
 def _read_original(stored: StoredPaper, shelf: Shelf) -> bytes:
-    raw = shelf.raw(stored)
+    raw = shelf.read_raw_answer(stored)
     return raw.fetched.body if raw else b""
 
 
@@ -169,7 +169,7 @@ def _explain_missing_pdf(stored: StoredPaper, shelf: Shelf) -> str:
     """Return what happened to the PDF, or what the routes to one answered; "" if none was asked."""
     if problem := shelf.pdfs.find_problem(stored, reads_bytes=True):
         return problem
-    attempt = find_most_informative(shelf.pdfs.attempts(stored))
+    attempt = find_most_informative(shelf.pdfs.read_attempts(stored))
     if attempt is None:
         return ""
     said = f": {attempt.detail}" if attempt.detail else ""

@@ -27,7 +27,7 @@ from ..model.tabular import ResultList
 from ..reports import prisma
 from ..search.citation_indexes import DIRECTIONS, Direction
 from ..shelf.ledger import Ledger
-from ..shelf.ledger_file import ledgers_folder
+from ..shelf.ledger_file import get_ledgers_folder
 from ..system.keyword_options import accept_former_options, explain_options
 from ..system.process import get_version
 from ..system.safe_files import disk_errors, exclusive_lock, is_device_name, make_folder, write_file
@@ -263,16 +263,16 @@ class Review:
 
     def _prepare_ledger(self, entries: Sequence[Entry], every: set[str]) -> Ledger:
         """Return the harvest's ledger, with exactly these papers left to try."""
-        path = ledgers_folder(self.ladder.shelf.folder) / f"{self.job_id}.db"
+        path = get_ledgers_folder(self.ladder.shelf.folder) / f"{self.job_id}.db"
         size = len(entries)
         origin = Search("", f"Review {self.name}", hits=size, taken=size, searched_at=utc_now())
         if path.exists():
             ledger = Ledger(path)
             with ledger.exclusive_lock():  # no other process is fetching the withdrawn papers
-                ledger.withdraw(every - {entry.asked for entry in entries})
-                asked = {row.asked for row in ledger.rows()}
+                ledger.remove_untried(every - {entry.asked for entry in entries})
+                asked = {row.asked for row in ledger.read_outcomes()}
                 fresh = [one for one in entries if one.ids or one.asked not in asked]
-                ledger.add(fresh, size, searches=(origin,))
+                ledger.add_hits(fresh, size, searches=(origin,))
             return ledger
         report = command_line(f"review report {self.name}")
         note = f"To draw the PRISMA figure of the review: {report}"
@@ -295,11 +295,11 @@ class Review:
 
     def _find_texts(self) -> dict[str, Harvested]:
         """Return the harvest's rows by every name of their papers."""
-        path = ledgers_folder(self.ladder.shelf.folder) / f"{self.job_id}.db"
+        path = get_ledgers_folder(self.ladder.shelf.folder) / f"{self.job_id}.db"
         if not path.exists():
             return {}
         with closing(Ledger(path)) as ledger:
-            rows = list(ledger.rows())
+            rows = list(ledger.read_outcomes())
         by_name = {row.asked: row for row in rows}
         return by_name | {name: row for row in rows for name in row.paper.ids.names()}
 

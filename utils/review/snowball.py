@@ -322,7 +322,7 @@ class _CitationSearch:
 
     def _read_printed_references(self, seed: Paper) -> list[str]:
         """Return the reference lines of a paper's text on the shelf."""
-        stored = self._shelf.find(seed.ids) if seed.ids else None
+        stored = self._shelf.find_text(seed.ids) if seed.ids else None
         if stored is None or stored.kind != "full_text":
             return []
         return list(list_reference_lines(self._shelf.read_text(stored), stored.sections))

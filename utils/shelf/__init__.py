@@ -11,8 +11,8 @@ Start at `.shelf.Shelf`: find, save, list, rebuild. Below it:
 Imports readers, outline, lists, model and system; never sites, HTTP or MCP.
 """
 
-from .adoption import add_judgement, is_foreign, judge_again, known_by_name_only
-from .paper_file import body_of
+from .adoption import add_judgement, is_foreign_text, is_identified_by_name_only, rejudge_text
+from .paper_file import get_body
 from .reconciliation import RebuildReport
 from .record import ADOPTED
 from .shelf import Shelf
@@ -22,8 +22,8 @@ __all__ = [
     "RebuildReport",
     "Shelf",
     "add_judgement",
-    "body_of",
-    "is_foreign",
-    "judge_again",
-    "known_by_name_only",
+    "get_body",
+    "is_foreign_text",
+    "is_identified_by_name_only",
+    "rejudge_text",
 ]

@@ -1,4 +1,4 @@
-"""Reading files that others put on the shelf: the older program's, copies, files dropped in.
+"""Read files that others put on the shelf: the older program's, copies, and added files.
 
 Such a file is taken as it is, never rewritten. An abstract is known by its labels; everything else
 is judged as a download is, and what fails (a sign-in page, an error page) is listed as
@@ -21,8 +21,8 @@ from ..model.paper import Author, Kind, Paper, StoredPaper
 from ..readers import JudgedText, Read, judge_foreign_text, judge_text
 from ..system.plain_text import clean_text, one_line
 from . import paper_file
-from .record import ADOPTED, WITHOUT_TEXT, Record, sections_of, sha256
-from .vault import is_text_file, read_file
+from .record import ADOPTED, WITHOUT_TEXT, Record, build_sections, compute_sha256
+from .vault import is_text_file, read_text_file
 
 _LABEL = re.compile(
     r"^[#>*\t -]*(Title|Authors?|Journal|Year|Published|PMID|DOI|PMCID|PMC ID)\**[ \t]*:\**"
@@ -43,8 +43,8 @@ _LONGEST_ABSTRACT = 12_000
 _LONGEST_FILE = 50_000_000
 
 
-def adopt(path: Path, asked: Ids, read: Read = formats.read) -> Record | None:
-    """Return the record of a foreign file; None if it is empty or not the one *asked* for.
+def adopt_file(path: Path, asked: Ids, read: Read = formats.read) -> Record | None:
+    """Return the record of a foreign file; None if it is empty or not the paper *asked* for.
 
     *asked* may be empty: then the file must say itself which paper it is. *read* may be one that
     reads in other processes.
@@ -58,25 +58,25 @@ def adopt(path: Path, asked: Ids, read: Read = formats.read) -> Record | None:
         return None
     if not is_text_file(path):
         return None
-    data = read_file(path)
+    data = read_text_file(path)
     text = data.decode("utf-8", "replace")
     if (ours := paper_file.parse_file(text)) is not None:
         if asked and (ours.ids.clash(asked) or not ours.ids.shares(asked)):
             return None
         return _rebuild_record(path, data, ours) if ours.ids and ours.body.strip() else None
-    if is_blank(text) or not (ids := _identify(path.name, text, asked)):
+    if is_blank(text) or not (ids := _identify_file(path.name, text, asked)):
         return None
-    return _record_of_foreign(path, data, text, ids, read)
+    return _build_foreign_record(path, data, text, ids, read)
 
 
 def describe_refusal(path: Path) -> str:
-    """Return why `adopt` does not take a file."""
+    """Return the reason why `adopt_file` rejects a file."""
     if not path.is_file() or path.stat().st_size > _LONGEST_FILE:
         return "no file, or too large to be a paper's"
-    text = read_file(path).decode("utf-8", "replace")
+    text = read_text_file(path).decode("utf-8", "replace")
     if is_blank(text):
         return "empty"
-    named, labelled = paper_file.ids_from(path.name), _read_labels(text)
+    named, labelled = paper_file.parse_file_name(path.name), _read_labelled_ids(text)
     if clash := named.clash(labelled):
         return f"another paper than its name says: {clash}"
     if not named and _SEVERAL.match(path.name):
@@ -86,41 +86,41 @@ def describe_refusal(path: Path) -> str:
     return "neither its name nor its text says which paper it is"
 
 
-def is_foreign(text: str) -> bool:
-    """Return whether another program or a person wrote a file."""
+def is_foreign_text(text: str) -> bool:
+    """Return whether another program or a person wrote a file's text."""
     return paper_file.parse_file(text) is None
 
 
 def is_blank(text: str) -> bool:
-    """Return whether a file holds nothing but blanks."""
+    """Return whether a text contains only white space."""
     return not text.replace("\ufeff", "").strip()
 
 
-def judge_foreign(stored: StoredPaper, text: str, read: Read = formats.read) -> StoredPaper:
+def judge_foreign_file(stored: StoredPaper, text: str, read: Read = formats.read) -> StoredPaper:
     """Return *stored* with kind and verdict of a foreign text, judged against its record."""
-    if _is_abstract(text):
-        kind: Kind = "abstract" if _foreign_abstract(text) else "record"
+    if _is_labelled_abstract(text):
+        kind: Kind = "abstract" if _find_foreign_abstract(text) else "record"
         judged = replace(stored, kind=kind, verdict=WITHOUT_TEXT[kind], evidence="", judges=0)
     else:
         judged = add_judgement(stored, judge_foreign_text(text, stored.paper, read))
     return replace(judged, via=ADOPTED)
 
 
-def judge_again(stored: StoredPaper, text: str, read: Read = formats.read) -> StoredPaper:
-    """Return *stored* as today's judges see its file, whose whole content is *text*."""
-    if stored.via == ADOPTED and is_foreign(text):
-        return judge_foreign(stored, text, read)
-    return add_judgement(stored, judge_text(paper_file.body_of(text), stored.paper, read))
+def rejudge_text(stored: StoredPaper, text: str, read: Read = formats.read) -> StoredPaper:
+    """Return *stored* with the present judges' verdict on its file, whose content is *text*."""
+    if stored.via == ADOPTED and is_foreign_text(text):
+        return judge_foreign_file(stored, text, read)
+    return add_judgement(stored, judge_text(paper_file.get_body(text), stored.paper, read))
 
 
-def known_by_name_only(stored: StoredPaper) -> bool:
-    """Return whether only a file's name and its own words say which paper it is, and no record."""
+def is_identified_by_name_only(stored: StoredPaper) -> bool:
+    """Return whether no record confirms the paper that a file's name and text state."""
     named_only = stored.via == ADOPTED and not stored.paper.recorded_by
     return named_only and stored.kind in ("full_text", "rejected") and not stored.by_hand
 
 
 def add_judgement(stored: StoredPaper, seen: JudgedText) -> StoredPaper:
-    """Return *stored* as today's judges see its text."""
+    """Return *stored* with the kind and verdict of a judged text."""
     kind: Kind = "full_text" if seen.document else "rejected"
     return replace(
         stored,
@@ -131,8 +131,8 @@ def add_judgement(stored: StoredPaper, seen: JudgedText) -> StoredPaper:
     )
 
 
-def _is_abstract(text: str) -> bool:
-    """Return whether it is an abstract under labels, as the older program wrote them."""
+def _is_labelled_abstract(text: str) -> bool:
+    """Return whether a text is an abstract under labels, as the older program wrote them."""
     stripped = text.strip().removeprefix("\ufeff")
     labels = {match[1].lower() for match in _LABEL.finditer(stripped[:4000])}
     if (
@@ -146,43 +146,47 @@ def _is_abstract(text: str) -> bool:
     return False
 
 
-def _identify(name: str, text: str, asked: Ids) -> Ids:
-    """Return the paper of a foreign file: by its name, unless its text names another."""
-    labelled = _read_labels(text)
-    named = asked or paper_file.ids_from(name)
-    if not named and (doi := _doi_behind(name, text)):
+def _identify_file(name: str, text: str, asked: Ids) -> Ids:
+    """Return the identifiers of a foreign file: from its name, unless its text contradicts."""
+    labelled = _read_labelled_ids(text)
+    named = asked or paper_file.parse_file_name(name)
+    if not named and (doi := _find_only_doi(name, text)):
         named = Ids(doi=doi)
     if named.clash(labelled):
         return Ids()
-    if named.doi and not labelled.doi and _names_another_doi(named.doi, text):
+    if named.doi and not labelled.doi and _has_only_other_dois(named.doi, text):
         return Ids()
     # Of what was asked only the name that led here counts: the caller's other identifiers were
     # never compared with this text, and a wrong link would serve a wrong paper for ever.
-    own = {kind: value for kind, value in _split_names(named) if _leads_to(kind, value, name)}
+    own = {
+        kind: value
+        for kind, value in _list_id_pairs(named)
+        if _matches_file_name(kind, value, name)
+    }
     return Ids(**own) | labelled if own else labelled if labelled.shares(named) else Ids()
 
 
-def _read_labels(text: str) -> Ids:
+def _read_labelled_ids(text: str) -> Ids:
     """Return the identifiers under the labels of a text."""
     labelled = Ids()
     for label, value in _LABEL.findall(text[:4000]):
         if label.upper().replace(" ", "") in {"PMID", "DOI", "PMCID"}:
-            labelled |= _ids_from_label(label, value)
+            labelled |= _parse_labelled_id(label, value)
     return labelled
 
 
-def _split_names(ids: Ids) -> list[tuple[str, str]]:
+def _list_id_pairs(ids: Ids) -> list[tuple[str, str]]:
     return [(kind, value) for kind, _, value in (name.partition(":") for name in ids.names())]
 
 
-def _leads_to(kind: str, value: str, name: str) -> bool:
+def _matches_file_name(kind: str, value: str, name: str) -> bool:
     spellings = {
         spelling.lower() for spelling in paper_file.list_candidate_names(Ids(**{kind: value}))
     }
     return name.lower() in spellings
 
 
-def _ids_from_label(label: str, value: str) -> Ids:
+def _parse_labelled_id(label: str, value: str) -> Ids:
     value = value.strip().strip("*` ")
     if match := re.match(r"[1-9]\d{0,7}\b", value):
         return Ids(pmid=match[0]) if label.upper() == "PMID" else Ids()
@@ -201,49 +205,49 @@ def _trim_doi(doi: str) -> str:
     return doi.lower()
 
 
-def _find_dois_named(text: str, name: str) -> set[str]:
-    """Return the DOIs in a text that would all be filed under *name*."""
+def _find_dois_with_file_name(text: str, name: str) -> set[str]:
+    """Return the DOIs in a text whose file name would be *name*."""
     wanted = paper_file.strip_kind(name).lower()
     found = {_trim_doi(match[0]) for match in _DOI.finditer(text)}
     found |= {_OF_A_PAGE.sub("", doi) for doi in found}
-    return {doi for doi in found if paper_file.to_traditional_name(doi) == wanted}
+    return {doi for doi in found if paper_file.to_legacy_name(doi) == wanted}
 
 
-def _names_another_doi(doi: str, text: str) -> bool:
-    rivals = _find_dois_named(text, paper_file.to_traditional_name(doi))
+def _has_only_other_dois(doi: str, text: str) -> bool:
+    rivals = _find_dois_with_file_name(text, paper_file.to_legacy_name(doi))
     return bool(rivals) and doi not in rivals
 
 
-def _doi_behind(name: str, text: str) -> str:
+def _find_only_doi(name: str, text: str) -> str:
     if not name.startswith("10."):
         return ""
-    found = _find_dois_named(text, name)
+    found = _find_dois_with_file_name(text, name)
     return found.pop() if len(found) == 1 else ""
 
 
 def _rebuild_record(path: Path, data: bytes, ours: paper_file.PaperFile) -> Record:
-    """Return the record of our own file, from its header, where the record is lost."""
+    """Return the record of our own file, rebuilt from its header."""
     plain = StoredPaper(
         paper=ours.paper,
         kind=ours.kind,
         path=str(path),
         source="Cache",
         via=ADOPTED,
-        sha256=sha256(data),
+        sha256=compute_sha256(data),
         saved_at=_get_modified_time(path),
     )
-    stored = ours.fill_into(plain)
-    stored = replace(stored, sections=sections_of(data.decode("utf-8", "replace"), stored))
+    stored = ours.apply_header(plain)
+    stored = replace(stored, sections=build_sections(data.decode("utf-8", "replace"), stored))
     return Record(stored, order=path.stat().st_mtime_ns, words=len(ours.body.split()))
 
 
-def _record_of_foreign(path: Path, data: bytes, text: str, ids: Ids, read: Read) -> Record:
+def _build_foreign_record(path: Path, data: bytes, text: str, ids: Ids, read: Read) -> Record:
     label: dict[str, str] = {}
     for name, value in _LABEL.findall(text[:4000]):
         label.setdefault(name.lower().rstrip("s"), one_line(value))
     heading = re.search(r"^#{1,2} (.+)$", text, re.M)
     title = label.get("title") or (one_line(heading[1]) if heading else "")
-    abstract = _foreign_abstract(text) if _is_abstract(text) else ""
+    abstract = _find_foreign_abstract(text) if _is_labelled_abstract(text) else ""
     paper = Paper(
         ids=ids,
         title=title,
@@ -258,17 +262,17 @@ def _record_of_foreign(path: Path, data: bytes, text: str, ids: Ids, read: Read)
         path=str(path),
         source="Cache",
         via=ADOPTED,
-        sha256=sha256(data),
+        sha256=compute_sha256(data),
         saved_at=_get_modified_time(path),
     )
-    stored = judge_foreign(stored, text, read)
+    stored = judge_foreign_file(stored, text, read)
     if stored.kind == "rejected":  # its words are not the paper's, its title least of all
         stored = replace(stored, paper=Paper(ids))
-    stored = replace(stored, sections=sections_of(text, stored))
+    stored = replace(stored, sections=build_sections(text, stored))
     return Record(stored, order=path.stat().st_mtime_ns, words=len(text.split()))
 
 
-def _foreign_abstract(text: str) -> str:
+def _find_foreign_abstract(text: str) -> str:
     after = _ABSTRACT.split(text, maxsplit=1)
     if len(after) < 2:
         return ""

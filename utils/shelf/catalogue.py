@@ -76,7 +76,7 @@ CREATE VIRTUAL TABLE words USING fts5 (title, abstract, content='texts', content
 
 
 def read_version(connection: sqlite3.Connection) -> int | None:
-    """Return the version of the tables; None before they are created."""
+    """Return the version of the tables; None if the tables do not exist yet."""
     query = "SELECT 1 FROM sqlite_master WHERE name = 'schema_version'"
     if connection.execute(query).fetchone() is None:
         return None
@@ -85,7 +85,7 @@ def read_version(connection: sqlite3.Connection) -> int | None:
 
 
 def create_tables(connection: sqlite3.Connection) -> None:
-    """Make the tables, inside the caller's transaction."""
+    """Create the tables, inside the caller's transaction."""
     for statement in _TABLES.split(";\n"):
         if statement.strip():
             connection.execute(statement)
@@ -96,8 +96,8 @@ def create_tables(connection: sqlite3.Connection) -> None:
     connection.execute("INSERT INTO schema_version VALUES (?)", (VERSION,))
 
 
-def has_words(connection: sqlite3.Connection) -> bool:
-    """Return whether there is a full-text index."""
+def has_full_text_index(connection: sqlite3.Connection) -> bool:
+    """Return whether the database has a full-text index."""
     query = "SELECT 1 FROM sqlite_master WHERE name = 'words'"
     return connection.execute(query).fetchone() is not None
 
@@ -115,11 +115,11 @@ Result = TypeVar("Result")
 
 
 class CatalogueBroken(Exception):
-    """The database file is damaged; it can be made again from the files."""
+    """The database file is damaged; it can be rebuilt from the files."""
 
 
 class Entry(NamedTuple):
-    """One row, as far as finding needs it."""
+    """One row of the catalogue, with the columns that a lookup needs."""
 
     id: int
     file: str
@@ -130,7 +130,7 @@ class Entry(NamedTuple):
 
 
 class NewEntry(NamedTuple):
-    """The row that is written for one paper."""
+    """The row to be written for one paper."""
 
     file: str
     kind: str
@@ -158,7 +158,7 @@ _ENTRY = "papers.id, papers.file, papers.size, papers.mtime_ns, papers.record, p
 
 
 class _Connection(NamedTuple):
-    """A connection, and the file, process and epoch it was opened in."""
+    """A connection, with the inode, process and epoch in which it was opened."""
 
     connection: sqlite3.Connection
     inode: int
@@ -167,7 +167,7 @@ class _Connection(NamedTuple):
 
 
 class Catalogue:
-    """The database of one shelf. Any thread, any process.
+    """The database of one shelf, for all threads and processes.
 
     A thread borrows a connection for what it does: a hundred threads take no hundred connections,
     each with its descriptors and pages.
@@ -196,7 +196,7 @@ class Catalogue:
     # -- connections -------------------------------------------------------------------------
 
     def exists(self) -> bool:
-        """Return whether there is a database to read."""
+        """Return whether the database file exists."""
         return self._get_inode() != 0
 
     def _get_inode(self) -> int:
@@ -206,42 +206,43 @@ class Catalogue:
             return 0
 
     @contextlib.contextmanager
-    def using(self) -> Iterator[sqlite3.Connection]:
-        """Lend a connection to this thread; while it writes, the one it writes with.
+    def borrow_connection(self) -> Iterator[sqlite3.Connection]:
+        """Borrow a connection inside; in a transaction, the transaction's connection.
 
         The file is created if need be (its folder is not).
         """
-        if (writing := self._writing_connection()) is not None:
+        if (writing := self._get_transaction_connection()) is not None:
             yield writing
             return
-        with self._lend_connection() as one:
+        with self._checkout_connection() as one:
             yield one.connection
 
     @contextlib.contextmanager
-    def _lend_connection(self) -> Iterator[_Connection]:
+    def _checkout_connection(self) -> Iterator[_Connection]:
+        """Take a connection from the pool, and return it afterwards."""
         with self._translate_errors():
-            one = self._borrow() or self._open_connection()
+            one = self._take_idle_connection() or self._open_connection()
             try:
                 yield one
             finally:
-                self._give_back(one)
+                self._return_connection(one)
 
-    def _writing_connection(self) -> sqlite3.Connection | None:
-        """The connection of this thread's open transaction."""
+    def _get_transaction_connection(self) -> sqlite3.Connection | None:
+        """Return the connection of this thread's open transaction, else None."""
         connection, pid = getattr(self._local, "writing", (None, 0))
         return cast("sqlite3.Connection", connection) if pid == os.getpid() else None
 
-    def _borrow(self) -> _Connection | None:
-        """An idle connection, if there is one to the file of this moment."""
+    def _take_idle_connection(self) -> _Connection | None:
+        """Return an idle connection to the present file; None if the pool has none."""
         with self._lending:
             while self._idle:
-                if self._usable(one := self._idle.pop()):
+                if self._is_usable(one := self._idle.pop()):
                     return one
                 self._drop_connection(one)
         return None
 
-    def _usable(self, one: _Connection) -> bool:
-        """Return whether it is of this process, and to the present file.
+    def _is_usable(self, one: _Connection) -> bool:
+        """Return whether a connection belongs to this process and to the present file.
 
         The file may have been deleted by hand, or set aside by a process that found it damaged.
         """
@@ -258,9 +259,10 @@ class Catalogue:
             raise
         return _Connection(connection, inode, os.getpid(), epoch)
 
-    def _give_back(self, one: _Connection) -> None:
+    def _return_connection(self, one: _Connection) -> None:
+        """Return a connection to the pool, or close it."""
         with self._lending:
-            clean = self._usable(one) and not one.connection.in_transaction
+            clean = self._is_usable(one) and not one.connection.in_transaction
             if clean and len(self._idle) < _MOST_IDLE:
                 self._idle.append(one)
             else:
@@ -292,7 +294,7 @@ class Catalogue:
     def _prepare_tables(self, connection: sqlite3.Connection) -> None:
         found = read_version(connection)
         if found is None:
-            self._create(connection)
+            self._create_tables_once(connection)
             found = VERSION
         if found < VERSION:
             msg = f"schema {found} of an older version"
@@ -302,14 +304,14 @@ class Catalogue:
             hint = f"Use that version, or delete {self.path.name}: it is made again from the files."
             raise StoreFailed(msg, hint)
         if self._fts is None:
-            self._fts = has_words(connection)
+            self._fts = has_full_text_index(connection)
 
-    def _create(self, connection: sqlite3.Connection) -> None:
-        """Make the tables and fill them, unless another thread or process was faster."""
-        with self._turn, sqlite.transaction(connection), self._write_with(connection):
+    def _create_tables_once(self, connection: sqlite3.Connection) -> None:
+        """Create and fill the tables, unless another thread or process has done so."""
+        with self._turn, sqlite.transaction(connection), self._bind_to_thread(connection):
             if read_version(connection) is None:
                 create_tables(connection)
-                self._fts = has_words(connection)
+                self._fts = has_full_text_index(connection)
                 self.fill()
 
     def close(self) -> None:
@@ -335,18 +337,18 @@ class Catalogue:
             sqlite.move_aside(self.path, sqlite.build_damaged_path(self.path))
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """Hold the write lock of all threads and processes; commit at the end or undo all.
+    def open_transaction(self) -> Iterator[sqlite3.Connection]:
+        """Hold the write lock of all threads and processes inside; commit at the end, or roll back.
 
         Raises
         ------
         CatalogueBroken
             Another process set the file aside meanwhile: what was written would be lost with it.
         """
-        if (connection := self._writing_connection()) is not None:
+        if (connection := self._get_transaction_connection()) is not None:
             yield connection
             return
-        with self._turn, self._lend_connection() as one:
+        with self._turn, self._checkout_connection() as one:
             if self._read_only:
                 if access_error := safe_files.find_access_error(
                     self.path
@@ -354,15 +356,15 @@ class Catalogue:
                     raise access_error
                 msg = f"The catalogue {self.path} is readonly."
                 raise StoreFailed(msg, "Point PAPERS_DIR at a folder that can be written.")
-            with sqlite.transaction(one.connection), self._write_with(one.connection):
+            with sqlite.transaction(one.connection), self._bind_to_thread(one.connection):
                 yield one.connection
                 if self._get_inode() != one.inode:
                     msg = "another process set it aside while this one wrote to it"
                     raise CatalogueBroken(msg)
 
     @contextlib.contextmanager
-    def _write_with(self, connection: sqlite3.Connection) -> Iterator[None]:
-        """Have this thread do everything with *connection*, which is in a transaction."""
+    def _bind_to_thread(self, connection: sqlite3.Connection) -> Iterator[None]:
+        """Make this thread use *connection*, which is in a transaction, for everything inside."""
         self._local.writing = (connection, os.getpid())
         try:
             yield
@@ -387,13 +389,13 @@ class Catalogue:
             raise StoreFailed(msg, hint, file=str(self.path)) from error
 
     def _read_rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[object, ...]]:
-        with self.using() as connection:
+        with self.borrow_connection() as connection:
             return connection.execute(query, values).fetchall()
 
     # -- reading -----------------------------------------------------------------------------
 
-    def by_names(self, names: Sequence[str]) -> list[Entry]:
-        """Return the entries that any of *names* points to, in order, each once."""
+    def find_by_names(self, names: Sequence[str]) -> list[Entry]:
+        """Return the entries that any of *names* points to, in the order of *names*, each once."""
         names = [
             name for name in names if name == replace_surrogates(name)
         ]  # no other was ever filed
@@ -406,20 +408,20 @@ class Catalogue:
         rows.sort(key=lambda row: names.index(str(row[0])))
         return list({row[1]: Entry(*row[1:]) for row in rows}.values())  # type: ignore[arg-type]
 
-    def known(self, names: Iterable[str]) -> set[str]:
-        """Return the names that point to an entry."""
+    def find_known_names(self, names: Iterable[str]) -> set[str]:
+        """Return those of *names* that point to an entry."""
         query = "SELECT name FROM names WHERE name IN (SELECT value FROM json_each(?))"
         return {str(name) for (name,) in self._read_rows(query, (json.dumps(list(names)),))}
 
-    def by_file(self, file: str) -> Entry | None:
-        """Return the entry whose file has this name, in upper or lower case."""
+    def find_by_file(self, file: str) -> Entry | None:
+        """Return the entry whose file has this name, ignoring case; None if there is none."""
         query = f"SELECT {_ENTRY} FROM papers WHERE file = ? COLLATE NOCASE ORDER BY file = ? DESC"  # noqa: S608
         rows = self._read_rows(query + " LIMIT 1", (file, file))
         return Entry(*rows[0]) if rows else None  # type: ignore[arg-type]
 
     def search(self, wanted: ListingFilter, start: int, limit: int) -> tuple[int, list[Entry]]:
-        """Return the number of matches and a page of them: best first for words, else newest."""
-        tables, where, values, order = wanted.to_sql(self.fts)
+        """Return the number of matches and one page: by relevance for words, else newest first."""
+        tables, where, values, order = wanted.to_sql(self.has_fts)
         condition = " AND ".join(["1", *where])
         total = self._read_rows(f"SELECT count(*) FROM {tables} WHERE {condition}", values)[0][0]  # noqa: S608 - the parts are constants of `listing`
         rows = self._read_rows(
@@ -429,20 +431,20 @@ class Catalogue:
         return int(str(total)), [Entry(*row) for row in rows]  # type: ignore[arg-type]
 
     @property
-    def fts(self) -> bool:
-        """True if there is a full-text index; else every paper is searched."""
+    def has_fts(self) -> bool:
+        """True if the database has a full-text index; without one, every paper is searched."""
         if self._fts is None:
-            with self.using():
+            with self.borrow_connection():
                 pass
         return bool(self._fts)
 
-    def stamps(self) -> dict[str, tuple[int, int]]:
-        """Return size and time of every file, as they were when the file was catalogued."""
+    def read_file_stamps(self) -> dict[str, tuple[int, int]]:
+        """Return size and modification time of each file, as recorded when it was catalogued."""
         rows = self._read_rows("SELECT file, size, mtime_ns FROM papers")
         return {str(file): (int(size), int(time)) for file, size, time in rows}  # type: ignore[call-overload]
 
-    def counts(self, without: Collection[str] = ()) -> dict[str, int]:
-        """Count papers, texts by kind, full texts of two versions and retracted texts.
+    def count_papers(self, without: Collection[str] = ()) -> dict[str, int]:
+        """Count papers, texts by kind, full texts of two versions, and retracted texts.
 
         Files *without* are not counted.
         """
@@ -463,20 +465,20 @@ class Catalogue:
         papers = sum(kinds.values()) - again
         return {"papers": papers, **kinds, **versions, "retracted": retracted}
 
-    def lines(self) -> Iterator[str]:
+    def read_index_rows(self) -> Iterator[str]:
         """Yield the rows of ``index.csv`` as JSON, the oldest paper first."""
-        with self.using() as connection:
+        with self.borrow_connection() as connection:
             for row in connection.execute("SELECT line FROM papers ORDER BY filed, file"):
                 yield row[0]
 
-    def files(self, kinds: Sequence[str]) -> list[str]:
+    def list_files(self, kinds: Sequence[str]) -> list[str]:
         """Return the files of these kinds, the oldest first."""
         marks = ",".join("?" * len(kinds))
         query = f"SELECT file FROM papers WHERE kind IN ({marks}) ORDER BY filed, file"  # noqa: S608
         return [str(row[0]) for row in self._read_rows(query, tuple(kinds))]
 
-    def words_in_journal(self, journal: str, most: int) -> list[tuple[str, int, list[str]]]:
-        """Return file, words and publication types of a journal's newest whole papers."""
+    def list_journal_word_counts(self, journal: str, most: int) -> list[tuple[str, int, list[str]]]:
+        """Return file, word count and publication types of a journal's newest full papers."""
         query = """SELECT file, json_extract(record, '$.words'),
             json_extract(record, '$.stored.paper.publication_types') FROM papers
             WHERE journal = ? AND kind = 'full_text'
@@ -485,7 +487,7 @@ class Catalogue:
         rows = self._read_rows(query, (replace_surrogates(journal), most))
         return [(str(file), int(str(words)), json.loads(str(types))) for file, words, types in rows]
 
-    def lacking(self) -> list[tuple[str, str]]:
+    def list_papers_without_text(self) -> list[tuple[str, str]]:
         """Return identifiers (as JSON) and title of every paper without a full text."""
         query = """SELECT json_extract(record, '$.stored.paper.ids'),
             json_extract(record, '$.stored.paper.title') FROM papers
@@ -495,29 +497,29 @@ class Catalogue:
                 WHERE better.kind = 'full_text')"""
         return [(str(ids), str(title or "")) for ids, title in self._read_rows(query)]
 
-    def unjudged(self, judges: int) -> int:
+    def count_unjudged(self, judges: int) -> int:
         """Return how many texts were not judged by the judges of version *judges*."""
         query = """SELECT count(*) FROM papers WHERE kind IN ('full_text', 'rejected')
             AND coalesce(json_extract(record, '$.stored.judges'), 0) <> ?
             AND json_extract(record, '$.stored.verdict') <> 'by_hand'"""
         return int(str(self._read_rows(query, (judges,))[0][0]))
 
-    def newest(self) -> int:
-        """Return the highest order given so far."""
+    def get_highest_order(self) -> int:
+        """Return the highest order number of an entry; 0 without entries."""
         return int(str(self._read_rows("SELECT coalesce(max(filed), 0) FROM papers")[0][0]))
 
-    def size(self) -> int:
+    def count_entries(self) -> int:
         """Return the number of entries."""
         return int(str(self._read_rows("SELECT count(*) FROM papers")[0][0]))
 
-    def adopted(self, via: str) -> int:
+    def count_by_route(self, via: str) -> int:
         """Return how many entries came by the route *via*."""
         query = "SELECT count(*) FROM papers WHERE json_extract(record, '$.stored.via') = ?"
         return int(str(self._read_rows(query, (via,))[0][0]))
 
     # -- writing -----------------------------------------------------------------------------
 
-    def put(
+    def write_entry(
         self,
         new: NewEntry,
         names: Sequence[str],
@@ -528,18 +530,18 @@ class Catalogue:
 
         They go on to point to the entries *beside* it: other texts of the same paper.
         """
-        with self.writing() as connection:
+        with self.open_transaction() as connection:
             marks = ",".join("?" * len(new))
             if replacing is None:
                 query = f"INSERT INTO papers ({','.join(new._fields)}) VALUES ({marks})"  # noqa: S608
                 number = connection.execute(query, new).lastrowid or 0
             else:
                 number = replacing
-                if self.fts:
+                if self.has_fts:
                     connection.execute(_FORGET, (number,))
                 columns = ",".join(f"{name} = ?" for name in new._fields)
                 connection.execute(f"UPDATE papers SET {columns} WHERE id = ?", (*new, number))  # noqa: S608
-            if self.fts:
+            if self.has_fts:
                 connection.execute(_LEARN, (number,))
             others = ",".join("?" * len(beside))
             taken = f"DELETE FROM names WHERE name = ? AND paper NOT IN ({others})"  # noqa: S608
@@ -549,30 +551,30 @@ class Catalogue:
             )
         return number
 
-    def drop(self, number: int) -> None:
+    def delete_entry(self, number: int) -> None:
         """Delete an entry and its names."""
-        with self.writing() as connection:
-            if self.fts:
+        with self.open_transaction() as connection:
+            if self.has_fts:
                 connection.execute(_FORGET, (number,))
             connection.execute("DELETE FROM papers WHERE id = ?", (number,))
 
-    def clear(self) -> None:
-        """Delete everything except the notes of unfinished work."""
-        with self.writing() as connection:
-            if self.fts:
+    def delete_entries(self) -> None:
+        """Delete all entries and facts, but not the announced changes."""
+        with self.open_transaction() as connection:
+            if self.has_fts:
                 connection.execute("DROP TABLE words")
                 connection.execute(WORDS)
             for table in ("names", "papers", "notes"):
                 connection.execute(f"DELETE FROM {table}")  # noqa: S608 - constants
 
-    def note(self, name: str) -> str:
-        """Return a stored fact; empty if unknown."""
+    def get_fact(self, name: str) -> str:
+        """Return a stored fact about the catalogue; "" if it is unknown."""
         rows = self._read_rows("SELECT value FROM notes WHERE name = ?", (name,))
         return str(rows[0][0]) if rows else ""
 
-    def set_note(self, name: str, value: str) -> None:
-        """Store a fact."""
-        with self.writing() as connection:
+    def set_fact(self, name: str, value: str) -> None:
+        """Store a fact about the catalogue."""
+        with self.open_transaction() as connection:
             connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
 
     def announce_change(self, file: str, task: str, since: float) -> None:
@@ -581,7 +583,7 @@ class Catalogue:
         A deletion that is announced stays so until the file is deleted or written: who meant to
         write it may find, a moment later, that another name is the right one.
         """
-        with self.writing() as connection:
+        with self.open_transaction() as connection:
             row = (file, task, os.getpid(), since)
             connection.execute(
                 """INSERT INTO unfinished VALUES (?, ?, ?, ?) ON CONFLICT (file) DO UPDATE
@@ -590,39 +592,39 @@ class Catalogue:
                 row,
             )
 
-    def done(self, file: str, task: str = "") -> None:
-        """Delete the announcement (of *task* only): the work is finished, or given up."""
-        with self.writing() as connection:
+    def clear_announcement(self, file: str, task: str = "") -> None:
+        """Delete the announcement (of *task* only) of a change that was finished or given up."""
+        with self.open_transaction() as connection:
             connection.execute(
                 "DELETE FROM unfinished WHERE file = ? AND ? IN (task, '')", (file, task)
             )
 
-    def unfinished(self) -> list[tuple[str, str, int, float]]:
-        """Return announced and unfinished changes: file, task, process, start."""
+    def list_unfinished(self) -> list[tuple[str, str, int, float]]:
+        """Return the announced and unfinished changes: file, task, process, start."""
         return self._read_rows("SELECT file, task, pid, since FROM unfinished")  # type: ignore[return-value]
 
 
 class Repairable(Protocol):
     """An object with a catalogue that can be rebuilt."""
 
-    def heal(self, error: CatalogueBroken) -> None:
-        """Make the catalogue again from the files."""
+    def repair_catalogue(self, error: CatalogueBroken) -> None:
+        """Rebuild the catalogue from the files."""
 
 
 H = TypeVar("H", bound=Repairable)
 
 
-def healing(
+def repair_and_retry(
     method: Callable[Concatenate[H, Params], Result],
 ) -> Callable[Concatenate[H, Params], Result]:
-    """Rebuild a damaged catalogue from the files, then call *method* again."""
+    """Return *method*, repeated once after a damaged catalogue was rebuilt from the files."""
 
     @functools.wraps(method)
     def guarded(self: H, /, *args: Params.args, **kwargs: Params.kwargs) -> Result:
         try:
             return method(self, *args, **kwargs)
         except CatalogueBroken as error:
-            self.heal(error)
+            self.repair_catalogue(error)
             return method(self, *args, **kwargs)
 
     return guarded

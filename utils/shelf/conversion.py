@@ -14,9 +14,9 @@ from typing import Literal
 from ..errors import NotFound
 from ..system import safe_files
 from . import paper_file
-from .markdown_note import Extras, has_additions, to_note, to_text
-from .record import Record, sha256
-from .shelf_writer import Plan, ShelfWriter
+from .markdown_note import Extras, has_user_additions, to_note, to_text
+from .record import Record, compute_sha256
+from .shelf_writer import FilingPlan, ShelfWriter
 
 Form = Literal["txt", "md"]
 FOREIGN = "another program wrote it: it has no header that could become front matter"
@@ -26,7 +26,7 @@ TAKEN = "another file has the new name"
 
 
 class Conversion:
-    """The change of one text's form.
+    """Converts one text from a text file to a Markdown note, or back.
 
     Parameters
     ----------
@@ -41,10 +41,10 @@ class Conversion:
         self._writer = writer
         self._file = file
         self._path = writer.folder / file
-        self._target = writer.folder / f"{paper_file.strip_form(file)}.{form}"
+        self._target = writer.folder / f"{paper_file.strip_ending(file)}.{form}"
 
     def find_obstacle(self) -> str:
-        """Return why the text keeps its form; "" where nothing stands against the change."""
+        """Return why the text cannot be converted; "" if it can."""
         if self._path == self._target:
             return "it has that form already"
         with safe_files.disk_errors(self._path, "read"):
@@ -53,7 +53,7 @@ class Conversion:
         text = data.decode("utf-8", "replace")
         if self._path.suffix == paper_file.NOTE:
             made = to_text(text)
-            if made is None or has_additions(text):
+            if made is None or has_user_additions(text):
                 return ADDED if made else EDITED
             return TAKEN if before not in (None, made.encode("utf-8", "replace")) else ""
         if paper_file.parse_file(text) is None:
@@ -63,8 +63,8 @@ class Conversion:
         same = before is None or to_text(before.decode("utf-8", "replace")) == text
         return "" if same else TAKEN
 
-    def carry_out(self) -> Record:
-        """Change the form.
+    def convert_text(self) -> Record:
+        """Write the new file, update the catalogue, and delete the old file.
 
         Raises
         ------
@@ -73,23 +73,23 @@ class Conversion:
         StoreFailed
             The disk refused.
         """
-        return self._writer.change_announced(self._plan_change, self._replace_file)
+        return self._writer.run_announced(self._plan_conversion, self._replace_file)
 
-    def _plan_change(self) -> Plan:
+    def _plan_conversion(self) -> FilingPlan:
         writer = self._writer
-        entry = writer.catalogue.by_file(self._file)
+        entry = writer.catalogue.find_by_file(self._file)
         if entry is None or safe_files.read_stamp(self._path) != (entry.size, entry.mtime_ns):
             msg = f"{self._file} was deleted or changed meanwhile."
             raise NotFound(msg, "Convert the shelf again.")
         old = Record.from_json(entry.record, writer.folder)
         stored = replace(old.stored, path=str(self._target))
-        return Plan(replace(old, stored=stored), writes=True, same=((entry, old),))
+        return FilingPlan(replace(old, stored=stored), writes=True, same=((entry, old),))
 
-    def _replace_file(self, plan: Plan) -> Record:
+    def _replace_file(self, plan: FilingPlan) -> Record:
         writer = self._writer
         [(_, old)] = plan.same
         data = writer.read_bytes(old)
-        if sha256(data) != old.stored.sha256:
+        if compute_sha256(data) != old.stored.sha256:
             raise NotFound(f"{self._file} was changed meanwhile.", "Convert the shelf again.")
         record = writer.replace_text(plan.record, data, plan.same)
         # Also where its text was rejected: the same text is in the new file.

@@ -1,4 +1,4 @@
-"""The ledger of one harvest: what was asked for, what was tried, and how each paper ended.
+"""The ledger of one harvest: the requested papers, the attempts, and how each paper ended.
 
 One SQLite file per job in ``.papershelf/jobs``, so that two harvests never wait for each other.
 Every step is committed before and after it has an effect: whoever is killed loses the request
@@ -32,24 +32,24 @@ from .ledger_file import (
     INSERT_ASKED,
     VERSION,
     Asked,
-    PapersByName,
-    asked_row,
-    asks_for_preprint,
-    attempt_row,
+    DuplicateFinder,
+    build_damage_error,
+    build_store_error,
     build_unknown_harvest_error,
-    connect,
-    create_file,
-    damage_error,
-    end_values,
-    exclusive_lock,
+    create_ledger_file,
+    get_lock_path,
     get_storable_names,
-    ids_row,
-    lock_path,
-    migrate,
-    read_paper,
-    read_state,
-    store_error,
+    hold_ledger_lock,
+    is_preprint_request,
+    migrate_ledger,
+    open_ledger_file,
+    parse_paper,
+    parse_state,
+    to_attempt_row,
+    to_end_columns,
+    to_ids_json,
     to_json,
+    to_request_row,
 )
 from .paper_file import list_forms
 
@@ -87,7 +87,7 @@ _ATTEMPT = ", ".join(f"attempts.{field.name}" for field in fields(Attempt))
 
 
 class Ledger:
-    """The papers and attempts of one job. Safe for threads; other processes may read along.
+    """The papers and attempts of one job, for all threads; other processes can read it meanwhile.
 
     Parameters
     ----------
@@ -103,9 +103,9 @@ class Ledger:
         self.path = path
         self._turn = threading.RLock()
         with self._translate_errors():
-            self._db, version = migrate(connect(path))
+            self._db, version = migrate_ledger(open_ledger_file(path))
         if version == 0:
-            raise damage_error(path, "it is empty")
+            raise build_damage_error(path, "it is empty")
         if version != VERSION:
             msg = f"The ledger {path.name} is of another version ({version})."
             hint = "Delete it and ask again: what is on the shelf is found there."
@@ -123,13 +123,13 @@ class Ledger:
         with safe_files.exclusive_lock(path.with_name("new.lock")):
             if not path.exists():
                 try:
-                    create_file(
+                    create_ledger_file(
                         path,
                         {name: to_json(value) for name, value in facts.items()},
-                        map(asked_row, entries),
+                        map(to_request_row, entries),
                     )
                 except (sqlite3.Error, OSError) as error:
-                    raise store_error(path, error) from error
+                    raise build_store_error(path, error) from error
         return cls(path)
 
     @classmethod
@@ -145,20 +145,20 @@ class Ledger:
             return None
         try:
             ledger = cls(path)
-            with ledger._open_reading() as db:
+            with ledger._open_for_reading() as db:
                 if db.execute("PRAGMA quick_check(1)").fetchone() == ("ok",):
                     return ledger
             ledger.close()
         except DamagedStore:
             pass
-        with exclusive_lock(path):
+        with hold_ledger_lock(path):
             aside = sqlite.build_damaged_path(path)
             sqlite.move_aside(path, aside)
         log.warning(_MADE_AGAIN, path.name, aside.name)
         return None
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the database file."""
         with self._turn, suppress(sqlite3.Error):
             self._db.close()
 
@@ -166,19 +166,19 @@ class Ledger:
 
     @contextmanager
     def exclusive_lock(self, patience_s: float = 1.0) -> Iterator[None]:
-        """Hold the lock of this job among processes.
+        """Hold this job's lock among processes inside.
 
         Raises
         ------
         InUse
             Another process works on it.
         """
-        with exclusive_lock(self.path, patience_s):
+        with hold_ledger_lock(self.path, patience_s):
             yield
 
-    def running(self) -> bool:
-        """Return whether some process works on this job now."""
-        if not lock_path(self.path).exists():
+    def is_running(self) -> bool:
+        """Return whether a process works on this job now."""
+        if not get_lock_path(self.path).exists():
             return False
         try:
             with self.exclusive_lock(patience_s=0.0):
@@ -190,10 +190,10 @@ class Ledger:
 
     # -- the job -----------------------------------------------------------------------------
 
-    def job(self) -> Job:
+    def read_job(self) -> Job:
         """Return the job with its current counts."""
         facts = self._read_facts()
-        with self._open_reading() as db:
+        with self._open_for_reading() as db:
             states = dict(db.execute("SELECT state, COUNT(*) FROM papers GROUP BY state"))
             aside = dict(db.execute(_VERSIONS))
         merged = states.pop(_DUPLICATE, 0)
@@ -208,37 +208,37 @@ class Ledger:
             searches=tuple(Search(**row) for row in facts.get("searches", ())),
         )
 
-    def record_end(self) -> None:
-        """Write down that no paper is pending any more."""
-        with self._open_writing() as db:
+    def record_job_end(self) -> None:
+        """Record that no paper is pending any more."""
+        with self._open_for_writing() as db:
             _write_facts(db, {"ended_at": utc_now()})
 
     def record_waits(self, waits: Sequence[SiteWait]) -> None:
-        """Write down what papers wait for, for other processes, too."""
-        with self._open_writing() as db:
+        """Record which sites the papers wait for, so that other processes can show it."""
+        with self._open_for_writing() as db:
             _write_facts(db, {"waits": [asdict(wait) for wait in waits]})
 
     def record_cancelled(self, at: str) -> None:
         """Record when the job was cancelled; an empty time lets it continue."""
-        with self._open_writing() as db:
+        with self._open_for_writing() as db:
             _write_facts(db, {"cancelled_at": at})
 
-    def note(self, text: str) -> None:
-        """Keep a remark about the whole job, once."""
+    def add_note(self, text: str) -> None:
+        """Add a remark about the whole job, unless the job has the same remark."""
         notes = self._read_facts().get("notes", [])
         if text not in notes:
-            with self._open_writing() as db:
+            with self._open_for_writing() as db:
                 _write_facts(db, {"notes": [*notes, text]})
 
     def _read_facts(self) -> dict[str, Any]:
-        with self._open_reading() as db:
+        with self._open_for_reading() as db:
             query = "SELECT name, value FROM job WHERE name NOT GLOB ?"
             rows = db.execute(query, (f"{_IDENTITY}*",)).fetchall()
         return {name: json.loads(value) for name, value in rows}
 
     # -- papers on their way -----------------------------------------------------------------
 
-    def add(
+    def add_hits(
         self,
         entries: Iterable[Asked],
         hits: int,
@@ -247,12 +247,12 @@ class Ledger:
         searches: Sequence[Search] = (),
         duplicates: int | None = None,
     ) -> None:
-        """Add new hits of the same queries; all else that is given replaces what was known."""
-        with self._open_writing() as db:
+        """Add new hits of the job's queries; other given values replace the stored ones."""
+        with self._open_for_writing() as db:
             known = {name for (name,) in db.execute("SELECT name FROM names")}
             for (ids,) in db.execute("SELECT ids FROM papers"):
                 known.update(Ids(**json.loads(ids)).names())
-            fresh = [asked_row(one) for one in entries if known.isdisjoint(one[1].names())]
+            fresh = [to_request_row(one) for one in entries if known.isdisjoint(one[1].names())]
             db.executemany(INSERT_ASKED, fresh)
             facts: dict[str, Any] = {"hits": hits}
             facts |= {"ended_at": ""} if fresh else {}
@@ -261,9 +261,9 @@ class Ledger:
             facts |= {"searches": [asdict(search) for search in searches]} if searches else {}
             _write_facts(db, facts)
 
-    def withdraw(self, asked: Iterable[str]) -> int:
-        """Remove papers that were asked for in these words and not tried yet; return how many."""
-        with self._open_writing() as db:
+    def remove_untried(self, asked: Iterable[str]) -> int:
+        """Remove untried papers that were requested in these words; return their number."""
+        with self._open_for_writing() as db:
             before = db.total_changes
             db.executemany(
                 "DELETE FROM papers WHERE asked = ? AND state = 'pending'",
@@ -271,38 +271,38 @@ class Ledger:
             )
             return db.total_changes - before
 
-    def pending(self) -> list[int]:
+    def list_pending(self) -> list[int]:
         """Return the numbers of the papers that have not ended."""
-        with self._open_reading() as db:
+        with self._open_for_reading() as db:
             rows = db.execute("SELECT number FROM papers WHERE state = 'pending' ORDER BY number")
             return [number for (number,) in rows]
 
-    def wanted(self, numbers: Sequence[int]) -> dict[int, tuple[Ids, str, int]]:
-        """Return, by number, a paper's identifiers, the words that asked for it, and its round."""
+    def read_requests(self, numbers: Sequence[int]) -> dict[int, tuple[Ids, str, int]]:
+        """Return identifiers, requested text and round of papers, by their numbers."""
         marks = ",".join("?" * len(numbers))
         query = f"SELECT number, ids, asked, round FROM papers WHERE number IN ({marks})"  # noqa: S608
-        with self._open_reading() as db:
+        with self._open_for_reading() as db:
             rows = db.execute(query, list(numbers)).fetchall()
         return {number: (Ids(**json.loads(ids)), asked, n) for number, ids, asked, n in rows}
 
-    def asked_since(self, numbers: Sequence[int]) -> float:
+    def get_reopening_time(self, numbers: Sequence[int]) -> float:
         """Return the time (`time.time`) before which answers do not count for reopened papers.
 
         0 where all of them are in their first round.
         """
         marks = ",".join("?" * len(numbers))
         query = f"SELECT max(round) FROM papers WHERE number IN ({marks})"  # noqa: S608
-        with self._open_reading() as db:
+        with self._open_for_reading() as db:
             [(round_,)] = db.execute(query, list(numbers)).fetchall()
             told = db.execute("SELECT value FROM job WHERE name = 'reopened'").fetchall()
         return float(told[0][0]) if round_ and told else 0.0
 
     def record_identity(self, number: int, ids: Ids, how: str) -> None:
-        """Write down which paper is meant by what came without an identifier, and why."""
+        """Record which paper an entry without an identifier is, and how it was identified."""
         update = """UPDATE papers SET ids = ?1, paper = json_set(paper, '$.ids', json(?1))
             WHERE number = ?2"""
-        with self._open_writing() as db:
-            db.execute(update, (ids_row(ids), number))
+        with self._open_for_writing() as db:
+            db.execute(update, (to_ids_json(ids), number))
             _write_facts(db, {f"{_IDENTITY}{number}": how})
 
     def record_paper(self, number: int, paper: Paper) -> int | None:
@@ -315,61 +315,63 @@ class Ledger:
         Names of one paper belong to the first of the list that had them. Its preprint, asked for as
         such, is a report of its own.
         """
-        with self._open_writing() as db:
-            listed = PapersByName(db, papers)
-            same = {n: first for n, paper in papers.items() if (first := listed.enter(n, paper))}
+        with self._open_for_writing() as db:
+            listed = DuplicateFinder(db, papers)
+            same = {
+                n: first for n, paper in papers.items() if (first := listed.find_or_add(n, paper))
+            }
             known = {n: paper for n, paper in papers.items() if n not in same}
             names = [
                 (name, n) for n, paper in known.items() for name in get_storable_names(paper.ids)
             ]
             db.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", names)
-            rows = [(to_json(to_row(one)), ids_row(one.ids), n) for n, one in known.items()]
+            rows = [(to_json(to_row(one)), to_ids_json(one.ids), n) for n, one in known.items()]
             db.executemany("UPDATE papers SET paper = ?, ids = ? WHERE number = ?", rows)
             if same:
                 merged = [(_DUPLICATE, f"the same as number {of}", n) for n, of in same.items()]
                 db.executemany("UPDATE papers SET state = ?, detail = ? WHERE number = ?", merged)
         return same
 
-    def paper(self, number: int) -> Paper | None:
-        """Return the record of a paper; None before it was looked up."""
-        with self._open_reading() as db:
+    def get_paper(self, number: int) -> Paper | None:
+        """Return the record of a paper; None before its lookup."""
+        with self._open_for_reading() as db:
             [(row,)] = db.execute("SELECT paper FROM papers WHERE number = ?", (number,))
-        return read_paper(row) if row else None
+        return parse_paper(row) if row else None
 
     def begin_rung(self, numbers: Sequence[int], rung: str) -> None:
-        """Write down the rung that is about to be asked for papers.
+        """Record the rung that is about to be tried for papers.
 
         With it, how many attempts there are: once there are more, its own are recorded.
         """
-        with self._open_writing() as db:
+        with self._open_for_writing() as db:
             update = """UPDATE papers SET rung = ? || '#' ||
                 (SELECT COUNT(*) FROM attempts WHERE at_number = number) WHERE number = ?"""
             db.executemany(update, [(rung, number) for number in numbers])
 
     def record_attempts(self, number: int, attempts: Sequence[Attempt]) -> None:
-        """Write down the attempts at the rung of `begin_rung`."""
-        with self._open_writing() as db:
+        """Record the attempts at the rung of `begin_rung`."""
+        with self._open_for_writing() as db:
             _insert_attempts(db, number, attempts)
             if not attempts:
                 db.execute("UPDATE papers SET rung = '' WHERE number = ?", (number,))
 
-    def rung_under_way(self, number: int) -> str:
-        """Return the rung that was begun and not recorded yet; else empty."""
-        with self._open_reading() as db:
+    def get_unfinished_rung(self, number: int) -> str:
+        """Return the rung that was begun and whose attempts are not recorded; "" if none."""
+        with self._open_for_reading() as db:
             query = """SELECT rung, (SELECT COUNT(*) FROM attempts WHERE at_number = number)
                 FROM papers WHERE number = ?"""
             [(begun, recorded)] = db.execute(query, (number,))
         rung, _, before = str(begun).partition("#")  # one of an older version has no number
         return "" if before and recorded > int(before) else rung
 
-    def attempts(self, number: int) -> list[Attempt]:
+    def list_attempts(self, number: int) -> list[Attempt]:
         """Return the attempts for a paper in its present round, in order."""
         query = f"""SELECT {_ATTEMPT} FROM attempts JOIN papers ON number = at_number
             WHERE number = ? AND attempts.round = papers.round ORDER BY attempts.rowid"""  # noqa: S608
-        with self._open_reading() as db:
+        with self._open_for_reading() as db:
             return [Attempt(*row) for row in db.execute(query, (number,))]
 
-    def end(
+    def end_paper(
         self,
         number: int,
         stored: StoredPaper,
@@ -382,53 +384,55 @@ class Ledger:
 
         *attempts* are those that led to it and were not written down before.
         """
-        self._end_paper(number, end_values(stored, sha256, reason, detail), attempts)
+        self._write_end(number, to_end_columns(stored, sha256, reason, detail), attempts)
 
-    def record_brought(self, number: int, stored: StoredPaper, sha256: str) -> bool:
-        """End a paper with a text that came by hand; False if it had its text already.
+    def record_manual_text(self, number: int, stored: StoredPaper, sha256: str) -> bool:
+        """End a paper with a manually added text; return False if it had its text already.
 
         A text of another version that stands in for the published one does not count.
         """
         lacking = _WITHOUT_TEXT
-        if stored.version in ("published", "") and not self._asked_as_preprint(number):
+        if stored.version in ("published", "") and not self._is_preprint_request(number):
             lacking = f"{_WITHOUT_TEXT} OR version IN ('preprint', 'accepted')"
         said = (stored.verdict, stored.evidence) if stored.shows_evidence else ("", "")
-        if lacked := self._end_paper(number, end_values(stored, sha256, *said), of=lacking):
+        if lacked := self._write_end(number, to_end_columns(stored, sha256, *said), of=lacking):
             self.record_attempts(number, stored.attempts[-1:])
         return lacked
 
-    def _asked_as_preprint(self, number: int) -> bool:
-        with self._open_reading() as db:
+    def _is_preprint_request(self, number: int) -> bool:
+        with self._open_for_reading() as db:
             [(asked,)] = db.execute("SELECT asked FROM papers WHERE number = ?", (number,))
-        return asks_for_preprint(asked)
+        return is_preprint_request(asked)
 
-    def files(self) -> dict[int, str]:
-        """Return the numbers of the papers that ended with a file, and the file's name."""
+    def list_files(self) -> dict[int, str]:
+        """Return the file name of each paper that ended with a file, by the paper's number."""
         query = f"SELECT number, file FROM papers WHERE file <> '' AND state IN {_FILED}"  # noqa: S608
-        with self._open_reading() as db:
+        with self._open_for_reading() as db:
             return dict(db.execute(query).fetchall())
 
     def rename_files(self, files: Iterable[tuple[str, str]]) -> int:
-        """Record new names of texts, given as pairs of old and new names; return their count."""
-        with self._open_writing() as db:
+        """Record new file names, given as (old, new) pairs; return the number of changes."""
+        with self._open_for_writing() as db:
             query = "UPDATE papers SET file = ? WHERE file = ?"
             return sum(db.execute(query, (new, old)).rowcount for old, new in files)
 
-    def reopen_lost(self, number: int, file: str) -> bool:
-        """Reopen a paper whose *file* is rejected or missing; False if it had another file."""
-        with self._open_writing() as db:
+    def reopen_if_lost(self, number: int, file: str) -> bool:
+        """Reopen a paper whose *file* is rejected or missing; False if it has another file."""
+        with self._open_for_writing() as db:
             query = f"{_REOPEN} state IN {_FILED} AND file IN (?, ?) AND number = ?"
             found = db.execute(query, (*list_forms(file), number)).rowcount > 0
             if found:
                 _write_facts(db, {"ended_at": "", "reopened": time.time()})
         return found
 
-    def fail(self, number: int, reason: str, detail: str, attempts: Sequence[Attempt] = ()) -> None:
-        """End a paper of which nothing could be had; *attempts* are those not recorded before."""
+    def record_failure(
+        self, number: int, reason: str, detail: str, attempts: Sequence[Attempt] = ()
+    ) -> None:
+        """End a paper for which nothing was found; *attempts* are not recorded yet."""
         values = {"state": "failed", "reason": reason, "detail": replace_surrogates(detail)}
-        self._end_paper(number, values, attempts)
+        self._write_end(number, values, attempts)
 
-    def _end_paper(
+    def _write_end(
         self,
         number: int,
         values: Mapping[str, str],
@@ -437,45 +441,45 @@ class Ledger:
     ) -> bool:
         values = {**values, "rung": "", "ended_at": utc_now()}
         columns = ", ".join(f"{name} = ?" for name in values)
-        with self._open_writing() as db:
+        with self._open_for_writing() as db:
             _insert_attempts(db, number, attempts)
             update = f"UPDATE papers SET {columns} WHERE number = ? AND (state IN {of})"  # noqa: S608
             return db.execute(update, [*values.values(), number]).rowcount > 0
 
-    def numbers_of(self, ids: Ids) -> list[int]:
-        """Return the numbers of a paper, in any state."""
+    def find_numbers(self, ids: Ids) -> list[int]:
+        """Return the numbers of a paper with these identifiers, in any state."""
         names = ids.names()
         asked = " OR ".join(["json_extract(ids, ?) = ?"] * len(names))
         query = f"""SELECT number, ids FROM papers WHERE {asked} OR number IN
             (SELECT number FROM names WHERE name IN ({",".join("?" * len(names))}))"""  # noqa: S608
         values = [part for n in names for part in ("$." + n.partition(":")[0], n.partition(":")[2])]
-        with self._open_reading() as db:
+        with self._open_for_reading() as db:
             rows = db.execute(query, [*values, *names]).fetchall()
         return [number for number, row in rows if not ids.clash(Ids(**json.loads(row)))]
 
-    def names(self) -> frozenset[str]:
-        """Return every identifier of the papers, as `Ids.names` has them."""
-        with self._open_reading() as db:
+    def list_names(self) -> frozenset[str]:
+        """Return every identifier of the papers, in the form of `Ids.names`."""
+        with self._open_for_reading() as db:
             names = {name for (name,) in db.execute("SELECT name FROM names")}
             rows = db.execute("SELECT ids FROM papers").fetchall()
         return frozenset(
             names.union(*(get_storable_names(Ids(**json.loads(ids))) for (ids,) in rows))
         )
 
-    def lacking(self) -> list[tuple[Ids, str]]:
+    def list_papers_without_text(self) -> list[tuple[Ids, str]]:
         """Return identifiers and title of papers without a full text that have an identifier."""
         query = f"""SELECT ids, json_extract(paper, '$.title') FROM papers
             WHERE state IN {_WITHOUT_TEXT} AND ids <> '{{}}'"""  # noqa: S608
-        with self._open_reading() as db:
+        with self._open_for_reading() as db:
             rows = db.execute(query).fetchall()
         return [(Ids(**json.loads(ids)), str(title or "")) for ids, title in rows]
 
-    def nameless(self) -> list[tuple[int, str]]:
+    def list_unidentified(self) -> list[tuple[int, str]]:
         """Return number and description of papers requested without an identifier."""
-        with self._open_reading() as db:
+        with self._open_for_reading() as db:
             return db.execute("SELECT number, asked FROM papers WHERE ids = '{}'").fetchall()
 
-    def reopen(self, which: str) -> int:
+    def reopen_by_outcome(self, which: str) -> int:
         """Reopen papers that ended in a state: ``failed``, ``abstract``, ``record``, or an outcome.
 
         Or the version of a text (``preprint``, ``accepted``), where another one may be had by now.
@@ -490,13 +494,13 @@ class Ledger:
         update = f"""{_REOPEN} (state IN ('failed', 'abstract', 'record')
             AND (state = ? OR reason = ? OR number IN ({tried})))
             OR (state = 'full_text' AND version = ?)"""
-        with self._open_writing() as db:
+        with self._open_for_writing() as db:
             found = db.execute(update, (which, which, which, which)).rowcount
             if found:
                 _write_facts(db, {"ended_at": "", "reopened": time.time()})
         return found
 
-    def reopen_unresolved(self, before: str = _ANY_TIME) -> int:
+    def reopen_unanswered(self, before: str = _ANY_TIME) -> int:
         """Reopen the papers for which a site did not answer, in the same round.
 
         Answers of other sites stand, and only those that did not answer are asked again.
@@ -516,7 +520,7 @@ class Ledger:
         update = f"""UPDATE papers SET state = 'pending', {clear}
             WHERE state IN ('failed', 'abstract', 'record') AND NOT ended_at BETWEEN ? AND ?
             AND reason IN ('could_not_tell', 'unreachable')"""  # noqa: S608
-        with self._open_writing() as db:
+        with self._open_for_writing() as db:
             found = db.execute(update, (before, utc_now())).rowcount
             if found:
                 _write_facts(db, {"ended_at": ""})
@@ -524,19 +528,19 @@ class Ledger:
 
     # -- reading it --------------------------------------------------------------------------
 
-    def coverage(self) -> Coverage:
-        """Return where the texts came from by now, and why other papers have none."""
-        with self._open_reading() as db:
+    def count_coverage(self) -> Coverage:
+        """Count the full texts by route, and the papers without full text by reason."""
+        with self._open_for_reading() as db:
             counted = [
                 dict(db.execute(f"{query} ORDER BY COUNT(*) DESC, 1").fetchall())
                 for query in (_BY_SOURCE, _BY_REASON)
             ]
         return Coverage(*counted)
 
-    def rows(
+    def read_outcomes(
         self, which: PaperSelection = "all", *, start: int = 0, most: int = -1, reason: str = ""
     ) -> Iterator[Harvested]:
-        """Yield the papers in the order of the list.
+        """Yield the papers and their outcomes, in the order of the list.
 
         Parameters
         ----------
@@ -552,36 +556,36 @@ class Ledger:
             (SELECT value FROM job WHERE name = '{_IDENTITY}' || number), {", ".join(_TEXTS)}
             FROM papers WHERE {_ENDED[which]} AND number >= ? AND ? IN (reason, '')
             ORDER BY number LIMIT ?"""  # noqa: S608
-        with self._translate_errors(), closing(connect(self.path)) as db:
+        with self._translate_errors(), closing(open_ledger_file(self.path)) as db:
             for row in db.execute(query, (start, reason, most)):
                 number, asked, state, paper, ids, identity, *texts = row
                 yield Harvested(
                     number=number,
                     asked=asked,
-                    state=read_state(state),
-                    paper=read_paper(paper) if paper else Paper(Ids(**json.loads(ids))),
-                    attempts=tuple(self.attempts(number)),
+                    state=parse_state(state),
+                    paper=parse_paper(paper) if paper else Paper(Ids(**json.loads(ids))),
+                    attempts=tuple(self.list_attempts(number)),
                     identity=json.loads(identity) if identity else "",
                     **dict(zip(_TEXTS, texts, strict=True)),
                 )
 
-    def tried(self) -> Iterator[tuple[int, list[Attempt]]]:
-        """Yield the attempts for every paper in its present round, by number."""
+    def read_all_attempts(self) -> Iterator[tuple[int, list[Attempt]]]:
+        """Yield each paper's number and its attempts in the present round."""
         query = f"""SELECT at_number, {_ATTEMPT} FROM attempts JOIN papers ON number = at_number
             WHERE attempts.round = papers.round ORDER BY at_number, attempts.rowid"""  # noqa: S608
-        with self._translate_errors(), closing(connect(self.path)) as db:
+        with self._translate_errors(), closing(open_ledger_file(self.path)) as db:
             for number, rows in groupby(db.execute(query), itemgetter(0)):
                 yield number, [Attempt(*row[1:]) for row in rows]
 
     # -- the database ------------------------------------------------------------------------
 
     @contextmanager
-    def _open_reading(self) -> Iterator[sqlite3.Connection]:
+    def _open_for_reading(self) -> Iterator[sqlite3.Connection]:
         with self._turn, self._translate_errors():
             yield self._db
 
     @contextmanager
-    def _open_writing(self) -> Iterator[sqlite3.Connection]:
+    def _open_for_writing(self) -> Iterator[sqlite3.Connection]:
         with self._turn, self._translate_errors(), sqlite.transaction(self._db) as db:
             yield db
 
@@ -590,14 +594,14 @@ class Ledger:
         try:
             yield
         except sqlite3.Error as error:
-            raise store_error(self.path, error) from error
+            raise build_store_error(self.path, error) from error
 
 
 def _insert_attempts(db: sqlite3.Connection, number: int, attempts: Sequence[Attempt]) -> None:
-    """Write attempts down, as those of a paper's present round."""
+    """Insert attempts in the present round of a paper."""
     if attempts:
         [(round_,)] = db.execute("SELECT round FROM papers WHERE number = ?", (number,))
-        rows = [(number, round_, *attempt_row(attempt)) for attempt in attempts]
+        rows = [(number, round_, *to_attempt_row(attempt)) for attempt in attempts]
         db.executemany("INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
 

@@ -1,10 +1,10 @@
-"""The file of a ledger: its tables and their version, how it is opened and locked, its rows.
+"""The file of a ledger: create, migrate, open and lock it, and convert values to its columns.
 
 ``names`` maps every name of a looked-up paper to the first of the list that had it
-(`PapersByName`); ``round`` counts how often a paper was reopened, and an attempt belongs to the
+(`DuplicateFinder`); ``round`` counts how often a paper was reopened, and an attempt belongs to the
 round it was made in. Version 2 says which version of the paper a text is, and tells records from
 abstracts; a ledger of version 1 is migrated when it is opened. Values are turned into columns, and
-back, by the functions from `asked_row` on.
+back, by the functions from `to_request_row` on.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ _TO_2 = (
 )
 
 
-def migrate(db: sqlite3.Connection) -> tuple[sqlite3.Connection, int]:
+def migrate_ledger(db: sqlite3.Connection) -> tuple[sqlite3.Connection, int]:
     """Migrate a ledger of an earlier version; return the connection, and the version.
 
     Where the shelf is read-only, a copy in memory is migrated.
@@ -86,17 +86,17 @@ def migrate(db: sqlite3.Connection) -> tuple[sqlite3.Connection, int]:
     if (version := sqlite.read_schema_version(db)) != 1:
         return db, version
     try:
-        _migrate_to_2(db)
+        _migrate_to_version_2(db)
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_READONLY:
             raise
         db = copy_to_memory(db)
-        _migrate_to_2(db)
+        _migrate_to_version_2(db)
         db.execute("PRAGMA query_only = ON")
     return db, sqlite.read_schema_version(db)
 
 
-def _migrate_to_2(db: sqlite3.Connection) -> None:
+def _migrate_to_version_2(db: sqlite3.Connection) -> None:
     with sqlite.transaction(db):
         if sqlite.read_schema_version(db) == 1:  # no other process was faster
             for statement in _TO_2:
@@ -111,10 +111,10 @@ def copy_to_memory(db: sqlite3.Connection) -> sqlite3.Connection:
     return copy
 
 
-def create_file(
+def create_ledger_file(
     path: Path, facts: Mapping[str, str], papers: Iterable[tuple[str, str, str | None]]
 ) -> None:
-    """Make the file of a new ledger, all or nothing, with the job's facts and what was asked for.
+    """Create the file of a new ledger, all or nothing, with the job's facts and requested papers.
 
     Raises
     ------
@@ -138,20 +138,20 @@ _PATIENCE_S = 30.0
 _NAMED = 5  # harvests that a hint names, the newest
 
 
-def connect(path: Path) -> sqlite3.Connection:
-    """Open a ledger's file; on a full disk, a copy of it to read from."""
+def open_ledger_file(path: Path) -> sqlite3.Connection:
+    """Open a ledger's file; on a full disk, a read-only copy in memory."""
     try:
         return _open_database(path)
     except sqlite3.OperationalError as error:
         if not sqlite.is_disk_full(error):
             raise
         with suppress(OSError, sqlite3.Error):
-            return _open_copy(path)
+            return _open_memory_copy(path)
         raise
 
 
-def _open_copy(path: Path) -> sqlite3.Connection:
-    """Open a copy for reading: on a full disk SQLite has no room for its own files."""
+def _open_memory_copy(path: Path) -> sqlite3.Connection:
+    """Return a read-only copy in memory, because SQLite needs disk space for its own files."""
     with tempfile.TemporaryDirectory(prefix="papershelf-") as folder:
         for part in (path, path.with_name(f"{path.name}-wal")):
             if part.exists():
@@ -168,8 +168,8 @@ def _open_database(path: Path) -> sqlite3.Connection:
 
 
 @contextmanager
-def exclusive_lock(path: Path, patience_s: float = 1.0) -> Iterator[None]:
-    """Hold the lock of a ledger among processes.
+def hold_ledger_lock(path: Path, patience_s: float = 1.0) -> Iterator[None]:
+    """Hold the lock of a ledger among processes inside.
 
     Raises
     ------
@@ -178,22 +178,22 @@ def exclusive_lock(path: Path, patience_s: float = 1.0) -> Iterator[None]:
     """
     with ExitStack() as stack:
         try:
-            ours = stack.enter_context(sqlite.try_lock(lock_path(path), patience_s))
+            ours = stack.enter_context(sqlite.try_lock(get_lock_path(path), patience_s))
         except sqlite3.Error as error:
-            raise store_error(lock_path(path), error) from error
+            raise build_store_error(get_lock_path(path), error) from error
         if not ours:
             msg = f"The harvest {path.stem} is running in another process."
             raise InUse(msg, f"Wait for it, or look at it: {command_line('harvest status')}")
         yield
 
 
-def lock_path(path: Path) -> Path:
-    """Return the file that locks a ledger."""
+def get_lock_path(path: Path) -> Path:
+    """Return the path of a ledger's lock file."""
     return path.with_suffix(".lock")
 
 
-def store_error(path: Path, error: Exception) -> StoreFailed:
-    """Return the error to raise for what SQLite or the disk said about a ledger."""
+def build_store_error(path: Path, error: Exception) -> StoreFailed:
+    """Return the error to raise for an error of SQLite or the disk."""
     if access_error := safe_files.find_access_error(path):
         return access_error
     msg = f"The ledger {path.name} could not be used: {error}."
@@ -201,12 +201,12 @@ def store_error(path: Path, error: Exception) -> StoreFailed:
     if sqlite.is_busy(error):
         hint = "Another process holds it: wait until it is done, or end it."
     elif sqlite.is_damaged(error):
-        return damage_error(path, str(error))
+        return build_damage_error(path, str(error))
     return StoreFailed(msg, hint, file=str(path))
 
 
-def damage_error(path: Path, why: str) -> DamagedStore:
-    """Return the error to raise for a ledger that cannot be read."""
+def build_damage_error(path: Path, why: str) -> DamagedStore:
+    """Return the error for a damaged ledger."""
     hint = (
         "Harvest the same query or list again: the ledger is then made again from that, from the "
         "shelf and from the answers that sites gave."
@@ -214,13 +214,13 @@ def damage_error(path: Path, why: str) -> DamagedStore:
     return DamagedStore(f"The ledger {path.name} is damaged: {why}.", hint, file=str(path))
 
 
-def ledgers_folder(shelf: Path) -> Path:
+def get_ledgers_folder(shelf: Path) -> Path:
     """Return the folder of a shelf's ledgers."""
     return shelf / ".papershelf" / "jobs"
 
 
 def build_unknown_harvest_error(path: Path) -> UnknownName:
-    """Return the error for a missing harvest, with the likeliest name, else the newest ones."""
+    """Return the error for a missing harvest; the hint names similar or recent ones."""
     others = sorted(path.parent.glob("*.db"), key=lambda one: -one.stat().st_mtime)
     names = [one.stem for one in others]
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
@@ -231,26 +231,26 @@ def build_unknown_harvest_error(path: Path) -> UnknownName:
 
 
 Asked = tuple[str, Ids] | Entry
-"""What was asked for, and the identifiers in it; without any, what a list says of the paper."""
+"""The requested text and the identifiers in it, or an entry of a list."""
 
 
-def asked_row(entry: Asked) -> tuple[str, str, str | None]:
-    """Return what was asked for, as the table of papers has it."""
+def to_request_row(entry: Asked) -> tuple[str, str, str | None]:
+    """Return text, identifiers and description of a requested paper, as columns of its row."""
     asked, ids, paper, *_ = Entry(*entry)
     described = to_json(to_row(paper)) if paper and not ids else None
-    return replace_surrogates(asked), ids_row(ids), described
+    return replace_surrogates(asked), to_ids_json(ids), described
 
 
-def ids_row(ids: Ids) -> str:
-    """Return identifiers as the table of papers has them; ``{}`` for none."""
+def to_ids_json(ids: Ids) -> str:
+    """Return identifiers as the JSON of their column; ``{}`` for none."""
     named = {name: value for name, value in to_row(ids).items() if value}
     return to_json(named)
 
 
-def end_values(
+def to_end_columns(
     stored: StoredPaper, sha256: str, reason: str = "", detail: str = ""
 ) -> dict[str, str]:
-    """Return what the table of papers has of a paper that ended with a file."""
+    """Return the columns of a paper that ended with a file."""
     return {
         "state": stored.kind,
         "paper": to_json(to_row(stored.paper)),
@@ -265,8 +265,8 @@ def end_values(
     }
 
 
-def attempt_row(attempt: Attempt) -> tuple[str | int | float, ...]:
-    """Return an attempt as the table of attempts has it."""
+def to_attempt_row(attempt: Attempt) -> tuple[str | int | float, ...]:
+    """Return an attempt as a row of the table of attempts."""
     return (
         attempt.source,
         attempt.outcome,
@@ -278,15 +278,15 @@ def attempt_row(attempt: Attempt) -> tuple[str | int | float, ...]:
     )
 
 
-def read_state(text: str) -> PaperState:
-    """Return the state that a row names; an unknown one counts as pending."""
+def parse_state(text: str) -> PaperState:
+    """Return the state in a row; an unknown one counts as pending."""
     states: tuple[PaperState, ...] = get_args(PaperState)
     return next((state for state in states if state == text), "pending")
 
 
 @lru_cache(maxsize=200)  # between two rungs the same paper is read again, and by each report
-def read_paper(row: str) -> Paper:
-    """Read back the paper that a row holds as JSON."""
+def parse_paper(row: str) -> Paper:
+    """Return the paper in a row's JSON."""
     return paper_from_row(json.loads(row))
 
 
@@ -295,8 +295,8 @@ def to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
 
 
-class PapersByName:
-    """Finds, among the papers of a list, those that share a name with newly identified ones.
+class DuplicateFinder:
+    """Finds papers that share an identifier with a paper earlier in the list.
 
     Parameters
     ----------
@@ -318,11 +318,11 @@ class PapersByName:
         self._ids = {number: Ids(**json.loads(ids)) for number, ids, _ in rows}
         self._asked: dict[int, str] = {number: asked for number, _, asked in rows}
 
-    def enter(self, number: int, paper: Paper) -> int:
-        """Take a paper in; 0, or the number of the one before it that is the same."""
+    def find_or_add(self, number: int, paper: Paper) -> int:
+        """Return the number of the earlier paper that *paper* duplicates; else add it, return 0."""
         names = get_storable_names(paper.ids)
         for first in sorted({self._owners[name] for name in names if name in self._owners}):
-            as_asked = {asks_for_preprint(self._asked[one]) for one in (first, number)}
+            as_asked = {is_preprint_request(self._asked[one]) for one in (first, number)}
             if first != number and len(as_asked) == 1 and not paper.ids.clash(self._ids[first]):
                 return first
         self._ids[number] = paper.ids
@@ -335,6 +335,6 @@ def get_storable_names(ids: Ids) -> list[str]:
     return [name for name in ids.names() if name == replace_surrogates(name)]
 
 
-def asks_for_preprint(asked: str) -> bool:
-    """Return whether what was asked for is the preprint of a paper."""
+def is_preprint_request(asked: str) -> bool:
+    """Return whether a requested text names the preprint of a paper."""
     return infer_version(Ids.maybe(asked)) == "preprint"

@@ -53,7 +53,7 @@ _OF_JOURNAL = """(papers.journal LIKE ? ESCAPE '\\'
 
 
 class ListFilters(TypedDict, total=False):
-    """The filters of a listing by name, for callers of `.shelf.Shelf.list`."""
+    """The filters of a listing by name, for callers of `.shelf.Shelf.list_papers`."""
 
     text: str
     kind: str
@@ -130,7 +130,7 @@ class ListingFilter:
         return cls(text=options.get("text", ""), among=among, stems=stems, **cleaned)
 
     def to_sql(self, fts: bool) -> tuple[str, list[str], list[object], str]:
-        """Return tables, conditions, values and order; words use an index where there is one."""
+        """Return tables, conditions, values and order of a query; *fts*: use the text index."""
         tables, order = "papers", _NEWEST
         where: list[str] = []
         values: list[object] = []
@@ -143,7 +143,7 @@ class ListingFilter:
         elif words:
             tables = _LOOKED_THROUGH
             where += ["texts.title || ' ' || texts.abstract LIKE ? ESCAPE '\\'"] * len(words)
-            values += [_like_pattern(word) for word in words]
+            values += [_to_like_pattern(word) for word in words]
         elif self.text.strip():
             where.append("0")  # nothing but punctuation: no paper has it as a word
         for condition, found in self._list_conditions():
@@ -159,7 +159,7 @@ class ListingFilter:
             ("papers.year <> '' AND papers.year <= ?", self.max_date),
             ("papers.version = ?", self.version),
             ("json_extract(papers.line, '$.verdict') = ?", self.verdict),
-            (_BY_AUTHOR, self.author and _like_pattern(self.author)),
+            (_BY_AUTHOR, self.author and _to_like_pattern(self.author)),
         ):
             if value:
                 yield condition, [value]
@@ -167,10 +167,10 @@ class ListingFilter:
             yield "papers.retracted", []
         if self.license:
             named = replace_surrogates(self.license)
-            yield _WITH_LICENSE, [named, _like_pattern(f"{named} ")[1:]]
+            yield _WITH_LICENSE, [named, _to_like_pattern(f"{named} ")[1:]]
         if self.journal:
             abbreviated = self.journal.replace(".", "")
-            patterns: list[object] = [_like_pattern(self.journal), _like_pattern(abbreviated)]
+            patterns: list[object] = [_to_like_pattern(self.journal), _to_like_pattern(abbreviated)]
             yield _OF_JOURNAL, [*patterns, replace_surrogates(self.journal)]
         if self.among is not None:
             yield _AMONG, [json.dumps(sorted(self.among))]
@@ -178,7 +178,7 @@ class ListingFilter:
             yield _WITH_STEM, [json.dumps(sorted(self.stems))]
 
 
-def _like_pattern(text: str) -> str:
+def _to_like_pattern(text: str) -> str:
     escaped = re.sub(r"([\\%_])", r"\\\1", replace_surrogates(text))
     return f"%{escaped}%"
 
@@ -197,8 +197,8 @@ _OLD_FILE_REMOVED = (
 )
 
 
-def to_line(record: Record) -> str:
-    """Return a paper's row as JSON, as the catalogue holds it."""
+def to_index_row(record: Record) -> str:
+    """Return a paper's row of ``index.csv`` as JSON."""
     stored, paper, ids = record.stored, record.stored.paper, record.ids
     row = {
         "key": ids.key,
@@ -234,8 +234,8 @@ class IndexTable:
         self._path = folder / "index.csv"
         self._old_file_checked = False
 
-    def state(self) -> str:
-        """Return size, time and number of the file: differs after a crash or an edit by hand.
+    def get_fingerprint(self) -> str:
+        """Return size, time, inode and columns of the file, which a manual edit changes.
 
         The size alone would miss a writer killed after the rename: a row may change and keep its
         length. A file with other columns, of an older version, is written again, too.
@@ -247,23 +247,23 @@ class IndexTable:
         stamp = f"{status.st_size}:{status.st_mtime_ns}:{status.st_ino}"
         return f"{stamp} {len(COLUMNS)} columns"
 
-    def append(self, line: str) -> None:
-        """Add a paper at the end of the file, which exists."""
+    def append_row(self, line: str) -> None:
+        """Append a paper to the file, which exists."""
         # Not flushed to the disk: after a power cut the length differs, and it is written again.
         with safe_files.disk_errors(self._path), self._path.open("ab") as file:
-            file.write(_to_csv(line).encode("utf-8", "replace"))
+            file.write(_to_csv_row(line).encode("utf-8", "replace"))
 
-    def rewrite(self, lines: Iterable[str]) -> None:
-        """Write the file line by line; a file that would stay the same is left in place."""
+    def write_rows(self, lines: Iterable[str]) -> None:
+        """Write the whole file; leave it in place if it would stay the same."""
         with safe_files.disk_errors(self._path), safe_files.replace_text_file(self._path) as table:
             table.write(",".join(COLUMNS) + "\n")
-            table.writelines(map(_to_csv, lines))
+            table.writelines(map(_to_csv_row, lines))
         if not self._old_file_checked:
             self._old_file_checked = True
-            self._remove_old_file()
+            self._delete_old_index()
 
-    def _remove_old_file(self) -> None:
-        """Remove the ``index.jsonl`` of an older version, which would look current for ever."""
+    def _delete_old_index(self) -> None:
+        """Delete the ``index.jsonl`` of an older version, which is no longer kept up to date."""
         path = self._path.with_name(_OLD_FILE)
         try:
             with path.open("rb") as file:
@@ -278,8 +278,8 @@ class IndexTable:
 
 
 @lru_cache(maxsize=250)  # a small shelf is written again at every change of one line
-def _to_csv(line: str) -> str:
-    """Return the row of ``index.csv`` for a row of the catalogue."""
+def _to_csv_row(line: str) -> str:
+    """Return a row of the catalogue as a line of ``index.csv``."""
     row = json.loads(line)
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerow(

@@ -1,4 +1,4 @@
-"""A paper's text as a Markdown note with YAML front matter, for Obsidian, Logseq and Quarto.
+"""Convert a paper's text to a Markdown note with YAML front matter, and back.
 
 ::
 
@@ -45,7 +45,7 @@ from urllib.parse import quote
 import yaml
 
 from ..system.plain_text import one_line
-from .paper_file import NOTE, RETRACTED, PaperFile, join_file, parse_file, strip_form
+from .paper_file import NOTE, RETRACTED, PaperFile, format_file, parse_file, strip_ending
 
 PROPERTIES = {
     "Title": "title", "Authors": "authors", "Journal": "journal", "Year": "year", "DOI": "doi",
@@ -96,8 +96,8 @@ class Extras:
 
 
 @dataclass(frozen=True, slots=True)
-class _Parts:
-    """The parts of a note: ``own`` lines of front matter and ``notes`` are a person's.
+class _NoteParts:
+    """The parts of a note; a person wrote the front-matter lines ``own`` and the text ``notes``.
 
     ``values`` is None for front matter that cannot be read.
     """
@@ -110,7 +110,7 @@ class _Parts:
 
 
 def to_note(text: str, extras: Extras, before: str = "") -> str:
-    """Return the note of a text file.
+    """Return a text file as a Markdown note.
 
     Parameters
     ----------
@@ -128,8 +128,8 @@ def to_note(text: str, extras: Extras, before: str = "") -> str:
     file = parse_file(text)
     if file is None:
         raise ValueError("a text without our header cannot be a note")
-    old = _split(before)
-    lines = [*_list_properties(file, extras, old.tags if old else ())]
+    old = _split_note(before)
+    lines = [*_format_front_matter(file, extras, old.tags if old else ())]
     cited = "".join(f"- {_format_link(*one)}\n" for one in extras.cited)
     links = f"\n{_HEADING}\n\n{cited}\n" if cited else ""
     callout = _CALLOUT if file.retracted else ""
@@ -140,7 +140,7 @@ def to_note(text: str, extras: Extras, before: str = "") -> str:
 
 
 def to_text(note: str, otherwise: PaperFile | None = None) -> str | None:
-    """Return the plain text file of a note; None for a note that is not a paper's.
+    """Return a note as a plain text file; None for a note that is not a paper's.
 
     Parameters
     ----------
@@ -149,15 +149,15 @@ def to_text(note: str, otherwise: PaperFile | None = None) -> str | None:
     otherwise : PaperFile, optional
         The header to be used where a person left front matter that YAML cannot read.
     """
-    parts = _split(note)
+    parts = _split_note(note)
     if parts is None:
         return None
     if parts.values is None:
         if otherwise is None:
             return None
-        return join_file(PaperFile(otherwise.header, parts.body, otherwise.retracted))
+        return format_file(PaperFile(otherwise.header, parts.body, otherwise.retracted))
     header = {
-        key: _to_value(parts.values[name])
+        key: _to_header_value(parts.values[name])
         for key, name in PROPERTIES.items()
         if name in parts.values
     }
@@ -165,26 +165,26 @@ def to_text(note: str, otherwise: PaperFile | None = None) -> str | None:
         return None
     retracted = parts.values.get("retracted") == "true"
     body = parts.body.removeprefix(_CALLOUT) if retracted else parts.body
-    return join_file(PaperFile(header, body, retracted))
+    return format_file(PaperFile(header, body, retracted))
 
 
 def read_citekey(note: str) -> str:
-    """Return the citation key that a note has, or an empty string."""
-    parts = _split(note)
+    """Return the citation key of a note; "" if it has none."""
+    parts = _split_note(note)
     key = (parts.values or {}).get("citekey", "") if parts else ""
     return key if isinstance(key, str) else ""
 
 
-def has_additions(note: str) -> bool:
+def has_user_additions(note: str) -> bool:
     """Return whether a person added properties, tags or text to a note."""
-    parts = _split(note)
+    parts = _split_note(note)
     return parts is not None and bool(
         parts.own or parts.notes or any(not tag.startswith(_OUR_TAG) for tag in parts.tags)
     )
 
 
-def _split(note: str) -> _Parts | None:
-    """Return the parts of a note; None where it has no front matter."""
+def _split_note(note: str) -> _NoteParts | None:
+    """Return the parts of a note; None if it has no front matter."""
     note = note.replace("\r\n", "\n").removeprefix("\ufeff")
     found = _FRONT_MATTER.match(note)
     if found is None or len(found[1]) > _LONGEST_FRONT_MATTER:
@@ -193,19 +193,19 @@ def _split(note: str) -> _Parts | None:
     if not rest and _LINKS not in note:
         body, rest = note[found.end() :], _END
     notes = rest.partition(_END)[2]
-    blocks = _read_blocks(found[1])
+    blocks = _read_properties(found[1])
     if blocks is None:
         kept = f"```yaml\n{found[1]}```\n"
-        return _Parts(None, body, notes=f"{notes}\n{kept}")
+        return _NoteParts(None, body, notes=f"{notes}\n{kept}")
     values = {name: value for name, (value, _) in blocks.items() if value is not None}
     ours = {*PROPERTIES.values(), *_MADE}
     own = "".join(lines for name, (_, lines) in blocks.items() if name not in ours)
     tags = values.get("tags", [])
-    return _Parts(values, body, own, notes, tuple([tags] if isinstance(tags, str) else tags))
+    return _NoteParts(values, body, own, notes, tuple([tags] if isinstance(tags, str) else tags))
 
 
-def _read_blocks(front: str) -> dict[str, tuple[str | list[str] | None, str]] | None:
-    """Return value and lines of each property; None where YAML cannot read the front matter.
+def _read_properties(front: str) -> dict[str, tuple[str | list[str] | None, str]] | None:
+    """Return value and lines of each property; None if YAML cannot read the front matter.
 
     A value is None where it is neither a word nor a list of words.
     """
@@ -221,11 +221,14 @@ def _read_blocks(front: str) -> dict[str, tuple[str | list[str] | None, str]] | 
     for (key, value), start, end in zip(node.value, starts, [*starts[1:], len(lines)], strict=True):
         if not isinstance(key, yaml.ScalarNode) or key.value in blocks or start == end:
             return None
-        blocks[key.value] = _read_node(value), "".join(f"{one}\n" for one in lines[start:end])
+        blocks[key.value] = (
+            _read_property_value(value),
+            "".join(f"{one}\n" for one in lines[start:end]),
+        )
     return blocks
 
 
-def _read_node(node: yaml.Node) -> str | list[str] | None:
+def _read_property_value(node: yaml.Node) -> str | list[str] | None:
     if isinstance(node, yaml.ScalarNode):
         return str(node.value)
     words = node.value if isinstance(node, yaml.SequenceNode) else [node]
@@ -234,41 +237,41 @@ def _read_node(node: yaml.Node) -> str | list[str] | None:
     return None
 
 
-def _to_value(value: str | list[str]) -> str:
+def _to_header_value(value: str | list[str]) -> str:
     return one_line("; ".join(value) if isinstance(value, list) else value)
 
 
-def _list_properties(file: PaperFile, extras: Extras, tags: tuple[str, ...]) -> Iterator[str]:
-    """Yield the lines of front matter; *tags* are those that the note had."""
+def _format_front_matter(file: PaperFile, extras: Extras, tags: tuple[str, ...]) -> Iterator[str]:
+    """Yield the lines of front matter; *tags* are the tags that the note had before."""
     header = {PROPERTIES.get(key, key): value for key, value in file.header.items()}
     authors = header.pop("authors", "")
     title, journal, year = (header.pop(name, "") for name in ("title", "journal", "year"))
-    yield f"title: {_quote(title)}\n"
-    yield from _list_values("authors", authors.split("; ") if authors else [])
-    yield f"journal: {_quote(journal)}\n"
-    yield f"year: {year if _YEAR.fullmatch(year) else _quote(year)}\n"
+    yield f"title: {_quote_yaml(title)}\n"
+    yield from _format_yaml_list("authors", authors.split("; ") if authors else [])
+    yield f"journal: {_quote_yaml(journal)}\n"
+    yield f"year: {year if _YEAR.fullmatch(year) else _quote_yaml(year)}\n"
     if extras.citekey:
-        yield f"citekey: {_quote(extras.citekey)}\n"
+        yield f"citekey: {_quote_yaml(extras.citekey)}\n"
     own_tags = [tag for tag in tags if not tag.startswith(_OUR_TAG)]
-    yield from _list_values("tags", list(dict.fromkeys([*extras.tags, *own_tags])))
+    yield from _format_yaml_list("tags", list(dict.fromkeys([*extras.tags, *own_tags])))
     if extras.keywords:
-        yield from _list_values("keywords", list(extras.keywords))
+        yield from _format_yaml_list("keywords", list(extras.keywords))
     if extras.pdf:
-        yield f"pdf: {_quote(extras.pdf)}\n"
+        yield f"pdf: {_quote_yaml(extras.pdf)}\n"
     if file.retracted:
         yield "retracted: true\n"
-    yield from (f"{name}: {_quote(value)}\n" for name, value in header.items())
+    yield from (f"{name}: {_quote_yaml(value)}\n" for name, value in header.items())
 
 
-def _list_values(name: str, values: list[str]) -> Iterator[str]:
+def _format_yaml_list(name: str, values: list[str]) -> Iterator[str]:
     yield f"{name}:\n" if values else f"{name}: []\n"
-    yield from (f"  - {_quote(value)}\n" for value in values)
+    yield from (f"  - {_quote_yaml(value)}\n" for value in values)
 
 
-def _quote(value: str) -> str:
-    r"""Return a string as YAML, in double quotes.
+def _quote_yaml(value: str) -> str:
+    r"""Return a string as a double-quoted YAML string.
 
-    >>> _quote('On "moss": a\u2028note')
+    >>> _quote_yaml('On "moss": a\u2028note')
     '"On \\"moss\\": a\\u2028note"'
     """
     plain = json.dumps(value, ensure_ascii=False)
@@ -276,12 +279,12 @@ def _quote(value: str) -> str:
 
 
 def _format_link(file: str, description: str) -> str:
-    """Return a link to a file; a name that a wiki link cannot have is linked as Markdown does.
+    """Return a wiki link to a file, or a Markdown link if wiki links forbid its name.
 
     >>> _format_link("10.1000_b.md", "On | moss"), _format_link("10.1000_b#c.md", "On moss")
     ('[[10.1000_b|On   moss]]', '[On moss](10.1000_b%23c.md)')
     """
     plain = _NOT_IN_LINKS.sub(" ", description)
     if file.endswith(NOTE) and not _NOT_IN_LINKS.search(file):
-        return f"[[{strip_form(file)}|{plain}]]"
+        return f"[[{strip_ending(file)}|{plain}]]"
     return f"[{plain}]({quote(file)})"

@@ -70,7 +70,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._()\[\]{};,+=@#&'!~$%^` -]")
 
 @dataclass(frozen=True, slots=True)
 class PaperFile:
-    """A file of ours, read back: its header's values by key, and the text."""
+    """A parsed file of ours: the values of its header by key, and the text."""
 
     header: dict[str, str] = field(default_factory=dict)
     body: str = ""
@@ -84,7 +84,7 @@ class PaperFile:
 
     @property
     def kind(self) -> Kind:
-        """The kind of text that the header names."""
+        """The kind of text that the header states."""
         value: Any = self.header.get("Kind")
         if value == "abstract" and not _get_abstract(self.body).strip():
             return "record"  # as files without an abstract were called once
@@ -92,7 +92,7 @@ class PaperFile:
 
     @property
     def version(self) -> Version:
-        """The version that the header names, else the version that the route brings."""
+        """The version in the header; without one, the usual version of the text's route."""
         if self.kind in _SHORT:
             return ""
         value = self.header.get("Version", "")
@@ -101,7 +101,7 @@ class PaperFile:
         )
         return next(known, "") or version_from_route(self.header.get("Via", ""), self.paper)
 
-    def fill_into(self, stored: StoredPaper) -> StoredPaper:
+    def apply_header(self, stored: StoredPaper) -> StoredPaper:
         """Return *stored* with kind, origin, verdict and version from the header."""
         get = self.header.get
         verdict: Any = get("Verdict")  # a word we wrote, or nothing if a hand took it out
@@ -114,13 +114,13 @@ class PaperFile:
             verdict=verdict if verdict in get_args(Verdict) else stored.verdict,
             version=self.version or ("" if self.kind in _SHORT else stored.version),
             preprint_version=get("PreprintVersion") or stored.preprint_version,
-            saved_at=_format_time(get("Retrieved", "")) or stored.saved_at,
+            saved_at=_normalize_time(get("Retrieved", "")) or stored.saved_at,
             evidence=get("Evidence", stored.evidence),
         )
 
     @property
     def paper(self) -> Paper:
-        """The metadata as far as the header tells it (names of authors are not taken apart)."""
+        """The metadata in the header; each author's name is one text."""
         get = self.header.get
         listed = get("Authors", "")
         return Paper(
@@ -134,37 +134,37 @@ class PaperFile:
         )
 
 
-def to_full_text(stored: StoredPaper, markdown: str) -> str:
+def build_full_text_file(stored: StoredPaper, markdown: str) -> str:
     """Return the whole file of a full text."""
-    return add_header(stored, to_full_text_body(markdown))
+    return add_header(stored, build_full_text_body(markdown))
 
 
-def to_full_text_body(markdown: str) -> str:
+def build_full_text_body(markdown: str) -> str:
     """Return a full text as it is written below the header."""
     return clean_text(markdown).strip("\n") + "\n"
 
 
-def to_abstract_file(stored: StoredPaper) -> str:
-    """Return the whole file of a paper that has only an abstract, or only a citation."""
+def build_abstract_file(stored: StoredPaper) -> str:
+    """Return the whole file of a paper with only an abstract, or only a citation."""
     abstract = clean_text(stored.paper.abstract).strip()
     value = NO_FULL_TEXT if abstract else NO_TEXT
     return add_header(stored, f"## Abstract\n\n{abstract or NO_ABSTRACT}{_RULE}{value}\n")
 
 
 def add_header(stored: StoredPaper, body: str) -> str:
-    """Return the whole file: our header and *body*."""
-    return join_file(PaperFile(_make_header(stored), body, stored.paper.retracted))
+    """Return *body* below the header of a stored paper: the whole file."""
+    return format_file(PaperFile(_build_header(stored), body, stored.paper.retracted))
 
 
-def join_file(file: PaperFile) -> str:
-    """Return the text of a file, from its header, its body and whether it is retracted."""
+def format_file(file: PaperFile) -> str:
+    """Return the text of a file: retraction warning, header and body."""
     lines = (f"- {key}: {_escape_value(value)}".rstrip() for key, value in file.header.items())
     head = "\n".join([*([RETRACTED, ""] if file.retracted else []), *lines])
     return f"{head}{_RULE}{file.body}"
 
 
 def parse_file(text: str) -> PaperFile | None:
-    """Parse our own file; None for a foreign file."""
+    """Parse a file of ours; return None for a foreign file."""
     text = text.replace("\r\n", "\n")  # an editor on Windows may have been at it
     head, rule, body = text.partition(_RULE)
     lines = head.split("\n")
@@ -178,14 +178,14 @@ def parse_file(text: str) -> PaperFile | None:
     return PaperFile(header, body, retracted) if "Kind" in header else None
 
 
-def body_of(text: str) -> str:
-    """Return the text without our header, of our own or a foreign file."""
+def get_body(text: str) -> str:
+    """Return a file's text without our header; a foreign file's text as it is."""
     found = parse_file(text)
     return found.body if found else text
 
 
-def _make_header(stored: StoredPaper) -> dict[str, str]:
-    """Return the values of a header by key; an unknown value is left out, except the first few."""
+def _build_header(stored: StoredPaper) -> dict[str, str]:
+    """Return the values of a header by key; leave out unknown values, except of a few keys."""
     origin = f"text below was fetched from {stored.source} and is"
     if stored.kind in _SHORT:
         origin = f"{stored.kind} below is"
@@ -219,15 +219,15 @@ def _make_header(stored: StoredPaper) -> dict[str, str]:
 
 
 def _format_version(stored: StoredPaper) -> str:
-    """Return the version as written in the header."""
+    """Return the version in the words of the header."""
     name = VERSION_NAMES.get(stored.version, "")
     return name + _DIFFERS if stored.version in UNPUBLISHED_VERSIONS else name
 
 
-def _format_time(text: str) -> str:
-    """Return a date as we write it, UTC in seconds; empty for an invalid one.
+def _normalize_time(text: str) -> str:
+    """Return a time as ISO 8601, UTC in seconds; "" for an invalid one.
 
-    >>> _format_time("2024-01-01T01:00+02:00"), _format_time("yesterday")
+    >>> _normalize_time("2024-01-01T01:00+02:00"), _normalize_time("yesterday")
     ('2023-12-31T23:00:00+00:00', '')
     """
     try:
@@ -249,7 +249,7 @@ def _unescape_value(value: str) -> str:
 
 
 def _find_abstract(body: str) -> str:
-    """Return the abstract within a full text, so that a rebuild finds its words."""
+    """Return the abstract within a full text, so that a rebuilt catalogue finds its words."""
     match = re.search(r"^## Abstract\n\n(.*?)(?=^#{1,2} |\Z)", body, re.M | re.S)
     return match[1].strip() if match else ""
 
@@ -259,18 +259,18 @@ def _get_abstract(body: str) -> str:
     return "" if text == NO_ABSTRACT else text
 
 
-def stem(ids: Ids, kind: Kind = "full_text", version: Version = "") -> str:
-    """Return the file name without its ending; *version* is part of names beside the published.
+def build_stem(ids: Ids, kind: Kind = "full_text", version: Version = "") -> str:
+    """Return the file name of a text, without its ending.
 
-    >>> stem(Ids(doi="10.1038/nature12345"))
+    >>> build_stem(Ids(doi="10.1038/nature12345"))
     '10.1038_nature12345'
-    >>> stem(Ids(doi="10.1038/nature12345", pmid="10492251"), "abstract")
+    >>> build_stem(Ids(doi="10.1038/nature12345", pmid="10492251"), "abstract")
     'pmid_10492251_abstract'
-    >>> stem(Ids(doi="10.1002/a<b>"))
+    >>> build_stem(Ids(doi="10.1002/a<b>"))
     '10.1002_a_b_-d41de045'
-    >>> stem(Ids(doi="10.1000/a"), version="accepted")
+    >>> build_stem(Ids(doi="10.1000/a"), version="accepted")
     '10.1000_a_accepted'
-    >>> stem(Ids(doi="10.1000/a", arxiv="2601.00001"), version="preprint")
+    >>> build_stem(Ids(doi="10.1000/a", arxiv="2601.00001"), version="preprint")
     'arxiv_2601.00001'
 
     Raises
@@ -282,32 +282,32 @@ def stem(ids: Ids, kind: Kind = "full_text", version: Version = "") -> str:
         raise BadRequest("A paper without any identifier cannot be filed.", EXAMPLES)
     if kind in ENDINGS:
         by_pmid = f"pmid_{ids.pmid}" if ids.pmid else ""
-        return ((by_pmid and to_safe_name(by_pmid)) or stem(ids)) + ENDINGS[kind]
+        return ((by_pmid and to_safe_name(by_pmid)) or build_stem(ids)) + ENDINGS[kind]
     if version == "preprint" and ids.arxiv:
-        return stem(Ids(arxiv=ids.arxiv))
+        return build_stem(Ids(arxiv=ids.arxiv))
     if version in _MARKED:
-        return f"{stem(ids)}_{version}"
+        return f"{build_stem(ids)}_{version}"
     name, _, value = ids.key.partition(":")
     return to_safe_name(value if name == "doi" else f"{name}_{value}")
 
 
-def objects_folder(path: Path) -> Path:
+def get_objects_folder(path: Path) -> Path:
     """Return the folder of a text's figures, tables and supplementary files."""
     return path.with_suffix(".files")
 
 
-def to_traditional_name(doi: str) -> str:
-    """Return the DOI as the older program spelled it in a file name."""
+def to_legacy_name(doi: str) -> str:
+    """Return a DOI in the form that the older program used as a file name."""
     return doi.replace("/", "_").replace(":", "_")
 
 
 def to_safe_name(text: str) -> str:
-    """Return *text* as a file name for every system; changed text gets a hash.
+    """Return *text* as a file name that every system allows; a changed text gets a hash.
 
     >>> to_safe_name("../etc"), to_safe_name("nul")
     ('___etc-f7f9121f', 'nul-99e62427')
     """
-    plain = to_traditional_name(text)
+    plain = to_legacy_name(text)
     name = _UNSAFE.sub("_", plain)
     name = re.sub(r"^[.\s-]+|[.\s]+$", lambda found: "_" * len(found[0]), name)
     if name == plain and len(name) <= LONGEST and not is_device_name(name):
@@ -316,88 +316,88 @@ def to_safe_name(text: str) -> str:
 
 
 def add_hash(name: str, text: str) -> str:
-    """Return *name* with a short hash of *text*, for a name that another paper has."""
+    """Return *name* with a short hash of *text*, because another paper has the name."""
     mark = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"{name[: LONGEST - 20]}-{mark}"
 
 
 def list_candidate_names(ids: Ids) -> list[str]:
-    """Return the names under which another program may have filed the paper, best first."""
+    """Return the file names that another program may have given a paper, the likeliest first."""
     stems: list[str] = []
     if ids.doi:
-        stems += [to_safe_name(ids.doi), to_traditional_name(ids.doi)]
+        stems += [to_safe_name(ids.doi), to_legacy_name(ids.doi)]
     stems += [
         to_safe_name(f"{kind}_{value}")
-        for kind, _, value in map(_split_name, ids.names())
+        for kind, _, value in map(_split_identifier, ids.names())
         if kind != "doi"
     ]
     endings = ("", *(f"_{version}" for version in _MARKED), *ENDINGS.values())
     named = [f"{name}{ending}" for ending in endings for name in stems]
-    stems = [name for name in dict.fromkeys(named) if _is_openable(name)]
+    stems = [name for name in dict.fromkeys(named) if _is_valid_file_name(name)]
     return [name + ending for ending in FORMS for name in stems]
 
 
-def _split_name(name: str) -> tuple[str, str, str]:
+def _split_identifier(name: str) -> tuple[str, str, str]:
     return name.partition(":")
 
 
-def _is_openable(name: str) -> bool:
+def _is_valid_file_name(name: str) -> bool:
     return len(name.encode("utf-8", "replace")) <= 240 and not re.search(r"[/\\\x00]|^\.", name)
 
 
 def strip_kind(name: str) -> str:
-    """Return a file's name without the part that states its kind.
+    """Return a file's name without its ending and the mark of its kind.
 
     >>> strip_kind("pmid_7_abstract.txt"), strip_kind("pmid_7_record.txt"), strip_kind("pmid_7.txt")
     ('pmid_7', 'pmid_7', 'pmid_7')
     """
-    name = strip_form(name)
+    name = strip_ending(name)
     for ending in ENDINGS.values():
         name = name.removesuffix(ending)
     return name
 
 
-def has_form(name: str) -> bool:
-    """Return whether a name ends as text files do."""
+def has_text_ending(name: str) -> bool:
+    """Return whether a name has the ending of a text file."""
     return name.lower().endswith(FORMS)
 
 
-def strip_form(name: str) -> str:
+def strip_ending(name: str) -> str:
     """Return a text file's name without its ending.
 
-    >>> strip_form("pmid_7.txt"), strip_form("pmid_7.md"), strip_form("10.1000_a")
+    >>> strip_ending("pmid_7.txt"), strip_ending("pmid_7.md"), strip_ending("10.1000_a")
     ('pmid_7', 'pmid_7', '10.1000_a')
     """
-    return name[: name.rindex(".")] if has_form(name) else name
+    return name[: name.rindex(".")] if has_text_ending(name) else name
 
 
 def list_forms(name: str) -> list[str]:
-    """Return the names that a text file may have in any form, the given name first.
+    """Return the names of a text file in both forms, the given name first.
 
     >>> list_forms("pmid_7.md"), list_forms("pmid_7")
     (['pmid_7.md', 'pmid_7.txt'], ['pmid_7.txt', 'pmid_7.md'])
     """
-    stem = strip_form(name)
-    given = [name] if has_form(name) else []
+    stem = strip_ending(name)
+    given = [name] if has_text_ending(name) else []
     return list(dict.fromkeys([*given, *(stem + ending for ending in FORMS)]))
 
 
 def is_usable_name(name: str) -> bool:
-    """Return whether *name* is a usable file name: no folder, not hidden, not too long."""
+    """Return whether *name* is a valid file name: without folder, not hidden, not too long."""
     if set(name) & set("/\\\0") or name[:1] == "." or name != replace_surrogates(name):
         return False
     return len(name.encode()) <= _LONGEST_NAME
 
 
-def ids_from(name: str) -> Ids:
-    """Return the identifiers that a file name alone gives beyond doubt.
+def parse_file_name(name: str) -> Ids:
+    """Return the identifiers that a file name states beyond doubt.
 
-    >>> ids_from("pmid_7_abstract.txt").pmid, ids_from("10.1038_nature12345.txt").doi
+    >>> parse_file_name("pmid_7_abstract.txt").pmid, parse_file_name("10.1038_nature12345.txt").doi
     ('7', '10.1038/nature12345')
 
     A second ``_`` may have been ``/``, ``:`` or ``_``: then the name says nothing.
 
-    >>> ids_from("10.1002_a_b.txt")
+    >>> parse_file_name("10.1002_a_b.txt")
     Ids(doi='', pmid='', pmcid='', arxiv='', s2='')
     """
     base = strip_kind(name)

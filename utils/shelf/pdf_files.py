@@ -1,4 +1,4 @@
-"""PDF files next to texts: ``papers/<name>.pdf``, and where each of them came from.
+"""PDF files next to texts: ``papers/<name>.pdf``, and the origin of each PDF.
 
 The PDF of ``<name>.txt`` is ``<name>.pdf``, in the same folder, for people and their programs. The
 facts about it (address, route, version, licence, checksum) and the attempts to get one are in
@@ -98,8 +98,8 @@ class PdfFiles:
         self.folder = folder
         self._facts = folder / safe_files.PRIVATE_FOLDER / "pdfs"
 
-    def find(self, stored: StoredPaper) -> PdfFile | None:
-        """Return the PDF of a text; None where the shelf has none that can be used."""
+    def find_pdf(self, stored: StoredPaper) -> PdfFile | None:
+        """Return the PDF of a text; None if the shelf has none."""
         pdf = self._recall(stored)
         if pdf.held_by == "copy":
             return pdf if pdf.path.is_file() else None
@@ -146,7 +146,7 @@ class PdfFiles:
                 return replace(pdf, path=Path(pdf.own_path))
         return PdfFile(beside)
 
-    def list_stems(self) -> frozenset[str]:
+    def list_pdf_stems(self) -> frozenset[str]:
         """Return the names of all texts of the shelf that have a PDF, without their endings."""
         if not self.folder.is_dir():
             return frozenset()
@@ -161,14 +161,14 @@ class PdfFiles:
             if stored_pdf.get("held_by") == "place" and Path(stored_pdf["own_path"]).is_file():
                 yield facts.stem
 
-    def attempts(self, stored: StoredPaper) -> tuple[Attempt, ...]:
+    def read_attempts(self, stored: StoredPaper) -> tuple[Attempt, ...]:
         """Return the last attempts to fetch the PDF of a text."""
         with contextlib.suppress(TypeError):
             rows = self._read_facts(stored).get("attempts", ())
             return tuple(Attempt(**row) for row in rows)
         return ()
 
-    def keep(
+    def store_pdf(
         self,
         stored: StoredPaper,
         fetched: Fetched,
@@ -176,7 +176,7 @@ class PdfFiles:
         attempts: Sequence[Attempt] = (),
         same_bytes: Path | None = None,
     ) -> PdfFile:
-        """Put a PDF next to its text, and return it.
+        """Store a PDF next to its text, and return it.
 
         Parameters
         ----------
@@ -204,7 +204,7 @@ class PdfFiles:
         if there := self._find_lasting(stored, made.sha256):
             return there
         self._write_facts(stored, made, attempts)
-        if same_bytes is None or not _link(same_bytes, made.path, Path(stored.path)):
+        if same_bytes is None or not _link_file(same_bytes, made.path, Path(stored.path)):
             safe_files.write_file(made.path, fetched.body)
         return made
 
@@ -215,7 +215,7 @@ class PdfFiles:
             is_ours = _compute_checksum(there.path) == there.sha256
             # Any other file was put there, or changed, by a person.
             return there if not is_ours or there.sha256 == sha256 else None
-        return there if there.sha256 == sha256 and self.find(stored) else None
+        return there if there.sha256 == sha256 and self.find_pdf(stored) else None
 
     def check_link(self, path: Path) -> None:
         """Check that a person's file can be cloned or linked into the shelf; leave no trace.
@@ -279,38 +279,38 @@ class PdfFiles:
             safe_files.delete_file(part)
         return True
 
-    def holds(self, stored: StoredPaper, body: bytes) -> bool:
+    def has_same_bytes(self, stored: StoredPaper, body: bytes) -> bool:
         """Return whether the PDF of a text has these bytes."""
-        pdf = self.find(stored)
+        pdf = self.find_pdf(stored)
         return pdf is not None and _compute_checksum(pdf.path) == hashlib.sha256(body).hexdigest()
 
-    def remove(self, stored: StoredPaper) -> None:
+    def delete_pdf(self, stored: StoredPaper) -> None:
         """Delete the PDF of a text, and the facts about it; a person's own file stays."""
         safe_files.delete_file(get_pdf_path(stored))
-        safe_files.delete_file(self._facts_path(stored))
+        safe_files.delete_file(self._get_facts_path(stored))
 
     def record_attempts(self, stored: StoredPaper, attempts: Sequence[Attempt]) -> None:
-        """Record attempts that brought no PDF, so that no site is asked again soon."""
+        """Record attempts that found no PDF, so that no site is asked again soon."""
         self._write_facts(stored, None, attempts)
 
-    def hand_on(self, old: StoredPaper, heir: StoredPaper) -> None:
-        """Give the PDF of a text that was replaced to the text that replaced it."""
+    def transfer_pdf(self, old: StoredPaper, heir: StoredPaper) -> None:
+        """Move the PDF of a replaced text to the text that replaced it."""
         path, target = get_pdf_path(old), get_pdf_path(heir)
         is_placed = self._recall(old).held_by == "place"
         if target.exists() or not (is_placed or path.is_file()):
             return
         with safe_files.disk_errors(path):
             with contextlib.suppress(FileNotFoundError):
-                self._facts_path(old).replace(self._facts_path(heir))
+                self._get_facts_path(old).replace(self._get_facts_path(heir))
             if not is_placed:
                 path.rename(target)
             safe_files.sync_folder(self.folder)
 
-    def _facts_path(self, stored: StoredPaper) -> Path:
+    def _get_facts_path(self, stored: StoredPaper) -> Path:
         return self._facts / f"{Path(stored.path).stem}.json"
 
     def _read_facts(self, stored: StoredPaper) -> dict[str, Any]:
-        return _load_facts(self._facts_path(stored))
+        return _load_facts(self._get_facts_path(stored))
 
     def _write_facts(
         self, stored: StoredPaper, pdf: PdfFile | None, attempts: Sequence[Attempt]
@@ -319,11 +319,11 @@ class PdfFiles:
         if pdf:
             facts["pdf"] = {k: v for k, v in asdict(pdf).items() if k != "path"}
         safe_files.make_folder(self._facts, 0o700)
-        safe_files.write_file(self._facts_path(stored), json.dumps(facts).encode())
+        safe_files.write_file(self._get_facts_path(stored), json.dumps(facts).encode())
 
 
 def get_pdf_path(stored: StoredPaper) -> Path:
-    """Return the place of a text's PDF, whether or not there is one."""
+    """Return the path of a text's PDF, which need not exist."""
     return Path(stored.path).with_suffix(".pdf")
 
 
@@ -405,8 +405,8 @@ def _compute_checksum(path: Path) -> str:
         return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _link(source: Path, target: Path, like: Path) -> bool:
-    """Link *target* to the bytes of *source*; False where that cannot be done.
+def _link_file(source: Path, target: Path, like: Path) -> bool:
+    """Make *target* a hard link to *source*; return False if that is impossible.
 
     Whoever may read the file *like* may read the target; nobody may write to it.
     """

@@ -16,7 +16,7 @@ from ..model.paper import Fetched, utc_now
 from ..system import safe_files
 from ..system.bodies import BodyStore
 from . import paper_file
-from .record import sha256
+from .record import compute_sha256
 
 MOST = 500
 MOST_BYTES = 500_000_000
@@ -25,10 +25,10 @@ MOST_BYTES = 500_000_000
 def quarantine_content(
     folder: Path, bodies: BodyStore, ids: Ids, fetched: Fetched, verdict: str, reason: str
 ) -> Path:
-    """Keep rejected content, with the reason next to it; return its file."""
+    """Store rejected content, with the reason next to it; return its path."""
     safe_files.make_folder(folder, 0o700)
-    mark = sha256(fetched.body)[:8]
-    name = f"{paper_file.stem(ids)}-{paper_file.to_safe_name(verdict)}-{mark}"
+    mark = compute_sha256(fetched.body)[:8]
+    name = f"{paper_file.build_stem(ids)}-{paper_file.to_safe_name(verdict)}-{mark}"
     path = folder / f"{name}.{fetched.media}.gz"
     why = {
         "ids": ids.names(),
@@ -51,8 +51,8 @@ def quarantine_content(
     return path
 
 
-def count(folder: Path) -> int:
-    """Return how many rejected answers are kept."""
+def count_rejected(folder: Path) -> int:
+    """Return the number of rejected files in the quarantine."""
     return len(list(folder.glob("*.gz"))) if folder.is_dir() else 0
 
 

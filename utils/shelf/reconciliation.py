@@ -32,9 +32,16 @@ from ..readers.reader_processes import read_in_child
 from ..system import safe_files
 from . import adoption, paper_file, quarantine
 from .catalogue import Entry
-from .record import ADOPTED, WITHOUT_TEXT, Record, renewed_record, sections_of, sha256
-from .shelf_writer import ShelfWriter, with_checksum
-from .vault import is_text_file, read_file
+from .record import (
+    ADOPTED,
+    WITHOUT_TEXT,
+    Record,
+    build_renewed_record,
+    build_sections,
+    compute_sha256,
+)
+from .shelf_writer import ShelfWriter, add_checksum
+from .vault import is_text_file, read_text_file
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +57,7 @@ _WEEK = 7 * 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class RebuildReport:
-    """The result of making the catalogue again from the files.
+    """The result of rebuilding the catalogue from the files.
 
     ``ignored`` lists the text files that were not entered, each with the reason.
     """
@@ -75,21 +82,23 @@ class Reconciler:
 
     # -- unfinished changes ------------------------------------------------------------------
 
-    def tidy(self) -> None:
-        """Finish the changes of killed writers; leave a read-only shelf alone."""
+    def clean_up(self) -> None:
+        """Finish the changes of killed writers, and delete stale parts; skip a read-only shelf."""
         try:
-            self.clear_away(failed=True)  # a change of this process noted before it opens the shelf
-            self.writer.settle_index()
-            swept = float(self.catalogue.note("swept") or 0)
+            self.finish_changes(
+                failed=True
+            )  # a change of this process noted before it opens the shelf
+            self.writer.repair_index()
+            swept = float(self.catalogue.get_fact("swept") or 0)
             if not swept <= time.time() <= swept + _WEEK:
                 writer = self.writer
                 for folder in (self.folder, writer.private, writer.raw, writer.records):
                     safe_files.delete_stale_parts(folder)
-                self.catalogue.set_note("swept", str(time.time()))
+                self.catalogue.set_fact("swept", str(time.time()))
         except StoreFailed as error:
             log.warning("The shelf is only read: %s", error.text)
 
-    def clear_away(self, failed: bool = False) -> None:
+    def finish_changes(self, failed: bool = False) -> None:
         """Delete superseded files, and finish the changes of killed writers.
 
         Parameters
@@ -97,182 +106,184 @@ class Reconciler:
         failed : bool, optional
             This process has just given up a change of its own, which is finished, too.
         """
-        unfinished = self.catalogue.unfinished()
+        unfinished = self.catalogue.list_unfinished()
         if not unfinished:
             return
         for file, task, pid, since in unfinished:
             given_up = failed and pid == os.getpid()
             late = time.time() - since > _GIVEN_UP_AFTER
             if task == "register" and (given_up or late or not _is_running(pid)):
-                self.finish(file)
+                self.finish_change(file)
         # Read again, because a change that was just finished may have superseded a file.
-        for file, task, _, _ in self.catalogue.unfinished():
+        for file, task, _, _ in self.catalogue.list_unfinished():
             if task != "register":
-                with self.catalogue.writing():
-                    if self.catalogue.by_file(file) is None:
+                with self.catalogue.open_transaction():
+                    if self.catalogue.find_by_file(file) is None:
                         self._remove_files(file, text=task == "remove")
-                    self.catalogue.done(file, task)
+                    self.catalogue.clear_announcement(file, task)
 
-    def finish(self, file: str) -> None:
+    def finish_change(self, file: str) -> None:
         """Finish the change of a file if its text was written, else undo the change."""
-        with self.catalogue.writing():
+        with self.catalogue.open_transaction():
             path = self.folder / file
-            entry = self.catalogue.by_file(file)
+            entry = self.catalogue.find_by_file(file)
             known = Record.from_json(entry.record, self.folder) if entry else None
             with safe_files.disk_errors(path, "read"):
-                digest = sha256(read_file(path)) if path.is_file() else ""
+                digest = compute_sha256(read_text_file(path)) if path.is_file() else ""
             if known and digest == known.stored.sha256:
                 self.writer.write_record(known)  # the text was never replaced
-            elif (found := self.from_file(path, Ids())) is not None:
+            elif (found := self.load_record(path, Ids())) is not None:
                 log.info("Finished filing %s, left half done by its writer.", file)
-                self.writer.register(found)
+                self.writer.register_file(found)
             elif not digest and not known:
                 self._remove_files(file, text=False)
-            self.catalogue.done(file, "register")
+            self.catalogue.clear_announcement(file, "register")
 
     def _remove_files(self, file: str, *, text: bool) -> None:
-        """Delete what belongs to a text; where its other form is there, delete the file alone."""
+        """Delete the files of a text; if its other form exists, delete only this text file."""
         if text:
             safe_files.delete_file(self.folder / file)
         for other in paper_file.list_forms(file)[1:]:
-            if entry := self.catalogue.by_file(other):
+            if entry := self.catalogue.find_by_file(other):
                 self.writer.write_record(Record.from_json(entry.record, self.folder))
                 return
-        if self._hand_on_objects(file):
-            safe_files.delete_file(self.writer.record_path(file))
-        self.writer.remove_raw(file)
+        if self._transfer_objects(file):
+            safe_files.delete_file(self.writer.get_record_path(file))
+        self.writer.delete_raw_bytes(file)
 
-    def _hand_on_objects(self, file: str) -> bool:
+    def _transfer_objects(self, file: str) -> bool:
         """Move a removed text's PDF, figures and tables to the text that replaced it.
 
         Returns False where no text did: they and the record wait, as after a renaming by hand.
         """
-        folder = paper_file.objects_folder(self.folder / file)
-        if (old := self.writer.record_of(file)) is None:
+        folder = paper_file.get_objects_folder(self.folder / file)
+        if (old := self.writer.read_record(file)) is None:
             return True
         if not (folder.is_dir() or self.pdfs.has_file(old.stored)):
             return True
-        heirs = [one for _, one in self.writer.rivals(old) if one.file != file]
+        heirs = [one for _, one in self.writer.find_competing(old) if one.file != file]
         if not heirs:
             return False
         heir = max(heirs, key=lambda one: one.rank)
         if folder.is_dir():
-            safe_files.move_folder(folder, paper_file.objects_folder(Path(heir.stored.path)))
-        self.pdfs.hand_on(old.stored, heir.stored)
+            safe_files.move_folder(folder, paper_file.get_objects_folder(Path(heir.stored.path)))
+        self.pdfs.transfer_pdf(old.stored, heir.stored)
         return True
 
     # -- files changed from outside ----------------------------------------------------------
 
-    def from_file(self, path: Path, asked: Ids) -> Record | None:
-        """Return the record of the file at *path*, or make one; None if it is not a paper."""
-        record = self.writer.record_of(path.name)
+    def load_record(self, path: Path, asked: Ids) -> Record | None:
+        """Return the record of the file at *path*, or create one; None if it is not a paper."""
+        record = self.writer.read_record(path.name)
         with safe_files.disk_errors(path, "read"):
             if record is None:
-                return adoption.adopt(path, asked)
+                return adoption.adopt_file(path, asked)
             if not path.is_file():
                 return None
             if asked and (record.ids.clash(asked) or not record.ids.shares(asked)):
                 return None
-            return compare(record, path, self.writer)
+            return reconcile_record(record, path, self.writer)
 
-    def reread(self, entry: Entry) -> Record | None:
-        """Update an entry whose file was changed or deleted by hand; None if it is gone."""
+    def refresh_entry(self, entry: Entry) -> Record | None:
+        """Update an entry whose file was changed or deleted by hand; return None if it is gone."""
         record = Record.from_json(entry.record, self.folder)
         path = self.folder / entry.file
         with safe_files.disk_errors(path, "read"):
-            found = compare(record, path, self.writer) if path.is_file() else None
+            found = reconcile_record(record, path, self.writer) if path.is_file() else None
         try:
-            with self.catalogue.writing():
-                there = self.catalogue.by_file(entry.file)
+            with self.catalogue.open_transaction():
+                there = self.catalogue.find_by_file(entry.file)
                 if there != entry:  # another process has just updated it
                     return Record.from_json(there.record, self.folder) if there else None
                 if found is not None:
-                    self.writer.amend(entry, found)
+                    self.writer.update_record(entry, found)
                 else:
                     log.info("%s is gone or not a paper any more.", entry.file)
-                    self.catalogue.drop(entry.id)
+                    self.catalogue.delete_entry(entry.id)
                     self._remove_files(entry.file, text=False)
-                    self.writer.note_change(None)
+                    self.writer.update_index(None)
         except StoreFailed as error:
             log.warning("The catalogue is behind the files: %s", error.text)
         return found
 
-    def missing_files(self) -> frozenset[str]:
-        """Return the catalogued files that are gone; read those again that were changed."""
+    def find_missing_files(self) -> frozenset[str]:
+        """Return the catalogued files that are missing; update the entries of changed files."""
         there: dict[str, tuple[int, int]] = {}
         with safe_files.disk_errors(self.folder, "read"), os.scandir(self.folder) as found:
             for one in found:
-                if paper_file.has_form(one.name):
+                if paper_file.has_text_ending(one.name):
                     status = one.stat()
                     there[one.name] = (status.st_size, status.st_mtime_ns)
-        stamps = self.catalogue.stamps()
+        stamps = self.catalogue.read_file_stamps()
         for file, stamp in stamps.items():
             changed = file in there and there[file] != stamp
-            if changed and (entry := self.catalogue.by_file(file)):
-                self.reread(entry)
+            if changed and (entry := self.catalogue.find_by_file(file)):
+                self.refresh_entry(entry)
         return frozenset(stamps.keys() - there.keys())
 
-    def restore(self, file: str) -> Record | None:
-        """Make a lost file again from the kept bytes; None where that cannot be done."""
-        with self.catalogue.writing():
-            if (entry := self.catalogue.by_file(file)) is None:
+    def restore_file(self, file: str) -> Record | None:
+        """Restore a lost file from the kept bytes; return None if that is impossible."""
+        with self.catalogue.open_transaction():
+            if (entry := self.catalogue.find_by_file(file)) is None:
                 return None
             record = Record.from_json(entry.record, self.folder)
-            if (made := restore(record, self.writer)) is None:
+            if (made := restore_text(record, self.writer)) is None:
                 return None
-            return self.writer.amend(entry, made)
+            return self.writer.update_record(entry, made)
 
-    def uncatalogued(self, ids: Ids) -> Record | None:
-        """Return the best of a paper's files that have no entry; a full text before an abstract."""
+    def find_uncatalogued_record(self, ids: Ids) -> Record | None:
+        """Return the record of a paper's best file without an entry; full texts first."""
         found = [
-            record for path in self.uncatalogued_files(ids) if (record := self.from_file(path, ids))
+            record
+            for path in self.find_uncatalogued_files(ids)
+            if (record := self.load_record(path, ids))
         ]
         return max(found, key=lambda record: record.rank, default=None)
 
-    def uncatalogued_files(self, ids: Ids) -> Iterator[Path]:
-        """Yield the files under a paper's names that have no entry."""
+    def find_uncatalogued_files(self, ids: Ids) -> Iterator[Path]:
+        """Yield the files that have a name of the paper and no entry."""
         names = paper_file.list_candidate_names(ids)
-        traditional = paper_file.to_traditional_name(ids.doi) + paper_file.TEXT
-        if ids.doi and (spelled := self._traditional_name(traditional)):
+        traditional = paper_file.to_legacy_name(ids.doi) + paper_file.TEXT
+        if ids.doi and (spelled := self._find_capitalized_name(traditional)):
             names.insert(1, spelled)
         for name in names:
             path = self.folder / name
             if not paper_file.is_usable_name(name) or not path.is_file():
                 continue
-            if self.catalogue.exists() and self.catalogue.by_file(name) is not None:
+            if self.catalogue.exists() and self.catalogue.find_by_file(name) is not None:
                 continue  # another paper's
             yield path
 
-    def _traditional_name(self, name: str) -> str:
-        """Return the name of a file whose DOI the older program spelled with capitals."""
+    def _find_capitalized_name(self, name: str) -> str:
+        """Return the existing file name that differs from *name* only in capitals."""
         if self._capitals is None:
-            names = [path.name for path in self.texts()]
+            names = [path.name for path in self.list_text_files()]
             self._capitals = {n.lower(): n for n in names if n[:3] == "10." and n != n.lower()}
         return self._capitals.get(name.lower(), "")
 
     # -- from nothing ------------------------------------------------------------------------
 
-    def rebuild(self) -> RebuildReport:
-        """Make the catalogue and ``index.csv`` again from the files."""
-        self.writer.prepare()
+    def rebuild_catalogue(self) -> RebuildReport:
+        """Rebuild the catalogue and ``index.csv`` from the files."""
+        self.writer.create_folders()
         self._capitals = None
         judged = self._judge_foreign_files()
-        with self.catalogue.writing():
-            self.catalogue.clear()
-            ignored = self._enter_files(judged)
+        with self.catalogue.open_transaction():
+            self.catalogue.delete_entries()
+            ignored = self._register_files(judged)
             self.writer.rewrite_index()
-        self.clear_away()
-        counts = self.catalogue.counts()
+        self.finish_changes()
+        counts = self.catalogue.count_papers()
         return RebuildReport(
             full_text=counts["full_text"],
             abstracts=counts["abstract"],
             records=counts["record"],
             rejected=counts["rejected"],
-            adopted=self.catalogue.adopted(ADOPTED),
+            adopted=self.catalogue.count_by_route(ADOPTED),
             ignored=ignored,
         )
 
-    def fill(self) -> None:
+    def fill_catalogue(self) -> None:
         """Enter the files that have a record into a new catalogue, within its first transaction.
 
         Foreign files take long to judge: they are entered by the first listing, or when one of
@@ -280,26 +291,28 @@ class Reconciler:
         """
         if self.has_records():
             log.warning("The catalogue is missing: making it again from the files.")
-        self._enter_files(None)
-        if self.catalogue.size():
+        self._register_files(None)
+        if self.catalogue.count_entries():
             self.writer.rewrite_index()
 
-    def _enter_files(self, judged: Judged | None) -> tuple[tuple[str, str], ...]:
-        """Enter the files that have a record, and, where they are *judged*, the foreign ones.
+    def _register_files(self, judged: Judged | None) -> tuple[tuple[str, str], ...]:
+        """Register the files that have a record, and foreign files if *judged* is given.
 
         Returns the files that were not entered, each with the reason.
         """
-        known, foreign = self._split_files()
+        known, foreign = self._partition_files()
         reasons: list[tuple[str, str]] = []
-        with self.writer.defer_index():
+        with self.writer.suspend_index():
             for record in known:
-                self.writer.register(record)
+                self.writer.register_file(record)
             if judged is not None:
-                reasons = [(path.name, self._take_in(path, judged)) for path in foreign]
-        self.catalogue.set_note("complete", utc_now())
+                reasons = [
+                    (path.name, self._register_foreign_file(path, judged)) for path in foreign
+                ]
+        self.catalogue.set_fact("complete", utc_now())
         if judged is not None or not foreign:  # else one may be a recorded file under a new name
             self._drop_records_without_file()
-            self.catalogue.set_note(SURVEYED, utc_now())
+            self.catalogue.set_fact(SURVEYED, utc_now())
         return tuple((file, reason) for file, reason in reasons if reason)
 
     def _drop_records_without_file(self) -> None:
@@ -314,66 +327,68 @@ class Reconciler:
         Many are read in processes, on every core, that survive whatever they read.
         """
         judged: Judged = {}
-        there = [path for path in self.texts() if paper_file.is_usable_name(path.name)]
-        foreign = [path for path in there if not self.writer.record_path(path.name).exists()]
+        there = [path for path in self.list_text_files() if paper_file.is_usable_name(path.name)]
+        foreign = [path for path in there if not self.writer.get_record_path(path.name).exists()]
         read = read_in_child if len(foreign) > _MANY else formats.read
 
         def look(path: Path) -> None:
             with contextlib.suppress(OSError):  # the file is read again, and then reported
                 stamp = safe_files.read_stamp(path)
-                judged[path.name] = stamp, adoption.adopt(path, Ids(), read)
+                judged[path.name] = stamp, adoption.adopt_file(path, Ids(), read)
 
         with ThreadPoolExecutor(_READERS if len(foreign) > _MANY else 1) as pool:
             list(pool.map(look, foreign))
         return judged
 
-    def _split_files(self) -> tuple[list[Record], list[Path]]:
-        """Return the files with a record, the oldest first, and those without."""
+    def _partition_files(self) -> tuple[list[Record], list[Path]]:
+        """Return the files with a record, the oldest first, and the files without one."""
         known: list[Record] = []
         foreign: list[Path] = []
-        for path in self.texts():
-            if (record := self.writer.record_of(path.name)) is not None:
+        for path in self.list_text_files():
+            if (record := self.writer.read_record(path.name)) is not None:
                 with safe_files.disk_errors(path, "read"):
-                    record = compare(record, path, self.writer)
+                    record = reconcile_record(record, path, self.writer)
             if record is not None:
                 known.append(record)
             else:
                 foreign.append(path)
         return sorted(known, key=lambda record: (record.order, record.file)), foreign
 
-    def _take_in(self, path: Path, judged: Judged) -> str:
-        """Enter a file that has no record; return the reason where that is not done."""
+    def _register_foreign_file(self, path: Path, judged: Judged) -> str:
+        """Register a file that has no record; return the reason if it is rejected."""
         if not paper_file.is_usable_name(
             path.name
         ):  # bytes of an old encoding: no catalogue can hold them
             return "its name is not UTF-8"
         stamp, found = judged.get(path.name, (None, None))
         if stamp != safe_files.read_stamp(path):
-            found = self.from_file(path, Ids())
+            found = self.load_record(path, Ids())
         if found is None:
             return adoption.describe_refusal(path)
-        for _, record in self.writer.rivals(found):
+        for _, record in self.writer.find_competing(found):
             if record.rank >= found.rank:
                 rejected = f"rejected ({found.stored.verdict}), " * (
                     found.stored.kind == "rejected"
                 )
                 return f"{rejected}another copy of {record.file}"
-        self.writer.register(found, fresh=False)
+        self.writer.register_file(found, fresh=False)
         return ""
 
-    def texts(self) -> list[Path]:
+    def list_text_files(self) -> list[Path]:
         """Return every text file of the shelf, by name."""
         if not self.folder.is_dir():
             return []
         with safe_files.disk_errors(self.folder, "read"), os.scandir(self.folder) as found:
-            names = [e.name for e in found if paper_file.has_form(e.name) and e.name[0] != "."]
+            names = [
+                e.name for e in found if paper_file.has_text_ending(e.name) and e.name[0] != "."
+            ]
             paths = [self.folder / name for name in sorted(names)]
             return [path for path in paths if self._is_text_file(path)]
 
     def _is_text_file(self, path: Path) -> bool:
-        """Return whether a file is, or may be, a paper's; a person's own notes are not."""
+        """Return whether a file may be a paper's text; a person's own notes are not."""
         is_plain = path.suffix.lower() == paper_file.TEXT
-        return is_plain or self.writer.record_of(path.name) is not None or is_text_file(path)
+        return is_plain or self.writer.read_record(path.name) is not None or is_text_file(path)
 
     def has_records(self) -> bool:
         """Return whether there are records, from which a lost catalogue can be made."""
@@ -395,26 +410,26 @@ def _is_running(pid: int) -> bool:
 _EDITED_SHARE = 0.9  # of a text's lines that an edited text still has
 
 
-def compare(record: Record, path: Path, writer: ShelfWriter) -> Record | None:
-    """Return a record brought in line with its file; None if the file holds no text of it.
+def reconcile_record(record: Record, path: Path, writer: ShelfWriter) -> Record | None:
+    """Return a record brought in line with its file; None if the file has another content.
 
     Raises
     ------
     OSError
         The file cannot be read.
     """
-    data = read_file(path, record.stored)
+    data = read_text_file(path, record.stored)
     text = data.decode("utf-8", "replace")
-    if sha256(data) == record.stored.sha256:
+    if compute_sha256(data) == record.stored.sha256:
         if record.stored.sections:
             return record
-        stored = replace(record.stored, sections=sections_of(text, record.stored))
+        stored = replace(record.stored, sections=build_sections(text, record.stored))
         return replace(record, stored=stored)
     ours = paper_file.parse_file(text)
     if ours is not None and ours.ids.clash(record.ids):
         return None
-    if ours is not None and _has_body_we_wrote(record, ours.body):
-        return _read_edited(record, data, ours)
+    if ours is not None and _is_body_unchanged(record, ours.body):
+        return _build_edited_record(record, data, ours)
     try:
         return _restore_or_judge(record, data, ours, writer)
     except StoreFailed as error:
@@ -422,8 +437,8 @@ def compare(record: Record, path: Path, writer: ShelfWriter) -> Record | None:
         return None
 
 
-def restore(record: Record, writer: ShelfWriter) -> Record | None:
-    """Make a file that is gone again; None where nothing was kept to make it from.
+def restore_text(record: Record, writer: ShelfWriter) -> Record | None:
+    """Write a missing file again; return None if nothing was kept to write it from.
 
     Raises
     ------
@@ -431,68 +446,68 @@ def restore(record: Record, writer: ShelfWriter) -> Record | None:
         The disk refused.
     """
     if record.stored.kind in WITHOUT_TEXT and record.stored.via != ADOPTED:
-        return _write_abstract(record, writer)
-    document = _read_kept_bytes(record, writer)
-    return _write_text(record, document, writer) if document else None
+        return _rewrite_abstract(record, writer)
+    document = _read_kept_document(record, writer)
+    return _rewrite_full_text(record, document, writer) if document else None
 
 
-def _has_body_we_wrote(record: Record, body: str) -> bool:
-    """Return whether only the header of a file differs from what we wrote."""
+def _is_body_unchanged(record: Record, body: str) -> bool:
+    """Return whether the text below the header is exactly as we wrote it."""
     whole = paper_file.add_header(record.stored, body).encode("utf-8", "replace")
-    return sha256(whole) == record.written
+    return compute_sha256(whole) == record.written
 
 
 def _restore_or_judge(
     record: Record, data: bytes, ours: paper_file.PaperFile | None, writer: ShelfWriter
 ) -> Record | None:
     if record.stored.kind in WITHOUT_TEXT:
-        if record.stored.via != ADOPTED and _is_cut(
-            data, paper_file.to_abstract_file(record.stored)
+        if record.stored.via != ADOPTED and _is_truncated(
+            data, paper_file.build_abstract_file(record.stored)
         ):
-            _report_change(record, "was cut on the disk; it was written again")
-            return _write_abstract(record, writer)
-        return _judge(_read_edited(record, data, ours), data)
-    document = _read_kept_bytes(record, writer)
+            _log_change(record, "was cut on the disk; it was written again")
+            return _rewrite_abstract(record, writer)
+        return _judge_edited_text(_build_edited_record(record, data, ours), data)
+    document = _read_kept_document(record, writer)
     if document is None:
-        return _judge(_read_edited(record, data, ours), data)
-    whole = paper_file.to_full_text_body(document.markdown)
+        return _judge_edited_text(_build_edited_record(record, data, ours), data)
+    whole = paper_file.build_full_text_body(document.markdown)
     body = ours.body if ours else data.decode("utf-8", "replace")
-    if _is_cut(data, paper_file.to_full_text(record.stored, document.markdown)) or (
-        ours and _is_cut(body.encode("utf-8", "replace"), whole)
+    if _is_truncated(data, paper_file.build_full_text_file(record.stored, document.markdown)) or (
+        ours and _is_truncated(body.encode("utf-8", "replace"), whole)
     ):
-        _report_change(
+        _log_change(
             record, f"was cut on the disk ({len(data):,} bytes); made again from the kept bytes"
         )
-        return _write_text(record, document, writer)
-    edited = _read_edited(record, data, ours)
-    if edited and ours and _keeps_lines(body, whole):
+        return _rewrite_full_text(record, document, writer)
+    edited = _build_edited_record(record, data, ours)
+    if edited and ours and _has_most_lines(body, whole):
         return edited
-    judged = _judge(edited, data)
+    judged = _judge_edited_text(edited, data)
     if judged and judged.stored.kind != "rejected":
         return judged
     if judged:
-        _quarantine(judged, data, writer)
-    _report_change(record, "held something else than its paper; made again from the kept bytes")
-    return _write_text(record, document, writer)
+        _quarantine_replacement(judged, data, writer)
+    _log_change(record, "held something else than its paper; made again from the kept bytes")
+    return _rewrite_full_text(record, document, writer)
 
 
-def _is_cut(data: bytes, whole: str) -> bool:
-    """Return whether *data* is the beginning of a text, or has blocks that were never written."""
+def _is_truncated(data: bytes, whole: str) -> bool:
+    """Return whether *data* is the beginning of a text, or has blocks of zeros."""
     start = data.decode("utf-8", "replace").rstrip("\ufffd").encode("utf-8", "replace")
     expected = whole.encode("utf-8", "replace")
     return b"\0" in data or (len(start) < len(expected) and expected.startswith(start))
 
 
-def _keeps_lines(body: str, whole: str) -> bool:
-    """Return whether a text that a hand edited has nearly all lines of the text as it was."""
+def _has_most_lines(body: str, whole: str) -> bool:
+    """Return whether an edited text still has nearly all lines of the original text."""
     expected = [line for line in whole.splitlines() if line.strip()]
     there = set(body.splitlines())
     kept = sum(line in there for line in expected)
     return kept >= _EDITED_SHARE * len(expected)
 
 
-def _read_kept_bytes(record: Record, writer: ShelfWriter) -> Document | None:
-    """Read what a site sent again; None where that gives no whole text."""
+def _read_kept_document(record: Record, writer: ShelfWriter) -> Document | None:
+    """Read the kept bytes of a site again; return None if they give no complete text."""
     stored = record.stored
     if (
         stored.kind != "full_text"
@@ -501,7 +516,7 @@ def _read_kept_bytes(record: Record, writer: ShelfWriter) -> Document | None:
     ):
         return None
     try:
-        fetched = writer.fetched_of(record)
+        fetched = writer.read_fetched(record)
         seen = formats.judge_fetched(fetched, stored.paper) if fetched else None
     except (StoreFailed, EOFError, zlib.error, RuntimeError) as error:
         log.warning("What was kept of %s cannot be read: %s", record.file, error)
@@ -509,50 +524,54 @@ def _read_kept_bytes(record: Record, writer: ShelfWriter) -> Document | None:
     return seen.document if seen else None
 
 
-def _read_edited(record: Record, data: bytes, ours: paper_file.PaperFile | None) -> Record | None:
-    """Return the record of a text as a hand left it, unjudged; None where it is blank."""
+def _build_edited_record(
+    record: Record, data: bytes, ours: paper_file.PaperFile | None
+) -> Record | None:
+    """Return the record of a manually edited text, unjudged; None if the text is blank."""
     text = data.decode("utf-8", "replace")
     if adoption.is_blank(ours.body if ours else text):
         return None
-    stored = ours.fill_into(record.stored) if ours else record.stored
-    stored = replace(stored, sha256=sha256(data), sections=sections_of(text, stored))
+    stored = ours.apply_header(record.stored) if ours else record.stored
+    stored = replace(stored, sha256=compute_sha256(data), sections=build_sections(text, stored))
     return replace(record, stored=stored, words=len((ours.body if ours else text).split()))
 
 
-def _judge(edited: Record | None, data: bytes) -> Record | None:
-    """Have the judges say what a changed text is, unless a person decided about it."""
+def _judge_edited_text(edited: Record | None, data: bytes) -> Record | None:
+    """Judge an edited text, unless a person decided about it."""
     if edited is None or edited.stored.by_hand:
         return edited
     text = data.decode("utf-8", "replace")
-    if adoption.is_foreign(text):
+    if adoption.is_foreign_text(text):
         # The name said who it is: what a hand typed need not have the record's words.
         named = replace(edited.stored, paper=Paper(edited.ids))
-        seen = adoption.judge_foreign(named, text)
+        seen = adoption.judge_foreign_file(named, text)
         stored = replace(seen, paper=edited.stored.paper, version="", preprint_version="")
     elif edited.stored.kind == "full_text":
-        stored = adoption.judge_again(edited.stored, text)
+        stored = adoption.rejudge_text(edited.stored, text)
     else:
         return edited
-    return replace(edited, stored=replace(stored, sections=sections_of(text, stored)))
+    return replace(edited, stored=replace(stored, sections=build_sections(text, stored)))
 
 
-def _write_text(record: Record, document: Document, writer: ShelfWriter) -> Record:
-    better = renewed_record(record, document)
-    return _write(better, paper_file.to_full_text(better.stored, document.markdown), writer)
+def _rewrite_full_text(record: Record, document: Document, writer: ShelfWriter) -> Record:
+    better = build_renewed_record(record, document)
+    return _write_file(
+        better, paper_file.build_full_text_file(better.stored, document.markdown), writer
+    )
 
 
-def _write_abstract(record: Record, writer: ShelfWriter) -> Record:
-    return _write(record, paper_file.to_abstract_file(record.stored), writer)
+def _rewrite_abstract(record: Record, writer: ShelfWriter) -> Record:
+    return _write_file(record, paper_file.build_abstract_file(record.stored), writer)
 
 
-def _write(record: Record, text: str, writer: ShelfWriter) -> Record:
+def _write_file(record: Record, text: str, writer: ShelfWriter) -> Record:
     data = text.encode("utf-8", "replace")
-    writer.write_text(record, data)
-    return with_checksum(replace(record, written=sha256(data)), data)
+    writer.write_text_file(record, data)
+    return add_checksum(replace(record, written=compute_sha256(data)), data)
 
 
-def _quarantine(judged: Record, data: bytes, writer: ShelfWriter) -> None:
-    """Keep what a hand or a program put in a text's place."""
+def _quarantine_replacement(judged: Record, data: bytes, writer: ShelfWriter) -> None:
+    """Move content that replaced a text to the quarantine."""
     stored: StoredPaper = judged.stored
     found = Fetched(data, "markdown", "", "the shelf", "shelf")
     reason = f"lay in {judged.file}: {stored.evidence}"
@@ -560,5 +579,5 @@ def _quarantine(judged: Record, data: bytes, writer: ShelfWriter) -> None:
     quarantine.quarantine_content(folder, writer.bodies, judged.ids, found, stored.verdict, reason)
 
 
-def _report_change(record: Record, what: str) -> None:
+def _log_change(record: Record, what: str) -> None:
     log.warning("%s %s.", record.file, what)

@@ -1,4 +1,4 @@
-"""The record of a stored paper: all that the shelf knows of it beyond its text.
+"""The record of a stored paper: all facts about it beyond its text.
 
 Each record lies as JSON in ``.papershelf/records`` and is the one truth for programs: authors taken
 apart, dates, notices, attempts, the address and the reader of the kept bytes, and what a person
@@ -38,7 +38,7 @@ from ..model.versions import get_shelf_version, version_from_route
 from ..outline import build_outline, collect_declared_section_types
 from ..readers import JUDGE_VERSION
 from ..system.plain_text import clean_text, one_line, replace_surrogates
-from .paper_file import list_forms, strip_form
+from .paper_file import list_forms, strip_ending
 
 T = TypeVar("T")
 ADOPTED = "adopted"
@@ -81,12 +81,12 @@ class Record:
 
     @property
     def stem(self) -> str:
-        """The file's name without its ending, by which other files of the text are named."""
-        return strip_form(self.file)
+        """The file's name without its ending; other files of the text share it."""
+        return strip_ending(self.file)
 
     @property
     def ids(self) -> Ids:
-        """The paper's names."""
+        """The paper's identifiers."""
         return self.stored.paper.ids
 
     @property
@@ -96,8 +96,8 @@ class Record:
             return 2
         return {"full_text": 3, "abstract": 1, "record": 0, "rejected": -1}[self.stored.kind]
 
-    def same_text_as(self, other: Record) -> bool:
-        """Return whether a shelf holds only one of two records of one paper.
+    def competes_with(self, other: Record) -> bool:
+        """Return whether a shelf keeps only this record or *other*, both of one paper.
 
         A shelf holds one text of each version, rejected or not, and an abstract or a record only
         where it holds no text.
@@ -106,12 +106,12 @@ class Record:
         return bool(short) or get_shelf_version(self.stored) == get_shelf_version(other.stored)
 
     def is_other_form_of(self, other: Record) -> bool:
-        """Return whether both are the same text, as a text file and as a note."""
+        """Return whether both are the same text, one as a text file and one as a note."""
         same_text = self.stored.sha256 == other.stored.sha256
         return same_text and self.file in list_forms(other.file)[1:]
 
-    def with_paper(self, paper: Paper) -> Record:
-        """Return the same record with other metadata."""
+    def replace_paper(self, paper: Paper) -> Record:
+        """Return the record with other metadata."""
         return replace(self, stored=replace(self.stored, paper=paper))
 
     def to_json(self) -> str:
@@ -121,12 +121,12 @@ class Record:
         if not self.stored.confidence:
             del row["stored"]["confidence"]
         # Lists, without what they end in when that is empty: they are half of a record.
-        row["stored"]["sections"] = [_to_list(section) for section in self.stored.sections]
+        row["stored"]["sections"] = [_to_section_list(section) for section in self.stored.sections]
         return json.dumps(row, ensure_ascii=True, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str, folder: Path) -> Record:
-        """Read `to_json` back.
+        """Parse the output of `to_json`.
 
         Raises
         ------
@@ -134,14 +134,14 @@ class Record:
             The text is no record (a KeyError or TypeError inside counts as that).
         """
         try:
-            return _record_from(text, folder)
+            return _parse_record(text, folder)
         except (KeyError, TypeError, AttributeError) as error:
             msg = f"not a record: {error!r}"
             raise ValueError(msg) from error
 
     @classmethod
     def from_row(cls, row: dict[str, Any], folder: Path) -> Record:
-        """Read back what `to_json` makes JSON of."""
+        """Return the record of a parsed JSON object."""
         stored = row["stored"]
         stored["paper"] = paper_from_row(stored["paper"])
         stored["attempts"] = tuple(Attempt(**attempt) for attempt in stored["attempts"])
@@ -152,26 +152,26 @@ class Record:
         if "version" not in stored and stored["kind"] == "full_text":  # before there were versions
             url = row.get("url", "")
             stored["version"] = version_from_route(stored["via"], stored["paper"], url)
-        row["stored"] = as_record_if_empty(StoredPaper(**stored))
+        row["stored"] = correct_empty_abstract(StoredPaper(**stored))
         row["named"] = Ids(**row.get("named", {}))
         row["refused"] = tuple((digest, because) for digest, because in row.get("refused", ()))
         return cls(**row)
 
 
 @lru_cache(maxsize=100)  # filing a paper plans it twice, and reads its record each time
-def _record_from(text: str, folder: Path) -> Record:
+def _parse_record(text: str, folder: Path) -> Record:
     return Record.from_row(json.loads(text), folder)
 
 
-def as_record_if_empty(stored: StoredPaper) -> StoredPaper:
-    """Return *stored* as a record where an older version called it an abstract without one."""
+def correct_empty_abstract(stored: StoredPaper) -> StoredPaper:
+    """Return *stored*, with the kind ``record`` if it is an abstract without text."""
     if stored.kind != "abstract" or clean_text(stored.paper.abstract).strip():
         return stored
     return replace(stored, kind="record", verdict=WITHOUT_TEXT["record"])
 
 
 class RawAnswer(NamedTuple):
-    """The bytes a site sent for a stored paper, and the reader of its text.
+    """The bytes that a site sent for a stored paper, and the reader of its text.
 
     ``ours`` says whether the file still is as ``extractor`` made it, not edited by hand.
     """
@@ -181,8 +181,8 @@ class RawAnswer(NamedTuple):
     ours: bool
 
 
-def sha256(data: bytes) -> str:
-    """Return a checksum as the catalogue has it."""
+def compute_sha256(data: bytes) -> str:
+    """Return the SHA-256 of bytes, as a hexadecimal number."""
     return hashlib.sha256(data).hexdigest()
 
 
@@ -197,20 +197,24 @@ def merge_papers(new: Paper, old: Paper) -> Paper:
         types = (*types, _RETRACTED)
     if new.recorded_by and new.ids.pmcid:
         filled["released"] = new.released  # an embargo that the newer record does not name is over
-    more = {"ids": new.ids | old.ids, "notices": _notices(old, new), "publication_types": types}
+    more = {
+        "ids": new.ids | old.ids,
+        "notices": _merge_notices(old, new),
+        "publication_types": types,
+    }
     return Paper(**{**filled, **more})
 
 
-def with_names_of(paper: Paper, other: Paper) -> Paper:
+def add_identifiers_from(paper: Paper, other: Paper) -> Paper:
     """Return *paper* with the identifiers and notices of another version's record.
 
     Titles and dates are not taken: they differ between a preprint and its article.
     """
-    notices = _notices(other, paper)
+    notices = _merge_notices(other, paper)
     return replace(paper, ids=paper.ids | other.ids, notices=notices)
 
 
-def _notices(*papers: Paper) -> tuple[Notice, ...]:
+def _merge_notices(*papers: Paper) -> tuple[Notice, ...]:
     """Return each notice once, from the last of *papers* that has it.
 
     A notice without PMID and reference is dropped where another one of its kind has them.
@@ -221,32 +225,32 @@ def _notices(*papers: Paper) -> tuple[Notice, ...]:
     return tuple(n for (kind, name), n in found.items() if name or kind not in named_kinds)
 
 
-def writable(value: T) -> T:
-    """Return a record, or a part of one, with only such characters as UTF-8 can encode."""
+def replace_unencodable(value: T) -> T:
+    """Return a record, or a part of one, without characters that UTF-8 cannot encode."""
     if isinstance(value, str):
         return replace_surrogates(value)  # type: ignore[return-value]
     if isinstance(value, tuple):
-        return tuple(map(writable, value))  # type: ignore[return-value]
+        return tuple(map(replace_unencodable, value))  # type: ignore[return-value]
     if is_dataclass(value) and not isinstance(value, type):
-        parts = {f.name: writable(getattr(value, f.name)) for f in fields(value)}
+        parts = {f.name: replace_unencodable(getattr(value, f.name)) for f in fields(value)}
         return replace(value, **parts)
     return value
 
 
-def with_retraction(paper: Paper, stated_by: str) -> Paper:
-    """Return *paper* marked as retracted; *stated_by* is the text or the site that says so."""
+def mark_retracted(paper: Paper, stated_by: str) -> Paper:
+    """Return *paper* marked as retracted; *stated_by* names the text or site that states it."""
     if paper.retracted:
         return paper
     notice = Notice("retraction", f"stated by {stated_by}")
     return replace(paper, notices=(*paper.notices, notice))
 
 
-def full_text_record(
+def build_full_text_record(
     paper: Paper, document: Document, fetched: Fetched, source: str, attempts: Sequence[Attempt]
 ) -> Record:
-    """Make the record of a full text that has no file yet."""
+    """Return the record of a full text that has no file yet."""
     if document.retracted or fetched.retracted:
-        paper = with_retraction(paper, fetched.source)
+        paper = mark_retracted(paper, fetched.source)
     stored = StoredPaper(
         paper=paper,
         kind="full_text",
@@ -258,7 +262,7 @@ def full_text_record(
         verdict=document.verdict,
         attempts=tuple(attempts),
         saved_at=utc_now(),
-        sections=_declared(document),
+        sections=_list_declared_sections(document),
         version=document.version,
         preprint_version=paper.version if document.version == "preprint" else "",
         evidence=one_line(document.evidence),
@@ -274,51 +278,51 @@ def full_text_record(
         charset=fetched.charset,
         named=fetched.ids,
     )
-    return writable(record)
+    return replace_unencodable(record)
 
 
-def renewed_record(record: Record, document: Document) -> Record:
-    """Make the record of a better reading of the same bytes; origin and attempts stay."""
+def build_renewed_record(record: Record, document: Document) -> Record:
+    """Return the record of a text that was read again; origin and attempts stay."""
     stored = record.stored
     paper = stored.paper
     if document.retracted:
-        paper = with_retraction(paper, stored.source)
+        paper = mark_retracted(paper, stored.source)
     license_ = stored.license or document.license
     renewed = replace(
         stored,
         paper=paper,
         license=license_,
-        sections=_declared(document),
+        sections=_list_declared_sections(document),
         confidence=document.confidence,
     )
     if not stored.by_hand:
         said = one_line(document.evidence)
         renewed = replace(renewed, verdict=document.verdict, evidence=said, judges=JUDGE_VERSION)
-    return writable(
+    return replace_unencodable(
         replace(record, stored=renewed, words=_count_words(document), extractor=document.extractor)
     )
 
 
-def sections_of(text: str, stored: StoredPaper) -> tuple[Section, ...]:
-    """Return the sections of a stored file, as its record keeps them."""
+def build_sections(text: str, stored: StoredPaper) -> tuple[Section, ...]:
+    """Return the sections of a stored file, limited as its record keeps them."""
     parts = build_outline(text, collect_declared_section_types(stored.sections))[:_MOST_SECTIONS]
     return tuple(replace(part, title=part.title[:_LONGEST_TITLE]) for part in parts)
 
 
-def _declared(document: Document) -> tuple[Section, ...]:
-    """Return the publisher's words for sections; their places follow when the file is made."""
+def _list_declared_sections(document: Document) -> tuple[Section, ...]:
+    """Return the publisher's names of sections; their positions follow with the file."""
     some = document.declared[:_MOST_SECTIONS]
     return tuple(Section(title, 0, 0, 0, declared=word[:_LONGEST_WORD]) for title, word in some)
 
 
-def _to_list(section: Section) -> list[Any]:
+def _to_section_list(section: Section) -> list[Any]:
     parts = [getattr(section, name) for name in get_field_names(section)]
     while parts and not parts[-1]:
         parts.pop()
     return parts
 
 
-def _to_section(  # the places, then the fields that `_to_list` leaves out where they are empty
+def _to_section(  # the positions, then the fields that may be missing
     title: str,
     level: int,
     start: int,
@@ -334,8 +338,8 @@ def _count_words(document: Document) -> int:
     return document.body_words or len(document.markdown.split())
 
 
-def abstract_record(paper: Paper, attempts: Sequence[Attempt], via: str) -> Record:
-    """Make the record of an abstract that has no file yet, or of a citation without one."""
+def build_abstract_record(paper: Paper, attempts: Sequence[Attempt], via: str) -> Record:
+    """Return the record of an abstract, or of a citation without one, that has no file yet."""
     kind: Kind = "abstract" if clean_text(paper.abstract).strip() else "record"
     stored = StoredPaper(
         paper=paper,
@@ -348,4 +352,4 @@ def abstract_record(paper: Paper, attempts: Sequence[Attempt], via: str) -> Reco
         attempts=tuple(attempts),
         saved_at=utc_now(),
     )
-    return writable(Record(stored, words=len(paper.abstract.split())))
+    return replace_unencodable(Record(stored, words=len(paper.abstract.split())))

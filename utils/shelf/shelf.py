@@ -1,4 +1,4 @@
-"""The shelf: the folder of papers, found by any name, changed all or nothing.
+"""The shelf: the folder of papers, found by any identifier, changed all or nothing.
 
 The one class of this package that others use. The files are the truth; the catalogue in
 ``.papershelf`` finds them at once and is made again from them when it is lost or damaged. Nothing
@@ -27,7 +27,7 @@ from ..model.versions import UNPUBLISHED_VERSIONS, choose_best_text, infer_versi
 from ..system import safe_files
 from ..system.locks import require_locks
 from . import paper_file, quarantine
-from .catalogue import Catalogue, CatalogueBroken, Entry, healing
+from .catalogue import Catalogue, CatalogueBroken, Entry, repair_and_retry
 from .conversion import Conversion, Form
 from .listing import ListFilters, ListingFilter
 from .pdf_files import OwnFile, PdfFile, clone_own_file, get_pdf_path
@@ -35,14 +35,14 @@ from .reconciliation import SURVEYED, RebuildReport, Reconciler
 from .record import (
     RawAnswer,
     Record,
-    abstract_record,
-    full_text_record,
+    build_abstract_record,
+    build_full_text_record,
+    build_renewed_record,
     merge_papers,
-    renewed_record,
-    writable,
+    replace_unencodable,
 )
-from .shelf_writer import KeepBytes, ShelfWriter, file_together
-from .vault import read_file
+from .shelf_writer import KeepBytes, ShelfWriter, file_papers_together
+from .vault import read_text_file
 from .verdicts import Verdicts
 
 log = logging.getLogger(__name__)
@@ -53,7 +53,7 @@ _KEPT = {"full_text", "doubtful", "partial", "by_hand"}
 
 
 class Shelf:
-    """One folder of papers. Safe to use from several threads and processes at once.
+    """One folder of papers, safe to use from several threads and processes at once.
 
     Parameters
     ----------
@@ -77,10 +77,10 @@ class Shelf:
         self._writer = ShelfWriter(self.folder, self._catalogue, f".{form}")
         self.keys = self._writer.vault.keys = keys
         self._stock = Reconciler(self._writer)
-        self._catalogue.fill = self._stock.fill
+        self._catalogue.fill = self._stock.fill_catalogue
         self._opened = False
         self._journals: dict[str, tuple[float, list[tuple[str, int, list[str]]]]] = {}
-        self.verdicts = Verdicts(self._writer, self._survey, self.heal)
+        self.verdicts = Verdicts(self._writer, self._catalogue_all_files, self.repair_catalogue)
         self.pdfs = self._stock.pdfs
 
     def __enter__(self) -> Shelf:
@@ -93,16 +93,16 @@ class Shelf:
         """Bring ``index.csv`` up to date and close the catalogue."""
         try:
             if self._opened:
-                self._writer.settle_index()
+                self._writer.repair_index()
         except (StoreFailed, CatalogueBroken) as error:
             log.warning("index.csv is behind: %s", error)
         finally:
             self._opened = False
             self._catalogue.close()
 
-    @healing
-    def find(self, ids: Ids, wants: Version = "") -> StoredPaper | None:
-        """Return the paper with any of *ids*, if its file is there; sends no request.
+    @repair_and_retry
+    def find_text(self, ids: Ids, wants: Version = "") -> StoredPaper | None:
+        """Return the best text of the paper with any of *ids*, if its file exists; send no request.
 
         Of several texts, the version that is wanted, or the one nearest to it; *wants* is what
         *ids* mean unless said otherwise. A file that lies under the paper's name without being
@@ -110,101 +110,107 @@ class Shelf:
         """
         return choose_best_text(wants or infer_version(ids), self.find_texts(ids))
 
-    @healing
+    @repair_and_retry
     def find_texts(self, ids: Ids) -> list[StoredPaper]:
-        """Return everything there is of a paper, of each version the newest first; see `find`."""
+        """Return every text of a paper; see `find_text`."""
         if not ids:
             return []
-        if self._ready() and (records := self._find_catalogued(ids)):
+        if self._open_catalogue() and (records := self._find_catalogued(ids)):
             return [record.stored for record in records]
-        return [stored] if (stored := self._take_in(ids)) else []
+        return [stored] if (stored := self._register_uncatalogued(ids)) else []
 
-    @healing
-    def full_texts(self, ids: Ids) -> list[StoredPaper]:
+    @repair_and_retry
+    def find_full_texts(self, ids: Ids) -> list[StoredPaper]:
         """Return the full texts of a paper."""
-        entries = self._catalogue.by_names(ids.names()) if ids and self._ready() else []
+        entries = (
+            self._catalogue.find_by_names(ids.names()) if ids and self._open_catalogue() else []
+        )
         if entries and all(e.kind != "full_text" and self._is_unchanged(e) for e in entries):
             return []
         return [stored for stored in self.find_texts(ids) if stored.kind == "full_text"]
 
-    @healing
-    def words_in_journal(self, paper: Paper, without: str = "") -> tuple[int, ...]:
-        """Return the words of the journal's whole papers of the same kind, *without* one file.
+    @repair_and_retry
+    def list_journal_word_counts(self, paper: Paper, without: str = "") -> tuple[int, ...]:
+        """Return the word counts of a journal's full papers of the same kind.
 
         The catalogue is asked once in ten minutes for each journal.
         """
         kind = get_compared_type(paper.publication_types)
-        if not paper.journal or kind == "short" or not self._ready():
+        if not paper.journal or kind == "short" or not self._open_catalogue():
             return ()
         asked_at, rows = self._journals.get(paper.journal, (-inf, []))
         if time.monotonic() - asked_at > _JOURNAL_CACHE_S:
-            rows = self._catalogue.words_in_journal(paper.journal, _MOST_OF_JOURNAL)
+            rows = self._catalogue.list_journal_word_counts(paper.journal, _MOST_OF_JOURNAL)
             self._journals[paper.journal] = time.monotonic(), rows
         return tuple(
             n for file, n, types in rows if file != without and get_compared_type(types) == kind
         )
 
-    @healing
-    def absent(self, many: Iterable[Ids]) -> set[Ids]:
-        """Return the papers for which `find` would find nothing, with one query for all."""
+    @repair_and_retry
+    def find_absent(self, many: Iterable[Ids]) -> set[Ids]:
+        """Return the papers that have no text on the shelf, with one query for all."""
         wanted = set(many)
         names = {name for ids in wanted for name in ids.names()}
-        known = self._catalogue.known(names) if self._ready() else set()
+        known = self._catalogue.find_known_names(names) if self._open_catalogue() else set()
         unknown = {ids for ids in wanted if known.isdisjoint(ids.names())}
-        return {ids for ids in unknown if not any(self._stock.uncatalogued_files(ids))}
+        return {ids for ids in unknown if not any(self._stock.find_uncatalogued_files(ids))}
 
-    @healing
+    @repair_and_retry
     def find_by_file(self, name: str) -> StoredPaper | None:
-        """Return the paper whose file has this name, in any form, with or without its ending."""
+        """Return the paper whose file has this name, in either form, with or without its ending."""
         # A name with accents may have been typed composed and stored decomposed, as on a Mac.
         spelled = (name, normalize("NFC", name), normalize("NFD", name))
         named = (file for one in spelled for file in paper_file.list_forms(one))
         forms = [file for file in dict.fromkeys(named) if paper_file.is_usable_name(file)]
         for form in forms:
-            if self._ready() and (entry := self._catalogue.by_file(form)):
-                record = self._current_record(entry)
+            if self._open_catalogue() and (entry := self._catalogue.find_by_file(form)):
+                record = self._load_current_record(entry)
                 return record.stored if record else None
         path = next((path for form in forms if (path := self.folder / form).is_file()), None)
-        if path is None or (found := self._stock.from_file(path, Ids())) is None:
+        if path is None or (found := self._stock.load_record(path, Ids())) is None:
             return None
-        return self._enter(found)
+        return self._register_file(found)
 
     def _find_catalogued(self, ids: Ids) -> list[Record]:
         before: list[Entry] = []
-        while (entries := self._catalogue.by_names(ids.names())) and entries != before:
-            there = [self._current_record(entry) for entry in entries]
+        while (entries := self._catalogue.find_by_names(ids.names())) and entries != before:
+            there = [self._load_current_record(entry) for entry in entries]
             found = [record for record in there if record and not record.ids.clash(ids)]
             if found:
                 return sorted(found, key=lambda record: record.rank, reverse=True)
             before = entries  # gone, or just replaced by another process: look once more
         return []
 
-    def _current_record(self, entry: Entry) -> Record | None:
-        """Return the record of an entry, read again if its file changed; None if it is gone."""
+    def _load_current_record(self, entry: Entry) -> Record | None:
+        """Return the record of an entry, updated if its file changed; None if the file is gone."""
         if self._is_unchanged(entry):
             return Record.from_json(entry.record, self.folder)
-        return self._stock.reread(entry)
+        return self._stock.refresh_entry(entry)
 
     def _is_unchanged(self, entry: Entry) -> bool:
         return safe_files.read_stamp(self.folder / entry.file) == (entry.size, entry.mtime_ns)
 
-    def _take_in(self, ids: Ids) -> StoredPaper | None:
-        """Return a file under one of the paper's names that is not in the catalogue."""
-        return self._enter(found) if (found := self._stock.uncatalogued(ids)) else None
+    def _register_uncatalogued(self, ids: Ids) -> StoredPaper | None:
+        """Register a file that has a name of the paper and no entry; return None without one."""
+        return (
+            self._register_file(found)
+            if (found := self._stock.find_uncatalogued_record(ids))
+            else None
+        )
 
-    def _enter(self, found: Record) -> StoredPaper:
-        """Catalogue an existing file; a read-only shelf is still read."""
+    def _register_file(self, found: Record) -> StoredPaper:
+        """Register an existing file; on a read-only shelf, only read the file."""
         try:
-            self._ready(create=True)
-            entered = self._writer.register(found, fresh=False)
-            self._stock.clear_away()
+            self._open_catalogue(create=True)
+            entered = self._writer.register_file(found, fresh=False)
+            self._stock.finish_changes()
         except StoreFailed as error:
             log.warning("%s is read without being catalogued: %s", found.file, error.text)
             return found.stored
         return entered.stored
 
-    @healing
-    def save(
+    @repair_and_retry
+    def save_full_text(
         self,
         paper: Paper,
         document: Document,
@@ -214,7 +220,7 @@ class Shelf:
         attempts: Sequence[Attempt],
         own_file: OwnFile | None = None,
     ) -> StoredPaper:
-        """Put a full text on the shelf, in place of an abstract if there is one.
+        """Save a full text, in place of an abstract if there is one.
 
         `.shelf_writer` says what is written and in which order. *own_file* is a person's file with
         the fetched bytes, which is linked or used where it is.
@@ -231,85 +237,85 @@ class Shelf:
         if document.verdict not in _KEPT or not document.markdown.strip():
             msg = f"{document.verdict} is not a text to be kept; it belongs in the quarantine"
             raise ValueError(msg)
-        new = full_text_record(paper, document, fetched, source, attempts)
-        self._ready(create=True)
-        self._set_aside_part(new)
+        new = build_full_text_record(paper, document, fetched, source, attempts)
+        self._open_catalogue(create=True)
+        self._quarantine_partial_pdf(new)
         part = safe_files.build_part_path(self._writer.raw / "new")
         try:
             keep_bytes = self._writer.stage_bytes(fetched, own_file, part)
             stored = self._file_paper(
                 new,
-                lambda record: paper_file.to_full_text(record.stored, document.markdown),
+                lambda record: paper_file.build_full_text_file(record.stored, document.markdown),
                 keep_bytes,
             )
         finally:
             safe_files.delete_file(part)
         if self.keep_pdfs and fetched.media == "pdf":
-            self.keep_pdf(stored)
+            self.store_source_pdf(stored)
         return stored
 
-    def _set_aside_part(self, new: Record) -> None:
-        """Move the PDF of a part of a paper, which a whole text will replace, to the quarantine."""
-        for _, old in self._writer.rivals(new):
+    def _quarantine_partial_pdf(self, new: Record) -> None:
+        """Move the PDF of an incomplete text, which *new* will replace, to the quarantine."""
+        for _, old in self._writer.find_competing(new):
             if old.media != "pdf" or old.stored.verdict != "partial" or old.rank >= new.rank:
                 continue
-            part = self._writer.fetched_of(old)
-            if part and self.pdfs.holds(old.stored, part.body):
+            part = self._writer.read_fetched(old)
+            if part and self.pdfs.has_same_bytes(old.stored, part.body):
                 reason = f"the PDF of {old.file}, a part of the paper; a whole text replaced it"
-                self.quarantine(old.ids, part, "partial", reason)
-                self.pdfs.remove(old.stored)
+                self.quarantine_content(old.ids, part, "partial", reason)
+                self.pdfs.delete_pdf(old.stored)
 
-    @healing
+    @repair_and_retry
     def save_abstract(
         self, paper: Paper, attempts: Sequence[Attempt], *, via: str = "pubmed"
     ) -> StoredPaper:
-        """Keep the abstract of a paper without an available full text; a full text stays.
+        """Save the abstract of a paper without an available full text; an existing full text stays.
 
         Raises
         ------
         StoreFailed
             The disk refused; nothing has changed.
         """
-        self._ready(create=True)
+        self._open_catalogue(create=True)
         return self._file_paper(
-            abstract_record(paper, attempts, via),
-            lambda made: paper_file.to_abstract_file(made.stored),
+            build_abstract_record(paper, attempts, via),
+            lambda made: paper_file.build_abstract_file(made.stored),
         )
 
-    @healing
+    @repair_and_retry
     def save_abstracts(self, papers: Sequence[Paper]) -> Sequence[StoredPaper]:
-        """Keep abstracts before anybody is asked for the texts; see `save_abstract`."""
-        self._ready(create=True)
-        new = [abstract_record(paper, (), paper.recorded_by) for paper in papers]
+        """Save many abstracts, before any site is asked for full texts; see `save_abstract`."""
+        self._open_catalogue(create=True)
+        new = [build_abstract_record(paper, (), paper.recorded_by) for paper in papers]
         for record in new:
-            self._take_in_first(record.ids)
-        filed = file_together(
-            self._writer, new, lambda made: paper_file.to_abstract_file(made.stored)
+            self._register_legacy_file(record.ids)
+        filed = file_papers_together(
+            self._writer, new, lambda made: paper_file.build_abstract_file(made.stored)
         )
-        self._stock.clear_away()
+        self._stock.finish_changes()
         return [record.stored for record in filed]
 
     def _file_paper(
         self, new: Record, render: Callable[[Record], str], keep_bytes: KeepBytes | None = None
     ) -> StoredPaper:
-        self._take_in_first(new.ids)
+        self._register_legacy_file(new.ids)
         try:
-            record = self._writer.file(new, render, keep_bytes)
+            record = self._writer.file_paper(new, render, keep_bytes)
         except (BadRequest, StoreFailed):
             with contextlib.suppress(StoreFailed):  # else whoever comes next does it
-                self._stock.clear_away(failed=True)
+                self._stock.finish_changes(failed=True)
             raise
-        self._stock.clear_away()
+        self._stock.finish_changes()
         return record.stored
 
-    def _take_in_first(self, ids: Ids) -> None:
-        """Catalogue a file of the older program under one of these names."""
-        if not self._catalogue.by_names(ids.names()):
-            self._take_in(ids)
+    def _register_legacy_file(self, ids: Ids) -> None:
+        """Register the older program's file of a paper that has no entry."""
+        if not self._catalogue.find_by_names(ids.names()):
+            self._register_uncatalogued(ids)
 
-    @healing
-    def learn(self, stored: StoredPaper, known: Paper | Ids) -> StoredPaper:
-        """Add identifiers or metadata to a stored paper, e.g. one the older program saved.
+    @repair_and_retry
+    def add_metadata(self, stored: StoredPaper, known: Paper | Ids) -> StoredPaper:
+        """Add identifiers or metadata to a stored paper.
 
         Costs nothing when there is nothing new in it.
 
@@ -319,18 +325,18 @@ class Shelf:
             *known* contradicts what the shelf knows of the stored one.
         """
         record = self._get_record(stored)
-        paper = writable(known if isinstance(known, Paper) else Paper(known))
+        paper = replace_unencodable(known if isinstance(known, Paper) else Paper(known))
         if clash := record.ids.clash(paper.ids):
             raise BadRequest(f"{record.file} is another paper: {clash}.")
         if merge_papers(paper, record.stored.paper) == record.stored.paper:
             return record.stored
-        learnt = self._writer.learn(record, paper).stored
-        self._stock.clear_away()
+        learnt = self._writer.add_metadata(record, paper).stored
+        self._stock.finish_changes()
         return learnt
 
-    @healing
+    @repair_and_retry
     def record_attempts(self, stored: StoredPaper, attempts: Sequence[Attempt]) -> StoredPaper:
-        """Record the attempts at another version of a stored text; the text stays.
+        """Record the attempts to get another version of a stored text; the text stays.
 
         Raises
         ------
@@ -342,43 +348,43 @@ class Shelf:
 
     def _get_record(self, stored: StoredPaper) -> Record:
         file = Path(stored.path).name
-        self._ready(create=True)
-        if entry := self._catalogue.by_file(file):
+        self._open_catalogue(create=True)
+        if entry := self._catalogue.find_by_file(file):
             return Record.from_json(entry.record, self.folder)
         msg = f"{file} is not on the shelf."
         raise NotFound(msg, "It may have been deleted or replaced: look it up again.")
 
-    def quarantine(self, ids: Ids, fetched: Fetched, verdict: str, reason: str) -> Path:
-        """Keep rejected content with the reason, away from the shelf; return its file.
+    def quarantine_content(self, ids: Ids, fetched: Fetched, verdict: str, reason: str) -> Path:
+        """Store rejected content with the reason in the quarantine; return its path.
 
         Raises
         ------
         StoreFailed
             The disk refused.
         """
-        self._writer.prepare()
+        self._writer.create_folders()
         folder = self._private / "quarantine"
         return quarantine.quarantine_content(
             folder, self._writer.bodies, ids, fetched, verdict, reason
         )
 
     def read_text(self, stored: StoredPaper) -> str:
-        """Return the whole file, header included (`paper_file.body_of` removes it).
+        """Return the whole file, with its header (`paper_file.get_body` removes it).
 
         Raises
         ------
         StoreFailed
             The file cannot be read.
         """
-        return self._writer.read(Record(stored))
+        return self._writer.read_text(Record(stored))
 
-    @healing
-    def raw(self, stored: StoredPaper) -> RawAnswer | None:
-        """Return the untouched bytes that the site sent; None if they were not kept."""
-        return self._writer.raw_of(self._get_record(stored))
+    @repair_and_retry
+    def read_raw_answer(self, stored: StoredPaper) -> RawAnswer | None:
+        """Return the bytes that the site sent; None if they were not kept."""
+        return self._writer.read_raw_answer(self._get_record(stored))
 
-    def confined(self, output_path: str) -> Path:
-        """Return the place of *output_path*, if a copy may be written there.
+    def resolve_copy_path(self, output_path: str) -> Path:
+        """Return the full path of *output_path*, if a copy may be written there.
 
         Raises
         ------
@@ -387,9 +393,9 @@ class Shelf:
         """
         return safe_files.resolve_on_shelf(self.folder, output_path)
 
-    @healing
-    def keep_pdf(self, stored: StoredPaper) -> PdfFile | None:
-        """Put the PDF that a text was read from next to it; None if it was read from another form.
+    @repair_and_retry
+    def store_source_pdf(self, stored: StoredPaper) -> PdfFile | None:
+        """Store the PDF that a text was read from next to it; None for a text from another form.
 
         Raises
         ------
@@ -397,16 +403,16 @@ class Shelf:
             The disk refused.
         """
         record = self._get_record(stored)
-        if record.media != "pdf" or (fetched := self._writer.fetched_of(record)) is None:
+        if record.media != "pdf" or (fetched := self._writer.read_fetched(record)) is None:
             return None
-        return self.add_pdf(stored, fetched, same_bytes=self._writer.find_raw(record))
+        return self.add_pdf(stored, fetched, same_bytes=self._writer.find_raw_file(record))
 
     def check_link(self, path: Path) -> None:
         """Check that a person's file can be linked; see `.pdf_files.PdfFiles.check_link`."""
-        self._writer.prepare()
+        self._writer.create_folders()
         self.pdfs.check_link(path)
 
-    @healing
+    @repair_and_retry
     def hold_pdf(self, stored: StoredPaper, fetched: Fetched, own: OwnFile) -> None:
         """Make a person's file the PDF of a text, without a copy; see `.pdf_files.PdfFiles.hold`.
 
@@ -426,7 +432,7 @@ class Shelf:
         finally:
             safe_files.delete_file(part)
 
-    @healing
+    @repair_and_retry
     def add_pdf(
         self,
         stored: StoredPaper,
@@ -435,20 +441,20 @@ class Shelf:
         attempts: Sequence[Attempt] = (),
         same_bytes: Path | None = None,
     ) -> PdfFile:
-        """Put a PDF next to its text, and link it in a note; see `.pdf_files.PdfFiles.keep`.
+        """Store a PDF next to its text, and link it in a note; see `.pdf_files.PdfFiles.store_pdf`.
 
         Raises
         ------
         StoreFailed
             The disk refused.
         """
-        pdf = self.pdfs.keep(stored, fetched, attempts=attempts, same_bytes=same_bytes)
+        pdf = self.pdfs.store_pdf(stored, fetched, attempts=attempts, same_bytes=same_bytes)
         self.refresh_note(Path(stored.path).name)
         return pdf
 
-    @healing
+    @repair_and_retry
     def refresh_note(self, file: str, citekey: str = "") -> bool:
-        """Bring tags, PDF and links of a note up to date; return whether the note changed.
+        """Update tags, PDF and links of a note; return whether the note changed.
 
         *citekey* is the note's new citation key.
 
@@ -457,11 +463,11 @@ class Shelf:
         StoreFailed
             The disk refused.
         """
-        return self._ready() and self._writer.refresh_note(file, citekey)
+        return self._open_catalogue() and self._writer.refresh_note(file, citekey)
 
-    @healing
-    def convert(self, file: str, form: Form, *, dry_run: bool = False) -> str:
-        """Change the form of a text; return why the text keeps its form, else "".
+    @repair_and_retry
+    def convert_text(self, file: str, form: Form, *, dry_run: bool = False) -> str:
+        """Convert a text to another form; return the reason if it is not converted, else "".
 
         Raises
         ------
@@ -477,47 +483,47 @@ class Shelf:
         if (reason := conversion.find_obstacle()) or dry_run:
             return reason
         try:
-            conversion.carry_out()
+            conversion.convert_text()
         finally:
-            self._stock.clear_away(failed=True)
+            self._stock.finish_changes(failed=True)
         return ""
 
-    @healing
-    def renew(self, stored: StoredPaper, document: Document) -> StoredPaper:
-        """Replace a stored text by a better reading of the same bytes; its story stays."""
-        better = renewed_record(self._get_record(stored), document)
+    @repair_and_retry
+    def replace_reading(self, stored: StoredPaper, document: Document) -> StoredPaper:
+        """Replace a stored text by a better reading of the same bytes; origin and attempts stay."""
+        better = build_renewed_record(self._get_record(stored), document)
         return self._file_paper(
-            better, lambda made: paper_file.to_full_text(made.stored, document.markdown)
+            better, lambda made: paper_file.build_full_text_file(made.stored, document.markdown)
         )
 
-    @healing
+    @repair_and_retry
     def copy_to(self, stored: StoredPaper, output_path: str) -> Path:
-        """Write a copy of a stored paper under a name the caller chose, inside the folder.
+        """Write a copy of a stored paper inside the folder, under a name that the caller chose.
 
         Raises
         ------
         BadRequest
             The name leads elsewhere, or something else lies there already.
         """
-        target = self.confined(output_path)
+        target = self.resolve_copy_path(output_path)
         source = Path(stored.path)
         if target == source.resolve():
             return target
-        entry = self._catalogue.by_file(target.name) if self._ready() else None
+        entry = self._catalogue.find_by_file(target.name) if self._open_catalogue() else None
         if entry is not None and target.parent == self.folder.resolve():
             msg = f"{output_path!r} is the file of another paper on the shelf."
             raise BadRequest(msg, "Choose another name.")
         with safe_files.disk_errors(source, "read"):
             # A copy that ends in .txt is plain text; every other copy is the file as it is.
             is_plain = target.suffix.lower() == paper_file.TEXT
-            data = read_file(source, stored) if is_plain else source.read_bytes()
+            data = read_text_file(source, stored) if is_plain else source.read_bytes()
         if not safe_files.write_copy(data, target):
             msg = f"{output_path!r} exists already and holds something else."
             raise BadRequest(msg, "Choose another name, or delete that file first.")
         return target
 
-    @healing
-    def list(
+    @repair_and_retry
+    def list_papers(
         self,
         *,
         among: frozenset[str] | None = None,
@@ -525,7 +531,7 @@ class Shelf:
         max_results: int = 20,
         **filters: Unpack[ListFilters],
     ) -> tuple[int, list[StoredPaper]]:
-        """Return the number of matches and a page of them: best first for words, else newest.
+        """Return the number of matches and one page: by relevance for words, else newest first.
 
         *among* are names of papers (as `Ids.names` has them), of which one must be the paper's. The
         filters are described at `.listing.ListingFilter`; *has_pdf* leaves out texts without a PDF
@@ -536,7 +542,7 @@ class Shelf:
         BadRequest
             A filter has a value that cannot be.
         """
-        stems = self.pdfs.list_stems() if filters.get("has_pdf") else None
+        stems = self.pdfs.list_pdf_stems() if filters.get("has_pdf") else None
         wanted = ListingFilter.from_options(filters, among, stems)
         if start < 0 or max_results < 0:
             msg = f"start is {start} and max_results is {max_results}; neither can be negative."
@@ -545,76 +551,76 @@ class Shelf:
             msg = f"The first year, {wanted.min_date}, is later than the last, {wanted.max_date}."
             raise BadRequest(msg, "Swap them.")
         start = min(start, _SQLITE_MAX_INTEGER)
-        if not self._survey():
+        if not self._catalogue_all_files():
             return 0, []
         before = -1
         while True:
             total, entries = self._catalogue.search(wanted, start, max_results)
-            there = [self._current_record(entry) for entry in entries]
+            there = [self._load_current_record(entry) for entry in entries]
             found = [record.stored for record in there if record]
             if len(found) == len(entries) or total == before:
                 return total, found
             before = total  # files deleted by hand have just left the catalogue: look again
 
-    @healing
-    def lost(self, name: str) -> StoredPaper | None:
-        """Return the paper whose file of this name is gone, None where the file is there."""
+    @repair_and_retry
+    def find_lost(self, name: str) -> StoredPaper | None:
+        """Return the paper whose file of this name is missing; None if the file exists."""
         names = [file for file in paper_file.list_forms(name) if paper_file.is_usable_name(file)]
-        entries = [self._catalogue.by_file(file) for file in names if self._ready()]
+        entries = [self._catalogue.find_by_file(file) for file in names if self._open_catalogue()]
         entry = next(filter(None, entries), None)
         if entry is None or (self.folder / entry.file).is_file():
             return None
         return Record.from_json(entry.record, self.folder).stored
 
-    @healing
-    def restore(self, name: str) -> StoredPaper | None:
-        """Make a lost file again from the kept bytes; None where they do not give the text.
+    @repair_and_retry
+    def restore_text(self, name: str) -> StoredPaper | None:
+        """Restore a lost file from the kept bytes; return None if they do not give the text.
 
         Raises
         ------
         StoreFailed
             The disk refused; nothing has changed.
         """
-        made = self._stock.restore(name)
+        made = self._stock.restore_file(name)
         return made.stored if made else None
 
-    @healing
-    def lacking(self) -> Iterator[tuple[Ids, str]]:
+    @repair_and_retry
+    def list_papers_without_text(self) -> Iterator[tuple[Ids, str]]:
         """Return identifiers and title of every paper without a full text."""
-        rows = self._catalogue.lacking() if self._survey() else []
+        rows = self._catalogue.list_papers_without_text() if self._catalogue_all_files() else []
         return ((Ids(**json.loads(ids)), title) for ids, title in rows)
 
-    @healing
-    def counts(self) -> dict[str, int]:
-        """Count the files on the disk: papers, texts of each kind, retracted and rejected ones.
+    @repair_and_retry
+    def count_papers(self) -> dict[str, int]:
+        """Count the files on the disk: papers, texts of each kind, retracted and rejected texts.
 
         ``preprint`` and ``accepted`` are the full texts that are not the published version.
         """
         none = dict.fromkeys(("papers", *get_args(Kind), *UNPUBLISHED_VERSIONS, "retracted"), 0)
-        known = self._survey()
-        found = self._catalogue.counts(self._stock.missing_files()) if known else none
-        return {**found, "quarantined": quarantine.count(self._private / "quarantine")}
+        known = self._catalogue_all_files()
+        found = self._catalogue.count_papers(self._stock.find_missing_files()) if known else none
+        return {**found, "quarantined": quarantine.count_rejected(self._private / "quarantine")}
 
-    @healing
-    def rebuild(self) -> RebuildReport:
-        """Make the catalogue and ``index.csv`` again from the files alone."""
-        self._ready(create=True)
-        return self._stock.rebuild()
+    @repair_and_retry
+    def rebuild_catalogue(self) -> RebuildReport:
+        """Rebuild the catalogue and ``index.csv`` from the files alone."""
+        self._open_catalogue(create=True)
+        return self._stock.rebuild_catalogue()
 
-    def _survey(self) -> bool:
-        """Catalogue every file, the older program's too; return False without files."""
-        if not self._ready():
-            if not self._stock.texts():
+    def _catalogue_all_files(self) -> bool:
+        """Catalogue every file, also foreign ones; return False if there are no files."""
+        if not self._open_catalogue():
+            if not self._stock.list_text_files():
                 return False
-            self._ready(create=True)
-        if not self._catalogue.note(SURVEYED):
+            self._open_catalogue(create=True)
+        if not self._catalogue.get_fact(SURVEYED):
             try:
-                self._stock.rebuild()
+                self._stock.rebuild_catalogue()
             except StoreFailed as error:
                 log.warning("The shelf is only read, and listed as it is: %s", error.text)
         return True
 
-    def _ready(self, create: bool = False) -> bool:
+    def _open_catalogue(self, create: bool = False) -> bool:
         """Open the catalogue, or create it; return False if it is missing and not created."""
         if self._opened and self._catalogue.exists():
             return True
@@ -622,33 +628,33 @@ class Shelf:
         if not (create or self._catalogue.exists() or self._stock.has_records()):
             return False
         if not self._catalogue.exists():
-            self._writer.prepare()
+            self._writer.create_folders()
             require_locks(self._private)
         self._opened = True
-        if not self._catalogue.note("complete"):  # left so by an older version
-            self._stock.rebuild()
-        self._stock.tidy()
+        if not self._catalogue.get_fact("complete"):  # left so by an older version
+            self._stock.rebuild_catalogue()
+        self._stock.clean_up()
         return True
 
     def _require_access(self) -> None:
-        """Share the shelf if requested; raise where another user's permissions prevent access."""
+        """Share the shelf if requested; raise if another user's permissions prevent access."""
         if access_error := safe_files.find_access_error(self._private, "look into", reading=True):
             raise access_error
         safe_files.share_if_requested(self.folder)
         if self._private.is_dir():
             require_locks(self._private)
 
-    def heal(self, error: CatalogueBroken) -> None:
-        """Set a damaged catalogue aside and make it again from the files."""
+    def repair_catalogue(self, error: CatalogueBroken) -> None:
+        """Move a damaged catalogue aside, and rebuild it from the files."""
         log.warning("The catalogue is damaged (%s): making it again from the files.", error)
         self._catalogue.move_aside()
         self._opened = False
-        self._ready(create=True)
+        self._open_catalogue(create=True)
 
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """A text by the facts of which one at least changes when its file or its raw bytes do.
+    """A cache key for a text, which changes when the text's file or its raw bytes change.
 
     Two keys are equal if path, size, times and checksum are; the paper and its shelf are only
     carried along, to read the text with.
@@ -663,7 +669,7 @@ class TextFile:
     shelf: Shelf = field(compare=False)
 
     @classmethod
-    def of(cls, stored: StoredPaper, shelf: Shelf) -> TextFile:
+    def from_stored(cls, stored: StoredPaper, shelf: Shelf) -> TextFile:
         """Return the key of a text as it is now; a missing file has the size -1."""
         stamp = safe_files.read_stamp(Path(stored.path))
         return cls(stored.path, stored.sha256, stored.saved_at, *stamp, stored, shelf)

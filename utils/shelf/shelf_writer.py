@@ -27,20 +27,20 @@ from ..system import bodies, safe_files
 from ..system.bodies import BodyStore
 from . import adoption, paper_file
 from .catalogue import Catalogue, Entry, NewEntry
-from .listing import IndexTable, to_line
+from .listing import IndexTable, to_index_row
 from .pdf_files import OwnFile, PdfFiles, clone_own_file
 from .record import (
     ADOPTED,
     WITHOUT_TEXT,
     RawAnswer,
     Record,
+    add_identifiers_from,
+    build_sections,
+    compute_sha256,
     merge_papers,
-    sections_of,
-    sha256,
-    with_names_of,
-    writable,
+    replace_unencodable,
 )
-from .vault import Vault, read_file
+from .vault import Vault, read_text_file
 
 log = logging.getLogger(__name__)
 _TEXT = 2  # the lowest rank of a text
@@ -53,8 +53,8 @@ Entries = tuple[tuple[Entry, Record], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """A change of one paper: the new record, and the entries that it replaces."""
+class FilingPlan:
+    """A planned change of one paper: the new record, and the entries that it replaces."""
 
     record: Record
     writes: bool
@@ -78,7 +78,7 @@ class ShelfWriter:
         self._index_waits = False
         self._rewrite_at = 0.0
 
-    def prepare(self) -> None:
+    def create_folders(self) -> None:
         """Create the folders."""
         safe_files.make_folder(self.folder)
         safe_files.make_folder(self.private, 0o700)
@@ -87,71 +87,81 @@ class ShelfWriter:
 
     # -- filing ------------------------------------------------------------------------------
 
-    def file(self, new: Record, render: Render, keep_bytes: KeepBytes | None = None) -> Record:
-        """Put a paper on the shelf unless a better text is there; return the record kept.
+    def file_paper(
+        self, new: Record, render: Render, keep_bytes: KeepBytes | None = None
+    ) -> Record:
+        """Put a paper on the shelf unless a better text exists; return the record that is kept.
 
         *new* has no path yet; *render* makes the text, *keep_bytes* keeps the fetched bytes.
         """
 
-        def carry_out(plan: Plan) -> Record:
+        def carry_out(plan: FilingPlan) -> Record:
             if not plan.writes:
-                return self.keep_text(plan)
+                return self.register_kept_text(plan)
             if keep_bytes:
                 keep_bytes(plan.record)
             data = render(plan.record).encode("utf-8", "replace")
-            return self.replace_text(replace(plan.record, written=sha256(data)), data, plan.same)
+            return self.replace_text(
+                replace(plan.record, written=compute_sha256(data)), data, plan.same
+            )
 
-        return self.change_announced(lambda: self.plan(new), carry_out)
+        return self.run_announced(lambda: self.plan_filing(new), carry_out)
 
-    def change_announced(
-        self, plan: Callable[[], Plan], carry_out: Callable[[Plan], Record]
+    def run_announced(
+        self, plan: Callable[[], FilingPlan], carry_out: Callable[[FilingPlan], Record]
     ) -> Record:
         """Announce in the catalogue which file is about to change, then change it."""
         while True:
-            with self.catalogue.writing():
+            with self.catalogue.open_transaction():
                 planned = plan().record.file
                 self.catalogue.announce_change(planned, "register", time.time())
-            with self.catalogue.writing():
+            with self.catalogue.open_transaction():
                 current = plan()
                 if current.record.file == planned:
                     record = carry_out(current)
-                    self.catalogue.done(planned)
+                    self.catalogue.clear_announcement(planned)
                     return record
-                self.catalogue.done(planned, "register")  # another process took the name in between
+                self.catalogue.clear_announcement(
+                    planned, "register"
+                )  # another process took the name in between
 
-    def keep_text(self, plan: Plan) -> Record:
-        """Enter a text that stays as it is; its header only changes to tell of a retraction."""
-        return self.restate(plan) if _newly_retracted(plan) else self._enter_record(plan)
+    def register_kept_text(self, plan: FilingPlan) -> Record:
+        """Register a text that stays; only a new retraction changes its header."""
+        return (
+            self.rewrite_header(plan) if _is_newly_retracted(plan) else self._register_record(plan)
+        )
 
-    def restate(self, plan: Plan) -> Record:
-        """Enter a text that stays, and write its header again if the file is ours."""
+    def rewrite_header(self, plan: FilingPlan) -> Record:
+        """Register a text that stays, and write its header again if the file is ours."""
         record = plan.record
         before = self.read_bytes(record)
-        after = _with_new_header(record, before)
+        after = _replace_header(record, before)
         if after == before:
-            return self._enter_record(plan)
+            return self._register_record(plan)
         # The checksum as written vouches for a file that nobody has edited since.
-        written = sha256(after) if sha256(before) == record.written else record.written
+        written = (
+            compute_sha256(after) if compute_sha256(before) == record.written else record.written
+        )
         return self.replace_text(replace(record, written=written), after, plan.same)
 
-    def _enter_record(self, plan: Plan) -> Record:
+    def _register_record(self, plan: FilingPlan) -> Record:
         self.write_record(plan.record)
-        self.enter(plan.record, plan.same)
+        self.enter_record(plan.record, plan.same)
         return plan.record
 
     def replace_text(self, record: Record, data: bytes, same: Entries) -> Record:
-        """Write record and file of a text, and enter the text in place of *same*."""
-        record = with_checksum(record, data)
+        """Write record and file of a text, and register the text in place of *same*."""
+        record = add_checksum(record, data)
         self.write_record(record)
-        self.write_text(record, data)
-        self.enter(record, same)
+        self.write_text_file(record, data)
+        self.enter_record(record, same)
         return record
 
-    def write_text(self, record: Record, data: bytes) -> None:
-        """Write the file of a text, in the form that its name ends in."""
+    def write_text_file(self, record: Record, data: bytes) -> None:
+        """Write the file of a text, in the form that its ending states."""
         path = Path(record.stored.path)
         with safe_files.disk_errors(path, "read"):
-            whole = self.vault.build_file(record, data)
+            whole = self.vault.build_text_file(record, data)
         safe_files.write_file(path, whole)
 
     def stage_bytes(self, fetched: Fetched, own: OwnFile | None, part: Path) -> KeepBytes:
@@ -165,118 +175,128 @@ class ShelfWriter:
             safe_files.flush_file(part)
         else:
             return partial(self._hold_own_file, fetched=fetched, own=own, part=part)
-        return partial(self._keep_raw, raw=part)
+        return partial(self._keep_raw_bytes, raw=part)
 
     def _hold_own_file(self, record: Record, fetched: Fetched, own: OwnFile, part: Path) -> None:
         if self.pdfs.hold(record.stored, fetched, own):
-            self.remove_raw(record.file)
+            self.delete_raw_bytes(record.file)
         else:  # another PDF of a person is next to the text
             self.bodies.link_or_write(fetched.body, part)
-            self._keep_raw(record, part)
+            self._keep_raw_bytes(record, part)
 
-    def _keep_raw(self, record: Record, raw: Path) -> None:
+    def _keep_raw_bytes(self, record: Record, raw: Path) -> None:
         kept = self.raw / f"{record.stem}.{record.media}{bodies.find_suffix(raw)}"
         with safe_files.disk_errors(kept):
             safe_files.replace_file(raw, kept)
             safe_files.sync_folder(self.raw)
-        self.remove_raw(record.file, but=kept)
+        self.delete_raw_bytes(record.file, but=kept)
 
-    def remove_raw(self, file: str, but: Path | None = None) -> None:
-        """Delete the kept bytes of a text file, all or all *but* one."""
+    def delete_raw_bytes(self, file: str, but: Path | None = None) -> None:
+        """Delete the kept bytes of a text file, all or all except *but*."""
         for media in MEDIA:
-            for path in self._raw_paths(file, media):
+            for path in self._build_raw_paths(file, media):
                 if path != but:
                     safe_files.delete_file(path)
 
-    def _raw_paths(self, file: str, media: str) -> tuple[Path, Path]:
-        name = f"{paper_file.strip_form(file)}.{media}"
+    def _build_raw_paths(self, file: str, media: str) -> tuple[Path, Path]:
+        name = f"{paper_file.strip_ending(file)}.{media}"
         return self.raw / f"{name}.gz", self.raw / name
 
-    def find_raw(self, record: Record) -> Path | None:
+    def find_raw_file(self, record: Record) -> Path | None:
         """Return the file with the bytes that the site sent; None if they were not kept."""
         if not record.media:
             return None
-        paths = self._raw_paths(record.file, record.media)
+        paths = self._build_raw_paths(record.file, record.media)
         return next((path for path in paths if path.is_file()), None)
 
-    def register(self, found: Record, *, fresh: bool = True) -> Record:
-        """Enter a file that is already there; *fresh* metadata wins over the known one."""
-        with self.catalogue.writing():
-            record = self.keep_text(self._plan_entry(found, fresh))
-            if record.file != found.file and self.record_of(found.file):
-                self._discard(found)
+    def register_file(self, found: Record, *, fresh: bool = True) -> Record:
+        """Register an existing file; with *fresh*, its metadata wins over the known metadata."""
+        with self.catalogue.open_transaction():
+            record = self.register_kept_text(self._plan_registration(found, fresh))
+            if record.file != found.file and self.read_record(found.file):
+                self._announce_removal(found)
         return record
 
-    def learn(self, record: Record, paper: Paper) -> Record:
-        """Add metadata to a stored paper; entries that prove to be the same paper are merged."""
-        known = record.with_paper(merge_papers(paper, record.stored.paper))
-        return self.change_announced(
-            lambda: self._plan_entry(replace(known, order=self._next_order()), fresh=True),
-            self.keep_text,
+    def add_metadata(self, record: Record, paper: Paper) -> Record:
+        """Add metadata to a stored paper; merge entries that prove to be the same paper."""
+        known = record.replace_paper(merge_papers(paper, record.stored.paper))
+        return self.run_announced(
+            lambda: self._plan_registration(replace(known, order=self._next_order()), fresh=True),
+            self.register_kept_text,
         )
 
-    def amend(self, entry: Entry, record: Record) -> Record:
-        """Change an entry's record, but neither its file nor its names."""
-        with self.catalogue.writing():
+    def update_record(self, entry: Entry, record: Record) -> Record:
+        """Replace an entry's record; its file and its names stay."""
+        with self.catalogue.open_transaction():
             self.write_record(record)
-            row = self._to_row(record)
-            self.catalogue.put(row, (), entry.id)
-            if not _same_line(Record.from_json(entry.record, self.folder), row):
-                self.note_change(None)
+            row = self._to_new_entry(record)
+            self.catalogue.write_entry(row, (), entry.id)
+            if not _has_same_index_row(Record.from_json(entry.record, self.folder), row):
+                self.update_index(None)
         return record
 
     def refresh_note(self, file: str, citekey: str = "") -> bool:
-        """Write a note again if what it says beyond its text has changed; return whether it had."""
-        with self.catalogue.writing():
-            if not file.endswith(paper_file.NOTE) or not (entry := self.catalogue.by_file(file)):
+        """Write a note again if its facts beyond the text have changed; return whether they had."""
+        with self.catalogue.open_transaction():
+            if not file.endswith(paper_file.NOTE) or not (
+                entry := self.catalogue.find_by_file(file)
+            ):
                 return False
             record = Record.from_json(entry.record, self.folder)
             path = Path(record.stored.path)
             with safe_files.disk_errors(path, "read"):
                 if not path.is_file():
                     return False
-                whole = self.vault.build_file(record, read_file(path, record.stored), citekey)
+                whole = self.vault.build_text_file(
+                    record, read_text_file(path, record.stored), citekey
+                )
                 if whole == path.read_bytes():
                     return False
             safe_files.write_file(path, whole)
-            self.amend(entry, record)
+            self.update_record(entry, record)
             return True
 
     def record_attempts(self, file: str, attempts: Sequence[Attempt]) -> Record | None:
-        """Replace the attempts in a text's record; None if the text is gone."""
-        with self.catalogue.writing():
-            if (entry := self.catalogue.by_file(file)) is None:
+        """Replace the attempts in a text's record; return None if the text is gone."""
+        with self.catalogue.open_transaction():
+            if (entry := self.catalogue.find_by_file(file)) is None:
                 return None
             record = Record.from_json(entry.record, self.folder)
-            stored = writable(replace(record.stored, attempts=tuple(attempts)))
-            return self.amend(entry, replace(record, stored=stored))
+            stored = replace_unencodable(replace(record.stored, attempts=tuple(attempts)))
+            return self.update_record(entry, replace(record, stored=stored))
 
     # -- planning ----------------------------------------------------------------------------
 
-    def plan(self, new: Record) -> Plan:
-        """Return what filing *new* would do now."""
-        same = self.rivals(new)
-        paper = self._unite(new.stored.paper, same, fresh=True)
+    def plan_filing(self, new: Record) -> FilingPlan:
+        """Return the change that filing *new* would make now."""
+        same = self.find_competing(new)
+        paper = self._merge_metadata(new.stored.paper, same, fresh=True)
         new = replace(
-            new.with_paper(paper), order=self._next_order(), refused=_rejected_texts(new, same)
+            new.replace_paper(paper),
+            order=self._next_order(),
+            refused=_merge_rejected_texts(new, same),
         )
         there = [record for _, record in same if Path(record.stored.path).is_file()]
         best = max(there, key=lambda record: record.rank, default=None)
         if best is not None and best.rank > new.rank:
-            return Plan(replace(best.with_paper(paper), order=new.order), writes=False, same=same)
+            return FilingPlan(
+                replace(best.replace_paper(paper), order=new.order), writes=False, same=same
+            )
         if best is not None and best.rank == new.rank < _TEXT and self._is_foreign(best):
-            return Plan(_with_new_attempts(best.with_paper(paper), new), writes=False, same=same)
+            return FilingPlan(
+                _replace_attempts(best.replace_paper(paper), new), writes=False, same=same
+            )
         if best is not None and best.stored.kind == new.stored.kind:
             name = best.file
         else:
             ours = {record.file for _, record in same if record.stored.kind != "rejected"}
-            name = self._free_name(new, ours)
+            name = self._choose_name(new, ours)
         stored = replace(new.stored, path=str(self.folder / name))
-        return Plan(replace(new, stored=stored), writes=True, same=same)
+        return FilingPlan(replace(new, stored=stored), writes=True, same=same)
 
-    def _plan_entry(self, found: Record, fresh: bool) -> Plan:
-        same = self.rivals(found)
-        paper = self._unite(found.stored.paper, same, fresh)
+    def _plan_registration(self, found: Record, fresh: bool) -> FilingPlan:
+        same = self.find_competing(found)
+        paper = self._merge_metadata(found.stored.paper, same, fresh)
         known = [
             record
             for _, record in same
@@ -284,46 +304,48 @@ class ShelfWriter:
         ]
         best = max([found, *known], key=lambda record: (record.rank, record is not found))
         order = max(found.order, *(record.order for _, record in same), 0)
-        best = replace(best.with_paper(paper), order=order, refused=_rejected_texts(found, same))
-        return Plan(best, writes=False, same=same)
+        best = replace(
+            best.replace_paper(paper), order=order, refused=_merge_rejected_texts(found, same)
+        )
+        return FilingPlan(best, writes=False, same=same)
 
-    def same_paper(self, ids: Ids) -> Entries:
-        """Return the entries of a paper; an entry with a contradicting identifier is left out."""
+    def find_entries(self, ids: Ids) -> Entries:
+        """Return the entries of a paper, except entries with a contradicting identifier."""
         found: list[tuple[Entry, Record]] = []
-        for entry in self.catalogue.by_names(ids.names()):
+        for entry in self.catalogue.find_by_names(ids.names()):
             record = Record.from_json(entry.record, self.folder)
             if not ids.clash(record.ids):
                 ids |= record.ids
                 found.append((entry, record))
         return tuple(found)
 
-    def rivals(self, one: Record) -> Entries:
-        """Return the entries of a paper that *one* replaces or gives way to.
+    def find_competing(self, one: Record) -> Entries:
+        """Return the entries of a paper that compete with *one* for the place on the shelf.
 
         These are the entries of its own version and abstracts. An abstract has no place beside a
         text of any version: the best text stands for it.
         """
-        every = self.same_paper(one.ids)
+        every = self.find_entries(one.ids)
         texts = [pair for pair in every if pair[1].stored.kind == "full_text"]
         if one.stored.kind in WITHOUT_TEXT and texts:
             best = max(texts, key=lambda pair: rank_text("published", pair[1].stored))
             every = tuple(p for p in every if p is best or p[1].stored.kind in WITHOUT_TEXT)
-        return tuple(pair for pair in every if one.same_text_as(pair[1]))
+        return tuple(pair for pair in every if one.competes_with(pair[1]))
 
-    def _unite(self, paper: Paper, same: Entries, fresh: bool) -> Paper:
-        """Merge the metadata of one text's records, and names and notices of other versions."""
+    def _merge_metadata(self, paper: Paper, same: Entries, fresh: bool) -> Paper:
+        """Merge the metadata of one text's records; add the identifiers of other versions."""
         for _, record in same:
             old = record.stored.paper
             paper = merge_papers(paper, old) if fresh else merge_papers(old, paper)
-        for _, record in self.same_paper(paper.ids):
-            paper = with_names_of(paper, record.stored.paper)
+        for _, record in self.find_entries(paper.ids):
+            paper = add_identifiers_from(paper, record.stored.paper)
         return paper
 
-    def _free_name(self, new: Record, ours: set[str]) -> str:
+    def _choose_name(self, new: Record, ours: set[str]) -> str:
         ids, stored = new.ids, new.stored
         version = "" if is_only_preprint(stored.paper) else stored.version
-        stem = paper_file.stem(ids, stored.kind, version)
-        our_stems = {paper_file.strip_form(file) for file in ours}
+        stem = paper_file.build_stem(ids, stored.kind, version)
+        our_stems = {paper_file.strip_ending(file) for file in ours}
         for mark in ("", ids.key, " ".join(ids.names())):
             name = paper_file.add_hash(stem, mark) if mark else stem
             if name in our_stems or not any(map(self._is_taken, paper_file.list_forms(name))):
@@ -332,7 +354,7 @@ class ShelfWriter:
 
     def _is_taken(self, name: str) -> bool:
         """Return whether another paper, or a file that is not a paper, has this name."""
-        if self.catalogue.by_file(name) is not None:
+        if self.catalogue.find_by_file(name) is not None:
             return True
         path = self.folder / name
         if not path.exists():
@@ -344,30 +366,30 @@ class ShelfWriter:
             return not adoption.is_blank(text)
 
     def _next_order(self) -> int:
-        return max(int(time.time() * 1e9), self.catalogue.newest() + 1)
+        return max(int(time.time() * 1e9), self.catalogue.get_highest_order() + 1)
 
     # -- the catalogue and the index ---------------------------------------------------------
 
-    def enter(self, record: Record, same: Entries) -> None:
-        """Make *record* the one entry of its text, in place of *same*."""
+    def enter_record(self, record: Record, same: Entries) -> None:
+        """Make *record* the only entry of its text, in place of *same*."""
         entries = {entry.id: entry for entry, _ in same}
-        there = self.catalogue.by_file(record.file)
+        there = self.catalogue.find_by_file(record.file)
         if there is not None and there.file == record.file:
             entries[there.id] = there  # of another paper, whose file a person replaced by this one
         numbers = sorted(entries)
         for number in numbers[1:]:
-            self.catalogue.drop(number)
-        row = self._to_row(record)
-        beside = [entry.id for entry, _ in self.same_paper(record.ids) if entry.id not in entries]
-        self.catalogue.put(row, record.ids.names(), numbers[0] if numbers else None, beside)
+            self.catalogue.delete_entry(number)
+        row = self._to_new_entry(record)
+        beside = [entry.id for entry, _ in self.find_entries(record.ids) if entry.id not in entries]
+        self.catalogue.write_entry(row, record.ids.names(), numbers[0] if numbers else None, beside)
         for _, old in same:
             if old.file != record.file:
-                self._discard(old)
+                self._announce_removal(old)
         before = [known for entry, known in same if [entry.id] == numbers]
-        if not (before and _same_line(before[0], row)):
-            self.note_change(None if numbers else row.line)
+        if not (before and _has_same_index_row(before[0], row)):
+            self.update_index(None if numbers else row.line)
 
-    def _to_row(self, record: Record) -> NewEntry:
+    def _to_new_entry(self, record: Record) -> NewEntry:
         stored = record.stored
         path = Path(stored.path)
         with safe_files.disk_errors(path, "read"):
@@ -382,46 +404,48 @@ class ShelfWriter:
             filed=record.order,
             size=status.st_size,
             mtime_ns=status.st_mtime_ns,
-            line=to_line(record),
+            line=to_index_row(record),
             record=record.to_json(),
         )
 
-    def note_change(self, added: str | None) -> None:
-        """Update ``index.csv``; *added* is a new paper's line, None means a changed line."""
+    def update_index(self, added: str | None) -> None:
+        """Update ``index.csv``; *added* is a new paper's row, None if a row changed."""
         if self._index_waits:
             return
         catalogue = self.catalogue
-        whole = self.index.state() == catalogue.note("index_state")
+        whole = self.index.get_fingerprint() == catalogue.get_fact("index_state")
         if whole and added is not None:
-            self.index.append(added)
-            catalogue.set_note("index_state", self.index.state())
+            self.index.append_row(added)
+            catalogue.set_fact("index_state", self.index.get_fingerprint())
         elif whole:
-            catalogue.set_note("index_late", "1")
+            catalogue.set_fact("index_late", "1")
         # Writing 100,000 rows takes a second: on a large shelf, changes are gathered so that this
         # never takes more than a twentieth of the time. `settle` writes what is left.
-        due = catalogue.size() <= _SMALL or time.monotonic() > self._rewrite_at
-        if not whole or (due and catalogue.note("index_late")):
+        due = catalogue.count_entries() <= _SMALL or time.monotonic() > self._rewrite_at
+        if not whole or (due and catalogue.get_fact("index_late")):
             self.rewrite_index()
 
     def rewrite_index(self) -> None:
         """Write ``index.csv`` again, under the write lock."""
         began = time.monotonic()
-        self.index.rewrite(self.catalogue.lines())
+        self.index.write_rows(self.catalogue.read_index_rows())
         self._rewrite_at = time.monotonic() + 20 * (time.monotonic() - began)
-        self.catalogue.set_note("index_state", self.index.state())
-        self.catalogue.set_note("index_late", "")
+        self.catalogue.set_fact("index_state", self.index.get_fingerprint())
+        self.catalogue.set_fact("index_late", "")
 
-    def settle_index(self) -> None:
-        """Write ``index.csv`` again if it is torn, edited or behind."""
+    def repair_index(self) -> None:
+        """Write ``index.csv`` again if it is damaged, edited or out of date."""
         catalogue = self.catalogue
-        if self.index.state() == catalogue.note("index_state") and not catalogue.note("index_late"):
+        if self.index.get_fingerprint() == catalogue.get_fact(
+            "index_state"
+        ) and not catalogue.get_fact("index_late"):
             return
-        with catalogue.writing():
+        with catalogue.open_transaction():
             self.rewrite_index()
 
     @contextlib.contextmanager
-    def defer_index(self) -> Iterator[None]:
-        """Leave ``index.csv`` unchanged while the catalogue is filled."""
+    def suspend_index(self) -> Iterator[None]:
+        """Leave ``index.csv`` unchanged inside, while the catalogue is filled."""
         self._index_waits = True
         try:
             yield
@@ -430,32 +454,32 @@ class ShelfWriter:
 
     # -- files -------------------------------------------------------------------------------
 
-    def read(self, record: Record) -> str:
-        """Return the text of a stored paper."""
+    def read_text(self, record: Record) -> str:
+        """Return the text of a stored paper's file."""
         return self.read_bytes(record).decode("utf-8", "replace")
 
     def read_bytes(self, record: Record) -> bytes:
         """Return the bytes of a stored paper's file, as plain text."""
         path = Path(record.stored.path)
         with safe_files.disk_errors(path, "read"):
-            return read_file(path, record.stored)
+            return read_text_file(path, record.stored)
 
     def _is_foreign(self, record: Record) -> bool:
-        """Return whether its file was not written by us."""
+        """Return whether a record's file was written by another program or a person."""
         there = record.stored.via == ADOPTED and Path(record.stored.path).is_file()
-        return there and adoption.is_foreign(self.read(record))
+        return there and adoption.is_foreign_text(self.read_text(record))
 
-    def raw_of(self, record: Record) -> RawAnswer | None:
+    def read_raw_answer(self, record: Record) -> RawAnswer | None:
         """Return what the site sent, and whether the file is made of it; None if not kept."""
-        if (fetched := self.fetched_of(record)) is None:
+        if (fetched := self.read_fetched(record)) is None:
             return None
-        ours = sha256(self.read_bytes(record)) == record.written
+        ours = compute_sha256(self.read_bytes(record)) == record.written
         return RawAnswer(fetched, record.extractor, ours)
 
-    def fetched_of(self, record: Record) -> Fetched | None:
-        """Return what the site sent; None if that was not kept."""
+    def read_fetched(self, record: Record) -> Fetched | None:
+        """Return the answer of the site from the kept bytes; None if they were not kept."""
         with safe_files.disk_errors(self.raw, "read"):
-            path = self.find_raw(record)
+            path = self.find_raw_file(record)
             body = bodies.unpack_body(path.read_bytes()) if path else None
         if body is None and record.media == "pdf":
             body = self.pdfs.read_own_file(record.stored)
@@ -473,22 +497,22 @@ class ShelfWriter:
             version=stored.version,
         )
 
-    def record_path(self, file: str) -> Path:
+    def get_record_path(self, file: str) -> Path:
         """Return the path of a text file's record."""
-        return self.records / f"{paper_file.strip_form(file)}.json"
+        return self.records / f"{paper_file.strip_ending(file)}.json"
 
     def write_record(self, record: Record) -> None:
         """Write the record, unless the same bytes are on the disk."""
-        path, data = self.record_path(record.file), record.to_json().encode()
+        path, data = self.get_record_path(record.file), record.to_json().encode()
         with contextlib.suppress(OSError):
             if path.read_bytes() == data:
                 return
-        self.prepare()
+        self.create_folders()
         safe_files.write_file(path, data)
 
-    def record_of(self, file: str) -> Record | None:
-        """Read a text file's record from the disk; None when it cannot be used."""
-        path = self.record_path(file)
+    def read_record(self, file: str) -> Record | None:
+        """Read a text file's record from the disk; return None if it cannot be used."""
+        path = self.get_record_path(file)
         try:
             text = path.read_text(encoding="utf-8")
             record = Record.from_json(text, self.folder)
@@ -500,14 +524,16 @@ class ShelfWriter:
         if record.file != file and not self._is_other_form(record, file):
             return None
         record = replace(record, stored=replace(record.stored, path=str(self.folder / file)))
-        return writable(record) if "\\ud" in text else record  # a surrogate, as JSON spells it
+        return (
+            replace_unencodable(record) if "\\ud" in text else record
+        )  # a surrogate, as JSON spells it
 
     def _is_other_form(self, record: Record, file: str) -> bool:
-        """Return whether *file* is the text of a record, whose own file of another form is gone."""
+        """Return whether *file* is the other form of a record whose own file is gone."""
         return file in paper_file.list_forms(record.file) and not Path(record.stored.path).exists()
 
-    def _discard(self, old: Record) -> None:
-        """Note a superseded file for deletion once the change is committed.
+    def _announce_removal(self, old: Record) -> None:
+        """Mark a superseded file for deletion after the change is committed.
 
         A foreign or a rejected file stays on the disk, without an entry.
         """
@@ -515,7 +541,7 @@ class ShelfWriter:
         self.catalogue.announce_change(old.file, "forget" if keep else "remove", time.time())
 
 
-def _with_new_header(record: Record, data: bytes) -> bytes:
+def _replace_header(record: Record, data: bytes) -> bytes:
     """Return a file of ours with the header of its record; a foreign file as it is."""
     found = paper_file.parse_file(data.decode("utf-8", "replace"))
     if found is None or record.stored.via == ADOPTED:
@@ -523,31 +549,33 @@ def _with_new_header(record: Record, data: bytes) -> bytes:
     return paper_file.add_header(record.stored, found.body).encode("utf-8", "replace")
 
 
-def _with_new_attempts(there: Record, new: Record) -> Record:
-    """Return a foreign abstract, which stays as it is, with the new attempts at its full text."""
+def _replace_attempts(there: Record, new: Record) -> Record:
+    """Return the record of a foreign abstract with the new attempts to get its full text."""
     tried, at = new.stored.attempts, new.stored.saved_at
     stored = replace(there.stored, attempts=tried, saved_at=at)
     return replace(there, stored=stored, order=new.order)
 
 
-def with_checksum(record: Record, data: bytes) -> Record:
+def add_checksum(record: Record, data: bytes) -> Record:
     """Return the record with the checksum and the sections of its file."""
-    parts = sections_of(data.decode("utf-8", "replace"), record.stored)
-    return replace(record, stored=replace(record.stored, sha256=sha256(data), sections=parts))
+    parts = build_sections(data.decode("utf-8", "replace"), record.stored)
+    return replace(
+        record, stored=replace(record.stored, sha256=compute_sha256(data), sections=parts)
+    )
 
 
-def _rejected_texts(record: Record, same: Entries) -> tuple[tuple[str, str], ...]:
+def _merge_rejected_texts(record: Record, same: Entries) -> tuple[tuple[str, str], ...]:
     """Return the texts of a paper that a person rejected, from all of its entries."""
     every = (one for known in (*(known for _, known in same), record) for one in known.refused)
     return tuple(dict(every).items())
 
 
-def _same_line(before: Record, row: NewEntry) -> bool:
-    """Return whether an entry's line in ``index.csv`` stays the same, and in its place."""
-    return before.order == row.filed and to_line(before) == row.line
+def _has_same_index_row(before: Record, row: NewEntry) -> bool:
+    """Return whether an entry's row in ``index.csv`` and its position stay the same."""
+    return before.order == row.filed and to_index_row(before) == row.line
 
 
-def _newly_retracted(plan: Plan) -> bool:
+def _is_newly_retracted(plan: FilingPlan) -> bool:
     if plan.record.stored.via == ADOPTED or not plan.record.stored.paper.retracted:
         return False
     return any(
@@ -556,41 +584,45 @@ def _newly_retracted(plan: Plan) -> bool:
     )
 
 
-def file_together(writer: ShelfWriter, new: Sequence[Record], render: Render) -> list[Record]:
+def file_papers_together(
+    writer: ShelfWriter, new: Sequence[Record], render: Render
+) -> list[Record]:
     """Put many papers on the shelf; return the record kept of each, in their order.
 
     A paper that is on the shelf already, or needs the file of another one, is filed by itself.
     """
     catalogue = writer.catalogue
-    with catalogue.writing():
-        planned = _unhindered(writer, new)
+    with catalogue.open_transaction():
+        planned = _plan_new_papers(writer, new)
         for file in planned:
             catalogue.announce_change(file, "register", time.time())
     filed: dict[int, Record] = {}
-    with catalogue.writing():
-        current = _unhindered(writer, new)
+    with catalogue.open_transaction():
+        current = _plan_new_papers(writer, new)
         files: list[tuple[Path, bytes]] = []
         for file in planned.keys() & current.keys():
             number, record = current[file]
             data = render(record).encode("utf-8", "replace")
-            filed[number] = record = with_checksum(replace(record, written=sha256(data)), data)
-            files += [(writer.record_path(file), record.to_json().encode())]
-            files += [(writer.folder / file, writer.vault.build_file(record, data))]
-        writer.prepare()
+            filed[number] = record = add_checksum(
+                replace(record, written=compute_sha256(data)), data
+            )
+            files += [(writer.get_record_path(file), record.to_json().encode())]
+            files += [(writer.folder / file, writer.vault.build_text_file(record, data))]
+        writer.create_folders()
         safe_files.write_files(files)
         for record in filed.values():
-            writer.enter(record, ())
+            writer.enter_record(record, ())
         for file in planned:
-            catalogue.done(file, "" if file in current else "register")
-    return [filed.get(number) or writer.file(one, render) for number, one in enumerate(new)]
+            catalogue.clear_announcement(file, "" if file in current else "register")
+    return [filed.get(number) or writer.file_paper(one, render) for number, one in enumerate(new)]
 
 
-def _unhindered(writer: ShelfWriter, new: Sequence[Record]) -> dict[str, tuple[int, Record]]:
-    """Return the papers that replace nothing, by file, with their places in the list."""
+def _plan_new_papers(writer: ShelfWriter, new: Sequence[Record]) -> dict[str, tuple[int, Record]]:
+    """Return the papers that replace nothing, by file, with their positions in the list."""
     found: dict[str, tuple[int, Record]] = {}
     names: set[str] = set()
     for number, one in enumerate(new):
-        plan = writer.plan(one)
+        plan = writer.plan_filing(one)
         if not plan.same and plan.record.file not in found and names.isdisjoint(one.ids.names()):
             found[plan.record.file] = number, plan.record
         names.update(one.ids.names())

@@ -1,4 +1,4 @@
-"""Read and write the text files of a shelf in both forms, and collect what notes say beyond that.
+"""Read and write the text files of a shelf in both forms, and collect the extra facts of notes.
 
 A shelf may hold text files and notes (`.markdown_note`) side by side. Everything else on the shelf
 reads and writes plain text through this module, so checksums, places in a text, and passages are
@@ -25,7 +25,7 @@ _LONGEST_DESCRIPTION = 120  # characters of a link's text
 _MOST_NAMES = 5_000  # identifiers of one reference list
 
 
-def read_file(path: Path, stored: StoredPaper | None = None) -> bytes:
+def read_text_file(path: Path, stored: StoredPaper | None = None) -> bytes:
     """Return a text file as plain text; a note that is not a paper's as it is.
 
     Parameters
@@ -49,14 +49,14 @@ def read_file(path: Path, stored: StoredPaper | None = None) -> bytes:
 
 
 def is_text_file(path: Path) -> bool:
-    """Return whether a file may be a paper's: a text file, or a note that has a paper's header."""
+    """Return whether a file may be a paper's: a text file, or a note with a paper's header."""
     if path.suffix.lower() != paper_file.NOTE:
         return path.suffix.lower() == paper_file.TEXT
     return to_text(path.read_bytes().decode("utf-8", "replace")) is not None
 
 
 class Vault:
-    """The notes of one shelf, and the facts in them beyond the texts.
+    """The Markdown notes of one shelf, and the facts in them beyond the texts.
 
     Parameters
     ----------
@@ -77,8 +77,8 @@ class Vault:
         self._catalogue = catalogue
         self._pdfs = PdfFiles(folder)
 
-    def build_file(self, record: Record, data: bytes, citekey: str = "") -> bytes:
-        """Return the bytes of a text's file, made of its plain text *data*.
+    def build_text_file(self, record: Record, data: bytes, citekey: str = "") -> bytes:
+        """Return the bytes of a text's file, built from its plain text *data*.
 
         What a person added to the note that is there stays, and so does its citation key, unless
         *citekey* is given or another paper has the file now.
@@ -105,32 +105,32 @@ class Vault:
             tags=tuple(tags),
             keywords=tuple(filter(None, keywords.split("; "))),
             pdf=self._link_pdf(stored),
-            cited=tuple(self._find_cited(record, text)),
+            cited=tuple(self._find_cited_papers(record, text)),
         )
 
     def _link_pdf(self, stored: StoredPaper) -> str:
         """Return the link to the PDF of a text: inside the vault, or to a file elsewhere."""
-        pdf = self._pdfs.find(stored)
+        pdf = self._pdfs.find_pdf(stored)
         if pdf is None:
             return ""
         return pdf.path.as_uri() if pdf.held_by == "place" else f"[[{pdf.path.name}]]"
 
-    def _find_cited(self, record: Record, text: str) -> list[tuple[str, str]]:
-        """Return file and description of the papers that a text cites, in the order it does."""
+    def _find_cited_papers(self, record: Record, text: str) -> list[tuple[str, str]]:
+        """Return file and description of the papers that a text cites, in the order of citation."""
         lines = list_reference_lines(text, record.stored.sections)
         printed = {name: None for line in lines for name in find_printed_ids(line).names()}
         cited: dict[str, Record] = {}
-        for entry in self._catalogue.by_names(list(printed)[:_MOST_NAMES]):
+        for entry in self._catalogue.find_by_names(list(printed)[:_MOST_NAMES]):
             found = Record.from_json(entry.record, self.folder)
             if found.stored.kind == "rejected" or found.ids.shares(record.ids):
                 continue
             twin = next((file for file, one in cited.items() if one.ids.shares(found.ids)), "")
             if not twin or found.rank > cited[twin].rank:
                 cited[twin or found.file] = found
-        return [(one.file, _describe(one)) for one in cited.values()]
+        return [(one.file, _describe_citation(one)) for one in cited.values()]
 
 
-def _describe(record: Record) -> str:
+def _describe_citation(record: Record) -> str:
     """Return the first author, the year and the title of a paper."""
     paper = record.stored.paper
     author = paper.authors[0].family or paper.authors[0].name if paper.authors else ""

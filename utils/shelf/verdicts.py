@@ -20,9 +20,9 @@ from ..readers import JUDGE_VERSION
 from ..system import safe_files
 from ..system.plain_text import clean_text, one_line
 from . import paper_file
-from .catalogue import CatalogueBroken, healing
-from .record import Record, sha256
-from .shelf_writer import Plan, ShelfWriter
+from .catalogue import CatalogueBroken, repair_and_retry
+from .record import Record, compute_sha256
+from .shelf_writer import FilingPlan, ShelfWriter
 
 log = logging.getLogger(__name__)
 
@@ -30,10 +30,10 @@ _TOGETHER = 100
 _JUDGED = "judged by"
 
 
-def describe_due(texts: int) -> str:
-    """Return a sentence saying that only older judges have seen *texts* texts.
+def describe_unjudged(texts: int) -> str:
+    """Return a sentence with the number of texts that the present judges have not judged.
 
-    >>> describe_due(1), describe_due(1200)
+    >>> describe_unjudged(1), describe_unjudged(1200)
     ('1 text was not seen by the present judges', '1,200 texts were not seen by the present judges')
     """
     noun = "1 text was" if texts == 1 else f"{texts:,} texts were"
@@ -45,45 +45,45 @@ class Verdicts:
 
     Parameters
     ----------
-    filing : Filing
-    surveyed : callable
-        Has the catalogue know every file; False where there is none.
-    heal : callable
-        Makes a damaged catalogue again.
+    writer : ShelfWriter
+    survey : callable
+        Catalogues every file; returns False if there are no files.
+    repair_catalogue : callable
+        Rebuilds a damaged catalogue.
     """
 
     def __init__(
         self,
         writer: ShelfWriter,
         survey: Callable[[], bool],
-        heal: Callable[[CatalogueBroken], None],
+        repair_catalogue: Callable[[CatalogueBroken], None],
     ) -> None:
         self._writer = writer
         self._catalogue = writer.catalogue
         self._survey = survey
-        self.heal = heal
+        self.repair_catalogue = repair_catalogue
 
-    @healing
-    def files(self, *kinds: str) -> list[str]:
-        """The names of the files of these kinds, the oldest first."""
-        return self._catalogue.files(kinds) if self._survey() else []
+    @repair_and_retry
+    def list_files(self, *kinds: str) -> list[str]:
+        """Return the names of the files of these kinds, the oldest first."""
+        return self._catalogue.list_files(kinds) if self._survey() else []
 
-    @healing
-    def due(self) -> int:
-        """Return how many texts today's judges have not seen, without decisions by hand."""
-        if not self._survey() or self._catalogue.note(_JUDGED) == str(JUDGE_VERSION):
+    @repair_and_retry
+    def count_unjudged(self) -> int:
+        """Return how many texts the present judges have not judged, without manual decisions."""
+        if not self._survey() or self._catalogue.get_fact(_JUDGED) == str(JUDGE_VERSION):
             return 0
-        if found := self._catalogue.unjudged(JUDGE_VERSION):
+        if found := self._catalogue.count_unjudged(JUDGE_VERSION):
             return found
         try:  # whatever comes is judged as it comes: nobody need look through all again
-            self._catalogue.set_note(_JUDGED, str(JUDGE_VERSION))
+            self._catalogue.set_fact(_JUDGED, str(JUDGE_VERSION))
         except StoreFailed as error:
             log.info("The shelf is only read: %s", error.text)
         return 0
 
-    @healing
-    def state(self, changed: StoredPaper) -> StoredPaper:
-        """Have the shelf say of a text what *said* says: kind, verdict, evidence, judges.
+    @repair_and_retry
+    def set_verdict(self, changed: StoredPaper) -> StoredPaper:
+        """Store kind, verdict, evidence and judges of *changed* as the text's own.
 
         Raises
         ------
@@ -92,68 +92,68 @@ class Verdicts:
         StoreFailed
             The disk refused; nothing has changed.
         """
-        return self._restate_text(changed).stored
+        return self._update_text(changed).stored
 
-    @healing
-    def state_all(self, many: Iterable[StoredPaper]) -> None:
-        """State verdicts of texts whose header stays, in one change for a hundred of them.
+    @repair_and_retry
+    def set_verdicts(self, many: Iterable[StoredPaper]) -> None:
+        """Store the verdicts of many texts whose headers stay, a hundred in one change.
 
         Those that are gone or were changed meanwhile are passed over.
         """
         several = iter(many)
         while batch := list(itertools.islice(several, _TOGETHER)):
-            self._restate_batch(batch)
+            self._update_batch(batch)
 
-    @healing
-    def reject_by_hand(self, changed: StoredPaper) -> StoredPaper:
-        """State a rejection, and refuse the same text from now on."""
-        digest = _compute_digest(self._writer.read(Record(changed)))
-        return self._restate_text(changed, refusing=(digest, changed.evidence)).stored
+    @repair_and_retry
+    def reject_text(self, changed: StoredPaper) -> StoredPaper:
+        """Store a rejection by a person, and reject the same text from now on."""
+        digest = _compute_digest(self._writer.read_text(Record(changed)))
+        return self._update_text(changed, refusing=(digest, changed.evidence)).stored
 
-    @healing
-    def forget_rejections(self, changed: StoredPaper) -> StoredPaper:
-        """State a verdict, and refuse no text of the paper any more."""
-        done = self._restate_text(changed, forgiving=True)
-        with self._catalogue.writing():
-            for entry, record in self._writer.same_paper(done.ids):
+    @repair_and_retry
+    def clear_rejections(self, changed: StoredPaper) -> StoredPaper:
+        """Store a verdict, and delete all rejections of the paper's texts by a person."""
+        done = self._update_text(changed, forgiving=True)
+        with self._catalogue.open_transaction():
+            for entry, record in self._writer.find_entries(done.ids):
                 if record.refused:  # the entry of another version remembers, too
-                    self._writer.amend(entry, replace(record, refused=()))
+                    self._writer.update_record(entry, replace(record, refused=()))
         return done.stored
 
-    @healing
-    def rejection_reason(self, ids: Ids, document: Document) -> str:
-        """Return why a person rejected this very text of a paper; else empty."""
+    @repair_and_retry
+    def find_rejection_reason(self, ids: Ids, document: Document) -> str:
+        """Return the reason why a person rejected exactly this text; "" if nobody did."""
         if not self._catalogue.exists():
             return ""
-        known = dict(one for _, record in self._writer.same_paper(ids) for one in record.refused)
+        known = dict(one for _, record in self._writer.find_entries(ids) for one in record.refused)
         return known.get(_compute_digest(clean_text(document.markdown)), "") if known else ""
 
-    @healing
+    @repair_and_retry
     def has_rejections(self, stored: StoredPaper) -> bool:
         """Return whether a person rejected a text of this paper."""
-        return any(record.refused for _, record in self._writer.same_paper(stored.paper.ids))
+        return any(record.refused for _, record in self._writer.find_entries(stored.paper.ids))
 
-    @healing
-    def versions(self, ids: Ids) -> list[StoredPaper]:
-        """Return all that the catalogue has of a paper."""
+    @repair_and_retry
+    def list_versions(self, ids: Ids) -> list[StoredPaper]:
+        """Return every catalogued text of a paper."""
         if not self._survey():
             return []
-        return [record.stored for _, record in self._writer.same_paper(ids)]
+        return [record.stored for _, record in self._writer.find_entries(ids)]
 
-    def decided_by_hand(self, stored: StoredPaper) -> StoredPaper | None:
-        """Return the paper's text that a person decided about, else another version's."""
-        by_hand = [one for one in self.versions(stored.paper.ids) if one.by_hand]
+    def find_manual_decision(self, stored: StoredPaper) -> StoredPaper | None:
+        """Return the text that a person decided about: this one, else another version."""
+        by_hand = [one for one in self.list_versions(stored.paper.ids) if one.by_hand]
         return next((one for one in by_hand if one.path == stored.path), (*by_hand, None)[0])
 
-    def _restate_text(
+    def _update_text(
         self,
         changed: StoredPaper,
         *,
         refusing: tuple[str, str] | None = None,
         forgiving: bool = False,
     ) -> Record:
-        def plan() -> Plan:
-            planned = self._plan(changed)
+        def plan() -> FilingPlan:
+            planned = self._plan_update(changed)
             if planned is None:
                 msg = f"{Path(changed.path).name} was deleted or changed meanwhile."
                 raise NotFound(msg, "Look it up again.")
@@ -161,39 +161,39 @@ class Verdicts:
             after = (*before, refusing) if refusing else before
             return replace(planned, record=replace(planned.record, refused=after))
 
-        return self._writer.change_announced(plan, self._writer.restate)
+        return self._writer.run_announced(plan, self._writer.rewrite_header)
 
-    def _plan(self, changed: StoredPaper) -> Plan | None:
-        """The change of an entry, whatever else is known of it stays; None when it is another now.
+    def _plan_update(self, changed: StoredPaper) -> FilingPlan | None:
+        """Return the planned change of an entry; None if its file was deleted or changed meanwhile.
 
         A file that a hand has just changed is judged anew before anything is said of it.
         """
-        entry = self._catalogue.by_file(Path(changed.path).name)
+        entry = self._catalogue.find_by_file(Path(changed.path).name)
         if entry is None or safe_files.read_stamp(Path(changed.path)) != (
             entry.size,
             entry.mtime_ns,
         ):
             return None
         known = Record.from_json(entry.record, self._writer.folder)
-        return Plan(_with_verdict(known, changed), writes=False, same=((entry, known),))
+        return FilingPlan(_replace_verdict(known, changed), writes=False, same=((entry, known),))
 
-    def _restate_batch(self, batch: Sequence[StoredPaper]) -> None:
+    def _update_batch(self, batch: Sequence[StoredPaper]) -> None:
         writer, catalogue = self._writer, self._catalogue
-        with catalogue.writing():
+        with catalogue.open_transaction():
             for changed in batch:
                 catalogue.announce_change(Path(changed.path).name, "register", time.time())
-        with catalogue.writing():
-            plans = [plan for changed in batch if (plan := self._plan(changed))]
+        with catalogue.open_transaction():
+            plans = [plan for changed in batch if (plan := self._plan_update(changed))]
             records = [plan.record for plan in plans]
-            written = [(writer.record_path(r.file), r.to_json().encode()) for r in records]
+            written = [(writer.get_record_path(r.file), r.to_json().encode()) for r in records]
             safe_files.write_files(written)
             for plan in plans:
-                writer.enter(plan.record, plan.same)
+                writer.enter_record(plan.record, plan.same)
             for changed in batch:
-                catalogue.done(Path(changed.path).name, "register")
+                catalogue.clear_announcement(Path(changed.path).name, "register")
 
 
-def _with_verdict(known: Record, changed: StoredPaper) -> Record:
+def _replace_verdict(known: Record, changed: StoredPaper) -> Record:
     stored = replace(
         known.stored,
         kind=changed.kind,
@@ -206,4 +206,4 @@ def _with_verdict(known: Record, changed: StoredPaper) -> Record:
 
 def _compute_digest(text: str) -> str:
     """Return the checksum of a text without its header."""
-    return sha256(paper_file.body_of(text).strip("\n").encode("utf-8", "replace"))
+    return compute_sha256(paper_file.get_body(text).strip("\n").encode("utf-8", "replace"))

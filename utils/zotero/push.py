@@ -298,7 +298,7 @@ def carry_out(push: Push, journal: Journal, library: str, api: ZoteroApi, shelf:
     """Write the steps of a push, and store files that an earlier push could not store."""
     name, failed = name_push(), set[str]()
     for stored in push.pdfs:
-        shelf.keep_pdf(stored)
+        shelf.store_source_pdf(stored)
     items = {item["key"]: item for item in api.list_items()}
     for kinds in _KINDS:
         steps = [one for one in push.steps if one.kind in kinds]
