@@ -35,7 +35,7 @@ def test_texts_are_indexed_and_answer_a_question(plain):
 
     record = replace(paper(doi="10.1000/moss"), title="Moss and light")
     shelf = plain.library.shelf
-    shelf.save(record, document(TEXT), fetched(media="html"), source="PMC", attempts=())
+    shelf.save_full_text(record, document(TEXT), fetched(media="html"), source="PMC", attempts=())
     page = plain.post("/ask/index")
     assert page.url.path == "/ask"
     plain.desk.tasks.get("index").thread.join(60)

@@ -55,7 +55,7 @@ def fill(library: Library) -> None:
         title = f"{('Moss and light', 'Ferns in shade')[number % 2]} {number}"
         record = replace(paper(doi=f"10.1000/p.{number}"), title=title)
         sent = fetched(media="html")
-        library.shelf.save(record, document(TEXT), sent, source="PMC", attempts=())
+        library.shelf.save_full_text(record, document(TEXT), sent, source="PMC", attempts=())
     review = library.reviews.create("moss")
     review.set_protocol({"criteria": {"include": ["moss"], "exclude": ["no moss", "no data"]}})
     entries = []

@@ -139,7 +139,7 @@ def _list_lacking_files(ladder: Ladder) -> list[str]:
     """Return the files of papers whose published, undoubted full text is not on the shelf."""
     files: dict[str, None] = {}
     for start in itertools.count(0, _PAGE):
-        _, page = ladder.shelf.list(start=start, max_results=_PAGE)
+        _, page = ladder.shelf.list_papers(start=start, max_results=_PAGE)
         files |= {
             stored.path.rpartition("/")[2]: None
             for stored in page
@@ -243,9 +243,9 @@ class _IndexAsker:
             return stored
         with suppress(NotFound):
             try:
-                return self.ladder.shelf.learn(stored, record)
+                return self.ladder.shelf.add_metadata(stored, record)
             except BadRequest:
-                return self.ladder.shelf.learn(stored, replace(record, ids=stored.paper.ids))
+                return self.ladder.shelf.add_metadata(stored, replace(record, ids=stored.paper.ids))
         return stored
 
     def _find_news(self, stored: StoredPaper, copies: Sequence[OpenCopy]) -> _News | None:
