@@ -46,7 +46,7 @@ IDEAS = {
     "draw": "drawings",
     "directions": "backward forward",
     "kinds": "figures supplements media shelf_media:tables",
-    "filled": "mirror_pubmed:from",
+    "filled": "mirror_pubmed:from mirror_pmc:from",
     "last_edat": "corpus_checkpoint:set",
     "review": "review_name reviews.create:name reviews.open:name",
     "only": "paper_objects:which",

@@ -246,6 +246,13 @@ class _BaseSettings(BaseModel):
     ncbi_tool_identifier: str = Field(
         "papershelf", pattern=r"^\S+$", description="`tool=` on every E-utilities call"
     )
+    pmc_cloud_request_delay_ms: float | None = Field(
+        None,
+        ge=0,
+        le=60_000,
+        description="milliseconds between two requests to PMC's Cloud Service, 5 or more; else "
+        "62.5 (16 a second). The bucket has no published limit of its own, S3 has 5,500 a second",
+    )
     ncbi_request_delay_ms: int | None = Field(
         None, ge=0, description="400 (110 with a key); may slow down, never speed past the limit"
     )
@@ -564,6 +571,7 @@ class Overrides(SiteKeys, total=False):
 
     pubmed_email: str
     ncbi_tool_identifier: str
+    pmc_cloud_request_delay_ms: float | None
     ncbi_request_delay_ms: int | None
     ncbi_max_retries: int
     papers_dir: Folder

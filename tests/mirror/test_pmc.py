@@ -7,14 +7,20 @@ import pytest
 from tests.mirror.small_mirror import bytes_of, mirror_of
 from utils import Library
 from utils.cli.mirror_status import format_status
-from utils.errors import NotFound, StoreBusy, Unreachable
+from utils.errors import BadRequest, NotFound, StoreBusy, Unreachable
 from utils.judges import check
 from utils.judges.signs import DOUBT, weigh_signs
 from utils.mirror import generations, parts, pmc
 from utils.mirror.objects import Objects
 from utils.mirror.pmc import Choice
 from utils.model.paper import Sign
-from utils.sources.pmc_inventory import find_newest_inventory, list_versions
+from utils.sources.pmc import parse_s3_url
+from utils.sources.pmc_inventory import (
+    fetch_metadata,
+    fetch_xml,
+    find_newest_inventory,
+    list_versions,
+)
 
 pytestmark = pytest.mark.extras("pyarrow", "duckdb")
 
@@ -198,6 +204,40 @@ def test_an_inventory_is_taken_by_its_own_columns(world, library):
     world.cloud.columns = ("ETag", "Key", "Bucket", "LastModifiedDate")
     found = {one.name for one in list_versions(find_newest_inventory(library.web), library.web)}
     assert found == {f"{r.pmcid}.{version}" for r in there(world) for version in r.cloud}
+
+
+def test_a_copy_of_the_bucket_is_read_and_compared_with_the_inventory(
+    mirror, world, tmp_path, library
+):
+    """Only what is damaged or missing there is fetched, and the parts are the same."""
+    copy, base = tmp_path / "copy", library.settings.address("pmc_cloud")
+    for one in list_versions(find_newest_inventory(library.web), library.web):
+        article = fetch_metadata(one, library.web)
+        url, _ = parse_s3_url(article.record["xml_url"], base)
+        for key, body in (
+            (f"metadata/{one.name}.json", article.metadata),
+            (url.removeprefix(f"{base}/"), fetch_xml(article, library.web)),
+        ):
+            (copy / key).parent.mkdir(parents=True, exist_ok=True)
+            (copy / key).write_bytes(body)
+    torn, gone, *_ = (f"{one.pmcid}.{max(one.cloud)}" for one in there(world))
+    (copy / torn / f"{torn}.xml").write_bytes(b"<article>")
+    (copy / "metadata" / f"{gone}.json").unlink()
+    before = len(world.requests)
+    updated(mirror, filled=copy)
+    paths = {one.path.rpartition("/")[2] for one in world.requests[before:]}
+    assert {path for path in paths if path.startswith("PMC")} == {f"{torn}.xml", f"{gone}.json"}
+    other = mirror_of(world, tmp_path / "other")
+    updated(other)
+    assert bytes_of(other) == bytes_of(mirror)
+    with pytest.raises(BadRequest, match="no folder `metadata`"):
+        updated(mirror, filled=tmp_path)
+
+
+def test_the_request_rate_of_the_bucket_is_a_setting(mirror, world, tmp_path):
+    usual = mirror.plan_pmc(Choice())
+    faster = mirror_of(world, tmp_path / "faster", pmc_cloud_request_delay_ms=31.25)
+    assert faster.plan_pmc(Choice()).request_hours == usual.request_hours / 2 > 0
 
 
 def test_a_row_of_a_listing_without_an_etag_is_not_an_article_that_is_gone(mirror, world):

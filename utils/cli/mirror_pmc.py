@@ -66,6 +66,10 @@ def add(commands: Commands) -> CommandParser:
     pmc.add_argument(
         "--plan", action="store_true", help="show what it would take; no article is downloaded"
     )
+    pmc.add_argument(
+        "--from", dest="filled", metavar="FOLDER",
+        help="a copy of PMC's bucket (aws s3 sync); only objects that differ are downloaded",
+    )  # fmt: skip
     add_limit_option(pmc, "new articles this time", 0, former=["--most"])
     pmc.add_argument(
         "--to", choices=("parts", "shelf"), default="parts",
@@ -91,7 +95,7 @@ def _update_pmc(args: argparse.Namespace, library: Library) -> int:
             note("Offline: the mirror is not updated; its published articles are used.")
             return finish_harvest(library.harvests.from_mirror(mirror), args.json)
     options = {name: getattr(args, name) for name in ("engine", "workers", "scheduler")}
-    options["most"] = args.limit
+    options |= {"most": args.limit, "filled": args.filled}
     steps = mirror.update_pmc(choice, retry=args.retry, say=note, **options)
     done = show_steps(steps, describe_progress, note)
     assert done is not None

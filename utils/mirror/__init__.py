@@ -127,14 +127,20 @@ class Mirror:
         scheduler: str = "",
         retry: bool = False,
         most: int = 0,
+        filled: str | Path | None = None,
         say: Callable[[str], None] = _discard_message,
     ) -> Iterator[MirrorProgress]:
-        """Bring the mirror of PMC's open articles up to date; see `.pmc.update` and `.engines`."""
+        """Bring the mirror of PMC's open articles up to date; see `.pmc.update` and `.engines`.
+
+        ``filled`` is a folder with a copy of the bucket.
+        """
         require_packages()
         from .pmc import update
 
         run = self._make_run(engine, workers, scheduler, say)
-        yield from update(self.folder, self._open_web(), run, choice, retry=retry, most=most)
+        copy = Path(filled).expanduser().absolute() if filled else None
+        options: dict[str, Any] = {"retry": retry, "most": most, "copy": copy}
+        yield from update(self.folder, self._open_web(), run, choice, **options)
 
     def plan_pmc(
         self, choice: Choice | None = None, *, retry: bool = False, workers: int = 0

@@ -46,7 +46,7 @@ PMC_ARTICLE_S = 0.017
 PMC_PARTS = 1.5
 """Bytes of parts for each byte of an article's."""
 PMC_REQUESTS = 16
-"""Requests to PMC's Cloud Service a second: the limit that we keep, on any number of cores."""
+"""Requests to PMC's Cloud Service a second, on any number of cores, where no other is set."""
 WORDS = 2_350.0
 """Passages of 160 words that are indexed by words a second (`mirror_search`)."""
 WORDS_BYTES = 1_100.0
@@ -212,6 +212,8 @@ def plan_pmc(
         size = sum(file.size for file in read)
         each, cpu = size / count, sum(file.cpu for file in read) / count
         parts, measured = sum(file.bytes for file in read) / size, f"{count:,} articles read here"
+    chosen = web.settings.pmc_cloud_request_delay_ms
+    delay = 1000 / PMC_REQUESTS if chosen is None else chosen
     cores, hours = workers or os.cpu_count() or 1, (len(found.new) + again) * cpu / 3600
     return PmcPlan(
         listed=found.listed,
@@ -219,7 +221,7 @@ def plan_pmc(
         gone=len(found.gone),
         again=again,
         requests=2 * len(found.new),
-        request_hours=2 * len(found.new) / PMC_REQUESTS / 3600,
+        request_hours=2 * len(found.new) * (max(5.0, delay) / 1000) / 3600,
         size=round(len(found.new) * each),
         core_hours=hours,
         hours=hours / cores,

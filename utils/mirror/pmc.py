@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import BadContent, NotAvailable, Unreachable
+from ..errors import BadContent, BadRequest, NotAvailable, Unreachable
 from ..sources.pmc_inventory import (
     ObjectVersion,
     fetch_metadata,
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from ..http import Web
 
 SOURCE = "pmc"
+BUCKET = "pmc-oa-opendata"
 BATCH = 200
 """Article versions of a bundle: about 20 MB of JATS, and some seconds of reading."""
 FEW = 500
@@ -125,6 +126,7 @@ def update(
     *,
     retry: bool = False,
     most: int = 0,
+    copy: Path | None = None,
 ) -> Iterator[MirrorProgress]:
     """Bring a mirror of PMC up to date; going through it does the work.
 
@@ -139,9 +141,14 @@ def update(
         Ask again for what was set aside.
     most : int, optional
         So many new article versions at the most; 0 for all.
+    copy : Path, optional
+        A copy of the bucket made with its own tools. Objects whose MD5 is that of the inventory
+        are read from there; the others are fetched.
 
     Raises
     ------
+    BadRequest
+        The copy has no metadata.
     StoreBusy
         Another process is at it.
     Unreachable
@@ -149,12 +156,15 @@ def update(
     StoreFailed
         The disk refuses; what was read stays.
     """
+    if copy and not (copy / "metadata").is_dir():
+        msg = f"{copy} is not a copy of PMC's Cloud Service: it has no folder `metadata`."
+        raise BadRequest(msg, f"Make one: aws s3 sync --no-sign-request s3://{BUCKET} {copy}")
     safe_files.make_folder(folder)
     with exclusive_lock(folder / "pmc.lock", f"the mirror of PMC in {folder}"):
         for kind in KINDS:
             safe_files.delete_stale_parts(folder / "part" / f"{SOURCE}{kind}")
         safe_files.delete_stale_parts(folder / "source" / SOURCE)
-        yield from _Update(folder, web, run).run_steps(choice, retry=retry, most=most)
+        yield from _Update(folder, web, run, copy).run_steps(choice, retry=retry, most=most)
 
 
 def select_articles(generations: Generations) -> tuple[Choice, list[str]]:
@@ -178,8 +188,8 @@ def select_articles(generations: Generations) -> tuple[Choice, list[str]]:
 class _Update:
     """One run."""
 
-    def __init__(self, folder: Path, web: Web, run: Run) -> None:
-        self.folder, self.web, self.run = folder, web, run
+    def __init__(self, folder: Path, web: Web, run: Run, copy: Path | None = None) -> None:
+        self.folder, self.web, self.run, self.copy = folder, web, run, copy
         self.manifest, self.objects = Manifest(folder), Objects(folder)
         self.generations = Generations(folder, SOURCE)
         self.progress = MirrorProgress()
@@ -301,13 +311,13 @@ class _Update:
     def _fetch_member(self, wanted: ObjectVersion, had: bool) -> Member:
         """Fetch one article version, or find out why it is missing."""
         try:
-            article = fetch_metadata(wanted, self.web)
+            article = fetch_metadata(wanted, self.web, self.copy)
             why = self.choice.explain_unwanted(article.record)
             if not article.record.get("xml_url"):
                 why = why or "there is no XML of it"
             if why:
                 return Member(wanted, "other", why, had)
-            xml = fetch_xml(article, self.web)
+            xml = fetch_xml(article, self.web, self.copy)
         except NotAvailable as error:
             return Member(wanted, "vanished", error.message, had)
         except BadContent as error:

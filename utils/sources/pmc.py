@@ -293,7 +293,19 @@ SOURCE = Source(
     ),
     label="PMC",
     # An open bucket without a published limit; sixteen a second is what NLM's own tools do.
-    rates=(RATE, Rate("pmc_cloud", ("pmc_cloud",), every=1 / 16, in_flight=16)),
+    # S3 serves 5,500 a second from each prefix, so a user may choose more, up to 200.
+    # https://docs.aws.amazon.com/AmazonS3/latest/userguide/optimizing-performance.html
+    rates=(
+        RATE,
+        Rate(
+            "pmc_cloud",
+            ("pmc_cloud",),
+            every=1 / 16,
+            in_flight=16,
+            delay="pmc_cloud_request_delay_ms",
+            least=1 / 200,
+        ),
+    ),
     routes=(
         # It has open access and author manuscripts (facts of August 2026).
         Route(

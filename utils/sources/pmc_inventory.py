@@ -19,6 +19,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import unescape
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
@@ -101,7 +102,7 @@ def find_newest_inventory(web: Web) -> Inventory:
 def _fetch_inventory(day: str, web: Web) -> Inventory:
     """Return the inventory of a day, from its manifest."""
     answer = _fetch_object(f"{_INVENTORY_PREFIX}{day}/manifest.json", web)
-    checksum = hashlib.md5(answer.body, usedforsecurity=False).hexdigest()
+    checksum = _compute_md5(answer.body)
     try:
         told = (
             _fetch_object(f"{_INVENTORY_PREFIX}{day}/manifest.checksum", web).text().strip().lower()
@@ -169,8 +170,8 @@ def list_article_versions(pmcid: int, web: Web) -> Iterator[ObjectVersion]:
                 yield ObjectVersion(int(found[1]), int(found[2]), told)
 
 
-def fetch_metadata(wanted: ObjectVersion, web: Web) -> CloudArticle:
-    """Return the Cloud Service's metadata of an article version.
+def fetch_metadata(wanted: ObjectVersion, web: Web, copy: Path | None = None) -> CloudArticle:
+    """Return the metadata of an article version, from a *copy* of the bucket if it is current.
 
     Raises
     ------
@@ -179,12 +180,16 @@ def fetch_metadata(wanted: ObjectVersion, web: Web) -> CloudArticle:
     BadContent
         It came damaged.
     """
-    answer = _fetch_object(f"metadata/{wanted.name}.json", web)
-    etag = str({k.lower(): v for k, v in answer.headers.items()}.get("etag") or "").strip('"')
-    came = hashlib.md5(answer.body, usedforsecurity=False).hexdigest()
-    if _MD5.fullmatch(etag or wanted.etag) and came != (etag or wanted.etag):
-        msg = f"The metadata of {wanted.name} came damaged: MD5 {came}, not {etag or wanted.etag}."
-        raise BadContent(msg, verdict="partial")
+    key = f"metadata/{wanted.name}.json"
+    answer = Answer(200, "", _read_copied_object(copy, key, wanted.etag))
+    if not answer.body:
+        answer = _fetch_object(key, web)
+        headers = {name.lower(): value for name, value in answer.headers.items()}
+        etag = str(headers.get("etag") or "").strip('"') or wanted.etag
+        came = _compute_md5(answer.body)
+        if _MD5.fullmatch(etag) and came != etag:
+            msg = f"The metadata of {wanted.name} came damaged: MD5 {came}, not {etag}."
+            raise BadContent(msg, verdict="partial")
     try:
         record = answer.json()
     except Unreachable:
@@ -195,7 +200,7 @@ def fetch_metadata(wanted: ObjectVersion, web: Web) -> CloudArticle:
     return CloudArticle(wanted, answer.body, record)
 
 
-def fetch_xml(article: CloudArticle, web: Web) -> bytes:
+def fetch_xml(article: CloudArticle, web: Web, copy: Path | None = None) -> bytes:
     """Return the JATS of an article version, with its MD5 checked; b"" if it has none.
 
     Raises
@@ -207,10 +212,13 @@ def fetch_xml(article: CloudArticle, web: Web) -> bytes:
     """
     if not (address := article.record.get("xml_url")):
         return b""
-    url, md5 = parse_s3_url(str(address), web.settings.address("pmc_cloud"))
+    base = web.settings.address("pmc_cloud")
+    url, md5 = parse_s3_url(str(address), base)
+    if body := _read_copied_object(copy, url.removeprefix(f"{base}/"), md5):
+        return body
     for last in (False, True):
         body = web.get(url).body
-        came = hashlib.md5(body, usedforsecurity=False).hexdigest()
+        came = _compute_md5(body)
         if not md5 or came == md5:
             return body
         if last:
@@ -219,6 +227,21 @@ def fetch_xml(article: CloudArticle, web: Web) -> bytes:
                 msg, f"Ask for it again: {command_line('mirror pmc --retry')}", verdict="partial"
             )
     raise AssertionError
+
+
+def _read_copied_object(copy: Path | None, key: str, md5: str) -> bytes:
+    """Return an object from a copy of the bucket; b"" if it is missing or has another MD5."""
+    if copy is None or not _MD5.fullmatch(md5) or ".." in key.split("/"):
+        return b""
+    try:
+        body = (copy / key).read_bytes()
+    except OSError:
+        return b""
+    return body if _compute_md5(body) == md5 else b""
+
+
+def _compute_md5(data: bytes) -> str:
+    return hashlib.md5(data, usedforsecurity=False).hexdigest()
 
 
 def _fetch_pages(query: dict[str, Any], web: Web) -> Iterator[str]:
@@ -244,8 +267,7 @@ def _fetch_object(key: str, web: Web, md5: str = "", limit: int = 0) -> Answer:
     """Return an object of the Cloud Service, with its MD5 checked."""
 
     def compare(answer: Answer) -> None:
-        came = hashlib.md5(answer.body, usedforsecurity=False).hexdigest()
-        if _MD5.fullmatch(md5) and came != md5:
+        if _MD5.fullmatch(md5) and _compute_md5(answer.body) != md5:
             raise Unreachable(f"{key} came damaged from PMC's Cloud Service.")
 
     size: dict[str, Any] = {"limit": limit} if limit else {}
