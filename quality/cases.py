@@ -178,7 +178,7 @@ def fetched(body: bytes, media: Media) -> Fetched:
 def verdict(body: bytes, media: Media, paper: Paper) -> tuple[str, Document | None]:
     """The verdict on a text that was asked for as *paper*, and the text if it was accepted."""
     try:
-        document = formats.read(fetched(body, media), paper)
+        document = formats.read_and_judge(fetched(body, media), paper)
     except BadContent as error:
         return error.outcome, None
     return document.verdict, document

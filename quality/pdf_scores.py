@@ -26,7 +26,7 @@ from quality.jats_scores import tables_of
 from quality.jats_truth import Cell, Truth
 from quality.measures import Scores, recall, runs, words
 from quality.page_scores import _BACK, _bare, _folded
-from utils.readers.pdf.child import read_pages
+from utils.readers.pdf.child import read_pages_here
 
 _HEADING = re.compile(r"#{2,6}\s+(.*)")
 _LABEL = re.compile(
@@ -216,12 +216,12 @@ def main() -> None:
         scores = Scores()
         for pair in known:
             if pair.half == half:
-                found = read_pages(pair.pdf.read_bytes())["markdown"]
+                found = read_pages_here(pair.pdf.read_bytes())["markdown"]
                 score(pair.name, Truth(pair.jats.read_bytes()), found, scores)
         for name, value in sorted(scores.items()):
             say(f"{half:9} {name:34} {value.value:.3f}  of {value.total:g}")
     bodies = [pair.pdf.read_bytes() for pair in known]
-    ours, raw = (min(_seconds(read, bodies) for _ in range(3)) for read in (read_pages, _raw))
+    ours, raw = (min(_seconds(read, bodies) for _ in range(3)) for read in (read_pages_here, _raw))
     say(f"speed: {raw / ours:.2f} of PDFium's text alone, {ours / len(bodies):.2f} s a paper")
 
 

@@ -23,7 +23,7 @@ from quality.__main__ import say
 from quality.jats_truth import Cell
 from quality.measures import Scores
 from quality.pdf_scores import table_rows
-from utils.readers.pdf.child import read_pages
+from utils.readers.pdf.child import read_pages_here
 
 TRUTH = Path(__file__).with_suffix(".json")
 
@@ -85,7 +85,7 @@ def main() -> None:
     """Show the score of each paper and of all, and what was missed."""
     total = Scores()
     for paper, body in found(Path(sys.argv[1])):
-        markdown = read_pages(body)["markdown"]
+        markdown = read_pages_here(body)["markdown"]
         alone = Scores()
         score(paper, markdown, alone)
         score(paper, markdown, total)

@@ -96,7 +96,9 @@ def read_page(page: RealPage) -> Reading:
     """Read and judge *page*; a refused text is read without a judge."""
     fetched = page.fetched
     try:
-        document = formats.read(fetched, page.paper, identified=not page.paper.recorded_by)
+        document = formats.read_and_judge(
+            fetched, page.paper, identified=not page.paper.recorded_by
+        )
     except BadContent as bad:
         evidence = str(bad.details.get("evidence") or bad.message)
         return Reading(page, bad.outcome, evidence, read_unjudged(page))
@@ -107,7 +109,7 @@ def read_unjudged(page: RealPage) -> Document | None:
     """Read *page*, whatever it is; None where no text can be read in it."""
     fetched = page.fetched
     try:
-        document: Document = formats.get_reader(fetched.media).read(fetched)
+        document: Document = formats.import_reader(fetched.media).read(fetched)
     except BadContent:
         return None
     return document

@@ -8,7 +8,7 @@ import pytest
 
 from quality.measures import Scores, words
 from quality.printed_tables import Paper, Table, found, papers, score
-from utils.readers.pdf.child import read_pages
+from utils.readers.pdf.child import read_pages_here
 
 
 def written(table: Table) -> str:
@@ -64,7 +64,7 @@ def test_the_tables_themselves_score_one_and_less_without_a_cell(paper: Paper) -
 def test_three_rows_of_four_are_read_whole_and_in_place(shared: Path) -> None:
     scores = Scores()
     for paper, body in found(shared):
-        score(paper, read_pages(body)["markdown"], scores)
+        score(paper, read_pages_here(body)["markdown"], scores)
     if not scores:
         pytest.skip("none of the printed papers is among the recorded ones")
     assert scores["table rows"].value >= 0.75, scores["table rows"].misses

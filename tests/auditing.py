@@ -27,7 +27,7 @@ def main() -> None:
     made = audit(library.ladder, fix=True)
     sys.stdout.write("ready\n")
     sys.stdout.flush()
-    for _ in Audit(made.ladder, made.files, made.fix, formats.read):
+    for _ in Audit(made.ladder, made.files, made.fix, formats.read_and_judge):
         pass
 
 

@@ -44,10 +44,10 @@ def papers() -> Iterator[Paper]:
     yield from (paper_from_row(case["paper"]) for case in gold)
     if not SHARED.exists():
         return
-    from utils.readers.pubmed import read_records
+    from utils.readers.pubmed import iterate_records
 
     for path in sorted((SHARED / "pubmed" / "bulk").glob("*.xml.gz")):
-        found = read_records(gzip.decompress(path.read_bytes()))
+        found = iterate_records(gzip.decompress(path.read_bytes()))
         yield from [paper for paper in found if isinstance(paper, Paper)][::10]
     yield from _preprints()
 

@@ -26,7 +26,7 @@ from pathlib import Path
 
 from utils.corpus import Corpus
 from utils.corpus.sync_jobs import SyncJob
-from utils.readers.pubmed import read_records
+from utils.readers.pubmed import iterate_records
 from utils.settings import Settings
 from utils.shelf import Shelf
 
@@ -73,7 +73,7 @@ def ours(made: list[tuple[list[int], bytes]], folder: Path) -> dict[str, float]:
             job.want_lost_members(stretch)
     clock = took("store", clock)
     for _, body in made:
-        papers = list(read_records(body))
+        papers = list(iterate_records(body))
         clock = took("parse", clock)
         job.stage_records(papers)
         clock = took("store", clock)

@@ -17,7 +17,7 @@ from pathlib import Path
 from quality.benchmarks.corpus_ingest import DEFAULT, batches
 from utils.corpus import Corpus
 from utils.corpus.sync_jobs import SyncJob
-from utils.readers.pubmed import read_records
+from utils.readers.pubmed import iterate_records
 from utils.settings import Settings
 from utils.shelf import Shelf
 
@@ -45,7 +45,7 @@ def steps(folder: Path, data: Path, records: int) -> Iterator[str]:
             job.record_hits(stretch, (str(40_000_001 + n) for n in numbers), ())
     yield "what there is"
     for _, body in batches(data, records):
-        job.stage_records(list(read_records(body)))
+        job.stage_records(list(iterate_records(body)))
     yield "fetched and staged"
     while job.merge_some():
         pass

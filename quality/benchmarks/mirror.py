@@ -36,7 +36,7 @@ from utils.mirror.engines import ENGINES, get_engine
 from utils.mirror.parts import ReadJob, _cut_passages, read_part
 from utils.mirror.texts import read_texts
 from utils.model.paper import Paper
-from utils.readers.pubmed import read_records
+from utils.readers.pubmed import iterate_records
 
 
 def whole_files(folder: Path) -> list[Path]:
@@ -84,10 +84,10 @@ def steps(paths: list[Path], folder: Path) -> None:
     size = sum(map(len, bodies))
 
     def parsed() -> int:
-        return sum(1 for body in bodies for _ in read_records(body))
+        return sum(1 for body in bodies for _ in iterate_records(body))
 
     def cut() -> int:
-        found = (one for body in bodies for one in read_records(body) if isinstance(one, Paper))
+        found = (one for body in bodies for one in iterate_records(body) if isinstance(one, Paper))
         return sum(1 for paper in found if _cut_passages(paper) is not None)
 
     def written() -> int:

@@ -32,7 +32,7 @@ from utils.mirror import vectors
 from utils.mirror.parts import _cut_passages
 from utils.mirror.vectors import VectorStore, pack_vectors
 from utils.model.paper import Paper
-from utils.readers.pubmed import read_records
+from utils.readers.pubmed import iterate_records
 from utils.settings import load_settings
 
 
@@ -67,7 +67,7 @@ def _chosen(paths: list[Path], most: int) -> tuple[list[str], list[str]]:
 
 def _cut(path: Path) -> Iterator[tuple[str, str]]:
     with gzip.open(path) as file:
-        for paper in read_records(file.read()):
+        for paper in iterate_records(file.read()):
             if isinstance(paper, Paper):
                 for passage in _cut_passages(paper) or ():
                     if passage.text and paper.title:

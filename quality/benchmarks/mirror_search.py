@@ -59,14 +59,14 @@ class Words:
     def counted(cls, folder: Path | None) -> Words:
         """Of files of PubMed."""
         from quality.benchmarks.mirror import whole_files
-        from utils.readers.pubmed import read_records
+        from utils.readers.pubmed import iterate_records
 
         counts = Counter[str]()
         with tempfile.TemporaryDirectory() as there:
             paths = sorted(folder.glob("pubmed*n*.xml.gz")) if folder else whole_files(Path(there))
             for path in paths:
                 with gzip.open(path) as file:
-                    for paper in read_records(file.read()):
+                    for paper in iterate_records(file.read()):
                         if isinstance(paper, Paper):
                             counts.update(f"{paper.title} {paper.abstract}".split())
         words, numbers = zip(*counts.most_common(), strict=True)

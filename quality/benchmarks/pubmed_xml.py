@@ -5,7 +5,7 @@ FOLDER holds ``*.xml`` or ``*.xml.gz`` files with a ``PubmedArticleSet`` each, u
 clock starts. The readers take turns, so that a machine that slows down slows all of them. Medians
 of processor time are reported: one core, nothing waited for.
 
-- ``papers``: `read_records`, all fields of every record;
+- ``papers``: `iterate_records`, all fields of every record;
 - ``lxml``: `iterparse` that visits the same elements and builds nothing;
 - ``lxml text``: parse a set whole and join its `itertext`;
 - ``Bio.Entrez``: `Entrez.read` into its dictionaries, nothing normalised. It looks into the DTD the
@@ -25,7 +25,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from utils.errors import PaperError
-from utils.readers.pubmed import read_records
+from utils.readers.pubmed import iterate_records
 
 DEFAULT = Path(__file__).resolve().parents[3] / "shared" / "data" / "pubmed" / "bulk"
 TOUCHED = (
@@ -37,7 +37,7 @@ TOUCHED = (
 
 
 def with_papers(body: bytes) -> int:
-    return sum(1 for _ in read_records(body))
+    return sum(1 for _ in iterate_records(body))
 
 
 def with_lxml(body: bytes) -> int:

@@ -39,7 +39,7 @@ from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 from utils.outline.blocks import iterate_sentence_spans
 from utils.readers import jats
-from utils.readers.pubmed import read_records
+from utils.readers.pubmed import iterate_records
 
 _WORD = re.compile(r"[^\W_][\w'’-]*")
 _SYMBOL = re.compile(r"(?<!\w)(?=[\w-]*\d|[\w-]*[α-ω])[A-Za-zα-ωΑ-Ω][\w-]{1,10}(?!\w)")
@@ -76,7 +76,7 @@ def papers(folder: Path, most: int, part: Part = "") -> dict[str, Known]:
         captions = _captions(article) if path.suffix == ".xml" and article.exists() else []
         if b"<PubmedArticleSet" not in body[:2000]:
             continue
-        for paper in read_records(body):
+        for paper in iterate_records(body):
             if isinstance(paper, Paper):
                 found.setdefault(f"pmid:{paper.ids.pmid}", (paper, captions))
     for path in sorted(folder.rglob("jats.xml")):
@@ -121,8 +121,8 @@ def _captions(path: Path) -> list[tuple[str, str]]:
 def _claimed(path: Path) -> Paper | None:
     """What an article says of itself; None where it is none."""
     try:
-        parsed = jats.parse_article(path.read_bytes())
-        document = jats.read_article(jats.choose_article(parsed.root, Ids()), parsed.cut_off)
+        parsed = jats.parse_jats(path.read_bytes())
+        document = jats.convert_article(jats.choose_article(parsed.root, Ids()), parsed.cut_off)
     except BadContent:
         return None
     words = (" ".join("".join(one.itertext()).split()) for one in parsed.root.iter("kwd"))

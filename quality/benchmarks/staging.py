@@ -43,7 +43,7 @@ from utils.entrez.datasets.schema import read_schema
 from utils.entrez.datasets.sql_query import run_query, stop_idle_processes
 from utils.entrez.datasets.trees import Page
 from utils.model.paper import Paper
-from utils.readers.pubmed import read_records
+from utils.readers.pubmed import iterate_records
 
 Rows = list[tuple[Any, ...]]
 TABLES = {
@@ -218,7 +218,7 @@ def saving(data: Path, folder: Path) -> None:
     bodies = [gzip.decompress(path.read_bytes()) for path in sorted(data.glob("*.xml.gz"))]
     file = folder / "asked.db"
     built = build_dataset((Page("pubmed", "pubmed_xml", body) for body in bodies), file, {})
-    papers = [one for body in bodies for one in read_records(body) if isinstance(one, Paper)]
+    papers = [one for body in bodies for one in iterate_records(body) if isinstance(one, Paper)]
     given = tokens([paper.row() for paper in papers])
     raw = sum(len(body.decode()) for body in bodies) / 4
     print(f"\n{built.records:,} records are {given:,.0f} tokens as rows, {raw:,.0f} as XML")

@@ -14,7 +14,7 @@ from utils.errors import PaperError
 from utils.judges.titles import split_title_words
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
-from utils.readers.pubmed import read_records
+from utils.readers.pubmed import iterate_records
 from utils.readers.safe_xml import parse_xml
 from utils.sources import arxiv as arxiv_entries
 from utils.sources import crossref, openalex
@@ -62,7 +62,7 @@ def _pubmed(shared: Path) -> Iterator[Paper]:
 
 
 def _read(body: bytes) -> Iterator[Paper]:
-    yield from (one for one in read_records(body) if isinstance(one, Paper))
+    yield from (one for one in iterate_records(body) if isinstance(one, Paper))
 
 
 def _elsewhere(shared: Path) -> Iterator[Paper]:

@@ -29,7 +29,7 @@ from utils.corpus.database import CorpusDatabase
 from utils.corpus.schema import metadata
 from utils.corpus.stored_records import paper_to_json
 from utils.demo.pubmed_xml import pubmed_article
-from utils.readers.pubmed import read_records
+from utils.readers.pubmed import iterate_records
 from utils.settings import load_settings
 
 _PAPERS, _RUNS, _CHANGES = 40, 10, 6
@@ -224,7 +224,7 @@ class Cron:
 
 def _as_sent(record: Record) -> str:
     xml = f"<PubmedArticleSet>{pubmed_article(record)}</PubmedArticleSet>"
-    (paper,) = read_records(xml.encode())
+    (paper,) = iterate_records(xml.encode())
     return paper_to_json(paper)[0]
 
 

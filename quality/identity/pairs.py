@@ -18,7 +18,7 @@ from quality.lab.sources import manuscripts
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Document, Media, Paper
 from utils.outline.words import fold_words
-from utils.readers.author_names import extract_family_name
+from utils.readers.author_names import extract_family_name_from_full_name
 
 Relation = Literal["near", "true"]
 MEDIA: tuple[Media, ...] = ("html", "html", "html", "markdown", "markdown", "pdf")
@@ -137,7 +137,7 @@ def articles(half: Half) -> tuple[Manuscript, ...]:
 def _with_authors(paper: Manuscript) -> Manuscript:
     """Name the authors in records that were derived without them."""
     families = paper.paper.authors or tuple(
-        Author(extract_family_name(name)) for name, _ in paper.people
+        Author(extract_family_name_from_full_name(name)) for name, _ in paper.people
     )
     return replace(paper, paper=replace(paper.paper, authors=families))
 

@@ -41,7 +41,8 @@ ANSWERS = {
 }  # fmt: skip
 ALIKE = (
     *("title_likeness", "author_share", "abstract_share", "is_title_printed"),
-    *("has_other_abstract", "has_other_heading", "body_mismatch", "has_other_authors"),
+    *("has_other_abstract", "has_other_title_in_heading", "body_mismatch_sign"),
+    "has_other_authors",
 )
 Features = dict[str, float]
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -97,7 +98,7 @@ def judged(task: table.Task) -> list[Row]:
     for kind, medium in jobs:
         one = made(KINDS[kind], medium, article, pool)
         try:
-            document = one and formats.extract(fetched(one.body, medium), one.paper)
+            document = one and formats.convert_to_document(fetched(one.body, medium), one.paper)
         except BadContent:
             continue  # both refuse what cannot be read
         if not (one and document):

@@ -133,7 +133,7 @@ def judged(task: Task) -> list[Outcome]:
 
 def _verdict(body: bytes, medium: Media, paper: Paper) -> tuple[Verdict, str]:
     try:
-        document = formats.read(fetched(body, medium), paper)
+        document = formats.read_and_judge(fetched(body, medium), paper)
     except BadContent as error:
         refused: Verdict = error.details.get("verdict", "not_a_paper")
         return refused, str(error)

@@ -23,14 +23,14 @@ from quality.tables.kinds import (
     two_pages,
 )
 from tests.examples import share
-from utils.outline import build_outline, find_floats
-from utils.readers.pdf.child import read_pages
+from utils.outline import build_outline, find_figures_and_tables
+from utils.readers.pdf.child import read_pages_here
 
 KINDS = (*TUNING, *HELD_OUT)
 
 
 def markdown_of(body: bytes) -> str:
-    return str(read_pages(body)["markdown"])
+    return str(read_pages_here(body)["markdown"])
 
 
 def numbers(said: str) -> Counter[str]:
@@ -66,7 +66,7 @@ def test_tables_are_objects_of_their_papers_by_their_captions(
     kind: Callable[[int], Printed],
 ) -> None:
     written = markdown_of(kind(2).body)
-    floats = find_floats(written, build_outline(written))
+    floats = find_figures_and_tables(written, build_outline(written))
     assert any("Table" in one.label and "| --- |" in written[one.start : one.end] for one in floats)
 
 

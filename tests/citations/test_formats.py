@@ -244,10 +244,10 @@ def test_what_goes_out_comes_back_in():
 
 @pytest.mark.shared
 def test_recorded_pubmed_records_make_the_round_trip(shared):
-    from utils.readers.pubmed import read_records
+    from utils.readers.pubmed import iterate_records
 
     for path in sorted((shared / "pubmed" / "bulk").glob("*.xml.gz")):
-        found = read_records(gzip.decompress(path.read_bytes()))
+        found = iterate_records(gzip.decompress(path.read_bytes()))
         papers = [paper for paper in found if isinstance(paper, Paper)][::5]
         records = rispy.loads("".join(iterate_ris(unfiled(papers))))
         library = bibtexparser.parse_string("".join(iterate_bibtex(unfiled(papers))))

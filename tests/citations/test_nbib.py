@@ -16,7 +16,7 @@ from utils.citations import iterate_nbib, to_nbib
 from utils.lists.references import read_file_entries
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
-from utils.readers.pubmed import read_records
+from utils.readers.pubmed import iterate_records
 
 MOSS = Paper(
     Ids(pmid="7", doi="10.1000/moss", pmcid="PMC9"),
@@ -96,7 +96,7 @@ def test_whatever_the_words_every_record_stays_one_record(papers: list[Paper]) -
 def test_records_of_pubmed_come_back(shared: Path) -> None:
     [*files] = sorted((shared / "pubmed" / "bulk").glob("*.xml.gz"))
     body = gzip.decompress(files[0].read_bytes())
-    papers = [one for one in read_records(body) if isinstance(one, Paper)]
+    papers = [one for one in iterate_records(body) if isinstance(one, Paper)]
     bare = [replace(one, ids=replace(one.ids, pmid="", pmcid="")) for one in papers]
     for written in (papers, bare):
         entries = list(

@@ -19,7 +19,7 @@ from utils.citations import format_citations, to_bibtex, to_csl_item, to_ris
 from utils.citations.items import clean_title
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
-from utils.readers.pubmed import read_records
+from utils.readers.pubmed import iterate_records
 
 pytestmark = pytest.mark.shared
 STYLES = ["apa_string", "mla_string", "plos", "vancouver"]
@@ -128,7 +128,7 @@ def test_bibtex_of_metapub_says_the_same(shared):
 def test_bibtex_of_texmed_says_the_same(shared):
     wanted = fields_of((shared / "citations/sul_pub/pubmed_record_10000166.bib").read_text("utf-8"))
     record = (shared / "pubmed/efetch/sul_pub/pubmed_record_10000166.xml").read_bytes()
-    [paper] = read_records(b"<PubmedArticleSet>" + record + b"</PubmedArticleSet>")
+    [paper] = iterate_records(b"<PubmedArticleSet>" + record + b"</PubmedArticleSet>")
     made = fields_of(to_bibtex(paper))
     assert in_letters(made["author"]) == in_letters(wanted["author"])
     assert printed(made["title"]) == printed(wanted["title"])
@@ -184,7 +184,7 @@ def letters(text):
 
 def test_recorded_pubmed_records_come_back_whole(shared):
     for path in sorted((shared / "pubmed" / "bulk").glob("*.xml.gz")):
-        found = read_records(gzip.decompress(path.read_bytes()))
+        found = iterate_records(gzip.decompress(path.read_bytes()))
         for paper in [paper for paper in found if isinstance(paper, Paper)][::9]:
             item = to_csl_item(paper)
             assert read_ris(to_ris(paper)) == told_by_ris(item), paper.ids
@@ -193,7 +193,7 @@ def test_recorded_pubmed_records_come_back_whole(shared):
 
 def test_recorded_pubmed_records_are_cited_with_all_that_matters(shared):
     for path in sorted((shared / "pubmed" / "bulk").glob("*.xml.gz")):
-        found = read_records(gzip.decompress(path.read_bytes()))
+        found = iterate_records(gzip.decompress(path.read_bytes()))
         papers = [paper for paper in found if isinstance(paper, Paper)][::40]
         for paper, made in zip(papers, format_citations(papers, STYLES), strict=True):
             for text in made.values():

@@ -7,7 +7,7 @@ import pytest
 from utils.corpus.quality import MAX_TOTAL, score_quality
 from utils.model.identifiers import Ids
 from utils.model.paper import Notice, Paper
-from utils.readers.pubmed import read_records
+from utils.readers.pubmed import iterate_records
 
 TODAY = date(2025, 8, 17)
 
@@ -120,7 +120,7 @@ def test_real_records_stay_within_the_scale(shared):
     seen = set()
     for file in sorted((shared / "pubmed" / "bulk").glob("*.gz")):
         with gzip.open(file) as stream:
-            for paper in read_records(stream):
+            for paper in iterate_records(stream):
                 if isinstance(paper, Paper):
                     quality = score_quality(paper, TODAY)
                     assert 0 <= quality.total <= MAX_TOTAL

@@ -164,7 +164,7 @@ def raise_judges(monkeypatch):
 def here(library, papers=(), fix=False):
     """An audit in this process, where the judges of a test can be met."""
     made = audit(library.ladder, papers, fix=fix)
-    return list(Audit(made.ladder, made.files, made.fix, formats.read))
+    return list(Audit(made.ladder, made.files, made.fix, formats.read_and_judge))
 
 
 @pytest.fixture
@@ -364,7 +364,7 @@ def test_a_file_changed_under_the_audit_is_left_for_the_next_one(
     def read(fetched, paper, **options):
         if paper.ids == held[0].paper.ids:
             path.write_text(path.read_text(encoding="utf-8") + "\nMY NOTE.\n", encoding="utf-8")
-        return formats.read(fetched, paper, **options)
+        return formats.read_and_judge(fetched, paper, **options)
 
     outcomes = {one.file_path: one.outcome for one in Audit(library.ladder, made.files, True, read)}
     assert outcomes[str(path)] == ("unchanged" if verdict == "full_text" else "not_read")

@@ -139,7 +139,7 @@ def test_a_paper_that_left_the_shelf_is_filed_again(library, world, folder):
 
 
 def test_bad_files_are_named_with_their_reason(library, world, folder, monkeypatch):
-    monkeypatch.setattr(ocr, "is_installed", lambda: False)
+    monkeypatch.setattr(ocr, "is_ocr_installed", lambda: False)
     record = world.paper("paywall")
     put(folder, "scan.pdf", scan_of(record))
     put(folder, "page.pdf", b"<!doctype html><html><body>Sign in</body></html>")

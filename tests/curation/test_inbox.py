@@ -149,7 +149,7 @@ def test_files_of_unknown_papers_are_looked_up_together(library, world, inbox):
 
 
 def test_what_is_not_the_whole_paper_stays_and_says_why(library, world, inbox, monkeypatch):
-    monkeypatch.setattr(ocr, "is_installed", lambda: False)
+    monkeypatch.setattr(ocr, "is_ocr_installed", lambda: False)
     record = world.paper("paywall")
     cut = jats.article(record, full=False)
     drop(inbox, "cut.xml", cut)

@@ -20,7 +20,7 @@ from utils.curation.inbox_watch import watch
 from utils.demo import pages
 from utils.errors import BadRequest, StoreFailed
 from utils.harvest.jobs import Ledgers
-from utils.readers.pubmed import read_records
+from utils.readers.pubmed import iterate_records
 from utils.system import safe_files
 
 __all__ = ["inbox"]
@@ -349,7 +349,7 @@ def test_among_real_articles_those_asked_for_are_filed_and_each_as_itself(
         record, jats = folder / "pubmed.derived.xml", folder / "jats.xml"
         record = record if record.exists() else folder / "pubmed.xml"
         if record.exists() and jats.exists() and len(papers) < 24:
-            [paper] = read_records(record.read_bytes())
+            [paper] = iterate_records(record.read_bytes())
             text = folder / "paper.pdf"
             text = text if text.exists() and len(papers) < 4 else jats
             drop(downloads, f"{len(papers)}{text.suffix}", text.read_bytes())

@@ -14,7 +14,7 @@ from utils.errors import BadRequest
 from utils.outline.blocks import build_anchors
 from utils.outline.words import fold_words
 from utils.readers.safe_xml import parse_xml
-from utils.readers.source_words import Finder, words_of
+from utils.readers.source_words import WordFinder, extract_source_words
 from utils.shelf.pdf_files import get_pdf_path
 
 
@@ -118,11 +118,13 @@ def test_figures_and_tables_are_called_what_they_are():
 
 def test_places_are_looked_for_once_until_the_text_changes(library, jats, monkeypatch):
     first = library.texts.places(jats)
-    monkeypatch.setattr("utils.curation.places.words_of", lambda _: pytest.fail("read again"))
+    monkeypatch.setattr(
+        "utils.curation.places.extract_source_words", lambda _: pytest.fail("read again")
+    )
     assert library.texts.places(jats) == first
     with Path(first.stored.path).open("a", encoding="utf-8") as file:
         file.write("\n\nA note by hand.\n")
-    monkeypatch.setattr("utils.curation.places.words_of", lambda _: None)
+    monkeypatch.setattr("utils.curation.places.extract_source_words", lambda _: None)
     assert not any(one.sources for one in library.texts.places(jats).anchors)
 
 
@@ -170,14 +172,14 @@ def test_a_quotation_says_in_which_paragraph_it_stands(library, jats):
 @pytest.mark.parametrize("media", ["jats", "elsevier", "html", "pdf", "markdown", "latex"])
 @pytest.mark.parametrize("body", [b"", b"\x00" * 99, b"<a>" * 5000, b"<p>" + b"&lol;" * 500])
 def test_hostile_bytes_have_no_places_and_harm_nobody(media, body):
-    words = words_of(fetched(body, media))
-    assert words is None or not Finder(words).find("Bees dance when they come home.")
+    words = extract_source_words(fetched(body, media))
+    assert words is None or not WordFinder(words).find_places("Bees dance when they come home.")
 
 
 def test_words_that_are_everywhere_are_found_nowhere():
     page = "<p>" + "the same words again and again " * 2000 + "</p>"
-    words = words_of(fetched(f"<html><body>{page}</body></html>".encode(), "html"))
-    assert Finder(words).find("the same words again and again") == ()
+    words = extract_source_words(fetched(f"<html><body>{page}</body></html>".encode(), "html"))
+    assert WordFinder(words).find_places("the same words again and again") == ()
 
 
 @pytest.mark.shared
@@ -185,15 +187,15 @@ def test_blocks_of_recorded_articles_are_found_in_their_xml(shared):
     found = held = total = 0
     for case in some(Folder(shared, every=12).articles):
         text = read(case.jats, "jats").markdown
-        source = words_of(fetched(case.jats, "jats"))
-        finder, root = Finder(source), source.owners[0].getroottree()
+        source = extract_source_words(fetched(case.jats, "jats"))
+        finder, root = WordFinder(source), source.owners[0].getroottree()
         names = {
             key: value for element in root.iter("*") for key, value in element.nsmap.items() if key
         }
         for anchor in build_anchors(text):
             words = text[anchor.start : anchor.end]
             total += 1
-            if places := finder.find(words):
+            if places := finder.find_places(words):
                 found += 1
                 [element] = root.xpath(places[0].path, namespaces=names)
                 there = Counter(fold_words(" ".join(element.itertext())))

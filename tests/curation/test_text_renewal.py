@@ -108,7 +108,7 @@ def test_bytes_are_decoded_as_the_site_said_when_it_sent_them(library):
     sent = Fetched(page.encode("iso-8859-7", "ignore"), "html", "https://e.org/a", "X", "x",
                    charset="iso-8859-7")  # fmt: skip
     about = Paper(Ids(doi="10.1000/a"), title="On cells", publication_types=("Letter",))
-    document = formats.read(sent, about)
+    document = formats.read_and_judge(sent, about)
     stored = library.shelf.save_full_text(about, document, sent, source="DOI", attempts=())
     assert set(outcomes(library, everything=True).values()) == {"unchanged"}
     assert "αβγδ" in library.shelf.read_text(stored)
@@ -158,7 +158,7 @@ def test_a_reading_the_judges_refuse_never_replaces_a_text(library, held, monkey
     def refuse(fetched, paper):
         raise BadContent("The page is not a paper.", verdict="not_a_paper")
 
-    monkeypatch.setattr(formats, "read", refuse)
+    monkeypatch.setattr(formats, "read_and_judge", refuse)
     texts = [Path(stored.path).read_bytes() for stored in held]
     assert set(outcomes(library, everything=True).values()) == {"kept"}
     assert [Path(stored.path).read_bytes() for stored in held] == texts

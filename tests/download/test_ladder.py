@@ -226,7 +226,7 @@ def test_a_text_is_compared_with_a_part_that_was_refused_and_with_the_journal(
         seen.append(comparison)
         if len(seen) == 1:
             raise BadContent("cut", verdict="partial", copy=part._asdict())
-        return formats.read(fetched, paper, comparison=comparison)
+        return formats.read_and_judge(fetched, paper, comparison=comparison)
 
     ladder = replace(library.ladder, read=read)
     whole = articles[papers[0].ids.pmcid]

@@ -13,7 +13,7 @@ from utils.judges.identity import judge_identity
 from utils.judges.titles import measure_title_likeness
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Document, Fetched, Paper
-from utils.readers import html, jats, read
+from utils.readers import html, jats, read_and_judge
 
 ABSTRACT = (
     "Honeybees return to flowers whose colour they have learned. We trained two hundred foragers on"
@@ -389,7 +389,9 @@ def test_every_recorded_bot_wall_is_refused_by_name(shared: Path) -> None:
 def test_a_bare_refusal_is_called_one_and_no_outdated_address(status: int, body: bytes) -> None:
     sent = Fetched(body, "html", "https://journal.test/a", "publisher", "publisher", status=status)
     with pytest.raises(BadContent) as caught:
-        read(sent, Paper(Ids(doi="10.1000/a"), title="On the growth of nacre in cold seas"))
+        read_and_judge(
+            sent, Paper(Ids(doi="10.1000/a"), title="On the growth of nacre in cold seas")
+        )
     assert caught.value.outcome == "refused"
     assert f"journal.test refused access (HTTP {status})" in caught.value.message
     assert "browser" in caught.value.hint

@@ -11,7 +11,7 @@ from tests.mcp.calling import answer, call, closed
 from utils.errors import BadContent
 from utils.mcp import pubmed
 from utils.mcp.pubmed import details_page
-from utils.readers.pubmed_articles import split_xml
+from utils.readers.pubmed_articles import split_xml_records
 from utils.search.pubmed.details import Details
 
 pytestmark = pytest.mark.anyio
@@ -138,7 +138,7 @@ def test_real_records_are_what_the_schema_promises(shared, level):
     records = {}
     for path in (shared / "pubmed" / "efetch").rglob("*.xml"):
         with suppress(BadContent):
-            records |= split_xml(path.read_bytes())
+            records |= split_xml_records(path.read_bytes())
     assert len(records) > 80
     found = Details(tuple(records), records, (), {}, (), "")
     validator = jsonschema.Draft202012Validator(

@@ -14,7 +14,7 @@ from utils.media import StoredObject, allows_copying
 from utils.model.paper import Fetched
 from utils.readers import latex as in_latex
 from utils.readers.html import pictures as in_html
-from utils.readers.submission import take_files
+from utils.readers.submission import extract_files
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -122,7 +122,7 @@ def test_labels_are_those_that_print_gives_and_files_those_of_the_source() -> No
         \end{figure}
         """
     )
-    assert in_latex.find_pictures(source) == {
+    assert in_latex.find_picture_files(source) == {
         "Figure 1": ("a",),
         "Figure 2": ("./img/b.png", "c"),
         "Figure 3": ("d", "e"),
@@ -131,7 +131,7 @@ def test_labels_are_those_that_print_gives_and_files_those_of_the_source() -> No
 
 def test_names_in_a_source_mean_the_files_that_tex_would_find() -> None:
     files = {"img/a.pdf": b"1", "img/b.png": b"2", "deep/img/c.eps": b"3", "a.tex": b"no picture"}
-    held = take_files(latex("", **files).body, ("a", "./img/b.png", "img/c", "none"), 100)
+    held = extract_files(latex("", **files).body, ("a", "./img/b.png", "img/c", "none"), 100)
     assert held == {"a": ("a.pdf", b"1"), "./img/b.png": ("b.png", b"2"), "img/c": ("c.eps", b"3")}
 
 
@@ -141,14 +141,14 @@ def test_a_source_that_unpacks_to_gigabytes_gives_no_more_than_asked_for() -> No
         "b.png": PNG,
     })  # fmt: skip
     assert len(bomb.body) < 100_000
-    assert take_files(bomb.body, ("a", "b"), 1000) == {"b": ("b.png", PNG)}
+    assert extract_files(bomb.body, ("a", "b"), 1000) == {"b": ("b.png", PNG)}
     cut = Fetched(gzip.compress(gzip.decompress(bomb.body)[:3000]), "latex", "", "arxiv", "arxiv")
-    assert take_files(cut.body, ("a", "b"), 1000) == {}
+    assert extract_files(cut.body, ("a", "b"), 1000) == {}
 
 
 def test_names_that_lead_out_of_a_source_mean_nothing() -> None:
     source = latex("", **{"../../etc/passwd.png": PNG, "/abs.png": PNG})
-    assert take_files(source.body, ("../../etc/passwd", "passwd.png"), 1000) == {}
+    assert extract_files(source.body, ("../../etc/passwd", "passwd.png"), 1000) == {}
 
 
 def test_pictures_of_pages_belong_to_the_caption_around_them() -> None:
@@ -165,7 +165,7 @@ def test_pictures_of_pages_belong_to_the_caption_around_them() -> None:
         <img src="logo.png">
         """
     )
-    assert in_html.find_pictures(page) == {
+    assert in_html.find_figure_urls(page) == {
         "Figure 1": ("https://a.test/cdn/full/1.png",),
         "Figure 2": ("https://a.test/cdn/2.jpg",),
         "Figure 3": ("https://a.test/cdn/g003.png", "https://a.test/cdn/g004.png"),
@@ -174,12 +174,12 @@ def test_pictures_of_pages_belong_to_the_caption_around_them() -> None:
 
 def test_a_page_of_many_pictures_takes_time_that_grows_with_it() -> None:
     deep = "<div>" * 90 + "<img src='a.png'>" * 3000 + "</div>" * 90
-    assert in_html.find_pictures(html(deep)) == {}
+    assert in_html.find_figure_urls(html(deep)) == {}
     several = "".join(
         f"<figure><img src='{n}.png'><figcaption>Fig. {n}. X</figcaption></figure>"
         for n in range(1, 400)
     )
-    assert len(in_html.find_pictures(html(several))) == 399
+    assert len(in_html.find_figure_urls(html(several))) == 399
 
 
 def test_which_licences_let_programs_copy() -> None:
@@ -206,7 +206,7 @@ RECORDED = {
 @pytest.mark.parametrize("name", RECORDED)
 def test_every_figure_of_recorded_pages_has_its_picture(shared: Path, name: str) -> None:
     page = (shared / "html" / "publisher" / name / "fulltext.html").read_bytes()
-    found = in_html.find_pictures(Fetched(page, "html", "https://a.test/b/c", "", ""))
+    found = in_html.find_figure_urls(Fetched(page, "html", "https://a.test/b/c", "", ""))
     figures = {label: urls for label, urls in found.items() if label.startswith("Figure")}
     assert list(figures) == [f"Figure {number}" for number in range(1, RECORDED[name] + 1)]
     # One has supplements of its own in the same frame.

@@ -6,9 +6,9 @@ import pytest
 
 from tests.examples import ALL, some
 from utils.model.paper import Fetched
-from utils.outline import find_float_labels
+from utils.outline import find_figure_and_table_labels
 from utils.readers import jats
-from utils.readers.jats.objects import find_objects
+from utils.readers.jats.objects import find_paper_objects
 
 pytestmark = pytest.mark.shared
 # May be raised, never lowered. Some texts speak of another paper's Table 2.
@@ -20,9 +20,11 @@ def test_every_object_is_named_by_its_text_and_what_is_named_is_there(shared: Pa
     resolved: list[bool] = []
     for path in some(sorted((shared / "articles").glob("*/jats.xml"))[:120]):
         fetched = Fetched(path.read_bytes(), "jats", "", "pmc", "")
-        said = set(find_float_labels(jats.read(fetched).markdown))
+        said = set(find_figure_and_table_labels(jats.read(fetched).markdown))
         objects = [
-            (one, find_float_labels(one.label)) for one in find_objects(fetched) if one.label
+            (one, find_figure_and_table_labels(one.label))
+            for one in find_paper_objects(fetched)
+            if one.label
         ]
         there = {label for _, labels in objects for label in labels}
         named += [

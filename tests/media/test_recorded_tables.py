@@ -11,7 +11,7 @@ from lxml import etree
 
 from tests.examples import ALL, some
 from utils.model.paper import Fetched
-from utils.readers.jats.objects import find_objects
+from utils.readers.jats.objects import find_paper_objects
 
 pytestmark = pytest.mark.shared
 LEAST = 0.998 if ALL else 0.99  # one article has most of what is wrong
@@ -62,7 +62,9 @@ def test_cells_stand_where_the_xml_has_them(shared: Path) -> None:
             and not table.xpath("ancestor::td|ancestor::th")
             and len(list(table.iter("td", "th"))) > 1
         ]
-        grids = [one.grid for one in find_objects(Fetched(body, "jats", "", "pmc", "")) if one.grid]
+        grids = [
+            one.grid for one in find_paper_objects(Fetched(body, "jats", "", "pmc", "")) if one.grid
+        ]
         assert len(grids) == len(frames), path
         for frame, grid in zip(frames, grids, strict=True):
             for part in ("thead", "tbody"):

@@ -17,7 +17,7 @@ from utils.demo.pubmed_xml import pubmed_article
 from utils.errors import StoreFailed
 from utils.mirror.columns import row_to_paper
 from utils.mirror.parts import READERS, ROWS, ReadJob, read_part
-from utils.readers.pubmed import read_records
+from utils.readers.pubmed import iterate_records
 
 pytestmark = pytest.mark.extras("pyarrow")
 # What today's reader makes of a few records, as rows. Whoever changes it raises `READERS`, so that
@@ -42,7 +42,7 @@ def test_a_record_comes_back_as_it_was_read(tmp_path, world):
     data = packed(pubmed_article(record) for record in world.papers if record.pmid)
     job = job_of(tmp_path, data)
     made = read_part(job)
-    read = list(read_records(gzip.decompress(data)))
+    read = list(iterate_records(gzip.decompress(data)))
     assert [row_to_paper(row) for row in rows(job.records)] == read
     assert made.records == len(read)
 
@@ -55,7 +55,7 @@ def test_real_records_come_back_as_they_were_read(tmp_path, shared):
         job = job_of(tmp_path, data, file.name)
         read_part(job)
         assert [row_to_paper(row) for row in rows(job.records)] == list(
-            read_records(gzip.decompress(data))
+            iterate_records(gzip.decompress(data))
         )
 
 

@@ -191,19 +191,19 @@ def test_a_paper_that_is_a_preprint_only_is_served_as_that(about: Paper) -> None
     ],
 )  # fmt: skip
 def test_jats_says_which_version_it_is(front: bytes, version: str) -> None:
-    from utils.readers import find_version
+    from utils.readers import determine_version
 
     body = b"<article><front>" + front + b"</front><body>NIHMS, preprint</body></article>"
     sent = Fetched(body, "jats", "", "PMC", "efetch", version="published")
-    assert find_version(sent, document(), paper(doi="10.1/a")) == version
+    assert determine_version(sent, document(), paper(doi="10.1/a")) == version
 
 
 def test_reading_the_version_takes_no_longer_than_the_front_is_long() -> None:
-    from utils.readers import find_version
+    from utils.readers import determine_version
 
     hostile = b"<article-version " * 20_000 + b'pub-id-type="manuscript' * 20_000
     sent = Fetched(hostile, "jats", "", "PMC", "efetch", version="published")
-    assert find_version(sent, document(), paper(doi="10.1/a")) == "published"
+    assert determine_version(sent, document(), paper(doi="10.1/a")) == "published"
 
 
 # -- the shelf ---------------------------------------------------------------------------------

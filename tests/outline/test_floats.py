@@ -3,14 +3,14 @@
 import pytest
 
 from tests.fixtures import fixture_text
-from utils.outline import build_outline, find_floats
+from utils.outline import build_outline, find_figures_and_tables
 
 TEXT = fixture_text("outline/floats_text.md")
 
 
 @pytest.fixture(scope="module")
 def found():
-    return {one.label: one for one in find_floats(TEXT, build_outline(TEXT))}
+    return {one.label: one for one in find_figures_and_tables(TEXT, build_outline(TEXT))}
 
 
 def test_each_stands_with_the_section_that_mentions_it_first() -> None:
@@ -54,7 +54,7 @@ def test_a_table_in_running_text_ends_with_its_notes(found) -> None:
 )
 def test_labels_are_known_as_they_are_printed(caption: str, mention: str, label: str) -> None:
     text = f"# T\n\n## A\n\nWords {mention}.\n\n## B\n\n{caption}\n"
-    [one] = find_floats(text, build_outline(text))
+    [one] = find_figures_and_tables(text, build_outline(text))
     assert one.label == label
     assert text.index("Words") < one.mentioned < text.index("## B")
 
@@ -63,4 +63,4 @@ def test_labels_are_known_as_they_are_printed(caption: str, mention: str, label:
     "line", ["Table 5 presents the rest.", "Figure 2(b) shows it.", "Tab in 5"]
 )
 def test_a_sentence_that_begins_with_a_label_is_no_caption(line: str) -> None:
-    assert find_floats(f"# T\n\n{line}\n", ()) == []
+    assert find_figures_and_tables(f"# T\n\n{line}\n", ()) == []

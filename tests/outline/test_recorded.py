@@ -7,7 +7,12 @@ import pytest
 from lxml import etree
 
 from utils.model.paper import Fetched, Role
-from utils.outline import build_outline, find_floats, find_outermost_sections, to_title_key
+from utils.outline import (
+    build_outline,
+    find_figures_and_tables,
+    find_outermost_sections,
+    to_title_key,
+)
 from utils.readers import jats
 
 pytestmark = pytest.mark.shared
@@ -43,7 +48,7 @@ def test_sections_and_floats_are_found_where_the_xml_has_them(shared: Path) -> N
                     title
                     in {to_title_key(s.title) for s in find_outermost_sections(sections, role)}
                 )
-        labels = {one.label for one in find_floats(document.markdown, sections)}
+        labels = {one.label for one in find_figures_and_tables(document.markdown, sections)}
         printed = ("".join(label.itertext()) for label in root.iterfind(".//fig/label"))
         numbers = (re.fullmatch(r"Fig(?:ure|\.)? ?(\d+)[.:]?", label) for label in printed)
         there += [f"Figure {number[1]}" in labels for number in numbers if number]

@@ -38,7 +38,7 @@ from utils.readers import html, jats, plain_markdown
 from utils.readers.html import find_pdf_links, find_refresh_target, find_xml_links
 from utils.readers.jats import _BLOCK, _INLINE, _PARTS
 from utils.readers.pdf import reader as pdf
-from utils.readers.pubmed import read_records
+from utils.readers.pubmed import iterate_records
 from utils.shelf import paper_file
 from utils.system.plain_text import clean_text, one_line
 
@@ -254,7 +254,7 @@ def test_any_pubmed_bytes_are_read_or_refused(body: bytes) -> None:
 
 def records(body: bytes) -> None:
     try:
-        for record in read_records(body):
+        for record in iterate_records(body):
             json.dumps(dataclasses.asdict(record), ensure_ascii=False).encode()
     except PaperError as error:
         json.dumps(error.envelope(), ensure_ascii=False).encode()
@@ -312,7 +312,7 @@ def test_any_record_can_be_judged_against(media: str) -> None:
     @given(paper=papers, body=broken(media) | any_.any_bytes)
     def holds(paper: Paper, body: bytes) -> None:
         try:
-            made = formats.read(fetched(body, media), paper)
+            made = formats.read_and_judge(fetched(body, media), paper)
             check(made, len(body))
         except PaperError as error:
             json.dumps(error.envelope(), ensure_ascii=False).encode()

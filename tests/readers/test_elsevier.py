@@ -155,8 +155,8 @@ def test_references_are_lines(document):
 
 def test_an_answer_without_a_right_has_no_text():
     answer = f"{_HEAD}<originalText/></full-text-retrieval-response>"
-    assert not elsevier.has_text(answer.encode())
-    assert elsevier.has_text(_FULL.encode())
+    assert not elsevier.has_full_text(answer.encode())
+    assert elsevier.has_full_text(_FULL.encode())
     document = _read(answer)
     assert document.body_words == 0
     assert document.abstract == "Ponds freeze from the rim."
@@ -175,7 +175,7 @@ def test_half_an_answer_is_partial():
 
 @pytest.mark.parametrize("xml", ["<a/>", "no xml", "<article><front/><body/></article>"])
 def test_other_xml_is_no_article(xml):
-    assert not elsevier.has_text(xml.encode())
+    assert not elsevier.has_full_text(xml.encode())
     if xml != "<article><front/><body/></article>":
         with pytest.raises(BadContent):
             _read(xml)

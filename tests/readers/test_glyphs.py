@@ -7,7 +7,7 @@ from utils.cli import main
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Document, Paper
 from utils.readers.pdf import child, reader
-from utils.readers.pdf.glyphs import correct_letters
+from utils.readers.pdf.glyphs import correct_misnamed_letters
 
 _WIDTHS = {"i": 2.22, "l": 2.22, "w": 7.22, "y": 5, "s": 5, "k": 5, "z": 5, "r": 3.33, "m": 8.33}
 RECORD = Paper(
@@ -20,7 +20,7 @@ RECORD = Paper(
 @pytest.fixture(autouse=True)
 def _no_children_left():
     yield
-    child.CHILDREN.stop_idle()
+    child.CHILDREN.stop_idle_children()
 
 
 def set_in_two_fonts(x: float, y: float, text: str) -> list[Placed]:
@@ -47,7 +47,7 @@ def read(*lines: str) -> Document:
 def test_a_name_in_the_record_proves_a_glyph_wherever_it_stands():
     found = read("Ska_Ba", "Przemys_Baw", "Wysoki_Nska", "BioRad")
     assert "SkaBa" in found.markdown
-    text = correct_letters(found, RECORD).markdown
+    text = correct_misnamed_letters(found, RECORD).markdown
     assert "Skała" in text
     assert "Przemysław" in text  # no name of the record: the glyph is the same
     assert "Wysokińska" in text
@@ -57,7 +57,9 @@ def test_a_name_in_the_record_proves_a_glyph_wherever_it_stands():
 def test_another_record_proves_nothing():
     found = read("Ska_Ba", "Przemys_Baw")
     for names in ("Skaba", "Skuła", "Skałak", "SkaBa"):
-        text = correct_letters(found, Paper(Ids(pmid="7"), authors=(Author(names),))).markdown
+        text = correct_misnamed_letters(
+            found, Paper(Ids(pmid="7"), authors=(Author(names),))
+        ).markdown
         assert "SkaBa" in text
         assert "PrzemysBaw" in text
 
@@ -65,18 +67,18 @@ def test_another_record_proves_nothing():
 def test_two_letters_for_one_glyph_prove_neither():
     found = read("Ska_Ba", "Wo_Bk")
     record = Paper(Ids(pmid="7"), authors=(Author("Skała"), Author("Woşk")))
-    assert "SkaBa" in correct_letters(found, record).markdown
+    assert "SkaBa" in correct_misnamed_letters(found, record).markdown
 
 
 def test_a_word_that_also_stands_in_one_font_is_left_alone():
     found = read("Ska_Ba", "and", "SkaBa")
-    assert correct_letters(found, RECORD).markdown.count("SkaBa") == 2
+    assert correct_misnamed_letters(found, RECORD).markdown.count("SkaBa") == 2
 
 
 def test_what_nobody_can_prove_lowers_the_confidence_of_its_page():
     found = read("Ska_Ba", "Przemys_Baw", "Wysoki_Nska")
-    sure, other = correct_letters(found, RECORD).confidence
-    doubted, same = correct_letters(found, Paper(Ids(pmid="7"))).confidence
+    sure, other = correct_misnamed_letters(found, RECORD).confidence
+    doubted, same = correct_misnamed_letters(found, Paper(Ids(pmid="7"))).confidence
     assert sure == other == same == 1.0
     assert 0.97 < doubted < 1.0
 

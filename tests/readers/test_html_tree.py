@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup
 
-from utils.readers.html.tree import ShallowSoup, find_tags, list_elements
+from utils.readers.html.tree import ShallowSoup, find_named_elements, list_elements
 
 PAGE = (
     "<html><head><meta name='a' content='b'><script src='x.js'></script><script>1</script></head>"
@@ -42,7 +42,7 @@ def test_searches_find_what_beautifulsoup_finds(names: Any, options: dict[str, A
     )
     without_limit = {name: value for name, value in options.items() if name != "limit"}
     assert str(quick.find(names, **without_limit)) == str(plain.find(names, **without_limit))
-    quick.allow_changes()
+    quick.discard_element_list()
     assert list(map(str, quick.find_all(names, **options))) == list(
         map(str, plain.find_all(names, **options))
     )
@@ -50,10 +50,10 @@ def test_searches_find_what_beautifulsoup_finds(names: Any, options: dict[str, A
 
 def test_a_changed_page_is_searched_as_it_is_now() -> None:
     soup = ShallowSoup(PAGE)
-    soup.allow_changes()
+    soup.discard_element_list()
     soup.find("ul").extract()
     assert soup.find_all("li") == []
-    assert [tag.name for tag in find_tags(soup, ("h1", "li"))] == ["h1"]
+    assert [tag.name for tag in find_named_elements(soup, ("h1", "li"))] == ["h1"]
     assert soup.find("em").find_parent(["body", "h1"]).name == "h1"
     assert soup.find("em").find_parent(class_="one").name == "body"
     assert len(list_elements(soup)) == len(soup.find_all(True))

@@ -3,11 +3,11 @@
 import pytest
 from lxml.etree import fromstring
 
-from utils.readers.safe_xml import readable_text
+from utils.readers.safe_xml import get_readable_text
 
 
 def written(markup: str) -> str:
-    return readable_text(fromstring(f"<ArticleTitle>{markup}</ArticleTitle>"))
+    return get_readable_text(fromstring(f"<ArticleTitle>{markup}</ArticleTitle>"))
 
 
 @pytest.mark.parametrize(
@@ -55,4 +55,4 @@ def test_mathml_is_readable(mathml: str, text: str) -> None:
 
 
 def test_no_element_has_no_text() -> None:
-    assert readable_text(None) == ""
+    assert get_readable_text(None) == ""

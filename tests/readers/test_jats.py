@@ -360,7 +360,7 @@ def test_long_cells_are_not_multiplied_by_their_spans() -> None:
 
 
 def test_the_tree_alone_can_be_had() -> None:
-    parsed = jats.parse_article(article("<p>x</p>").encode())
+    parsed = jats.parse_jats(article("<p>x</p>").encode())
     assert (parsed.root.tag, parsed.cut_off) == ("article", False)
 
 

@@ -57,11 +57,11 @@ def test_both_judges_take_it_and_refuse_it_for_another_paper() -> None:
     }
     title, authors = "Spectral gaps of perch shoals in R^n", (Author("Müller"), Author("Álvarez"))
     record = Paper(Ids(arxiv="2601.00001"), title=title, authors=authors)
-    document = formats.read(fetch(long), record)
+    document = formats.read_and_judge(fetch(long), record)
     assert (document.verdict, document.extractor) == ("full_text", "latex 4")
     another = Paper(Ids(arxiv="2601.00002"), title="A theory of harbours and their logs")
     with pytest.raises(BadContent) as caught:
-        formats.read(fetch(long), another)
+        formats.read_and_judge(fetch(long), another)
     assert caught.value.outcome == "wrong_paper"
 
 
@@ -73,9 +73,11 @@ def test_it_is_read_in_a_reading_process_as_here() -> None:
         | {"main.tex": PERCH.replace("Perch live", f"Perch live. {prose(900)} Table 1 has more. ")}
     )
     try:
-        assert reader_processes.read_in_child(fetched, record) == formats.read(fetched, record)
+        assert reader_processes.read_and_judge_in_child(fetched, record) == formats.read_and_judge(
+            fetched, record
+        )
     finally:
-        reader_processes._get_pool().stop_idle()
+        reader_processes._get_child_pool().stop_idle_children()
 
 
 @needs_pandoc
@@ -180,7 +182,7 @@ def test_a_source_cut_off_is_a_part() -> None:
 def test_without_the_extra_a_source_is_refused_with_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pandoc, "find_pandoc", lambda: "")
+    monkeypatch.setattr(pandoc, "find_pandoc_path", lambda: "")
     with pytest.raises(BadContent) as caught:
         latex.read(fetch(FILES))
     assert "papershelf[latex]" in caught.value.hint

@@ -4,7 +4,7 @@ from itertools import chain, permutations
 
 import pytest
 
-from utils.readers.licenses import choose_license, find_license
+from utils.readers.licenses import choose_license, find_cc_license
 
 TERMS = [(), ("NC",), ("ND",), ("SA",), ("NC", "ND"), ("NC", "SA")]
 
@@ -18,7 +18,7 @@ def test_every_spelling_of_a_code_keeps_every_term(
     right = "-".join(["CC BY", *terms]) + (f" {number}" if number else "")
     code = gap.join(["CC", "BY", *terms, *([number] if number else [])])
     for text in (code, code.lower(), f"({code})", f"Open access, {code}.", f"{code} license"):
-        assert find_license(text) == right
+        assert find_cc_license(text) == right
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_every_spelling_of_a_code_keeps_every_term(
     ],
 )
 def test_codes_are_read_as_they_stand(text: str, right: str) -> None:
-    assert find_license(text) == right
+    assert find_cc_license(text) == right
 
 
 @pytest.mark.parametrize(
@@ -49,13 +49,13 @@ def test_codes_are_read_as_they_stand(text: str, right: str) -> None:
     ["CCBYXY", "CCBYNCX", "accby", "CC", "10 CC 0.5 ml", "cc-0.5", "CC 0.5", "XCC0", "CCBYE", ""],
 )
 def test_what_is_no_code_names_no_license(text: str) -> None:
-    assert find_license(text) == ""
+    assert find_cc_license(text) == ""
 
 
 def test_terms_that_exclude_each_other_are_not_dropped() -> None:
     codes = chain.from_iterable(permutations(("NC", "ND", "SA"), n) for n in (1, 2, 3))
     for terms in codes:
-        assert set(find_license("CCBY" + "".join(terms)).split("-")[1:]) == set(terms)
+        assert set(find_cc_license("CCBY" + "".join(terms)).split("-")[1:]) == set(terms)
 
 
 def test_a_number_is_taken_from_whoever_has_it_for_the_same_terms() -> None:

@@ -12,9 +12,9 @@ from utils.errors import BadContent
 from utils.model.identifiers import Ids
 from utils.model.paper import Fetched, Paper
 from utils.outline.words import fold_words
-from utils.readers import read
+from utils.readers import read_and_judge
 from utils.readers.pdf import ocr
-from utils.readers.pdf.ocr import Recognised
+from utils.readers.pdf.ocr import RecognisedLine
 
 pytestmark = pytest.mark.slow
 
@@ -42,12 +42,12 @@ def fetched(pdf: bytes) -> Fetched:
     return Fetched(pdf, "pdf", "https://x.org/a.pdf", "x", "unpaywall")
 
 
-def line(text: str, left: float, top: float, width: float = 200.0) -> Recognised:
-    return Recognised(text, left, top, left + width, top + 10, 0.9)
+def line(text: str, left: float, top: float, width: float = 200.0) -> RecognisedLine:
+    return RecognisedLine(text, left, top, left + width, top + 10, 0.9)
 
 
-def ordered(*lines: Recognised) -> list[str]:
-    return [one.text for one in ocr.order_lines(lines, 500.0, 800.0, 10.0)]
+def ordered(*lines: RecognisedLine) -> list[str]:
+    return [one.text for one in ocr.sort_recognised_lines(lines, 500.0, 800.0, 10.0)]
 
 
 @pytest.fixture
@@ -76,13 +76,13 @@ def test_the_cells_of_a_table_stay_in_their_rows():
 
 def test_a_page_that_lay_askew_is_straightened():
     boxes = [[(0.0, at), (400.0, at + 8), (400.0, at + 18), (0.0, at + 10)] for at in (0.0, 20.0)]
-    straight = ocr._straighten(boxes)
+    straight = ocr._straighten_boxes(boxes)
     assert all(abs(box[0][1] - box[1][1]) < 0.1 for box in straight)
 
 
 def test_a_page_on_its_side_is_left_as_it_is():
     boxes = [[(0.0, 0.0), (0.0, 400.0), (10.0, 400.0), (10.0, 0.0)]]
-    assert ocr._straighten(boxes) == boxes
+    assert ocr._straighten_boxes(boxes) == boxes
 
 
 # --- bounds ---------------------------------------------------------------------------------------
@@ -97,16 +97,16 @@ def test_a_picture_has_a_bounded_number_of_pixels_whatever_the_page_says(side):
         seen.append(picture.shape)
         return SimpleNamespace(txts=None, boxes=None, scores=None)
 
-    ocr.read_page(ocr._HEADER.pack(0) + pdf, engine)
+    ocr.recognise_page(ocr._HEADER.pack(0) + pdf, engine)
     [(high, wide, _)] = seen
     assert max(high, wide) <= ocr._LONGEST_SIDE + 1
 
 
 def test_a_scan_of_a_whole_book_is_not_begun(monkeypatch, paper):
-    monkeypatch.setattr(ocr, "is_installed", lambda: True)
+    monkeypatch.setattr(ocr, "is_ocr_installed", lambda: True)
     monkeypatch.setattr(ocr, "recognise_text", lambda *_: pytest.fail("it was begun"))
     with pytest.raises(BadContent, match="scan of 101 pages") as refused:
-        read(fetched(write([], pages=101)), paper)
+        read_and_judge(fetched(write([], pages=101)), paper)
     assert refused.value.outcome == "scanned"
 
 
@@ -118,14 +118,14 @@ def test_a_page_that_takes_too_long_costs_that_page(world):
 
 
 def test_a_text_that_lacks_pages_is_a_part(monkeypatch, paper, world):
-    text = read(fetched(pdf_of(world.paper("publisher_pdf"))), paper).markdown
+    text = read_and_judge(fetched(pdf_of(world.paper("publisher_pdf"))), paper).markdown
     found = {"pages": 4, "title": paper.title, "opening": text, "numbered": (0, 0)}
     found |= {"markdown": text, "confidence": 0.9, "unread": [3], "engine": "rapidocr 3"}
     found |= {"doubts": {"pages": [], "foreign": {}}}
-    monkeypatch.setattr(ocr, "is_installed", lambda: True)
+    monkeypatch.setattr(ocr, "is_ocr_installed", lambda: True)
     monkeypatch.setattr(ocr, "recognise_text", lambda *_: found)
     with pytest.raises(BadContent, match="failed on 1 of 4 pages") as refused:
-        read(fetched(scan_of(world.paper("scanned_pdf"))), paper)
+        read_and_judge(fetched(scan_of(world.paper("scanned_pdf"))), paper)
     assert refused.value.outcome == "partial"
 
 
@@ -135,23 +135,25 @@ def test_a_text_that_lacks_pages_is_a_part(monkeypatch, paper, world):
 def test_without_the_extra_a_scan_is_refused_with_the_command_that_brings_it(
     monkeypatch, paper, world
 ):
-    monkeypatch.setattr(ocr, "is_installed", lambda: False)
+    monkeypatch.setattr(ocr, "is_ocr_installed", lambda: False)
     with pytest.raises(BadContent, match="uv sync --inexact --extra ocr") as refused:
-        read(fetched(scan_of(world.paper("scanned_pdf"))), paper)
+        read_and_judge(fetched(scan_of(world.paper("scanned_pdf"))), paper)
     assert refused.value.outcome == "scanned"
 
 
 def test_a_pdf_with_text_is_never_recognised(monkeypatch, paper, world):
-    monkeypatch.setattr(ocr, "is_installed", lambda: True)
+    monkeypatch.setattr(ocr, "is_ocr_installed", lambda: True)
     monkeypatch.setattr(ocr, "recognise_text", lambda *_: pytest.fail("it has a text"))
-    assert read(fetched(pdf_of(world.paper("publisher_pdf"))), paper).extractor.startswith("pdf ")
+    assert read_and_judge(
+        fetched(pdf_of(world.paper("publisher_pdf"))), paper
+    ).extractor.startswith("pdf ")
 
 
 def test_where_it_cannot_run_a_scan_stays_one(monkeypatch, paper, world):
-    monkeypatch.setattr(ocr, "is_installed", lambda: True)
+    monkeypatch.setattr(ocr, "is_ocr_installed", lambda: True)
     monkeypatch.setattr(ocr, "recognise_text", lambda *_: None)
     with pytest.raises(BadContent) as refused:
-        read(fetched(scan_of(world.paper("scanned_pdf"))), paper)
+        read_and_judge(fetched(scan_of(world.paper("scanned_pdf"))), paper)
     assert refused.value.outcome == "scanned"
 
 
@@ -159,9 +161,9 @@ def test_where_it_cannot_run_a_scan_stays_one(monkeypatch, paper, world):
 def test_the_engine_fetches_nothing_and_reads_what_is_printed(monkeypatch):
     monkeypatch.setattr(socket, "create_connection", lambda *_a, **_k: pytest.fail("it connects"))
     said = "The moss Sphagnum was kept at 4.5 degrees in the dark for twelve weeks"
-    engine = ocr.make_engine()
+    engine = ocr.make_ocr_engine()
     job = ocr._HEADER.pack(0) + photographed(write([said]))
-    [found] = ocr.read_page(job, engine)["lines"]
+    [found] = ocr.recognise_page(job, engine)["lines"]
     assert fold_words(found[0]) == fold_words(said)
     assert found[5] > 0.9
 
@@ -171,8 +173,8 @@ def test_the_engine_fetches_nothing_and_reads_what_is_printed(monkeypatch):
 @pytest.mark.real_time
 def test_a_photographed_paper_is_full_text_and_says_how_it_was_read(paper, world):
     record = world.paper("publisher_pdf")
-    document = read(fetched(photographed(pdf_of(record))), paper)
-    ours = read(fetched(pdf_of(record)), paper)
+    document = read_and_judge(fetched(photographed(pdf_of(record))), paper)
+    ours = read_and_judge(fetched(pdf_of(record)), paper)
     assert document.verdict == "full_text"
     assert "rapidocr" in document.extractor
     assert "mean confidence 0.9" in document.extractor

@@ -20,7 +20,7 @@ from utils.model.paper import Document, Fetched, Paper
 from utils.readers.child_processes import ChildFailed
 from utils.readers.pdf import child, native, reader
 from utils.readers.pdf.headings import Block
-from utils.readers.pdf.layout import to_blocks, to_markdown
+from utils.readers.pdf.layout import build_text_blocks, write_markdown
 from utils.readers.pdf.lines import Line, Page
 
 Placed = tuple[float, float, float, str]  # x, y, size, text; "/F2 …" is set in that font
@@ -97,7 +97,7 @@ def column(x: float, top: float, lines: list[str], size: float = 10) -> list[Pla
 @pytest.fixture(autouse=True)
 def _no_children_left() -> Iterator[None]:
     yield
-    child.CHILDREN.stop_idle()
+    child.CHILDREN.stop_idle_children()
 
 
 def article_page(number: int) -> list[Placed]:
@@ -215,14 +215,14 @@ def test_a_thin_space_between_a_number_and_its_unit_is_a_space(gap: float, said:
 
 def test_text_that_looks_like_markup_stays_text() -> None:
     line = Line("# not <script>a heading</script> *here*", 72, 690, 400, 700, 10)
-    blocks = to_blocks([Page((line,), 612, 792)], "")
-    assert to_markdown("", blocks) == r"\# not &lt;script>a heading&lt;/script> \*here\*"
-    assert to_markdown("", [Block("#")]) == r"\#"
+    blocks = build_text_blocks([Page((line,), 612, 792)], "")
+    assert write_markdown("", blocks) == r"\# not &lt;script>a heading&lt;/script> \*here\*"
+    assert write_markdown("", [Block("#")]) == r"\#"
 
 
 def test_a_run_in_abstract_gets_its_heading() -> None:
     line = Line("Abstract: Bees return to flowers, as everybody knows.", 72, 690, 400, 700, 10)
-    assert to_blocks([Page((line,), 612, 792)], "")[0] == Block("Abstract", 2)
+    assert build_text_blocks([Page((line,), 612, 792)], "")[0] == Block("Abstract", 2)
 
 
 @pytest.mark.slow
@@ -280,8 +280,8 @@ def test_a_child_that_dies_or_hangs_is_replaced(
     with monkeypatch.context() as patch:
         patch.setattr(child.CHILDREN, "start", script)
         with pytest.raises(ChildFailed, match=said):
-            child.extract(pdf_of([article_page(1)]), deadline)
-    assert child.CHILDREN.stop_idle() == 0
+            child.read_pages_in_child(pdf_of([article_page(1)]), deadline)
+    assert child.CHILDREN.stop_idle_children() == 0
     assert read([article_page(1)]).body_words > 0
 
 
@@ -301,7 +301,7 @@ def test_the_child_never_writes_to_our_standard_output(capfd: pytest.CaptureFixt
 def test_pdfium_is_called_as_its_own_binding_calls_it() -> None:
     """Else Python takes its functions for ones that raise errors, and finds some by chance."""
     raw = pytest.importorskip("pypdfium2.raw")
-    found = native.load_functions(Text_CountChars=(native.NUMBER, native.POINTER))
+    found = native.load_pdfium_functions(Text_CountChars=(native.NUMBER, native.POINTER))
     assert found["Text_CountChars"]._flags_ == raw.FPDFText_CountChars._flags_
 
 

@@ -18,7 +18,7 @@ from reportlab.platypus import (
 
 from tests.readers.test_pdf_headings import ABSTRACT, PROSE, SECTION, SMALL, TEXT, markdown_of
 from utils.outline.sections import measure_text
-from utils.readers.pdf.child import read_pages
+from utils.readers.pdf.child import read_pages_here
 
 NAMES = ("1. Introduction", "2. Methods", "2.1. The roosts", "3. Results", "4. Discussion")
 
@@ -108,7 +108,7 @@ def test_a_box_in_the_margin_stays_out_of_the_abstract_beside_it(left: bool) -> 
     document = BaseDocTemplate(into, pagesize=letter)
     document.addPageTemplates([PageTemplate("first", frames), PageTemplate("rest", [page])])
     document.build(story)
-    markdown = str(read_pages(into.getvalue())["markdown"])
+    markdown = str(read_pages_here(into.getvalue())["markdown"])
     abstract = markdown.partition("## Abstract\n\n")[2].partition("\n\n#")[0]
     assert abstract == f"{ABSTRACT} {ABSTRACT}"
     assert "Academic Editor" in markdown

@@ -9,7 +9,7 @@ from reportlab.lib.pagesizes import A5, letter
 from reportlab.lib.styles import ParagraphStyle
 from reportlab.platypus import Flowable, PageBreak, Paragraph, SimpleDocTemplate, Spacer
 
-from utils.readers.pdf.child import read_pages
+from utils.readers.pdf.child import read_pages_here
 from utils.readers.pdf.headings import Block, demote_column_heads
 
 TITLE = ParagraphStyle("title", fontName="Times-Bold", fontSize=17, leading=20, alignment=TA_CENTER)
@@ -50,7 +50,7 @@ def markdown_of(*story: Flowable, size: tuple[float, float] = letter) -> str:
     """What is read from a PDF of these paragraphs."""
     into = BytesIO()
     SimpleDocTemplate(into, pagesize=size).build([Paragraph(NAME, TITLE), Spacer(1, 9), *story])
-    return str(read_pages(into.getvalue())["markdown"])
+    return str(read_pages_here(into.getvalue())["markdown"])
 
 
 def headings_of(markdown: str) -> list[str]:
@@ -226,7 +226,7 @@ def test_what_stands_above_the_title_is_no_heading() -> None:
             *section("Introduction", *PROSE),
         ]
     )  # fmt: skip
-    assert headings_of(read_pages(into.getvalue())["markdown"]) == ["Abstract", "Introduction"]
+    assert headings_of(read_pages_here(into.getvalue())["markdown"]) == ["Abstract", "Introduction"]
 
 
 def test_an_abstract_in_bold_is_a_paragraph_whatever_its_lines_look_like() -> None:

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from utils.readers.pdf.characters import Face
+from utils.readers.pdf.characters import FontFace
 from utils.readers.pdf.headings import Block
-from utils.readers.pdf.layout import to_blocks
-from utils.readers.pdf.lines import Line, Page, compose_accents
+from utils.readers.pdf.layout import build_text_blocks
+from utils.readers.pdf.lines import Line, Page, combine_accents
 
 SENTENCES = (
     "Larks sing longest on mornings without any wind at all,",
@@ -36,7 +36,7 @@ def lines_of(
 
 
 def blocks_of(*pages: list[Line]) -> list[Block]:
-    return to_blocks([Page(tuple(lines), 612, 792) for lines in pages], "")
+    return build_text_blocks([Page(tuple(lines), 612, 792) for lines in pages], "")
 
 
 def told(*pages: list[Line]) -> list[tuple[str, int]]:
@@ -159,8 +159,8 @@ def test_a_heading_torn_at_a_lowered_letter_is_one() -> None:
 
 
 def test_letters_of_a_font_with_tall_boxes_are_placed_as_others_are() -> None:
-    formulas, text = Face("Math", 400, 3.0, -2.0), Face("Text", 400, 0.9, -0.3)
-    assert (formulas.is_tall, text.is_tall) == (True, False)
+    formulas, text = FontFace("Math", 400, 3.0, -2.0), FontFace("Text", 400, 0.9, -0.3)
+    assert (formulas.has_tall_box, text.has_tall_box) == (True, False)
     assert formulas.normalize_box((72, 80, 77, 130)) == pytest.approx((72, 97, 77, 109))
     assert text.normalize_box((72, 97, 77, 109)) == pytest.approx((72, 97, 77, 109))
 
@@ -230,12 +230,12 @@ def batched(texts: tuple[str, ...]) -> list[tuple[str, ...]]:
 
 
 def test_accents_beside_their_letters_come_upon_them() -> None:
-    assert compose_accents(["Rene´ De`gnon of Be´nin, Peˆche"]) == ["René Dègnon of Bénin, Pêche"]
-    assert compose_accents(["Schr¨odinger, Poincar´e and No¨el, na¨ıve"]) == [
+    assert combine_accents(["Rene´ De`gnon of Be´nin, Peˆche"]) == ["René Dègnon of Bénin, Pêche"]
+    assert combine_accents(["Schr¨odinger, Poincar´e and No¨el, na¨ıve"]) == [
         "Schrödinger, Poincaré and Noël, naïve"
     ]
     for kept in ("the patient´s nest", "a disease´s end", "code `x` and ¨", "2´ of arc"):
-        assert compose_accents([kept]) == [kept]
+        assert combine_accents([kept]) == [kept]
 
 
 def test_the_accents_of_a_page_are_read_before_its_words_are_compared() -> None:

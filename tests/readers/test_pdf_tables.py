@@ -7,13 +7,13 @@ import pytest
 
 from quality.tables.drawn import Sheet, cells, pdf_of, places, table, text
 from tests.growth import grows_linearly
-from utils.readers.pdf.child import read_pages
+from utils.readers.pdf.child import read_pages_here
 from utils.readers.pdf.headings import Block
-from utils.readers.pdf.layout import to_markdown
+from utils.readers.pdf.layout import write_markdown
 
 
 def markdown_of(body: bytes) -> str:
-    return str(read_pages(body)["markdown"])
+    return str(read_pages_here(body)["markdown"])
 
 
 def numbers(said: str) -> Counter[str]:
@@ -31,7 +31,7 @@ def test_a_table_whose_columns_touch_says_that_its_cells_may_be_run_together() -
             sheet.line(60, 694 - 12 * at, 300, 694 - 12 * at)
         cells(sheet, row, [60, 140, 159, 240, 300], 685 - 12 * at)
     sheet.line(60, 586, 300, 586)
-    found = read_pages(pdf_of([sheet]))
+    found = read_pages_here(pdf_of([sheet]))
     assert "| 12.5 3.4 |" in found["markdown"]
     blocks = found["markdown"].split("\n\n")
     remark = blocks.index("[Cells of Table 4 may be run together: some hold two numbers.]")
@@ -52,7 +52,7 @@ def test_cells_that_no_caption_names_say_so_where_text_runs_beside_them() -> Non
     body = pdf_of([sheet])
     assert "[Lines in columns without a caption could not be told apart" in markdown_of(body)
     assert numbers(markdown_of(body))["77.2"] == 1
-    assert read_pages(body)["doubts"]["pages"][0]["unplaced"] > 100
+    assert read_pages_here(body)["doubts"]["pages"][0]["unplaced"] > 100
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_cells_that_no_caption_names_say_so_where_text_runs_beside_them() -> Non
     ],
 )
 def test_the_label_of_a_caption_is_bold_and_a_sentence_is_not(said: str, label: str) -> None:
-    assert to_markdown("", [Block(said)]) == label
+    assert write_markdown("", [Block(said)]) == label
 
 
 def test_a_table_stands_right_below_its_caption_and_before_the_text_that_follows() -> None:
@@ -141,7 +141,7 @@ def test_a_table_whose_rows_cannot_be_told_apart_stays_as_text_and_says_so() -> 
     for at in range(9):
         sheet.say(60 + 31 * at, 690 - 11 * at, f"{at} of them,")
         sheet.say(300 - 17 * at, 690 - 11 * at, f"{3 * at} of the others")
-    found = read_pages(pdf_of([sheet]))
+    found = read_pages_here(pdf_of([sheet]))
     markdown = found["markdown"]
     assert found["doubts"]["pages"][0]["unplaced"] > 100
     assert "[The rows of Table 3 could not be told apart" in markdown
@@ -174,4 +174,4 @@ def test_a_page_full_of_rules_and_captions_is_read_in_the_time_of_its_size() -> 
         return pdf_of([sheet])
 
     pages = {times: hostile(times) for times in (2, 8)}
-    assert grows_linearly(lambda times: read_pages(pages[times]), small=2, times=4, slack=3)
+    assert grows_linearly(lambda times: read_pages_here(pages[times]), small=2, times=4, slack=3)

@@ -5,7 +5,7 @@ import pytest
 from tests.fixtures import fixture_text
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Notice, Paper
-from utils.readers.pubmed import Deleted, read_records
+from utils.readers.pubmed import DeletedRecords, iterate_records
 
 DOCTYPE = (
     '<?xml version="1.0" ?>\n<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle, '
@@ -37,7 +37,7 @@ def article(
 
 
 def read_one(record: str) -> Paper:
-    (paper,) = read_records(pack(record))
+    (paper,) = iterate_records(pack(record))
     assert isinstance(paper, Paper)
     return paper
 
@@ -308,13 +308,13 @@ def test_editors_stand_in_for_the_authors_of_a_book() -> None:
 
 def test_records_of_all_kinds_come_in_order() -> None:
     gone = "<DeleteCitation><PMID Version='1'>5</PMID><PMID Version='1'>06</PMID></DeleteCitation>"
-    papers = list(read_records(pack(article(pmid="3"), BOOK % "", article(pmid="4"), gone)))
+    papers = list(iterate_records(pack(article(pmid="3"), BOOK % "", article(pmid="4"), gone)))
     assert [paper.ids.pmid for paper in papers if isinstance(paper, Paper)] == [
         "3", "20301382", "4",
     ]  # fmt: skip
-    assert papers[-1] == Deleted(("5", "6"))
+    assert papers[-1] == DeletedRecords(("5", "6"))
 
 
 def test_an_empty_set_holds_nothing() -> None:
-    assert list(read_records(pack())) == []
-    assert list(read_records(b"<PubmedArticleSet></PubmedArticleSet>")) == []
+    assert list(iterate_records(pack())) == []
+    assert list(iterate_records(b"<PubmedArticleSet></PubmedArticleSet>")) == []

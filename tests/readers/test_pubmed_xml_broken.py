@@ -13,10 +13,10 @@ from tests.processes import run
 from tests.readers.test_pubmed_xml import article, pack
 from utils.errors import BadContent, PaperError, Unreachable
 from utils.model.paper import Paper
-from utils.readers.pubmed import Deleted, read_records
+from utils.readers.pubmed import DeletedRecords, iterate_records
 
 
-def title(records: Iterable[Paper | Deleted]) -> str:
+def title(records: Iterable[Paper | DeletedRecords]) -> str:
     (paper,) = records
     assert isinstance(paper, Paper)
     return paper.title
@@ -48,13 +48,13 @@ def test_an_answer_that_is_no_set_is_an_error(
     body: bytes, kind: type[PaperError], words: str
 ) -> None:
     with pytest.raises(kind, match=re.escape(words)) as caught:
-        list(read_records(body))
+        list(iterate_records(body))
     assert "SECRET" not in str(caught.value.envelope())
 
 
 def test_a_rate_limit_is_told_as_one() -> None:
     with pytest.raises(Unreachable) as caught:
-        list(read_records(b'{"error":"API rate limit exceeded","count":"4"}'))
+        list(iterate_records(b'{"error":"API rate limit exceeded","count":"4"}'))
     assert caught.value.code == "RATE_LIMIT"
 
 
@@ -67,7 +67,7 @@ def test_a_rate_limit_is_told_as_one() -> None:
     ids=["malformed", "truncated"],
 )
 def test_complete_records_come_before_the_error(broken: bytes) -> None:
-    records = read_records(io.BytesIO(broken))
+    records = iterate_records(io.BytesIO(broken))
     assert [next(records).ids.pmid for _ in range(2)] == ["8", "9"]  # type: ignore[union-attr]
     with pytest.raises(BadContent, match="after PMID 9") as caught:
         next(records)
@@ -77,7 +77,7 @@ def test_complete_records_come_before_the_error(broken: bytes) -> None:
 def test_a_truncated_gzip_file_is_bad_content() -> None:
     many = gzip.compress(pack(*(article(pmid=str(pmid)) for pmid in range(1, 3000))))
     with gzip.open(io.BytesIO(many[:-2000])) as stream:
-        records = read_records(stream)
+        records = iterate_records(stream)
         with pytest.raises(BadContent, match="after PMID"):
             list(records)
 
@@ -90,7 +90,7 @@ def test_entities_never_expand(tmp_path: Path) -> None:
         '<!ENTITY word "EXPANDED">]>'
     )
     body = pack(article("", title="a &file; b &word; c"), doctype=doctype)
-    assert title(read_records(body)) == "a &file; b &word; c"
+    assert title(iterate_records(body)) == "a &file; b &word; c"
 
 
 @pytest.mark.parametrize("scheme", ["http://dtd.invalid/", "https://dtd.invalid/", "ftp://x/", ""])
@@ -99,14 +99,14 @@ def test_no_dtd_is_opened_wherever_it_is_said_to_be(scheme: str, tmp_path: Path)
     (tmp_path / "own.dtd").write_text("<!ELEMENT broken", encoding="utf-8")
     address = f"{scheme}pubmed.dtd" if scheme else (tmp_path / "own.dtd").as_uri()
     body = pack(article(pmid="7"), doctype=f'<!DOCTYPE PubmedArticleSet SYSTEM "{address}">')
-    assert [record.ids.pmid for record in read_records(body)] == ["7"]  # type: ignore[union-attr]
+    assert [record.ids.pmid for record in iterate_records(body)] == ["7"]  # type: ignore[union-attr]
 
 
 def test_an_entity_bomb_stays_small() -> None:
     bomb = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 12))
     doctype = f'<!DOCTYPE PubmedArticleSet [<!ENTITY a0 "{"x" * 100}">{bomb}]>'
     try:
-        read = title(read_records(pack(article(title="&a11;"), doctype=doctype)))
+        read = title(iterate_records(pack(article(title="&a11;"), doctype=doctype)))
     except BadContent:
         return
     assert len(read) < 1000
@@ -114,19 +114,20 @@ def test_an_entity_bomb_stays_small() -> None:
 
 def test_named_entities_of_the_unread_dtd_are_understood() -> None:
     assert (
-        title(read_records(pack(article(title="caf&eacute; &beta;-blockers")))) == "café β-blockers"
+        title(iterate_records(pack(article(title="caf&eacute; &beta;-blockers"))))
+        == "café β-blockers"
     )
 
 
 def test_bottomless_nesting_is_refused() -> None:
     deep = "<i>" * 5000 + "x" + "</i>" * 5000
     with pytest.raises(BadContent):
-        list(read_records(pack(article(title=deep))))
+        list(iterate_records(pack(article(title=deep))))
 
 
 ENDLESS = """
 import io, resource, sys
-from utils.readers.pubmed import read_records
+from utils.readers.pubmed import iterate_records
 
 one = b"<PubmedArticle><MedlineCitation><Article><Abstract><AbstractText>" + b"word " * 4000
 one += b"</AbstractText></Abstract></Article></MedlineCitation></PubmedArticle>"
@@ -138,7 +139,7 @@ class Endless(io.RawIOBase):
         return next(self.parts, b"")
 
 def peak(count):
-    assert sum(1 for _ in read_records(Endless(count))) == count
+    assert sum(1 for _ in iterate_records(Endless(count))) == count
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 

@@ -15,14 +15,14 @@ import pytest
 
 from utils.errors import BadContent
 from utils.model.paper import Paper
-from utils.readers.pubmed import read_records
+from utils.readers.pubmed import iterate_records
 
 pytestmark = pytest.mark.shared
 SHARED = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "pubmed"
 
 
 def papers_in(source: bytes) -> list[Paper]:
-    papers = list(read_records(source))
+    papers = list(iterate_records(source))
     assert all(isinstance(paper, Paper) for paper in papers)
     return papers  # type: ignore[return-value]
 

@@ -22,9 +22,9 @@ HTML = (
 
 @pytest.fixture(autouse=True)
 def _no_children_left() -> Iterator[None]:
-    reader_processes._get_pool().stop_idle()  # of another test file in this worker
+    reader_processes._get_child_pool().stop_idle_children()  # of another test file in this worker
     yield
-    reader_processes._get_pool().stop_idle()
+    reader_processes._get_child_pool().stop_idle_children()
 
 
 @pytest.fixture
@@ -38,12 +38,14 @@ def jats(library, world: World) -> Fetched:
 def test_signs_come_back_as_they_were() -> None:
     document = Document("text", signs=(Sign("targets", 4, "Table 2 is missing"),))
     row = json.loads(json.dumps(asdict(document)))
-    assert reader_processes._to_document(row) == document
+    assert reader_processes._row_to_document(row) == document
 
 
 def test_a_text_is_the_same_wherever_it_is_read(library, world: World, jats: Fetched) -> None:
     paper = library.find(world.paper("pmc_cloud").pmid).paper
-    assert reader_processes.read_in_child(jats, paper) == formats.read(jats, paper)
+    assert reader_processes.read_and_judge_in_child(jats, paper) == formats.read_and_judge(
+        jats, paper
+    )
 
 
 def test_a_text_is_compared_with_other_copies_wherever_it_is_read(
@@ -51,7 +53,7 @@ def test_a_text_is_compared_with_other_copies_wherever_it_is_read(
 ) -> None:
     paper = library.find(world.paper("pmc_cloud").pmid).paper
     comparison = Comparison((Copy("jina", "", 100_000, 0, ()),), (9000,) * 8)
-    for read in (formats.read, reader_processes.read_in_child):
+    for read in (formats.read_and_judge, reader_processes.read_and_judge_in_child):
         document = read(jats, paper, comparison=comparison)
         assert document.verdict == "doubtful"
         assert "the copy from jina has 100000" in document.evidence
@@ -66,7 +68,7 @@ def test_a_refusal_is_the_same_too() -> None:
     )
     page = Fetched(HTML, "html", "https://a.test", "publisher", "publisher", ids=Ids(pmid="1"))
     told = []
-    for read in (formats.read, reader_processes.read_in_child):
+    for read in (formats.read_and_judge, reader_processes.read_and_judge_in_child):
         with pytest.raises(BadContent) as caught:
             read(page, about)
         told.append((caught.value.message, caught.value.hint, caught.value.details))
@@ -74,19 +76,19 @@ def test_a_refusal_is_the_same_too() -> None:
 
 
 def test_a_reader_that_dies_is_a_rejection(monkeypatch: pytest.MonkeyPatch, jats: Fetched) -> None:
-    monkeypatch.setattr(reader_processes._get_pool(), "start", DIES)
+    monkeypatch.setattr(reader_processes._get_child_pool(), "start", DIES)
     with pytest.raises(BadContent, match="crashed") as caught:
-        reader_processes.read_in_child(jats, Paper(Ids(pmid="1")))
+        reader_processes.read_and_judge_in_child(jats, Paper(Ids(pmid="1")))
     assert caught.value.outcome == "not_a_paper"
 
 
 def test_a_mistake_of_ours_is_no_verdict(monkeypatch: pytest.MonkeyPatch, jats: Fetched) -> None:
-    monkeypatch.setattr(reader_processes._get_pool(), "start", reader("int('no number')"))
+    monkeypatch.setattr(reader_processes._get_child_pool(), "start", reader("int('no number')"))
     with pytest.raises(RuntimeError, match="no number"):
-        reader_processes.read_in_child(jats, Paper(Ids(pmid="1")))
+        reader_processes.read_and_judge_in_child(jats, Paper(Ids(pmid="1")))
 
 
 def test_bodies_may_hold_anything(jats: Fetched) -> None:
     odd = replace(jats, body=b"\n\x00\xff\n" * 10)
     with pytest.raises(BadContent):
-        reader_processes.read_in_child(odd, Paper(Ids(pmid="1")))
+        reader_processes.read_and_judge_in_child(odd, Paper(Ids(pmid="1")))

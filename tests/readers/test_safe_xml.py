@@ -2,7 +2,7 @@
 
 from lxml import etree
 
-from utils.readers.safe_xml import first_child, list_children
+from utils.readers.safe_xml import get_first_child, list_children
 
 
 def test_children_come_in_order_with_their_tails() -> None:
@@ -27,7 +27,7 @@ def test_an_entity_nobody_declared_is_a_child_too() -> None:
 
 def test_the_first_child_of_a_tag_is_found_and_no_deeper_one() -> None:
     element = etree.fromstring("<s><p><title>deep</title></p><title>1</title><title>2</title></s>")
-    found = first_child(element, "title")
+    found = get_first_child(element, "title")
     assert found is not None
     assert found.text == "1"
-    assert first_child(element, "label") is None
+    assert get_first_child(element, "label") is None

@@ -16,7 +16,7 @@ from tests.readers.submissions import pack, wrap
 from tests.readers.test_any_input import SAME
 from utils.errors import BadContent
 from utils.readers import submission
-from utils.readers.submission import unpack
+from utils.readers.submission import unpack_submission
 
 PAPER = {"main.tex": wrap("perch " * 3000), "x.tex": "% x" * 9000, "a.png": bytes(900)}
 
@@ -24,7 +24,7 @@ PAPER = {"main.tex": wrap("perch " * 3000), "x.tex": "% x" * 9000, "a.png": byte
 def outcome(body: bytes) -> str:
     """Return whether a body unpacks whole, in part, or why it is refused."""
     try:
-        return "partial" if unpack(body).cut_off else "whole"
+        return "partial" if unpack_submission(body).cut_off else "whole"
     except BadContent as refused:
         return str(refused.outcome)
 
@@ -74,7 +74,7 @@ def test_no_file_is_written_and_no_link_followed(
         body = wrap("text").encode()
         member.size = len(body)
         archive.addfile(member, io.BytesIO(body))
-    assert set(unpack(packed.getvalue()).files) == {"abs.tex", "main.tex"}
+    assert set(unpack_submission(packed.getvalue()).files) == {"abs.tex", "main.tex"}
     assert not list(tmp_path.iterdir())
     assert not (tmp_path.parent / "out.tex").exists()
 
@@ -83,11 +83,14 @@ def test_an_archive_that_unpacks_without_end_is_refused(monkeypatch: pytest.Monk
     monkeypatch.setattr(submission, "_MOST_UNPACKED", 1_000_000)
     monkeypatch.setattr(submission, "_MOST_TEXT", 500_000)
     with pytest.raises(BadContent, match="unpacks to more"):
-        unpack(pack({"main.tex": wrap("text"), "a.png": bytes(2_000_000)}))
-    assert unpack(pack({"main.tex": wrap("text"), "a.bib": bytes(600_000)})).main == "main.tex"
+        unpack_submission(pack({"main.tex": wrap("text"), "a.png": bytes(2_000_000)}))
+    assert (
+        unpack_submission(pack({"main.tex": wrap("text"), "a.bib": bytes(600_000)})).main
+        == "main.tex"
+    )
     many = {f"{n}.tex": "" for n in range(submission._MOST_FILES + 1)}
     with pytest.raises(BadContent, match="unpacks to more"):
-        unpack(pack(many))
+        unpack_submission(pack(many))
 
 
 @pytest.mark.parametrize("body", [b"%PDF-1.7", b"%!PS-Adobe", b"PK\x03\x04", b"", b"<html>", b"x"])
@@ -113,7 +116,7 @@ def test_a_name_is_never_read_as_long_as_it_says(kind: bytes) -> None:
     tracemalloc.start()
     try:
         with pytest.raises(BadContent, match="unpacks to more"):
-            unpack(long)
+            unpack_submission(long)
         assert tracemalloc.get_traced_memory()[1] < 8_000_000
     finally:
         tracemalloc.stop()
@@ -122,7 +125,7 @@ def test_a_name_is_never_read_as_long_as_it_says(kind: bytes) -> None:
 @pytest.mark.parametrize("kind", EXTENDED)
 def test_names_without_end_are_refused(kind: bytes) -> None:
     with pytest.raises(BadContent, match="unpacks to more"):
-        unpack(gzip.compress(header(kind, 0) * 3000))
+        unpack_submission(gzip.compress(header(kind, 0) * 3000))
 
 
 def test_a_map_of_holes_is_not_followed() -> None:
@@ -135,7 +138,7 @@ def test_a_map_of_holes_is_not_followed() -> None:
     tracemalloc.start()
     try:
         with pytest.raises(BadContent):
-            unpack(packed)
+            unpack_submission(packed)
         assert tracemalloc.get_traced_memory()[1] < 8_000_000
     finally:
         tracemalloc.stop()
@@ -152,7 +155,7 @@ def test_long_names_are_read_in_every_form(form: int) -> None:
             member.size = len(text)
             member.mtime = 0.5  # pax has a header for that too
             archive.addfile(member, io.BytesIO(text.encode()))
-    found = unpack(packed.getvalue())
+    found = unpack_submission(packed.getvalue())
     assert (found.files[name], found.cut_off) == ("one", False)
 
 
@@ -180,7 +183,7 @@ def test_a_source_longer_than_is_read_is_cut_off(
 )
 def test_the_main_file_is_the_declared_one_or_has_a_list(told: dict[str, str]) -> None:
     files = {"a.tex": wrap("wrong and longer"), "b.tex": wrap("right")}
-    assert unpack(pack({**files, **told})).main == "b.tex"
+    assert unpack_submission(pack({**files, **told})).main == "b.tex"
 
 
 @pytest.mark.parametrize(
@@ -196,9 +199,9 @@ def test_the_main_file_is_the_declared_one_or_has_a_list(told: dict[str, str]) -
     ids=["plain", "with a mark", "gzip", "tar", "tar.gz"],
 )
 def test_every_form_arxiv_sends_is_unpacked(packed: bytes) -> None:
-    found = unpack(packed)
+    found = unpack_submission(packed)
     assert (found.files[found.main], found.cut_off) == (wrap("text"), False)
 
 
 def test_an_old_encoding_is_read() -> None:
-    assert "Müller" in unpack(wrap("Müller").encode("latin-1")).files["main.tex"]
+    assert "Müller" in unpack_submission(wrap("Müller").encode("latin-1")).files["main.tex"]

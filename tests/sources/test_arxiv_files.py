@@ -19,13 +19,13 @@ PERPETUAL = "http://arxiv.org/licenses/nonexclusive-distrib/1.0/"
 @pytest.fixture
 def with_pandoc(monkeypatch):
     """Sources are asked for as where the extra ``latex`` is installed; none is read."""
-    monkeypatch.setattr(pandoc, "find_pandoc", lambda: "pandoc")
+    monkeypatch.setattr(pandoc, "find_pandoc_path", lambda: "pandoc")
 
 
 @pytest.fixture
 def without_pandoc(monkeypatch):
     """The extra ``latex`` is not installed."""
-    monkeypatch.setattr(pandoc, "find_pandoc", lambda: "")
+    monkeypatch.setattr(pandoc, "find_pandoc_path", lambda: "")
 
 
 def record_of(name, library):

@@ -160,10 +160,10 @@ class Corpus:
 
         See `..readers.nlm_lists` for the lists and `.names` for their use.
         """
-        from ..readers.nlm_lists import read_names
+        from ..readers.nlm_lists import iterate_name_pairs
 
         require_file(file)
-        return self.database.learn(read_names(file))
+        return self.database.learn(iterate_name_pairs(file))
 
     def find(
         self,

@@ -38,8 +38,8 @@ from ..harvest.jobs import Ledgers
 from ..model.identifiers import Ids
 from ..model.paper import Fetched, StoredPaper
 from ..model.verdicts import Comparison
-from ..readers import JUDGE_VERSION, Read, judge_fetched
-from ..readers.reader_processes import read_in_child
+from ..readers import JUDGE_VERSION, Read, judge_fetched_response
+from ..readers.reader_processes import read_and_judge_in_child
 from ..shelf import ADOPTED, Shelf, add_judgement, rejudge_text
 from ..shelf.record import RawAnswer
 from ..system.plain_text import one_line
@@ -118,7 +118,7 @@ class Audit:
     ladder: Ladder
     files: Sequence[str]
     fix: bool = False
-    read: Read = read_in_child
+    read: Read = read_and_judge_in_child
     _confirmed: list[StoredPaper] = field(default_factory=list)
 
     @property
@@ -275,7 +275,9 @@ def _versions(paper: str, shelf: Shelf) -> list[StoredPaper]:
     return shelf.verdicts.list_versions(find(paper, shelf).paper.ids)
 
 
-def judge_stored(stored: StoredPaper, shelf: Shelf, read: Read = read_in_child) -> StoredPaper:
+def judge_stored(
+    stored: StoredPaper, shelf: Shelf, read: Read = read_and_judge_in_child
+) -> StoredPaper:
     """*stored* with the verdict of today's judges; nothing is written.
 
     Raises
@@ -286,8 +288,8 @@ def judge_stored(stored: StoredPaper, shelf: Shelf, read: Read = read_in_child) 
     words = shelf.list_journal_word_counts(stored.paper, Path(stored.path).name)
     read = partial(read, comparison=Comparison(journal_words=words))
     raw = _read_raw(stored, shelf)
-    if raw and raw.ours and formats.is_local_reader(raw.extractor):
-        return add_judgement(stored, judge_fetched(raw.fetched, stored.paper, read))
+    if raw and raw.ours and formats.is_own_extractor(raw.extractor):
+        return add_judgement(stored, judge_fetched_response(raw.fetched, stored.paper, read))
     return rejudge_text(stored, shelf.read_text(stored), read)
 
 
@@ -402,7 +404,7 @@ def undo(ladder: Ladder, paper: str | int | Ids) -> StoredPaper:
         msg = f"{stored.paper.ids} has no decision by hand."
         audit = command_line(f"shelf audit '{stored.paper.ids.key}'")
         raise BadRequest(msg, f"To see the judges' verdict: {audit}")
-    changed = judge_stored(decided, shelf, formats.read) if decided else stored
+    changed = judge_stored(decided, shelf, formats.read_and_judge) if decided else stored
     return _update_harvests(ladder, shelf.verdicts.clear_rejections(changed))
 
 
@@ -451,9 +453,9 @@ def renew(shelf: Shelf, *, everything: bool = False) -> Iterator[Renewal]:
         raw = shelf.read_raw_answer(stored) if stored else None
         if not stored or not raw:
             continue
-        if not everything and raw.extractor == formats.get_extractor(raw.fetched.media):
+        if not everything and raw.extractor == formats.get_extractor_name(raw.fetched.media):
             continue
-        if not formats.is_local_reader(raw.extractor):
+        if not formats.is_own_extractor(raw.extractor):
             detail = (
                 f"{raw.extractor} read it better than Papershelf's reader (download --force "
                 "fetches the text again)"
@@ -470,7 +472,7 @@ def _renew_text(stored: StoredPaper, fetched: Fetched, shelf: Shelf) -> Renewal:
     """Read the kept bytes of a text again, and replace the text if the reading differs."""
     name, path = str(stored.paper.ids), stored.path
     try:
-        document = formats.read(fetched, stored.paper)
+        document = formats.read_and_judge(fetched, stored.paper)
     except BadContent as bad:
         return Renewal(name, "kept", f"the current reader says {bad.outcome}: {bad.message}", path)
     if document.verdict == "partial" != stored.verdict:

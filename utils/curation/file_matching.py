@@ -236,8 +236,8 @@ def _judge_for_paper(found: InboxFile, paper: Paper, match: Match, *, strict: bo
             raise BadContent(msg, f"If it is that one: {BY_NAME}", verdict="wrong_paper")
 
     if strict:  # what lacks a part may be a part of another paper
-        check_identity(formats.extract(fetched, paper, unjudged))
-    document = formats.read(fetched, paper, unjudged=unjudged)
+        check_identity(formats.convert_to_document(fetched, paper, unjudged))
+    document = formats.read_and_judge(fetched, paper, unjudged=unjudged)
     if found.fetched.media in _PRINTED and not (strict or match.is_supported_for(paper)):
         check_identity(document)
     return document

@@ -234,7 +234,7 @@ def read_document(found: InboxFile) -> Document:
     BadContent
         No text can be read in it.
     """
-    reader = formats.get_reader(found.fetched.media)
+    reader = formats.import_reader(found.fetched.media)
     try:
         document: Document = reader.read(found.fetched)
     except BadContent as bad:

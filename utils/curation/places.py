@@ -18,7 +18,7 @@ from ..errors import BadRequest, NotFound, StoreFailed
 from ..model.paper import StoredPaper
 from ..model.passage import Anchor, SourcePlace
 from ..outline.blocks import build_anchors
-from ..readers.source_words import Finder, words_of
+from ..readers.source_words import WordFinder, extract_source_words
 from ..shelf import Shelf
 from ..shelf.record import RawAnswer
 from ..system import safe_files
@@ -103,11 +103,13 @@ def locate_blocks(paper: str, shelf: Shelf) -> Places:
 
 
 def _find_places(text: str, anchors: Iterable[Anchor], raw: RawAnswer) -> tuple[Anchor, ...]:
-    source = words_of(raw.fetched)
+    source = extract_source_words(raw.fetched)
     if source is None:
         return tuple(anchors)
-    finder = Finder(source)
-    return tuple(replace(one, sources=finder.find(text[one.start : one.end])) for one in anchors)
+    finder = WordFinder(source)
+    return tuple(
+        replace(one, sources=finder.find_places(text[one.start : one.end])) for one in anchors
+    )
 
 
 def _load_places(file: Path, stored: StoredPaper) -> dict[str, tuple[SourcePlace, ...]] | None:

@@ -24,7 +24,7 @@ from ..outline import (
     Float,
     build_outline,
     collect_declared_section_types,
-    find_floats,
+    find_figures_and_tables,
     find_outermost_sections,
     find_roles,
     iterate_sections_with_own_roles,
@@ -63,7 +63,7 @@ class OpenedText:
     @cached_property
     def floats(self) -> tuple[Float, ...]:
         """The figures and tables of the text."""
-        return tuple(find_floats(self.text, self.sections))
+        return tuple(find_figures_and_tables(self.text, self.sections))
 
     @cached_property
     def without_references(self) -> OpenedText:

@@ -184,7 +184,7 @@ def _judge_fetched(file: str, fetched: Fetched, paper: Paper | None) -> Verifica
     identity: Answer = "unknown"
     counts: dict[str, int] = {}
     try:
-        document = formats.extract(fetched, paper or Paper(Ids()))
+        document = formats.convert_to_document(fetched, paper or Paper(Ids()))
         counts = _count_parts(document)
         if paper is None or not _is_comparable(document, paper):
             finding = judge_completeness(document, paper or Paper(Ids()))
@@ -244,7 +244,7 @@ def _verify_in_child(pair: Pair) -> Verification | PaperError:
         "url": pair.url,
     }
     try:
-        answer = _reading_children().read(json.dumps(job).encode())
+        answer = _reading_children().read_bytes(json.dumps(job).encode())
     except ChildFailed as error:
         return _to_refusal(pair.file, _unreadable_file(str(error)), "unknown")
     if wrong := answer.get("error"):

@@ -87,7 +87,7 @@ class Ladder:
     shelf: Shelf
     sources: Sequence[Source]
     order: Sequence[str]
-    read: formats.Read = formats.read
+    read: formats.Read = formats.read_and_judge
     only_local: bool = False
 
     @cached_property

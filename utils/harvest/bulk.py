@@ -46,7 +46,7 @@ from ..model.job import find_most_informative
 from ..model.paper import Attempt, Document, Paper, StoredPaper, Version, find_answered_routes
 from ..model.verdicts import Copy
 from ..model.versions import OTHER_VERSION, infer_version, satisfies_request
-from ..readers.reader_processes import read_in_child
+from ..readers.reader_processes import read_and_judge_in_child
 from ..search.resolve import Resolution, resolve_entries
 from ..shelf import get_body, is_identified_by_name_only
 from ..shelf.ledger import Ledger
@@ -87,7 +87,7 @@ def run_harvest(ledger: Ledger, ladder: Ladder, *, prefer_pmc: bool = True) -> I
         The disk is full or broken; pending papers stay pending.
     """
     ladder.web.settings.require_email("NCBI")
-    reading = ReaderQueue(read_in_child)
+    reading = ReaderQueue(read_and_judge_in_child)
     ladder = replace(ladder, read=reading)
     harvest = _Run(ledger, ladder, prefer_pmc=prefer_pmc)
     harvest.start()

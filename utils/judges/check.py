@@ -1,9 +1,9 @@
 """Judge whether a text is the whole paper (`judge_completeness`) and the requested one.
 
-Nothing reaches the shelf without passing both. They weigh structure and words against the record
-and never follow a single phrase: an article about captchas, an editorial of four hundred words and
-a page with a login form in its corner are papers; a landing page with an abstract, a reference list
-and eight hundred words of small print is not.
+A text must pass both before it is stored on the shelf. The judges compare structure and words with
+the record and never rely on a single phrase. An article about captchas, an editorial of 400 words
+and a page with a login form in its corner are papers. A landing page with an abstract, a reference
+list and 800 words of small print is not.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final, NoReturn
 from ..errors import BadContent
 from ..model.paper import Document, Paper, Verdict
 from ..model.verdicts import DOUBT, MEANINGS, NO_COMPARISON, Comparison, Sign
-from ..outline.sections import is_standard_title, split_parts
+from ..outline.sections import is_standard_title, iterate_headings_and_paragraphs
 from ..outline.words import count_words
 from . import commentary, language, wholeness
 from . import thresholds as limits
@@ -69,14 +69,14 @@ def judge_document(
 ) -> Document:
     """Return *document* with the verdict ``full_text`` or ``doubtful`` and the evidence for it.
 
-    *comparison* holds other copies and other papers of the journal, where there is a shelf; *same*
-    is the answer of `judge_identity`, where it was asked before.
+    *comparison* has other copies and other papers of the journal, if there is a shelf; *same* is
+    the result of an earlier call of `judge_identity`.
 
     Raises
     ------
     BadContent
-        The text is not the whole paper, or another paper's; ``details`` hold ``verdict`` and
-        ``evidence``.
+        The text is not the whole paper, or belongs to another paper; ``details`` contains
+        ``verdict`` and ``evidence``.
     """
     same = same or judge_identity(document, paper)
     if same.signs and document.route == "copy":  # only a text that agrees vouches for another site
@@ -108,11 +108,13 @@ def judge_completeness(document: Document, paper: Paper, signs: Sequence[Sign] =
     ):
         return Finding("scanned", f"{document.pages} pages with almost no text")
     abstract = (
-        "" if _is_notice_by_record_or_title(document, paper) else _choose_abstract(document, paper)
+        ""
+        if _is_notice_by_record_or_title(document, paper)
+        else _choose_abstract_to_compare(document, paper)
     )
     case = Case(document, paper, abstract)
     found = case.evidence
-    if refusal := _judge_wall(document, paper, found):
+    if refusal := _judge_access_barrier(document, paper, found):
         return refusal
     lacking = (
         _judge_missing_body(document, paper, found)
@@ -150,10 +152,10 @@ def _judge_jats_text(document: Document, signs: Sequence[Sign]) -> Finding:
     return weigh_signs([*document.signs, *signs], whole, limits.STRUCTURED_REFUSE)
 
 
-def _choose_abstract(document: Document, paper: Paper) -> str:
+def _choose_abstract_to_compare(document: Document, paper: Paper) -> str:
     """Return the abstract; a remark like *[This corrects the article …]* does not count.
 
-    What the text calls so counts where the record has none and it is as short as one.
+    Without an abstract in the record, the text's own counts if it has the length of one.
     """
     if not paper.abstract and _is_short_article_type(paper):
         return ""  # all there is of it
@@ -166,12 +168,12 @@ def _choose_abstract(document: Document, paper: Paper) -> str:
     )
 
 
-def _judge_wall(document: Document, paper: Paper, found: Evidence) -> Finding | None:
+def _judge_access_barrier(document: Document, paper: Paper, found: Evidence) -> Finding | None:
     """Return the finding for a page that shows only a login, paywall or other barrier; else None.
 
-    A page that names the paper and has an abstract or text is no captcha or login page, whatever
-    forms it carries, unless a heading says so; it may still sell the paper, and the first words of
-    a closed article are a preview.
+    A page that names the paper and has an abstract or text is not a captcha or login page, whatever
+    forms it contains, unless a heading announces one. The page may still be a paywall: the first
+    words of a closed article are a preview.
     """
     walls = [name for name in _ORDER if name in document.walls]
     words = found.prose
@@ -193,7 +195,11 @@ def _judge_wall(document: Document, paper: Paper, found: Evidence) -> Finding | 
 
 def _find_announced_challenges(document: Document) -> set[str]:
     """Return the bot checks and captchas that headings announce (*Checking your browser…*)."""
-    heads = (text for _, is_heading, text in split_parts(document.markdown) if is_heading)
+    heads = (
+        text
+        for _, is_heading, text in iterate_headings_and_paragraphs(document.markdown)
+        if is_heading
+    )
     return {
         wall for head in heads if (wall := find_wall_in_title(head)) in ("bot_check", "captcha")
     }
@@ -245,8 +251,8 @@ def _has_citations_or_figures(found: Evidence) -> bool:
 def _judge_missing_body(document: Document, paper: Paper, found: Evidence) -> Finding | None:
     """Return a finding if a paper with an abstract has no body of its own; else None.
 
-    Such a paper cites others, or lists them at least, in sections or beside figures: texts about
-    it (a press release, a review of it, a protocol, the abstracts of a meeting) do neither.
+    A paper with an abstract cites other works, or at least lists them, and has sections or figures.
+    Texts about the paper (a press release, a review, a protocol, meeting abstracts) do not.
     """
     words, marks, named = (
         found.prose,
@@ -351,8 +357,8 @@ def _judge_text_without_abstract(
 
 def _has_own_sections(found: Evidence) -> bool:
     """Return whether the text has at least two sections whose titles are not standard ones."""
-    own = [part for part in found.body if part.prose and not is_standard_title(part.name)]
-    return found.filled_sections > 2 and len(own) > 1
+    own_sections = [part for part in found.body if part.prose and not is_standard_title(part.name)]
+    return found.filled_sections > 2 and len(own_sections) > 1
 
 
 def _count_words_outside_links(found: Evidence) -> int:
@@ -369,9 +375,9 @@ def _is_short_article_type(paper: Paper) -> bool:
 def _is_paper_without_citations(document: Document, paper: Paper, found: Evidence) -> bool:
     """Return whether a text without citations and references is otherwise a paper.
 
-    Research has its parts, or sections with figures that they mention; a print has its pages.
-    What is written about it (a press release, a weblog, a patent) has none of these, and comes
-    with new papers.
+    A research paper has standard sections, or sections that mention figures; a printed paper has
+    the expected number of pages. Texts about a paper (a press release, a blog, a patent) have none
+    of these, and exist only for recent papers.
     """
     if is_from_footnote_era(
         paper

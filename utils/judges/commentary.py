@@ -1,8 +1,7 @@
 """Find texts about a paper that are not the paper: summaries, digests, news, reviews, supplements.
 
-Such a text speaks of "the authors" and "this paper" many times as often as the paper itself does,
-quotes what people told a reporter, is made of points without sentences, or stands under headings
-that name it.
+Such a text mentions "the authors" and "this paper" much more often than the paper itself does,
+quotes interviews, consists of bullet points without sentences, or has headings that name its kind.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ..model.verdicts import DOUBT, REFUSE, Sign
-from ..outline.sections import split_parts
+from ..outline.sections import iterate_headings_and_paragraphs
 from ..outline.words import count_words, strip_markup
 from . import thresholds as limits
 from .signs import Case
@@ -82,15 +81,17 @@ def _find_mention_signs(case: Case) -> Iterator[Sign]:
 def _find_quotation_signs(case: Case) -> Iterator[Sign]:
     """Yield a sign if a text quotes several people, as news articles do."""
     text = case.evidence.text
-    said = len(_SAID.findall(text))
-    if said >= limits.SAID_MIN and 1000 * said > limits.SAID_PER_1000 * count_words(text):
-        yield Sign("news", DOUBT, f"quotes speakers {said} times", "not_a_paper")
+    quotations = len(_SAID.findall(text))
+    if quotations >= limits.SAID_MIN and 1000 * quotations > limits.SAID_PER_1000 * count_words(
+        text
+    ):
+        yield Sign("news", DOUBT, f"quotes speakers {quotations} times", "not_a_paper")
 
 
 def _find_bullet_point_signs(case: Case) -> Iterator[Sign]:
     """Yield a sign if most of a text is bullet points, as on slides and posters."""
     points = 0
-    for part, level, text in split_parts(case.document.markdown):
+    for part, level, text in iterate_headings_and_paragraphs(case.document.markdown):
         for line in text.split("\n") if part in ("lead", "body") and not level else ():
             is_menu = "](" in line
             if _ITEM.match(line) and not _ENDED.search(line) and not is_menu:

@@ -1,9 +1,9 @@
 """Compare a text with other copies of its paper, and with other papers of its journal.
 
-A text that was cut reads well as far as it goes. Another copy shows what is missing: a page that
-was refused as a part, the text that the shelf has of another route or version. Nothing is fetched
-to compare: `..download.ladder` passes what it has seen and what the shelf has; `verify` passes
-nothing.
+A truncated text reads well up to its end. Another copy shows what is missing: a page that was
+rejected as partial, or the shelf's text from another route or version. Nothing is fetched for a
+comparison: `..download.ladder` passes the copies of earlier routes and of the shelf; `verify`
+passes none.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from ..outline.sections import (
     is_conclusion_title,
     is_methods_title,
     is_results_title,
+    iterate_headings_and_paragraphs,
     measure_text,
-    split_parts,
 )
 from . import thresholds as limits
 
@@ -37,10 +37,10 @@ SHORT_KINDS: Final = frozenset((
 ))  # fmt: skip
 
 
-def get_compared_type(publication_types: Iterable[str]) -> str:
-    """Return the article type for comparisons within a journal; ``short`` is not compared.
+def get_comparable_article_type(publication_types: Iterable[str]) -> str:
+    """Return the article type within which a journal's papers are compared; ``short`` is not.
 
-    >>> [get_compared_type(types) for types in (["Systematic Review"], ["Letter"], [])]
+    >>> [get_comparable_article_type(types) for types in (["Systematic Review"], ["Letter"], [])]
     ['review', 'short', 'research']
     """
     if not SHORT_KINDS.isdisjoint(publication_types):
@@ -79,7 +79,7 @@ def _find_copy_signs(document: Document, copy: Copy) -> Iterator[Sign]:
         words = f"{document.body_words} words; {theirs} has {copy.words}"
         yield Sign("shorter copy", DOUBT if is_same_version else WEAK, words)
     ours = _find_filled_section_headings(document.markdown)
-    lost = [name for name, is_part in _PARTS if _is_part_missing(ours, copy.sections, is_part)]
+    lost = [name for name, is_part in _PARTS if _lacks_part_of_copy(ours, copy.sections, is_part)]
     if lost:
         yield Sign("parts of a copy", DOUBT, f"{lost[0]} missing, which {theirs} contains")
     if (
@@ -94,14 +94,14 @@ def _find_filled_section_headings(markdown: str) -> tuple[str, ...]:
     """Return the headings of the body that have text under them."""
     found = []
     heading = ""
-    for part, level, text in split_parts(markdown):
+    for part, level, text in iterate_headings_and_paragraphs(markdown):
         if heading and not level and part == "body":
             found.append(heading)
         heading = text if level and part == "body" else ""
     return tuple(found)
 
 
-def _is_part_missing(
+def _lacks_part_of_copy(
     ours: Sequence[str], theirs: Sequence[str], is_part: Callable[[str], bool]
 ) -> bool:
     """Return whether a text divided by headings lacks a part that another copy has."""

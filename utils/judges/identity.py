@@ -2,15 +2,16 @@
 
 Rules, in this order:
 
-1. An identifier of the paper on the text decides, unless the titles or the body speak for another
-   paper; one of these alone makes a doubt.
-2. Marks of the titles that differ (*Part II*, *phase 3*, *protocol*, *Correction*) are two papers.
-3. A body that is not about the abstract is another paper's.
-4. A different DOI (of a preprint, a translation or another paper) needs the wording of the abstract
-   on its side; authors do not excuse it.
-5. A title with one telling word exchanged (*men*, *women*) needs the wording of the abstract, too.
-6. Otherwise the same title suffices, unless both abstracts are there and differ; a title that
-   changed needs authors and abstract.
+1. An identifier of the paper in the text decides, unless titles and body show another paper; only
+   one of these signs is a doubt.
+2. Titles whose marks differ (*Part II*, *phase 3*, *protocol*, *Correction*) belong to two papers.
+3. A body that does not match the abstract belongs to another paper.
+4. A text with a different DOI (of a preprint, a translation or another paper) is accepted only if
+   the wording of the abstract agrees; the same authors are not enough.
+5. A title in which one distinctive word is replaced (*men*, *women*) is accepted only if the
+   wording of the abstract agrees.
+6. Otherwise the same title is enough, unless both abstracts are known and differ. A changed title
+   is accepted only if authors and abstract agree.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from ..model.identifiers import Ids
 from ..model.paper import Document, Paper
 from ..model.verdicts import DOUBT, REFUSE, Sign
 from ..model.versions import PREPRINT_DOI
-from ..outline.sections import split_parts
+from ..outline.sections import iterate_headings_and_paragraphs
 from ..outline.words import build_shingles, count_words, fold_words
 from . import thresholds as limits
 from .agreement import find_body_mismatch, is_in_other_language, is_in_same_language
@@ -75,7 +76,7 @@ def judge_identity(document: Document, paper: Paper) -> Identity:
     """Judge whether *document* is a text of *paper*."""
     likeness = Likeness(document, paper)
     clash = _find_conflicting_identifiers(document, paper)
-    is_amendment = bool(document.pages) and _is_unrequested_correction(document, paper)
+    is_amendment = bool(document.pages) and _is_correction_instead_of_paper(document, paper)
     if document.ids.shares(paper.ids) and not is_amendment:
         return _judge_text_with_identifier(likeness)
     if not (paper.title or paper.abstract):
@@ -83,7 +84,7 @@ def judge_identity(document: Document, paper: Paper) -> Identity:
     evidence = f"{likeness}; it names {clash}" if clash else str(likeness)
     if is_amendment:
         return Identity("other", f"{evidence}; it is a correction of another paper")
-    if likeness.title_difference.marks or likeness.body_mismatch:
+    if likeness.title_difference.marks or likeness.body_mismatch_sign:
         return Identity("other", evidence)
     if (
         document.pages
@@ -124,8 +125,12 @@ class Likeness:
         """The difference of the titles, in the language in which they differ least."""
         if not self.theirs or self.is_title_printed or self.is_announced_as_notice:
             return TitleDifference()
-        told = [find_title_difference(ours, self.theirs) for ours in self.titles]
-        return min(told, key=lambda one: (bool(one.marks), bool(one.swapped)), default=_NOTHING)
+        differences = [find_title_difference(ours, self.theirs) for ours in self.titles]
+        return min(
+            differences,
+            key=lambda difference: (bool(difference.marks), bool(difference.swapped)),
+            default=_NOTHING,
+        )
 
     @cached_property
     def heading_likeness(self) -> float:
@@ -158,7 +163,7 @@ class Likeness:
         return self._is_other_title(self.theirs)
 
     @cached_property
-    def has_other_heading(self) -> bool:
+    def has_other_title_in_heading(self) -> bool:
         """True if the first heading is another title, and the record's is printed nowhere."""
         heading = _HEADING.search(self.opening)
         printed = build_shingles(
@@ -174,15 +179,17 @@ class Likeness:
         """True if record and text differ in language; PubMed puts translated titles in brackets."""
         if self.paper.title.startswith("["):
             return True
-        told = self.paper.abstract or self.paper.title
+        record_text = self.paper.abstract or self.paper.title
         # Behind menus and an abstract that may be translated.
         text = self.document.markdown[limits.OPENING_CHARS // 2 : 2 * limits.OPENING_CHARS]
-        return is_in_other_language(fold_words(told), fold_words(text or self.opening))
+        return is_in_other_language(fold_words(record_text), fold_words(text or self.opening))
 
     def _is_other_title(self, theirs: str) -> bool:
-        told = [find_title_difference(ours, theirs) for ours in self.titles]
-        is_title = bool(told) and count_distinctive_words(theirs) > limits.TITLE_MIN_WORDS
-        return is_title and all(one.marks or one.swapped for one in told)
+        differences = [find_title_difference(ours, theirs) for ours in self.titles]
+        is_title = bool(differences) and count_distinctive_words(theirs) > limits.TITLE_MIN_WORDS
+        return is_title and all(
+            difference.marks or difference.swapped for difference in differences
+        )
 
     @property
     def title_likeness(self) -> float:
@@ -207,8 +214,8 @@ class Likeness:
     @property
     def has_printed_doi_and_author(self) -> bool:
         """True if the text itself prints the DOI and an author, which page metadata only claims."""
-        known = tuple({self.paper.ids.doi, self.document.ids.doi} - {""})
-        is_named = any(doi.lower().startswith(known) for doi in _DOI.findall(self.head))
+        dois = tuple({self.paper.ids.doi, self.document.ids.doi} - {""})
+        is_named = any(doi.lower().startswith(dois) for doi in _DOI.findall(self.head))
         is_by_them = (
             not self.families or measure_shared_authors(self.families, (), self.opening) > 0
         )
@@ -226,26 +233,28 @@ class Likeness:
     def abstract_share(self) -> float | None:
         """The share of the abstract's wording in the text's opening; None without abstract."""
         text = build_shingles(fold_words(f"{self.document.abstract}\n{self.opening}"))
-        told = [self.paper.abstract, *(other for _, other in self.paper.other_abstracts)]
+        abstracts = [self.paper.abstract, *(other for _, other in self.paper.other_abstracts)]
         shares = [
-            measure_containment(one, text) for one in told if len(one) > limits.ABSTRACT_MIN_CHARS
+            measure_containment(abstract, text)
+            for abstract in abstracts
+            if len(abstract) > limits.ABSTRACT_MIN_CHARS
         ]
         return max(shares, default=None)
 
     @cached_property
     def has_other_abstract(self) -> bool:
         """True if the text has a different abstract in the same language as the record's."""
-        own = self.document.abstract
+        own_abstract = self.document.abstract
         if self.abstract_share is None or self.abstract_share >= limits.OTHER_ABSTRACT_SHARE:
             return False
-        is_highlights = own.count("\u2022") >= limits.HIGHLIGHTS_MIN_BULLETS
-        is_at_end = self.document.markdown.find(own) > limits.OPENING_CHARS
-        if is_highlights or is_at_end or count_words(own) < limits.ABSTRACT_MIN_WORDS:
+        is_highlights = own_abstract.count("\u2022") >= limits.HIGHLIGHTS_MIN_BULLETS
+        is_at_end = self.document.markdown.find(own_abstract) > limits.OPENING_CHARS
+        if is_highlights or is_at_end or count_words(own_abstract) < limits.ABSTRACT_MIN_WORDS:
             return False
-        return is_in_same_language(fold_words(self.paper.abstract), fold_words(own))
+        return is_in_same_language(fold_words(self.paper.abstract), fold_words(own_abstract))
 
     @cached_property
-    def body_mismatch(self) -> Sign | None:
+    def body_mismatch_sign(self) -> Sign | None:
         """The sign that the body matches neither the record nor its own abstract; or None."""
         text, paper = self.document, self.paper
         if paper.abstract:
@@ -284,8 +293,8 @@ class Likeness:
             parts.append(f"{self.author_share:.0%} of the authors named")
         if self.abstract_share is not None:
             parts.append(f"{self.abstract_share:.0%} of the abstract's words")
-        if self.body_mismatch:
-            parts.append(self.body_mismatch.words)
+        if self.body_mismatch_sign:
+            parts.append(self.body_mismatch_sign.words)
         return ", ".join(parts)
 
 
@@ -297,17 +306,17 @@ def measure_containment(part: str, whole: set[tuple[str, ...]]) -> float:
 
 def measure_shared_authors(ours: tuple[str, ...], theirs: tuple[str, ...], opening: str) -> float:
     """Return the share of the first six authors named in *theirs* or in the text's opening."""
-    wanted = [name for author in ours[:6] if len(name := " ".join(fold_words(author))) > 1]
+    names = [name for author in ours[:6] if len(name := " ".join(fold_words(author))) > 1]
     named = {name for author in theirs if (name := " ".join(fold_words(author)))}
     # Of a double name, or of names in full, often only the last part is printed.
     named |= {name.rpartition(" ")[2] for name in named}
     # A PDF's "Doe1,2" is Doe.
     text = f" {' '.join(word.rstrip('0123456789') for word in fold_words(opening))} "
     hits = 0
-    for name in wanted:
+    for name in names:
         last = name.rpartition(" ")[2]
         hits += name in named or last in named or f" {last} " in text
-    return hits / len(wanted) if wanted else 0.0
+    return hits / len(names) if names else 0.0
 
 
 _NOTHING: Final = TitleDifference()
@@ -330,15 +339,15 @@ def _judge_text_with_identifier(likeness: Likeness) -> Identity:
 
 def _find_other_paper_signs(likeness: Likeness) -> Iterator[Sign]:
     """Yield the signs of another paper; none of 326 recorded texts of the right paper has one."""
-    if likeness.body_mismatch:
-        yield likeness.body_mismatch
+    if likeness.body_mismatch_sign:
+        yield likeness.body_mismatch_sign
     if (
         likeness.title_difference.marks
         and count_distinctive_words(likeness.document.title) >= limits.TITLE_MIN_WORDS
     ):
         words = f"titles differ: {likeness.title_difference.marks}"
         yield Sign("title marks", DOUBT, words, "wrong_paper")
-    elif likeness.has_other_heading:
+    elif likeness.has_other_title_in_heading:
         weight = DOUBT if likeness.has_printed_doi_and_author else REFUSE
         yield Sign("other heading", weight, "the text is under a different title", "wrong_paper")
     if likeness.conflicting_year:
@@ -348,11 +357,11 @@ def _find_other_paper_signs(likeness: Likeness) -> Iterator[Sign]:
         yield Sign("other abstract", DOUBT, "the text has a different abstract", "wrong_paper")
 
 
-def _is_unrequested_correction(document: Document, paper: Paper) -> bool:
-    """Return whether a PDF is a correction although the requested paper is not.
+def _is_correction_instead_of_paper(document: Document, paper: Paper) -> bool:
+    """Return whether a PDF is a correction and the requested paper is not.
 
-    Identifiers in a PDF are read off its first page, and a correction prints those of the paper
-    it corrects.
+    The identifiers of a PDF come from its first page, and a correction prints the identifiers of
+    the corrected paper.
     """
     return announces_correction(
         document.markdown[: limits.NOTICE_OPENING_CHARS]
@@ -375,8 +384,8 @@ def _find_conflicting_identifiers(document: Document, paper: Paper) -> str:
 
 def _is_doi_printed(document: Document, doi: str, in_references: bool = False) -> bool:
     """Return whether the DOI is printed at the text's beginning or end, or among its references."""
-    told = split_parts(document.markdown)
-    text = "\n".join(text for part, _, text in told if (part == "references") is in_references)
+    parts = iterate_headings_and_paragraphs(document.markdown)
+    text = "\n".join(text for part, _, text in parts if (part == "references") is in_references)
     edges = text if in_references else text[: limits.OPENING_CHARS] + text[-limits.OPENING_CHARS :]
     return bool(doi) and doi in re.sub(r"\s+", "", edges).lower()
 
@@ -397,19 +406,19 @@ def _is_printed_doi_plausible(likeness: Likeness) -> bool:
 def _have_related_dois(document: Document, paper: Paper) -> bool:
     """Return whether both DOIs are versions of one paper, or one is the DOI of a part of it.
 
-    F1000 counts versions; eLife and PLOS give abstracts and figures DOIs of their own.
+    F1000's DOIs have version numbers; eLife and PLOS assign DOIs to abstracts and figures.
     """
     if _PART_OF_DOI.fullmatch(document.ids.doi.removeprefix(paper.ids.doi)):
         return True
-    ours, theirs = (_VERSION_DOI.fullmatch(one.ids.doi) for one in (paper, document))
+    ours, theirs = (_VERSION_DOI.fullmatch(source.ids.doi) for source in (paper, document))
     return ours is not None and theirs is not None and ours[1] == theirs[1]
 
 
 def _is_version_with_other_doi(likeness: Likeness) -> bool:
     """Return whether a text with another DOI is a version of the paper.
 
-    The wording of the abstract must agree. Where none is known, a preprint of the same title and
-    authors is taken for the paper's.
+    The wording of the abstract must agree. Without an abstract, a preprint with the same title and
+    authors is accepted.
     """
     abstract, authors = likeness.abstract_share or 0.0, likeness.author_share or 0.0
     if likeness.abstract_share is None and likeness.is_preprint_and_article:

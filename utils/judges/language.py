@@ -1,8 +1,8 @@
 """Find text that is not natural language: OCR garbage, broken fonts, misread letters.
 
-Text of any language repeats its words. Where letters were replaced at random, most long words occur
-once. Where few letters were misread, rare words differ from frequent ones in a single letter.
-Scripts without blanks have pairs of neighbouring characters for words.
+Text of any language repeats its words. If letters were replaced at random, most long words occur
+only once. If few letters were misread, rare words differ from frequent ones in a single letter. In
+scripts without spaces, pairs of neighbouring characters serve as words.
 """
 
 from __future__ import annotations
@@ -68,23 +68,23 @@ def _measure_single_use_share(words: list[str]) -> float:
 def measure_misread_share(words: list[str]) -> float:
     """Return the share of rare words that differ from a frequent word in one inner letter.
 
-    Endings are left out, because many languages inflect by them.
+    Endings are ignored, because many languages inflect words by them.
 
     >>> measure_misread_share(["sample"] * 9 + ["samqle"])
     0.1
     """
     uses = Counter(words)
     frequent = (word for word, count in uses.items() if count >= limits.MISREAD_MIN_USES)
-    gaps = {gap for word in frequent if word.isalpha() for gap in _iterate_letter_gaps(word)}
+    gaps = {gap for word in frequent if word.isalpha() for gap in _iterate_words_with_gap(word)}
     rare = (
         count
         for word, count in uses.items()
-        if count < limits.MISREAD_MIN_USES and not gaps.isdisjoint(_iterate_letter_gaps(word))
+        if count < limits.MISREAD_MIN_USES and not gaps.isdisjoint(_iterate_words_with_gap(word))
     )
     return sum(rare) / max(1, len(words))
 
 
-def _iterate_letter_gaps(word: str) -> Iterator[str]:
+def _iterate_words_with_gap(word: str) -> Iterator[str]:
     """Yield the word with each of its inner letters in turn replaced by a space."""
     for at in range(1, len(word) - 1 if len(word) > 5 else 0):
         yield f"{word[:at]} {word[at + 1 :]}"

@@ -1,6 +1,6 @@
 """Signs against a text, and the rule that combines them into one of three outcomes.
 
-See the package's docstring for how a sign is added.
+The package's docstring explains how to add a sign.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def weigh_signs(signs: Iterable[Sign], whole: str, refuse_at: int = REFUSE) -> F
     whole : str
         The evidence that the text is whole, for a text without doubts.
     refuse_at : int
-        The sum of weights that refuses a text; higher where the route vouches for it.
+        The sum of weights at which a text is rejected; higher for structured XML.
 
     Examples
     --------

@@ -1,12 +1,12 @@
 """The thresholds of all judges, with their units.
 
-Names end in the unit: words, pages, references, characters, or a share or ratio of what the comment
-names. Two or three values in a row give rising weights.
+Names end in the unit: words, pages, references, characters, or a share or ratio that the comment
+describes. A tuple of two or three values has rising weights.
 
-Where they were measured: on the whole JATS articles in ``../shared/data/articles`` and the
-publishers' pages beside them, and on the tuning kinds of the lab (``quality/lab``). The
-separate measurement behind each value was not kept. Marked *real pages* are values that were set on
-the 46 whole pages and 13 walls and landing pages of ``../shared/data/html/real``.
+The values were measured on the whole JATS articles in ``../shared/data/articles`` with the
+publishers' pages, and on the tuning kinds of the lab (``quality/lab``). The separate measurements
+were not kept. Values marked *real pages* were set on the 46 whole pages and 13 walls and landing
+pages of ``../shared/data/html/real``.
 """
 
 from __future__ import annotations

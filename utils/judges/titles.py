@@ -1,14 +1,15 @@
 """Compare titles: measure how similar they are, and find what tells two papers apart.
 
-Titles travel badly. PubMed brackets translations and ends titles with a full stop, publishers print
-subtitles apart and Greek as letters, PDFs break lines. A comparison of letters forgives all this,
-and also what must not be forgiven: *Part II* for *Part I*, a protocol for its results, women for
-men. So two titles are aligned word by word, and what is left over on either side is classed:
+The same title has many spellings. PubMed puts translations in brackets and ends titles with a full
+stop, publishers print subtitles separately and Greek as letters, PDFs break lines. A comparison by
+letters tolerates these differences, but also those that tell papers apart: *Part II* and *Part I*,
+a protocol and its results, women and men. So two titles are aligned word by word, and the words
+left over on either side are classified:
 
 - **marks**: numbers (Arabic, Roman, spelled), names with a number (*BRCA1*), single letters, words
-  such as *part*, *phase*, *protocol* or *version*, and notices (*Correction: …*). They are counted
-  on both sides; titles whose marks differ are those of two papers.
-- **swapped words**: each title has a telling word in place of the other's (*men*, *women*). The
+  such as *part*, *phase*, *protocol* or *version*, and notices (*Correction: …*). Titles whose
+  marks differ belong to two papers.
+- **swapped words**: each title has a distinctive word in place of the other's (*men*, *women*). The
   titles alone cannot decide.
 - **added words**: only one title has them: a subtitle, or a title that changed between versions.
 
@@ -157,10 +158,10 @@ def find_unshared_title_words(ours: str, theirs: str) -> tuple[list[str], list[s
     return _find_unshared_words(_tokenize_title(ours), _tokenize_title(theirs))
 
 
-def unify_spelling(text: str) -> list[str]:
+def split_into_unified_words(text: str) -> list[str]:
     """Return the words of a text in the uniform spelling in which titles are compared.
 
-    >>> unify_spelling("Two tumours")
+    >>> split_into_unified_words("Two tumours")
     ['2', 'tumor']
     """
     return [_unify_word_spelling(word) for word in fold_words(text)]
@@ -194,14 +195,14 @@ def _describe_mark_difference(only_a: list[str], only_b: list[str], subtitle: li
         [word for word in side if _NUMBER.fullmatch(word) and word not in inner]
         for side in (only_a, only_b)
     ]
-    told = [[*kinds[at], *numbers[at]] for at in (0, 1)]
+    marks = [[*kinds[at], *numbers[at]] for at in (0, 1)]
     for is_name in (_is_single_letter, _has_digit):
         names = [[word for word in side if is_name(word)] for side in (only_a, only_b)]
-        if not any(told) and all(names):
-            told = names
-    if not any(told):
+        if not any(marks) and all(names):
+            marks = names
+    if not any(marks):
         return ""
-    ours, theirs = (" ".join(side[:5]) or "none" for side in told)
+    ours, theirs = (" ".join(side[:5]) or "none" for side in marks)
     return f"{ours} and {theirs}"
 
 
@@ -221,9 +222,9 @@ def _find_subtitle_words(a: list[str], b: list[str]) -> list[str]:
     return long[len(short) :] if len(short) >= 4 and long[: len(short)] == short else []
 
 
-def _are_typo_variants(one: str, other: str) -> bool:
+def _are_typo_variants(word: str, other: str) -> bool:
     """Return whether two long words differ by one extra letter or two swapped letters."""
-    short, long = sorted((one, other), key=len)
+    short, long = sorted((word, other), key=len)
     if len(short) < TYPO_MIN_LETTERS or short[:TYPO_PREFIX_LETTERS] != long[:TYPO_PREFIX_LETTERS]:
         return False
     same = zip(short, long, strict=False)
@@ -311,7 +312,7 @@ def split_title_words(title: str) -> list[str]:
 def count_distinctive_words(title: str) -> int:
     """Return the number of words in a title that could distinguish it from another.
 
-    Two characters of a script without blanks make a word.
+    Two characters of a script without spaces count as one word.
 
     >>> titles = ("Editorial", "The memory of bees", "色の記憶")
     >>> [count_distinctive_words(title) for title in titles]
@@ -374,16 +375,16 @@ def find_title_line(opening: str, title: str) -> str:
     >>> find_title_line("Review\n\nBees and light. Part II\n\nA. Roe", "Bees and light")
     'Bees and light. Part II'
     """
-    wanted = "".join(split_title_words(title))
-    lines = opening.split("\n") if len(wanted) >= PRINTED_TITLE_MIN_LETTERS else []
-    return next((line for line in lines if "".join(fold_words(line)).startswith(wanted)), "")
+    letters = "".join(split_title_words(title))
+    lines = opening.split("\n") if len(letters) >= PRINTED_TITLE_MIN_LETTERS else []
+    return next((line for line in lines if "".join(fold_words(line)).startswith(letters)), "")
 
 
 def is_title_printed(opening: str, title: str) -> bool:
     r"""Return whether a text's opening prints the title as a title, at the beginning of a line.
 
-    The title of a paper that is only mentioned stands inside of a sentence, in a list of links,
-    behind *Correction to*, or is followed by a mark that the title asked for does not have.
+    The title of a paper that is only mentioned is inside a sentence, in a list of links, after
+    *Correction to*, or before a mark that the requested title does not have.
 
     >>> is_title_printed("Review\n\nBees and light\nin May\n\nA. Roe", "Bees and light in May")
     True

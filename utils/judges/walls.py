@@ -1,9 +1,9 @@
 """Find walls in a page's structure: captcha, bot check, login, paywall, cookies, errors.
 
-A wall is seen in elements, scripts and addresses a site cannot do without (the widget that draws
-a captcha, the field for a password), not in phrases: an article *about* captchas has none of
-these. A wall found is a claim only: ordinary articles carry login forms too, and `.check` weighs
-it against the text. Shapes seen in recorded pages and in each maker's embedding instructions.
+A wall is recognised by elements, scripts and URLs that are necessary for it (the captcha widget,
+the password field), not by phrases: an article *about* captchas has none of these. A wall alone
+proves nothing, because ordinary articles contain login forms, too; `.check` weighs it against the
+text. The patterns come from recorded pages and from the embedding instructions of each provider.
 """
 
 from __future__ import annotations
@@ -205,8 +205,8 @@ def _has_paywall_class_name(names: str) -> bool:
 def _is_visible_offer(tag: Tag, names: str) -> bool:
     """Return whether an element that is named like an offer is visible to readers.
 
-    Open pages keep empty slots and pop-ups of that name (``noAccessReveal``, ``accessDenialslot``),
-    and put other notes in them.
+    Open pages contain empty or hidden boxes with such names (``noAccessReveal``,
+    ``accessDenialslot``), or use the boxes for other notes.
     """
     text = " ".join(tag.get_text(" ").split())
     is_kept_closed = _POPUP.search(names) is not None

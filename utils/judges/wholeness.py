@@ -1,10 +1,10 @@
 """Judge by the markdown whether a text is the whole paper.
 
-A page or PDF cut short reads well as far as it goes; these signs give it away:
-headings without text, numbered citations that stop before the list does or leave out a row of it,
-citations of no list, figures and sections whose numbers skip, an introduction nothing concludes,
-fewer pages than the record names. As in `..readers.jats.wholeness`, a sign far from where any
-whole paper is convinces alone, merely unusual ones convince together.
+A truncated page or PDF reads well up to its end. These signs show it: headings without text,
+numbered citations that end before the list or skip a part of it, citations without a list, skipped
+numbers of figures and sections, an introduction without a conclusion, fewer pages than in the
+record. As in `..readers.jats.wholeness`, a sign that no whole paper shows is enough alone; signs
+that are only unusual count together.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ def find_signs(case: Case) -> Iterator[Sign]:
     document, paper, found = case.document, case.paper, case.evidence
     yield from _check_page_count(document.pages, count_pages_in_range(paper.pages), found.prose)
     yield from _check_reference_list(document.pages, paper, found)
-    yield from _check_fragments(document.pages, found)
+    yield from _check_snippets_and_unfinished_parts(document.pages, found)
     yield from _check_skipped_numbers(document.pages, found)
     yield from _check_unmentioned_floats(found)
-    yield from _check_length(case.abstract, found)
+    yield from _check_word_count(case.abstract, found)
     if found.abstract and not is_protocol_title(paper.title or document.title):
         yield from _check_required_sections(found.body, found)
 
@@ -72,10 +72,10 @@ def _check_reference_list(pages: int, paper: Paper, found: Evidence) -> Iterator
         yield Sign("uncited", DOUBT, text)
     if not is_from_footnote_era(paper):
         yield from _check_missing_list(found, pages)
-    yield from _check_recorded_count(found, paper.reference_count)
+    yield from _check_recorded_reference_count(found, paper.reference_count)
 
 
-def _check_fragments(pages: int, found: Evidence) -> Iterator[Sign]:
+def _check_snippets_and_unfinished_parts(pages: int, found: Evidence) -> Iterator[Sign]:
     """Yield signs for sections that are snippets or empty, and for unfinished paragraphs."""
     if any(section.name.strip("* ").lower() == "section snippets" for section in found.body):
         yield Sign("snippets", REFUSE, "only snippets of sections")
@@ -90,7 +90,7 @@ def _check_fragments(pages: int, found: Evidence) -> Iterator[Sign]:
         yield Sign("tail", WEAK, f"ends mid-sentence ({' '.join(last.split()[-3:])!r})")
 
 
-def _check_length(abstract: str, found: Evidence) -> Iterator[Sign]:
+def _check_word_count(abstract: str, found: Evidence) -> Iterator[Sign]:
     """Yield a sign if a text is too short for a research report or for its abstract."""
     names = [section.name for section in found.body]
     is_report = all(
@@ -124,8 +124,8 @@ def has_research_sections(found: Evidence) -> bool:
 def _is_reference_list_misread(found: Evidence, recorded: int) -> bool:
     """Return whether the reader counted the references wrongly.
 
-    The list does not number its entries, has more than twice as many as the highest number cited,
-    and more than the record counts. Pages print a list twice, or break each entry into lines.
+    Such a list has no printed numbers, and more entries than the record counts and than twice the
+    highest cited number. Some pages print a list twice, or break each entry into lines.
     """
     last = max(found.cited, default=0)
     is_long = found.listed > max(limits.MISREAD_LIST_RATIO * last, recorded)
@@ -248,7 +248,7 @@ def _check_uncited_numbers(cited: list[int], listed: int, found: Evidence) -> It
 def _weigh_uncited_numbers(lost: range, found: Evidence) -> int:
     """Return a lower weight if some of the uncited numbers are in the text in another style.
 
-    Numbers without any mark are never all found: behind a quotation mark, a letter, a figure.
+    Some numbers without a mark are never found: after a quotation mark, a letter, a digit.
     """
     if len(found.otherwise.intersection(lost)) >= limits.STRAY_CITATIONS_SHARE * len(lost):
         return WEAK
@@ -264,7 +264,7 @@ def find_longest_gap(cited: Iterable[int]) -> range:
 def _check_uncited_names(found: Evidence) -> Iterator[Sign]:
     """Yield a sign if too many references with a name and year are never cited.
 
-    Only where the list answers what the text cites: in many forms its names are not to be found.
+    Only if most citations match an entry: in many formats the names of a list are not recognised.
     """
     entries = [_extract_name_and_years(entry) for entry in re.split(r"\n(?=\S)", found.references)]
     listed = sum(bool(name and years) for name, years in entries)
@@ -330,7 +330,7 @@ def _check_missing_list(found: Evidence, pages: int) -> Iterator[Sign]:
         yield Sign("unlisted", weight, f"cites {cites}, but lists {found.listed or 'none'}")
 
 
-def _check_recorded_count(found: Evidence, recorded: int) -> Iterator[Sign]:
+def _check_recorded_reference_count(found: Evidence, recorded: int) -> Iterator[Sign]:
     """Yield a sign for a list with far fewer references than the record counts."""
     if recorded < limits.LONG_LIST_REFERENCES:
         return
@@ -352,11 +352,10 @@ def _check_skipped_numbers(pages: int, found: Evidence) -> Iterator[Sign]:
         if (
             len(numbered) > 1
             and max(numbered) < 15
-            and (gone := find_first_missing_number(numbered))
+            and (missing := find_first_missing_number(numbered))
         ):
-            text = (
-                f"{'figure' if name == 'fig' else 'table'} {gone} is missing before {max(numbered)}"
-            )
+            kind = "figure" if name == "fig" else "table"
+            text = f"{kind} {missing} is missing before {max(numbered)}"
             yield Sign(f"skipped {name}", 2, text)
 
 
@@ -391,11 +390,15 @@ def _check_required_sections(body: list[Section], found: Evidence) -> Iterator[S
 
 def find_missing_report_parts(titles: list[str], all_titles: list[str]) -> Iterator[Sign]:
     """Yield a sign for the part that a research report with these top-level *titles* lacks."""
-    own = [title for title in titles if to_title_key(strip_title_marks(title)) not in MAIN_TEXT]
-    if len(own) < 2 or not all(map(is_standard_title, own)):
+    own_titles = [
+        title for title in titles if to_title_key(strip_title_marks(title)) not in MAIN_TEXT
+    ]
+    if len(own_titles) < 2 or not all(map(is_standard_title, own_titles)):
         return
-    if not any(map(is_results_title, own)):
-        if len(own) > 2 or (any(map(is_methods_title, own)) and any(map(is_conclusion_title, own))):
+    if not any(map(is_results_title, own_titles)):
+        if len(own_titles) > 2 or (
+            any(map(is_methods_title, own_titles)) and any(map(is_conclusion_title, own_titles))
+        ):
             yield Sign("no results", DOUBT, "no results section")
-    elif len(own) > 2 and not any(map(is_methods_title, all_titles)):
+    elif len(own_titles) > 2 and not any(map(is_methods_title, all_titles)):
         yield Sign("no methods", DOUBT, "no methods section")

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import BadRequest, NotFound, PaperError
 from ..http.messages import MAX_BODY_BYTES
 from ..model.paper import OBJECT_KINDS, Grid, ObjectKind, PaperObject, StoredPaper
-from ..outline import find_float_labels
+from ..outline import find_figure_and_table_labels
 from ..shelf import Shelf
 from ..shelf.paper_file import get_objects_folder
 from ..system import safe_files
@@ -131,7 +131,7 @@ def gather_objects(
 
 def find_objects_in_passage(text: str, stored: StoredPaper, shelf: Shelf) -> list[StoredObject]:
     """Return the objects that a passage of a paper's text mentions or shows."""
-    labels, words = set(find_float_labels(text)), text.casefold()
+    labels, words = set(find_figure_and_table_labels(text)), text.casefold()
     found = list_objects_without_files(stored, shelf)
     return _match_stored_objects(
         [item for item in found if _is_in_passage(item, labels, words)], stored
@@ -147,7 +147,7 @@ def _is_in_passage(item: PaperObject, labels: set[str], words: str) -> bool:
 
 @lru_cache(maxsize=4096)  # every page of a paper is compared with all labels
 def _parse_labels(label: str) -> frozenset[str]:
-    return frozenset(find_float_labels(label))
+    return frozenset(find_figure_and_table_labels(label))
 
 
 def _contains_name(name: str, words: str) -> bool:
@@ -335,11 +335,16 @@ def select_by_label(found: Sequence[PaperObject], only: str) -> list[PaperObject
     NotFound
         No object matches.
     """
-    wanted, labels_wanted = normalize_label(only).casefold(), set(find_float_labels(only))
+    wanted, labels_wanted = (
+        normalize_label(only).casefold(),
+        set(find_figure_and_table_labels(only)),
+    )
     if labelled := [item for item in found if normalize_label(item.label).casefold() == wanted]:
         return labelled
     if labelled := [
-        item for item in found if not labels_wanted.isdisjoint(find_float_labels(item.label))
+        item
+        for item in found
+        if not labels_wanted.isdisjoint(find_figure_and_table_labels(item.label))
     ]:
         return labelled
     if wanted.isdecimal() and len(wanted) <= _NUMBER_MAX_DIGITS and 0 < int(wanted) <= len(found):
@@ -352,7 +357,7 @@ def select_by_label(found: Sequence[PaperObject], only: str) -> list[PaperObject
 
 
 def normalize_label(label: str) -> str:
-    """Return a label in the spelling of `..outline.find_floats`: "Fig. 2" becomes "Figure 2"."""
+    """Return a label as `..outline` spells it: "Fig. 2" becomes "Figure 2"."""
     words = re.sub(r"^(?:fig(?:ure|s)?|abb|рис)\b\.?", "Figure", label.strip(), flags=re.I)
     return re.sub(r"^tab(?:le)?\b\.?", "Table", words, flags=re.I).strip(" .:")
 

@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 from ..errors import NotAvailable, PaperError
 from ..model.paper import Fetched, PaperObject, StoredPaper
-from ..readers.licenses import find_license
+from ..readers.licenses import find_cc_license
 from ..shelf import Shelf
 
 if TYPE_CHECKING:
@@ -110,11 +110,11 @@ class FoundFiles:
 
     def _unpack_source(self, every: Sequence[PaperObject]) -> dict[str, tuple[str, bytes]]:
         if self._held is None:
-            from ..readers.submission import take_files
+            from ..readers.submission import extract_files
 
             names = {name for item in every for name in item.files}
             source = self._source
-            self._held = take_files(source.body, names, _UNPACKED_MAX_BYTES) if source else {}
+            self._held = extract_files(source.body, names, _UNPACKED_MAX_BYTES) if source else {}
         return self._held
 
     _held: dict[str, tuple[str, bytes]] | None = None
@@ -141,7 +141,7 @@ def allows_copying(license_: str) -> bool:
     >>> allows_copying("CC BY-NC-ND 4.0"), allows_copying("© Elsevier"), allows_copying("")
     (True, False, False)
     """
-    return bool(_FREE_LICENSE.match(find_license(license_)))
+    return bool(_FREE_LICENSE.match(find_cc_license(license_)))
 
 
 def pick_best_formats(names: Iterable[str]) -> list[str]:

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from ..errors import BadContent
 from ..model.paper import Fetched, Grid, PaperObject, StoredPaper
-from ..outline import Float, build_outline, collect_declared_section_types, find_floats
+from ..outline import Float, build_outline, collect_declared_section_types, find_figures_and_tables
 from ..shelf import Shelf
 from ..shelf.shelf import TextFile
 from ..system.plain_text import one_line, to_subscript, to_superscript
@@ -75,14 +75,16 @@ def _list_from_text_file(file: TextFile) -> tuple[PaperObject, ...]:
 
 
 def _list_from_xml(fetched: Fetched) -> list[PaperObject]:
-    from ..readers.jats.objects import find_objects as objects_in_xml
+    from ..readers.jats.objects import find_paper_objects as objects_in_xml
 
     return objects_in_xml(fetched)
 
 
 def _list_from_markdown(stored: StoredPaper, shelf: Shelf) -> list[PaperObject]:
     text = shelf.read_text(stored)
-    floats = find_floats(text, build_outline(text, collect_declared_section_types(stored.sections)))
+    floats = find_figures_and_tables(
+        text, build_outline(text, collect_declared_section_types(stored.sections))
+    )
     return [_parse_object(item, text[item.start : item.end]) for item in floats]
 
 
@@ -102,11 +104,11 @@ def _find_pictures(fetched: Fetched) -> dict[str, tuple[str, ...]]:
     if fetched.media == "latex":
         from ..readers import latex
 
-        return latex.find_pictures(fetched)
+        return latex.find_picture_files(fetched)
     if fetched.media == "html":
         from ..readers.html import pictures as in_html
 
-        return in_html.find_pictures(fetched)
+        return in_html.find_figure_urls(fetched)
     return {}
 
 
@@ -115,7 +117,7 @@ def find_mentions(stored: StoredPaper, shelf: Shelf) -> dict[str, Mention]:
     text = shelf.read_text(stored)
     sections = build_outline(text, collect_declared_section_types(stored.sections))
     found = {}
-    for item in find_floats(text, sections):
+    for item in find_figures_and_tables(text, sections):
         if item.mentioned >= 0:
             around = [part for part in sections if part.start <= item.mentioned < part.end]
             section = max(around, key=lambda part: part.start).title if around else ""

@@ -25,7 +25,12 @@ from ..model.paper import Paper
 from ..model.passage import Passage
 from ..outline.cut import split_passages
 from ..readers import JUDGE_VERSION
-from ..readers.pubmed import Deleted, cited_pmids, get_pmid, read_with_elements
+from ..readers.pubmed import (
+    DeletedRecords,
+    get_pmid_digits,
+    iterate_records_with_xml,
+    list_cited_pmids,
+)
 from ..system import safe_files
 from .columns import (
     Row,
@@ -171,16 +176,16 @@ def _make_parts(job: ReadJob) -> None:
 def _read_rows(job: ReadJob) -> Iterator[tuple[int, int, tuple[int, ...], Paper | None]]:
     """Yield PMID, version, cited PMIDs and record of each row of a file, in order."""
     with safe_files.disk_errors(Path(job.file), "read"), gzip.open(job.file) as source:
-        for record, element in read_with_elements(source):  # type: ignore[arg-type]
-            if isinstance(record, Deleted):
+        for record, element in iterate_records_with_xml(source):  # type: ignore[arg-type]
+            if isinstance(record, DeletedRecords):
                 yield from ((*_get_pmid(pmid), (), None) for pmid in element.iter("PMID"))
             else:
-                yield (*_get_pmid(element.find("*/PMID")), cited_pmids(element), record)
+                yield (*_get_pmid(element.find("*/PMID")), list_cited_pmids(element), record)
 
 
 def _get_pmid(element: _Element | None) -> tuple[int, int]:
     """Return a PMID and its version; few papers have several."""
-    pmid = "" if element is None else get_pmid(element)
+    pmid = "" if element is None else get_pmid_digits(element)
     if element is None or not pmid:
         msg = "A record in it has no PMID."
         raise BadContent(msg, verdict="not_a_paper")

@@ -132,7 +132,7 @@ def read_member(member: Member) -> TextRow:
     fetched = to_fetched(member.metadata, member.xml)
     paper = Paper(fetched.ids, title=str(record.get("title") or ""))
     try:
-        document = formats.read(fetched, paper)
+        document = formats.read_and_judge(fetched, paper)
     except BadContent as bad:
         why = str(bad.details.get("evidence") or bad.message)
         return TextRow(member, fetched, record, None, bad.outcome, why)

@@ -1,14 +1,14 @@
 """Outline a text: its sections by role, and the figures and tables that each mentions first.
 
-The shelf keeps it with every text. Roles come from the words of the title (`.roles`), the
-publisher's own (``sec-type``), and place: a subsection is what it stands in, "Summary" ends a paper
-or opens it, a main text before the methods introduces them. Line by line, so that the time grows
-linearly with the text.
+The shelf stores the outline with every text. Roles come from the words of the title (`.roles`), the
+publisher's ``sec-type`` and the position: a subsection has the role of its parent, "Summary" is the
+abstract or the conclusion, a main text before the methods is the introduction. The text is read
+line by line, so that the time grows linearly with its length.
 
-A publisher prints figures and tables where there is room, an archive at the end; readers of a
-section want those it mentions. Labels are known in the ten languages of `.roles`, as readers of
-`..readers` write them: ``**Figure 2.** caption``, ``**Table 1.** caption`` and rows with pipes, or
-bare labels of pages.
+Publishers print figures and tables where there is room, and archives at the end, so each is
+assigned to the section that mentions it first. Labels are recognised in the ten languages of
+`.roles` and in the forms of `..readers`: ``**Figure 2.** caption``, ``**Table 1.** caption`` and
+rows with pipes, or bare labels of web pages.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from .roles import (
 
 __all__ = [
     "build_outline",
-    "find_float_labels",
-    "find_floats",
+    "find_figure_and_table_labels",
+    "find_figures_and_tables",
     "find_outermost_sections",
     "find_roles",
     "parse_caption_label",
@@ -74,7 +74,7 @@ class _Heading:
 
 
 def build_outline(text: str, words: Mapping[str, str] | None = None) -> list[Section]:
-    r"""Return the sections of *text* in reading order; *words* come from `collect_section_words`.
+    r"""Return the sections of *text* in order; *words* are the publisher's section types.
 
     >>> [(s.title, s.roles) for s in build_outline("# T\n\n## 2. Methodik\n\nx\n\n### Mice\n\ny\n")]
     [('T', ()), ('2. Methodik', ('methods',)), ('Mice', ('methods',))]
@@ -93,7 +93,7 @@ def build_outline(text: str, words: Mapping[str, str] | None = None) -> list[Sec
         Section(heading.title, heading.level, heading.start, heading.end, several, (), kind)
         for heading, several, kind in zip(found, roles, kinds, strict=True)
     ]
-    return _assign_floats_to_sections(sections, find_floats(text, sections))
+    return _assign_floats_to_sections(sections, find_figures_and_tables(text, sections))
 
 
 def collect_declared_section_types(sections: Iterable[Section]) -> dict[str, str]:
@@ -207,14 +207,16 @@ def _assign_section_roles(
         outer = above[-1][1] if above else ()
         roles = outer
         if number >= titles and not _CLOSED_ROLES & set(outer):
-            own = _find_section_roles(headings, number, kind, seen, opened=opened)
-            opened = opened or not {"abstract", "highlights"} & set(own + outer)
+            own_roles = _find_section_roles(headings, number, kind, seen, opened=opened)
+            opened = opened or not {"abstract", "highlights"} & set(own_roles + outer)
             if _APPENDED_ROLES & set(outer):
-                own = tuple(role for role in own if role not in _CORE_ROLES)
-            if not own and not outer:
-                own = tuple(role for role in find_hinted_roles(heading.title) if role in missing)
-            is_core = bool(_CORE_ROLES & set(own))
-            roles = (own if is_core else tuple(dict.fromkeys(own + outer))) or outer
+                own_roles = tuple(role for role in own_roles if role not in _CORE_ROLES)
+            if not own_roles and not outer:
+                own_roles = tuple(
+                    role for role in find_hinted_roles(heading.title) if role in missing
+                )
+            is_core = bool(_CORE_ROLES & set(own_roles))
+            roles = (own_roles if is_core else tuple(dict.fromkeys(own_roles + outer))) or outer
         seen.update(roles)
         above.append((heading.level, roles))
         found.append(roles)
@@ -245,7 +247,8 @@ def _find_section_roles(
 def _is_untitled_introduction(headings: Sequence[_Heading], number: int) -> bool:
     """Return whether a main text without a title introduces the paper's own sections.
 
-    Those of results or discussion, or, as in a review, several of its subject, longer together.
+    These sections are results or a discussion, or, in a review, several topics that are longer
+    together.
     """
     heading = headings[number]
     if any("introduction" in later.title_roles for later in headings[number + 1 :]):
@@ -264,7 +267,7 @@ def _count_paper_title_headings(headings: Sequence[_Heading]) -> int:
 def _find_last_body_heading(headings: Sequence[_Heading]) -> int:
     """Return the index of the last heading that names results or a discussion; -1 without one.
 
-    Methods do not count: some journals print them behind a main text that holds everything else.
+    Methods do not count: some journals print them after a main text that contains everything else.
     """
     wanted: set[Role] = {"results", "discussion"}
     numbers = (n for n, heading in enumerate(headings) if wanted & set(heading.title_roles))
@@ -275,11 +278,11 @@ def _assign_floats_to_sections(sections: list[Section], floats: Sequence[Float])
     """Assign each figure and table to the innermost section that mentions it first."""
     starts = [section.start for section in sections]
     labels: dict[int, list[str]] = {}
-    for one in sorted(floats, key=lambda one: one.mentioned):
+    for float_ in sorted(floats, key=lambda float_: float_.mentioned):
         # The last that begins before a place is the innermost there: sections follow each other.
-        at = bisect_right(starts, one.mentioned) - 1
-        if one.mentioned >= 0 <= at:
-            labels.setdefault(at, []).append(one.label)
+        at = bisect_right(starts, float_.mentioned) - 1
+        if float_.mentioned >= 0 <= at:
+            labels.setdefault(at, []).append(float_.label)
     return [
         replace(section, floats=tuple(dict.fromkeys(labels[n]))) if n in labels else section
         for n, section in enumerate(sections)
@@ -373,11 +376,11 @@ class _Block(NamedTuple):
     label: str
 
 
-def find_floats(text: str, sections: Sequence[Section]) -> list[Float]:
+def find_figures_and_tables(text: str, sections: Sequence[Section]) -> list[Float]:
     """Return the figures and tables of *text* in reading order, without duplicates.
 
-    *sections* are its outline: at the end of an archive's text stands a section of nothing else,
-    where everything between two captions belongs to the first.
+    *sections* is the outline of the text. An archive's text may end with a section of figures, in
+    which everything between two captions belongs to the first.
     """
     blocks = list(_iterate_paragraphs(text))
     captions = {(block.start, block.end): block.label for block in blocks if block.label}
@@ -399,10 +402,10 @@ def find_floats(text: str, sections: Sequence[Section]) -> list[Float]:
     return list(found.values())
 
 
-def find_float_labels(text: str) -> list[str]:
-    """Return the labels of all figures and tables that *text* mentions or shows, in order.
+def find_figure_and_table_labels(text: str) -> list[str]:
+    """Return the labels of the figures and tables that *text* mentions or shows, in order.
 
-    >>> find_float_labels("As in Figs. 1-3 and Tabelle 2; stable 4.")
+    >>> find_figure_and_table_labels("As in Figs. 1-3 and Tabelle 2; stable 4.")
     ['Figure 1', 'Figure 2', 'Figure 3', 'Table 2']
     """
     found: dict[str, None] = {}

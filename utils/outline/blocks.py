@@ -1,17 +1,18 @@
 """Split a paper's markdown into sections and blocks with their exact positions.
 
 Every reader of `..readers` writes this markdown: ``#`` headings, paragraphs, lists, tables with
-pipes under a caption in bold, ``$$`` formulas and fences of code. Line by line, so that a page of a
-million brackets costs no more than one of a million words.
+pipes under a caption in bold, ``$$`` formulas and fences of code. The text is read line by line, so
+that a page of a million brackets takes no longer than one of a million words.
 
 `build_anchors` names the blocks, `iterate_sentence_spans` finds the ends of sentences, and
 `estimate_tokens` estimates the number of tokens in a text.
 
-Passages begin and end with sentences, so a full stop must be told from that of "et al.", "Fig. 2",
-"E. coli" or "0.05"; and no formula is ever cut. The estimate of tokens was measured against the
-WordPiece vocabulary of BERT (which MiniLM shares) on 1,500 stretches of 259 articles of PubMed
-Central: all together within 1 %, nine in ten between 0.91 and 1.14 of the count. A count of words
-is far worse, since names of genes, numbers and markup take many tokens (1.72 a word on average).
+Passages begin and end with sentences, so the end of a sentence must be distinguished from the full
+stop of "et al.", "Fig. 2", "E. coli" or "0.05"; formulas are never split. The estimate of tokens
+was measured against the WordPiece vocabulary of BERT (shared by MiniLM) on 1,500 samples of 259
+articles of PubMed Central: the total is within 1 %, and nine in ten samples are between 0.91 and
+1.14 of the count. A count of words is far worse, because gene names, numbers and markup take many
+tokens (1.72 per word on average).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from ..model.passage import Anchor
-from . import build_outline, find_floats
+from . import build_outline, find_figures_and_tables
 from .sections import Part, classify_heading
 from .words import fold_words, strip_markup
 
@@ -80,7 +81,7 @@ _NAME_PREFIXES = {"prose": "p", "list": "list", "table": "table", "code": "code"
 class Block(NamedTuple):
     """A paragraph, list, table or code fence: ``text[start:end]``, without blank lines around it.
 
-    ``caption`` is where a table's rows begin: its caption stands before.
+    ``caption`` is the offset at which the rows of a table begin, after its caption.
     """
 
     kind: BlockKind
@@ -113,8 +114,8 @@ def find_body_start(text: str) -> int:
 def split_sections(text: str, start: int = 0) -> list[Section]:
     """Return the sections of ``text[start:]`` in reading order, without reference lists.
 
-    The title (the first heading, if it is one of the first level) is no part of the paths. A
-    heading with nothing under it is a block of the section above.
+    The title (the first heading, if its level is 1) is not part of the paths. A heading with
+    nothing under it is a block of the section above.
     """
     found = [Section((), "lead")]
     above: list[tuple[int, str, Part]] = []
@@ -167,11 +168,11 @@ def split_block_items(text: str, block: Block) -> list[tuple[int, int]]:
         if at > starts[0] and (block.kind != "list" or _LIST_ITEM.match(text, at, block.end)):
             starts.append(at)
     ends = [*starts[1:], block.end]
-    spans = (_strip_span(text, a, b) for a, b in zip(starts, ends, strict=True))
+    spans = (_strip_whitespace_from_span(text, a, b) for a, b in zip(starts, ends, strict=True))
     return [(a, b) for a, b in spans if a < b]
 
 
-def _strip_span(text: str, start: int, end: int) -> tuple[int, int]:
+def _strip_whitespace_from_span(text: str, start: int, end: int) -> tuple[int, int]:
     """Return the span without the whitespace at its beginning and end."""
     stretch = text[start:end]
     return end - len(stretch.lstrip()), start + len(stretch.rstrip())
@@ -195,7 +196,7 @@ def iterate_blocks(text: str, start: int) -> Iterator[tuple[int, Block]]:
     kind: BlockKind = "prose"
     begin = end = -1
     for at, after in _iterate_line_spans(text, start):
-        first, last = _strip_span(text, at, after)
+        first, last = _strip_whitespace_from_span(text, at, after)
         marker = _FENCE.match(text, at, after)
         if fence:
             end = last
@@ -307,8 +308,8 @@ def split_long_sentence(
 ) -> Iterator[tuple[int, int]]:
     """Yield pieces of at most *most* tokens of a long sentence, split between words.
 
-    A formula stays whole, unless it takes more than *longest* tokens: no formula does, but a page
-    that nobody closed a bracket in may.
+    A formula is not split unless it has more than *longest* tokens, which only happens if a page
+    lacks a closing bracket.
     """
     formulas = [
         span
@@ -372,7 +373,7 @@ def build_anchors(text: str) -> tuple[Anchor, ...]:
     >>> [(one.name, one.section) for one in build_anchors("# T\n\n## Aims\n\nWe asked bees.\n")]
     [('p-4b463c25', 'Aims')]
     """
-    labels = {one.start: one.label for one in find_floats(text, build_outline(text))}
+    labels = {one.start: one.label for one in find_figures_and_tables(text, build_outline(text))}
     seen: Counter[str] = Counter()
     return tuple(_iterate_block_anchors(text, labels, seen))
 
@@ -390,21 +391,21 @@ def _iterate_block_anchors(
     for section in split_sections(text, find_body_start(text)):
         for block in section.blocks:
             label = labels.get(block.start, "")
-            name = label.lower().replace(" ", "-") or _hash_block(text, block)
+            name = label.lower().replace(" ", "-") or _build_anchor_name(text, block)
             seen[name] += 1
             once = name if seen[name] == 1 else f"{name}-{seen[name]}"
-            kind = _name_block_kind(block, label)
+            kind = _get_displayed_kind(block, label)
             yield Anchor(once, kind, " › ".join(section.path), block.start, block.end)
 
 
-def _name_block_kind(block: Block, label: str) -> str:
+def _get_displayed_kind(block: Block, label: str) -> str:
     """Return the kind of a block as users see it."""
     if label:
         return "table" if "Table" in label else "figure"
     return "paragraph" if block.kind == "prose" else block.kind
 
 
-def _hash_block(text: str, block: Block) -> str:
+def _build_anchor_name(text: str, block: Block) -> str:
     """Return the name of a block: a prefix for its kind and a digest of its words."""
     words = " ".join(fold_words(text[block.start : block.end])) or text[block.start : block.end]
     return (

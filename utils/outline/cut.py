@@ -1,9 +1,10 @@
 """Split a paper's markdown into passages that can be searched, quoted and checked.
 
-A passage is 250 to 400 tokens of one section: enough to answer from, little enough for a model that
-reads 512. Paragraphs stay whole where they fit; else a passage ends with a sentence, and the next
-one repeats the last of them, so that what spans a border is found too. Header and references are
-no passages. The place of each in the file is exact to the character: quotations are checked there.
+A passage has 250 to 400 tokens of one section: enough to answer a question, and few enough for a
+model with a limit of 512. Paragraphs stay whole if they fit. Otherwise a passage ends with a
+sentence, and the next one repeats the last sentences, so that text across the boundary is found,
+too. Header and references are not split into passages. The offsets of each passage are exact,
+because quotations are checked against them.
 """
 
 from __future__ import annotations
@@ -43,8 +44,9 @@ _PARAGRAPH = re.compile(r"\S[^\n]*(?:\n(?!\s*\n)[^\n]*)*")
 class Atom(NamedTuple):
     """A sentence, list item, table or formula; a passage never splits it.
 
-    ``opens`` a paragraph; only ``prose`` is repeated in the next passage. ``lead`` stands before
-    the rows of a table whose beginning is in another passage; such an atom is a passage by itself.
+    ``opens`` is True at the start of a paragraph; only ``prose`` is repeated in the next passage.
+    ``lead`` is put before the rows of a table that begins in another passage; such an atom is a
+    passage of its own.
     """
 
     start: int
@@ -76,17 +78,18 @@ def split_passages(
     Parameters
     ----------
     text : str
-        With a *file* its whole content, header included; without one the record's own words.
+        With *file*, the whole content of the file, header included; otherwise the record's text.
     paper, title, kind, file
         As in `Passage`.
     **about
-        Its other fields: ``year``, ``journal``, ``publication_types``, ``retracted``.
+        The other fields of `Passage`: ``year``, ``journal``, ``publication_types``, ``retracted``.
 
     Returns
     -------
     list of Passage
-        In reading order. Each is ``text[start:end]`` exactly, but for the later pieces of a long
-        table: those begin with its caption and header, and ``text[start:end]`` are their rows.
+        In reading order. Each is exactly ``text[start:end]``, except the later pieces of a long
+        table: these begin with its caption and header, and ``text[start:end]`` contains only their
+        rows.
     """
     parts = (
         _join_short_sections(split_sections(text, find_body_start(text)), text)
@@ -282,7 +285,7 @@ def _pack_atoms_evenly(atoms: Sequence[Atom]) -> Iterator[Stretch]:
 def _choose_passage_end(
     atoms: Sequence[Atom], sums: list[int], begin: int, new: int, end: int
 ) -> int:
-    """Return the end of a passage, at most *end* and preferably the end of a paragraph."""
+    """Return the end of a passage: at most *end*, preferably at the end of a paragraph."""
     rest = sums[-1] - sums[begin]
     least = LEAST if rest > LEAST + MOST else min(LEAST, max(1, rest // 2))
     for choice in range(end, new, -1):

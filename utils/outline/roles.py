@@ -1,13 +1,13 @@
 """Find the roles of a section by its title, with a lexicon of standard section titles.
 
-JATS's ``sec-type`` is read with the same table (words it recommends: jats.nlm.nih.gov). The roles
-are those of PMC's BioC and Europe PMC's section search, and those reviewers ask for besides; the
-words are what journals print in the ten languages PubMed indexes most (English, German, French,
+JATS's ``sec-type`` is read with the same table (recommended values: jats.nlm.nih.gov). The roles
+are those of PMC's BioC and of Europe PMC's section search, and further ones that reviewers need.
+The words are section titles in the ten languages that PubMed indexes most (English, German, French,
 Russian, Japanese, Chinese, Spanish, Italian, Polish, Portuguese), and in Dutch, Korean and Turkish
 for the parts every paper has.
 
-A phrase is a whole title, or a whole part of one ("Results and discussion" has two); with … it is
-how a title begins. Case, accents, blanks and numbering do not matter.
+A phrase is a whole title, or a whole part of a title ("Results and discussion" has two); a phrase
+with … is the beginning of a title. Case, accents, whitespace and numbering are ignored.
 """
 
 from __future__ import annotations
@@ -369,10 +369,10 @@ def parse_role(text: str) -> Role | None:
 class _PhraseTable:
     """A lookup table of roles by whole titles and by beginnings of titles."""
 
-    def __init__(self, said: dict[Role, str]) -> None:
+    def __init__(self, phrases_by_role: dict[Role, str]) -> None:
         self.whole: dict[str, tuple[Role, ...]] = {}
         self.beginnings: dict[str, Role] = {}
-        for role, phrases in said.items():
+        for role, phrases in phrases_by_role.items():
             for phrase in phrases.split(" | "):
                 name = to_title_key(phrase)
                 if "…" in phrase:

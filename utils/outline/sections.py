@@ -1,8 +1,8 @@
 """Measure the parts of a paper's markdown by its headings.
 
-Every reader but that of JATS, where parts are declared, ends in markdown. Here it is measured: how
-many words are the paper's own text, its abstract, its references and the small print around them.
-The names are those journals print, in the languages PubMed indexes most.
+All readers produce markdown; only JATS declares the parts. This module counts the words of the
+paper's own text, its abstract, its references and the small print around them. Section titles are
+recognised in the languages that PubMed indexes most.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ _ABSTRACT_MAX_WORDS = 600
 class TextMeasure:
     """The number of words, headings and references in a paper's markdown.
 
-    ``body_words`` leaves out title, abstract, references and small print; ``headings`` counts
-    those of the body, ``references`` the entries of the reference list.
+    ``body_words`` excludes title, abstract, references and small print. ``headings`` is the number
+    of headings in the body, ``references`` the number of entries in the reference list.
     """
 
     body_words: int = 0
@@ -115,7 +115,7 @@ def classify_heading(heading: str) -> Part:
     return "back" if roles and roles <= _BACK_ROLES else "body"
 
 
-def split_parts(markdown: str) -> Iterator[tuple[Part, int, str]]:
+def iterate_headings_and_paragraphs(markdown: str) -> Iterator[tuple[Part, int, str]]:
     """Yield ``(part, level, text)`` for each heading (level 1 to 6) and paragraph (level 0).
 
     A deeper heading stays in the part of the heading above it, so that the *Methods* of a
@@ -150,7 +150,7 @@ def measure_text(markdown: str) -> TextMeasure:
     """Count the words, headings and references of a paper's markdown."""
     words = headings = entries = paragraphs = 0
     abstract: list[str] = []
-    for part, is_heading, text in split_parts(markdown):
+    for part, is_heading, text in iterate_headings_and_paragraphs(markdown):
         if part == "abstract" and not is_heading:
             abstract.append(text.strip())
         elif part == "references" and not is_heading:
@@ -185,7 +185,8 @@ def _is_paper_title_heading(depth: int, part: Part, named_part: Part) -> bool:
 def find_cut_position(text: str, start: int, most: int) -> int:
     """Return the end of a slice of at most *most* characters, between two words if possible.
 
-    After a paragraph if one ends in its last third, else a line, else a word, else exactly there.
+    The position is after a paragraph that ends in the last third, or else after a line, or else
+    after a word, or else exactly at the limit.
     """
     end = start + most
     if end >= len(text):

@@ -1,14 +1,14 @@
 """Convert texts and queries into search terms, in the same way for every index.
 
-A text and a question about it are written by different hands: "TiO₂" and "TiO2", "β-catenin" and
-"beta catenin", "IL-6", "IL6" and "IL 6", "Sjögren", "tumours". Both are folded here, and alike for
-every finder, so that an index has nothing to do but to split at blanks. Only an index is given
-folded text: passages keep their own letters, and places count in those.
+A text and a question about it may spell the same term differently: "TiO₂" and "TiO2", "β-catenin"
+and "beta catenin", "IL-6", "IL6" and "IL 6", "Sjögren", "tumours". Both are folded by this module,
+in the same way for every index, so that an index only has to split at spaces. Only indexes get
+folded text: passages keep their spelling, and offsets refer to the original text.
 
-Folded are compatible forms and case (Unicode's NFKC and case folding), accents, ligatures, dashes,
-possessives and English endings (Snowball's English stemmer, Porter 2); Greek letters are spelled
-out. Of a compound the parts are kept and each two neighbours as one: "COVID-19-related" is found
-as "COVID", as "COVID19" and as "related".
+Folding removes differences in compatible forms and case (Unicode's NFKC and case folding), accents,
+ligatures, dashes, possessives and English endings (Snowball's English stemmer, Porter 2), and
+spells out Greek letters. For a compound, the parts and each pair of neighbouring parts are kept:
+"COVID-19-related" is found as "COVID", "COVID19" and "related".
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def to_index_terms(text: str) -> str:
 def to_query_terms(question: str) -> list[str]:
     """Return the distinct search terms of a question in order, at most 48.
 
-    Function words are left out, and parts of compounds that say nothing alone, unless there is
-    nothing else.
+    Function words, and parts of compounds that mean nothing alone, are left out unless nothing else
+    remains.
 
     Examples
     --------
@@ -151,12 +151,12 @@ class _TermCache(dict[str, str]):
             for some in _stem_compound_parts(one)
             for part in some
         )
-        made = " ".join(found)
+        terms = " ".join(found)
         if len(word) <= _MAX_TERM_CHARS:
             if len(self) >= _MAX_CACHED_WORDS:
                 self.clear()
-            self[word] = made
-        return made
+            self[word] = terms
+        return terms
 
 
 _terms = _TermCache()

@@ -1,6 +1,7 @@
 """Count and compare words of any alphabet and markup.
 
-Readers and judges share it, because thresholds hold only where both count words alike.
+Readers and judges share this module, because thresholds are only valid if both count words in the
+same way.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def count_words(text: str) -> int:
 def fold_words(text: str) -> list[str]:
     """Return words for comparison: no markup, case, accents, punctuation; Greek spelled out.
 
-    Scripts without spaces give one word a character.
+    In scripts without spaces, each character is a word.
 
     >>> fold_words("Naïve TGF-<i>β</i>&nbsp;signalling")
     ['naive', 'tgf', 'beta', 'signalling']
@@ -97,7 +98,7 @@ _SAMPLED_BLANKS = re.compile(r"\s{9}")  # of every hundredth character of such a
 def collapse_blanks(text: str) -> str:
     """Replace every run of at least a thousand whitespace characters by one line break.
 
-    No text has such a run, and patterns that look for blanks at the end of a line take time that
-    grows with its square.
+    No real text has such a run, and patterns that match whitespace at the end of a line take
+    quadratic time on it.
     """
     return _BLANKS.sub("\n", text) if _SAMPLED_BLANKS.search(text[::_STEP]) else text

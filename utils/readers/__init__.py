@@ -1,9 +1,9 @@
-"""Convert what a site sent into trusted markdown: the media type's reader, then both judges.
+"""Convert fetched bytes into verified markdown: the media type's reader runs, then both judges.
 
-Texts already on the shelf go through the same functions, so that imported, hand-edited and audited
-files are judged alike. For those files a rejection is a result, not an error.
+Texts already on the shelf are judged by the same functions, so that imported, edited and audited
+files are treated alike. For these files a rejection is a result, not an error.
 
-The front of a JATS article or the first page of a PDF says which version of the paper it is.
+The front matter of a JATS article or the first page of a PDF states the version of the paper.
 Publishers use the terms of NISO's Journal Article Versions (RP-8-2008); PMC and preprint servers
 have their own. A manuscript number alone proves nothing, because publishers number every
 submission. Only numbers of systems for accepted manuscripts (NIHMS, Europe PMC) count.
@@ -31,10 +31,10 @@ __all__ = [
     "READER_VERSIONS",
     "add_provenance",
     "choose_license",
-    "extract",
-    "get_extractor",
-    "get_reader",
-    "read",
+    "convert_to_document",
+    "get_extractor_name",
+    "import_reader",
+    "read_and_judge",
 ]
 
 _MIN_ERROR_STATUS = 400  # HTTP status
@@ -68,7 +68,7 @@ READER_MODULES: dict[Media, str] = {
     "latex": "latex",
 }
 Read = Callable[..., Document]
-"""`readers.read`, or the same in other processes (`aside.read_in_child`)."""
+"""`readers.read_and_judge`, or `reader_processes.read_and_judge_in_child`."""
 _MIN_TEXT_CHARS = 200  # characters
 _FORMATS_BY_START = {
     "<!doctype": "an HTML page",
@@ -93,7 +93,7 @@ _VERSION_PATTERNS: tuple[tuple[re.Pattern[bytes], Version], ...] = (
 )
 
 
-def read(
+def read_and_judge(
     fetched: Fetched,
     paper: Paper,
     *,
@@ -101,24 +101,24 @@ def read(
     comparison: Comparison = NO_COMPARISON,
     unjudged: Document | None = None,
 ) -> Document:
-    """Convert a fetched response and verify that the text is this paper, in full.
+    """Convert a fetched response and verify that the text is the whole requested paper.
 
-    A file that its name *identified* already, without a record for comparison, is only checked for
-    being the whole of a paper. *comparison* is what `judges.comparison` compares with. *unjudged*
-    is what the reader made of the same bytes, where they were read before.
+    If the file name *identified* the paper and there is no record to compare with, only
+    completeness is judged. *comparison* has the copies for `judges.comparison`. *unjudged* is the
+    document of an earlier reading of the same bytes.
 
     Raises
     ------
     BadContent
-        The response is something else; ``details["verdict"]`` names it: a login page, a captcha,
-        a stub, another paper. ``details["copy"]`` describes the part of a paper that came, as
+        The response is not the paper; ``details["verdict"]`` states what it is: a login page, a
+        captcha, a stub, another paper. ``details["copy"]`` describes a partial text as
         `judges.comparison.Copy`.
     """
     from ..judges.check import judge_document
 
     document = None
     try:
-        document = extract(fetched, paper, unjudged)
+        document = convert_to_document(fetched, paper, unjudged)
         by_name = identified and not document.ids.shares(paper.ids)
         named = replace(document, ids=paper.ids) if by_name else document
         document = judge_document(named, paper, comparison)
@@ -128,8 +128,8 @@ def read(
 
             part = measure_copy(document.markdown, fetched.via, document.version)
             bad.details["copy"] = part._asdict()
-        raise _to_refusal(bad, fetched) from bad
-    if not is_local_reader(document.extractor):
+        raise _to_status_error(bad, fetched) from bad
+    if not is_own_extractor(document.extractor):
         document = replace(document, evidence=f"{document.evidence}; read by {document.extractor}")
     if by_name:  # the last piece of evidence rests on the ids replaced above
         whole = document.evidence.rpartition("; ")[0] or document.evidence
@@ -137,42 +137,44 @@ def read(
     return document
 
 
-def extract(fetched: Fetched, paper: Paper, unjudged: Document | None = None) -> Document:
-    """Convert a fetched response to a document without judging the document.
+def convert_to_document(
+    fetched: Fetched, paper: Paper, unjudged: Document | None = None
+) -> Document:
+    """Convert a fetched response to a document without judging it.
 
-    *unjudged* as in `read`.
+    *unjudged* as in `read_and_judge`.
 
     Raises
     ------
     BadContent
         The response holds no readable text.
     """
-    document = unjudged or get_reader(fetched.media).read(fetched)
+    document = unjudged or import_reader(fetched.media).read(fetched)
     if document.doubts is not None:
-        from .pdf.glyphs import correct_letters
+        from .pdf.glyphs import correct_misnamed_letters
 
-        document = correct_letters(document, paper)
+        document = correct_misnamed_letters(document, paper)
     return add_provenance(document, fetched, paper)
 
 
-def get_reader(media: Media) -> ModuleType:
-    """Return the reader of a media type; it is imported here."""
+def import_reader(media: Media) -> ModuleType:
+    """Import and return the reader module of a media type."""
     return import_module(f".{READER_MODULES[media]}", __package__)
 
 
 def add_provenance(document: Document, fetched: Fetched, paper: Paper) -> Document:
-    """Return the document with its reader, and with the licence and version that are known."""
+    """Return the document with its reader, and with licence and version where known."""
     return replace(
         document,
         license=choose_license(document.license, fetched.license, paper.license),
-        extractor=document.extractor or get_extractor(fetched.media),
-        version=find_version(fetched, document, paper),
-        route=get_route(fetched),
+        extractor=document.extractor or get_extractor_name(fetched.media),
+        version=determine_version(fetched, document, paper),
+        route=get_route_trust(fetched),
     )
 
 
-def get_route(fetched: Fetched) -> Route:
-    """Return how a text came, which decides how much evidence against the text is needed."""
+def get_route_trust(fetched: Fetched) -> Route:
+    """Return the kind of route that delivered a text, which sets how strictly it is judged."""
     if fetched.media in _STRUCTURED:
         return "structured"
     if fetched.via in _PUBLISHER_ROUTES:
@@ -180,7 +182,7 @@ def get_route(fetched: Fetched) -> Route:
     return "copy" if fetched.via in _COPY_ROUTES else ""
 
 
-def _to_refusal(bad: BadContent, fetched: Fetched) -> BadContent:
+def _to_status_error(bad: BadContent, fetched: Fetched) -> BadContent:
     """Return the error for a page with an HTTP error status."""
     if fetched.status < _MIN_ERROR_STATUS or bad.outcome not in _VAGUE_VERDICTS:
         return bad
@@ -193,53 +195,63 @@ def _to_refusal(bad: BadContent, fetched: Fetched) -> BadContent:
     return BadContent(msg, hint, verdict="refused", status=fetched.status)
 
 
-def get_extractor(media: Media) -> str:
-    """Return the reader of a media type with its version, such as ``jats 1``."""
+def get_extractor_name(media: Media) -> str:
+    """Return the name and version of a media type's reader, such as ``jats 1``."""
     return f"{media} {READER_VERSIONS[media]}"
 
 
-def is_local_reader(extractor: str) -> bool:
-    """Return whether a reader of this package made a text, without a server or text recognition.
+def is_own_extractor(extractor: str) -> bool:
+    """Return whether a reader of this package made a text, without a service or OCR.
 
-    >>> is_local_reader("pdf 3"), is_local_reader("GROBID 0.8.1, tei 1")
+    >>> is_own_extractor("pdf 3"), is_own_extractor("GROBID 0.8.1, tei 1")
     (True, False)
     """
     return not extractor or extractor.partition(" ")[0] in READER_MODULES
 
 
 class JudgedText(NamedTuple):
-    """A verdict and its evidence; ``document`` is what was accepted."""
+    """A verdict with its evidence; ``document`` is the accepted document, or None."""
 
     verdict: Verdict
     evidence: str
     document: Document | None = None
 
 
-def judge_fetched(fetched: Fetched, paper: Paper, read: Read = read) -> JudgedText:
-    """Judge whether what a site sent is all of *paper*.
+def judge_fetched_response(
+    fetched: Fetched, paper: Paper, read: Read = read_and_judge
+) -> JudgedText:
+    """Judge whether a fetched response is the whole text of *paper*.
 
-    Without a record of the paper there is nothing to compare with: the file's name identifies the
-    paper.
+    Without a record to compare with, the file name identifies the paper.
     """
     try:
         document = read(fetched, paper, identified=not paper.recorded_by)
     except BadContent as bad:
-        return JudgedText(_get_verdict(bad), str(bad.details.get("evidence") or bad.message))
+        return JudgedText(_get_error_verdict(bad), str(bad.details.get("evidence") or bad.message))
     return JudgedText(document.verdict, document.evidence, document)
 
 
-def judge_text(text: str, paper: Paper, read: Read = read) -> JudgedText:
-    """Judge whether *text*, a file's text without its header, is all of *paper*."""
-    return judge_fetched(_to_fetched(text, "markdown"), paper, read)
+def judge_shelf_text(text: str, paper: Paper, read: Read = read_and_judge) -> JudgedText:
+    """Judge whether *text*, a shelf file without its header, is the whole text of *paper*."""
+    return judge_fetched_response(_wrap_text_as_fetched(text, "markdown"), paper, read)
 
 
-def judge_foreign_text(text: str, paper: Paper, read: Read = read) -> JudgedText:
-    """Judge a file that another program wrote and that may hold anything."""
+def judge_foreign_text(text: str, paper: Paper, read: Read = read_and_judge) -> JudgedText:
+    """Judge a text file that another program wrote; its content is not trusted."""
     stripped = text.strip().removeprefix("\ufeff").strip()
     if form := next(
-        (f for start, f in _FORMATS_BY_START.items() if _begins_with(stripped, start)), ""
+        (
+            f
+            for start, f in _FORMATS_BY_START.items()
+            if _starts_with_ignoring_case(stripped, start)
+        ),
+        "",
     ):
-        seen = judge_fetched(_to_fetched(text, "html"), paper, read) if "HTML" in form else None
+        seen = (
+            judge_fetched_response(_wrap_text_as_fetched(text, "html"), paper, read)
+            if "HTML" in form
+            else None
+        )
         if seen and not seen.document and seen.verdict != "wrong_paper":
             return seen
         return JudgedText("not_a_paper", f"the file is {form}, not text")
@@ -247,32 +259,33 @@ def judge_foreign_text(text: str, paper: Paper, read: Read = read) -> JudgedText
         return JudgedText("not_a_paper", "the file is not text")
     if len(stripped) < _MIN_TEXT_CHARS:
         return JudgedText("not_a_paper" if stripped else "empty", f"{len(stripped)} characters")
-    return judge_text(text, paper, read)
+    return judge_shelf_text(text, paper, read)
 
 
-def _begins_with(text: str, start: str) -> bool:
-    """Return whether *text* begins with *start*, in any case."""
+def _starts_with_ignoring_case(text: str, start: str) -> bool:
+    """Return whether *text* starts with *start*, ignoring case."""
     return text[: len(start)].lower() == start
 
 
-def _to_fetched(text: str, media: Media) -> Fetched:
-    """Wrap a text from the shelf as if it had been fetched."""
+def _wrap_text_as_fetched(text: str, media: Media) -> Fetched:
+    """Return a text from the shelf as if it had been fetched."""
     body = text.encode("utf-8", "replace")
     return Fetched(body, media, "", "the shelf", "shelf", charset="utf-8")
 
 
-def _get_verdict(bad: BadContent) -> Verdict:
-    """Return the verdict that an error carries."""
+def _get_error_verdict(bad: BadContent) -> Verdict:
+    """Return the verdict stored in an error."""
     found: Verdict = bad.details.get("verdict", "not_a_paper")
     return found
 
 
-def find_version(fetched: Fetched, document: Document, paper: Paper) -> Version:
-    """Return the version of a text: stated by the text itself, else by its site.
+def determine_version(fetched: Fetched, document: Document, paper: Paper) -> Version:
+    """Return the version of a text, as stated by the text itself or else as its site implies.
 
-    A text with an arXiv identifier and no DOI is a preprint where the site stated nothing.
+    A text with an arXiv identifier and without a DOI is a preprint, unless the site states
+    otherwise.
     """
-    if fetched.media == "jats" and (stated := _find_stated_version(fetched.body)):
+    if fetched.media == "jats" and (stated := _find_version_in_jats(fetched.body)):
         return stated
     if is_only_preprint(paper):
         return "preprint"
@@ -281,8 +294,8 @@ def find_version(fetched: Fetched, document: Document, paper: Paper) -> Version:
     return "preprint"
 
 
-def _find_stated_version(jats: bytes) -> Version:
-    """Return the version that the front of an article states; empty if it states none."""
+def _find_version_in_jats(jats: bytes) -> Version:
+    """Return the version stated in the front matter of an article; else empty."""
     front = jats[:_MAX_FRONT_BYTES]
     if body := _BODY.search(front):
         front = front[: body.start()]

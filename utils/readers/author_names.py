@@ -1,4 +1,4 @@
-"""Extract family names from names and from lines of authors."""
+"""Extract family names from personal names and from author lines."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ _SEPARATOR = re.compile(r"[,;\u2022]|\s+and\s+|\s+&\s+")
 _MAX_NAME_CHARS = 60  # characters of a name
 
 
-def extract_family_names(line: str) -> list[str]:
+def extract_family_names_from_line(line: str) -> list[str]:
     """Return the family names in a line, in order; words that are not names are skipped.
 
-    >>> extract_family_names("Ada Roe, Jan van Poe and Wei Zhang, University 5")
+    >>> extract_family_names_from_line("Ada Roe, Jan van Poe and Wei Zhang, University 5")
     ['Roe', 'Poe', 'Zhang']
     """
     parts = (part.strip(" .~").removeprefix("and ").strip() for part in _SEPARATOR.split(line))
     return [
-        extract_family_name(name)
+        extract_family_name_from_full_name(name)
         for name in parts
         if len(name) <= _MAX_NAME_CHARS and _NAME.fullmatch(name)
     ]
 
 
-def extract_family_name(name: str) -> str:
+def extract_family_name_from_full_name(name: str) -> str:
     """Return the family name in ``Doe, Jane`` or ``Jane A. Doe Jr``.
 
     >>> names = ("Del Coco, Laura", "Simon YW Ho", "J Doe Jr.")
-    >>> [extract_family_name(name) for name in names]
+    >>> [extract_family_name_from_full_name(name) for name in names]
     ['Del Coco', 'Ho', 'Doe']
     """
     if "," in name:

@@ -1,11 +1,11 @@
-"""Child processes that read hostile files where the files can do no harm, on every core.
+"""Run readers of untrusted files in child processes, on all cores.
 
-A hanging child is killed after a deadline, a crash stays inside the child, and a memory limit stops
-a child that grows. A kill from outside proves nothing about the file, so a crash is retried once.
-A child that cannot start, or raises, is a bug of the program. Children answer in JSON, so that a
-child taken over by a file cannot hand its parent an object to run. Their prints go to the log,
-because the parent's standard output may be the MCP protocol. `multiprocessing` is not used: it runs
-the caller's script again in the child, which breaks notebooks and scripts without a main guard.
+A hanging child is killed after a deadline, a crash ends only the child, and a memory limit stops a
+child that grows. A child may also be killed from outside, so a crash is retried once. A child that
+cannot start, or raises an error, is a bug. Children answer in JSON, so that a compromised child
+cannot send an object that its parent would run. Their output goes to the log, because the parent's
+standard output may carry the MCP protocol. `multiprocessing` is not used: it runs the caller's
+script again in the child, which breaks notebooks and scripts without a main guard.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ from {} import serve; serve()"""
 
 
 class ChildFailed(Exception):
-    """The child gave no answer: the child crashed, or was killed after its deadline."""
+    """The child process gave no answer: it crashed, or was killed after its deadline."""
 
 
 class ChildCrashed(ChildFailed):
-    """The child died while reading, or was killed from outside, *after* so many seconds."""
+    """The child process died while reading; *after* is the number of seconds it had run."""
 
     def __init__(self, message: str, after: float) -> None:
         super().__init__(message)
         self.after = after
 
 
-class Child:
-    """A process that runs the ``serve`` of a module until the parent kills or closes it."""
+class ReaderChild:
+    """A process that runs the ``serve`` function of a module until its parent ends it."""
 
     def __init__(self, start: str) -> None:
         root = Path(__file__).resolve().parents[2]
@@ -65,13 +65,13 @@ class Child:
         )
         self._ready = False
 
-    def read(self, body: bytes, deadline: float) -> dict[str, Any]:
-        """Have the child read *body*.
+    def read_bytes(self, body: bytes, deadline: float) -> dict[str, Any]:
+        """Send *body* to the child and return its answer.
 
         Raises
         ------
         ChildFailed
-            The child gave no answer and is dead.
+            The child gave no answer and has ended.
         RuntimeError
             The child could not start.
         """
@@ -93,7 +93,7 @@ class Child:
         return answer
 
     def _wait_for_start(self, answers: IO[bytes]) -> None:
-        """Wait for the child's message that it is ready."""
+        """Wait until the child reports that it is ready."""
         try:
             with self._kill_after_deadline(DEADLINE_S):
                 _receive_message(answers)
@@ -104,14 +104,14 @@ class Child:
 
     @contextmanager
     def _kill_after_deadline(self, deadline: float) -> Iterator[threading.Event]:
-        """Kill the child unless the block ends within *deadline* seconds."""
+        """Kill the child unless the ``with`` block ends within *deadline* seconds."""
         expired = threading.Event()  # a timer is alive while it kills, so it cannot tell
 
-        def expire() -> None:
+        def kill_child() -> None:
             expired.set()
             self._process.kill()
 
-        late = threading.Timer(deadline, expire)
+        late = threading.Timer(deadline, kill_child)
         late.daemon = True
         late.start()
         try:
@@ -119,15 +119,15 @@ class Child:
         finally:
             late.cancel()
 
-    def kill(self) -> None:
-        """Kill the process, whatever its state."""
+    def kill_process(self) -> None:
+        """Kill the child process, whatever its state."""
         self._process.kill()
         with suppress(OSError):
             self._process.communicate()
 
 
 class ChildPool:
-    """A pool of up to *most* children that run the ``serve`` of *module*, each started when needed.
+    """A pool of at most *most* children that run ``serve`` of *module*, started on demand.
 
     A *bare* child imports its module without the parent packages, and so starts faster.
     """
@@ -138,11 +138,11 @@ class ChildPool:
             _BARE_START_CODE.format(sorted(around), module) if bare else _START_CODE.format(module)
         )
         self._free = threading.BoundedSemaphore(most)
-        self._idle: list[Child] = []
+        self._idle: list[ReaderChild] = []
         self._pid = os.getpid()
 
-    def read(self, body: bytes, deadline: float = DEADLINE_S) -> dict[str, Any]:
-        """Have an idle child read *body*.
+    def read_bytes(self, body: bytes, deadline: float = DEADLINE_S) -> dict[str, Any]:
+        """Send *body* to an idle child and return its answer.
 
         Raises
         ------
@@ -155,39 +155,43 @@ class ChildPool:
             self._idle, self._pid = [], os.getpid()
         with self._free:
             try:
-                answer = self._ask_child(self._idle.pop() if self._idle else None, body, deadline)
+                answer = self._read_with_child(
+                    self._idle.pop() if self._idle else None, body, deadline
+                )
             except ChildCrashed as crash:
-                answer = self._ask_child(None, body, max(deadline - crash.after, 0.0))
+                answer = self._read_with_child(None, body, max(deadline - crash.after, 0.0))
         if bug := answer.get("bug"):
             msg = f"The reader failed: {bug}"
             raise RuntimeError(msg)
         return answer
 
-    def _ask_child(self, child: Child | None, body: bytes, deadline: float) -> dict[str, Any]:
-        """Have *child*, or a new one, read *body*; keep the child if its memory stayed small."""
-        child = child or Child(self.start)
+    def _read_with_child(
+        self, child: ReaderChild | None, body: bytes, deadline: float
+    ) -> dict[str, Any]:
+        """Read *body* with *child* or a new one; keep the child if its memory stayed small."""
+        child = child or ReaderChild(self.start)
         try:
-            answer = child.read(body, deadline)
+            answer = child.read_bytes(body, deadline)
         except BaseException:
-            child.kill()
+            child.kill_process()
             raise
         if answer.pop("swollen", False):  # memory for a large file is not needed for the next files
-            child.kill()
+            child.kill_process()
         else:
             self._idle.append(child)
         return answer
 
-    def stop_idle(self) -> int:
-        """Stop the idle children; return their number."""
+    def stop_idle_children(self) -> int:
+        """Stop the idle children and return their number."""
         dismissed = 0
         while self._idle:
-            self._idle.pop().kill()
+            self._idle.pop().kill_process()
             dismissed += 1
         return dismissed
 
 
 def _list_parent_packages(module: str) -> list[str]:
-    """Return the names of the packages around a module."""
+    """Return the names of the packages that contain a module."""
     parts = module.split(".")
     return [".".join(parts[:count]) for count in range(1, len(parts))]
 
@@ -197,7 +201,7 @@ def serve_jobs(
     memory: int = _MEMORY_LIMIT_BYTES,
     swollen: int = _RETIRE_ABOVE_BYTES,
 ) -> None:
-    """Answer jobs until the parent hangs up. Runs in the child.
+    """Answer jobs in the child process until the parent closes the pipe.
 
     The child may use *memory* bytes of address space, and ends after a job that needed more than
     *swollen* bytes of memory.
@@ -216,7 +220,7 @@ def serve_jobs(
         while True:
             job = _receive_message(jobs)
             with _end_with_parent(jobs):
-                answer = _answer_safely(read, job)
+                answer = _read_or_describe_error(read, job)
             # A new process begins with the peak of the one that started it.
             if _measure_peak_memory() > max(began, swollen):
                 answer["swollen"] = True
@@ -226,7 +230,8 @@ def serve_jobs(
 def _measure_peak_memory() -> int:
     """Return this process's peak memory in bytes; 0 if the system does not report it.
 
-    On Linux the count begins with the program; elsewhere, and by ``getrusage``, with its parent's.
+    On Linux the peak is that of this program; elsewhere, ``getrusage`` includes the parent's
+    memory.
     """
     with suppress(OSError, LookupError, ValueError):
         status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
@@ -241,9 +246,9 @@ def _measure_peak_memory() -> int:
 
 @contextmanager
 def _end_with_parent(jobs: IO[bytes]) -> Iterator[None]:
-    """Have the system end this process when its parent's end of the pipe closes.
+    """Make the system end this process when the parent's end of the pipe closes.
 
-    By signal, since a thread that watched the pipe would not run during a long regex.
+    The system sends a signal, because a watching thread would not run during a long regex.
     """
     if not sys.platform.startswith("linux"):  # elsewhere pipes send no signals
         yield
@@ -262,7 +267,7 @@ def _end_with_parent(jobs: IO[bytes]) -> Iterator[None]:
         fcntl.fcntl(jobs, fcntl.F_SETFL, quiet)
 
 
-def _answer_safely(read: Callable[[bytes], dict[str, Any]], body: bytes) -> dict[str, Any]:
+def _read_or_describe_error(read: Callable[[bytes], dict[str, Any]], body: bytes) -> dict[str, Any]:
     """Return the reader's answer, or a description of the error that it raised."""
     try:
         return read(body)
@@ -275,14 +280,14 @@ def _answer_safely(read: Callable[[bytes], dict[str, Any]], body: bytes) -> dict
 
 
 def _send_message(pipe: IO[bytes], body: bytes) -> None:
-    """Write one message, preceded by its length."""
+    """Write one message to *pipe*, preceded by its length."""
     pipe.write(_LENGTH_PREFIX.pack(len(body)))
     pipe.write(body)
     pipe.flush()
 
 
 def _receive_message(pipe: IO[bytes]) -> bytes:
-    """Return one message.
+    """Read one message from *pipe*.
 
     Raises
     ------

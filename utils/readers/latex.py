@@ -1,12 +1,12 @@
-r"""Read LaTeX sources, as arXiv keeps them, by pandoc (extra ``latex``).
+r"""Read LaTeX sources, as arXiv stores them, with pandoc (extra ``latex``).
 
-`.submission` unpacks the archive in memory and names the main file. Pandoc's sandbox opens no other
-file, so this module puts the files that ``\input`` and ``\bibliography`` name in their places, and
-writes the ``.bbl`` as a numbered list. `.pandoc` parses that text, rewrites it in the conventions
-of the other readers and writes markdown, which `.plain_markdown` reads.
+`.submission` unpacks the archive in memory and chooses the main file. Pandoc's sandbox cannot open
+other files, so this module inserts the files of ``\input`` and ``\bibliography``, and writes the
+``.bbl`` as a numbered list. `.pandoc` parses that text, rewrites it in the conventions of the other
+readers and writes markdown, which `.plain_markdown` reads.
 
-A source without a ``.bbl`` has its references from the ``.bib``. Numbers of equations and sections,
-``siunitx`` quantities and lists of biblatex are not written out.
+Without a ``.bbl``, the references come from the ``.bib``. Numbers of equations and sections,
+``siunitx`` quantities and biblatex lists are not written.
 """
 
 from __future__ import annotations
@@ -19,11 +19,18 @@ from ..errors import BadContent
 from ..model.paper import Document, Fetched
 from ..outline.words import strip_markup
 from . import pandoc, plain_markdown
-from .author_names import extract_family_names
-from .pandoc import Citation, Rewriter, parse_latex, to_header, to_text, write_markdown
-from .submission import Submission, unpack
+from .author_names import extract_family_names_from_line
+from .pandoc import (
+    Citation,
+    Rewriter,
+    convert_to_markdown,
+    make_header_node,
+    nodes_to_text,
+    parse_latex,
+)
+from .submission import Submission, unpack_submission
 
-__all__ = ["find_pictures", "is_available", "read"]
+__all__ = ["find_picture_files", "is_pandoc_available", "read"]
 
 _MOST_BYTES: Final = 12_000_000  # of the joined text
 _MOST_BIB_BYTES: Final = 2_000_000
@@ -63,41 +70,42 @@ _STYLES: Final = "".join(
 )  # fmt: skip
 
 
-def is_available() -> bool:
-    """Return whether LaTeX sources can be read here."""
-    return bool(pandoc.find_pandoc())
+def is_pandoc_available() -> bool:
+    """Return whether LaTeX sources can be read on this machine."""
+    return bool(pandoc.find_pandoc_path())
 
 
 def read(fetched: Fetched) -> Document:
-    """Read a submission; one that ends in the middle has the verdict ``partial``.
+    """Convert a submission to a document; a truncated one gets the verdict ``partial``.
 
     Raises
     ------
     BadContent
-        There is no TeX in it, pandoc cannot read it, or the extra ``latex`` is not installed.
+        The submission contains no TeX, pandoc cannot read it, or the extra ``latex`` is not
+        installed.
     """
-    source = _Source(unpack(fetched.body))
+    source = _MergedSource(unpack_submission(fetched.body))
     try:
-        document, meta, _ = _rewrite_source(source)
-        markdown = write_markdown(document)
+        document, meta, _ = _parse_and_rewrite(source)
+        markdown = convert_to_markdown(document)
     except RecursionError as error:
         raise BadContent("The LaTeX source is nested too deeply.", verdict="not_a_paper") from error
     sent = replace(fetched, body=markdown.encode(), media="markdown", charset="utf-8")
     made = plain_markdown.read(sent)
-    title = strip_markup(_get_words(meta.get("title"))).replace("*", "")
+    title = strip_markup(_get_meta_text(meta.get("title"))).replace("*", "")
     return replace(
         made,
         title=title,
-        abstract=_get_words(meta.get("abstract")).strip() or made.abstract,
-        authors=_extract_family_names(meta.get("author")),
+        abstract=_get_meta_text(meta.get("abstract")).strip() or made.abstract,
+        authors=_extract_author_family_names(meta.get("author")),
         retracted=bool(re.match(r"\W*(?:retracted|withdrawn)\b", title, re.I)),
         verdict="partial" if source.lost else "full_text",
         evidence=source.lost,
     )
 
 
-def find_pictures(fetched: Fetched) -> dict[str, tuple[str, ...]]:
-    """Return the picture files of each figure, by label ("Figure 2").
+def find_picture_files(fetched: Fetched) -> dict[str, tuple[str, ...]]:
+    """Return the picture files of each figure by label ("Figure 2").
 
     Raises
     ------
@@ -105,13 +113,13 @@ def find_pictures(fetched: Fetched) -> dict[str, tuple[str, ...]]:
         As `read` raises.
     """
     try:
-        return _rewrite_source(_Source(unpack(fetched.body)))[2].pictures
+        return _parse_and_rewrite(_MergedSource(unpack_submission(fetched.body)))[2].pictures
     except RecursionError as error:
         raise BadContent("The LaTeX source is nested too deeply.", verdict="not_a_paper") from error
 
 
-def _rewrite_source(source: _Source) -> tuple[dict[str, Any], dict[str, Any], Rewriter]:
-    """Return pandoc's document from title to references, its metadata, and who rewrote it."""
+def _parse_and_rewrite(source: _MergedSource) -> tuple[dict[str, Any], dict[str, Any], Rewriter]:
+    """Return pandoc's document without the front matter, its metadata, and the rewriter."""
     try:
         parsed = parse_latex(source.text, source.bibtex)
     except BadContent:
@@ -119,20 +127,20 @@ def _rewrite_source(source: _Source) -> tuple[dict[str, Any], dict[str, Any], Re
             raise
         parsed = parse_latex(source.text)  # a broken BibTeX file costs the references only
     meta, rewriter = parsed["meta"], Rewriter(source.citations)
-    blocks = rewriter.rewrite(parsed["blocks"])
+    blocks = rewriter.rewrite_nodes(parsed["blocks"])
     front: list[dict[str, Any]] = []
-    if title := rewriter.rewrite(_get_nodes(meta.get("title"))):
-        front.append(to_header(1, [node for node in title if node["t"] != "Note"]))
-    if abstract := rewriter.rewrite(_get_nodes(meta.get("abstract"))):
-        front += [to_header(2, [{"t": "Str", "c": "Abstract"}]), *abstract]
+    if title := rewriter.rewrite_nodes(_get_meta_nodes(meta.get("title"))):
+        front.append(make_header_node(1, [node for node in title if node["t"] != "Note"]))
+    if abstract := rewriter.rewrite_nodes(_get_meta_nodes(meta.get("abstract"))):
+        front += [make_header_node(2, [{"t": "Str", "c": "Abstract"}]), *abstract]
         if blocks and blocks[0]["t"] != "Header":  # or it would read as the end of the abstract
-            front.append(to_header(2, [{"t": "Str", "c": "Main text"}]))
+            front.append(make_header_node(2, [{"t": "Str", "c": "Main text"}]))
     return {**parsed, "meta": {}, "blocks": [*front, *blocks]}, meta, rewriter
 
 
 @dataclass
-class _Source:
-    """A submission as one text, which needs no other file."""
+class _MergedSource:
+    """A submission merged into one text that includes no other file."""
 
     submission: Submission
     text: str = ""
@@ -145,17 +153,17 @@ class _Source:
     def __post_init__(self) -> None:
         main = self.submission.main
         self.lost = "the source is cut off" if self.submission.cut_off else ""
-        text = self._inline_inputs(main, 0)
+        text = self._read_with_includes(main, 0)
         if len(text) > _MOST_BYTES:
             text, self.lost = text[:_MOST_BYTES], "its files include each other in a loop"
-        self.text = _LIST.sub(self._number_references, _RULES.sub("", text))
+        self.text = _LIST.sub(self._number_bibliography, _RULES.sub("", text))
         if not self.citations:
-            bibs = (self.submission.find(name, "", ".bib") for name in self._bib_files)
+            bibs = (self.submission.find_file_name(name, "", ".bib") for name in self._bib_files)
             text = "\n".join(self.submission.files[bib] for bib in bibs if bib)
             self.bibtex = text if len(text) <= _MOST_BIB_BYTES else ""
 
-    def _inline_inputs(self, name: str, depth: int) -> str:
-        """Return a file with the files that it includes."""
+    def _read_with_includes(self, name: str, depth: int) -> str:
+        """Return the text of a file with the files that it includes."""
         self._files_read += 1
         text = self.submission.files[name]
         folder = name.rpartition("/")[0]
@@ -165,34 +173,34 @@ class _Source:
             made.append(text[at : found.start()])
             at = found.end()
             in_body = depth > 0 or text.find("\\begin{document}", 0, found.start()) >= 0
-            made.append(self._replace_command(found, folder, depth, in_body=in_body))
+            made.append(self._replace_include_command(found, folder, depth, in_body=in_body))
         return "".join([*made, text[at:]])
 
-    def _replace_command(
+    def _replace_include_command(
         self, found: re.Match[str], folder: str, depth: int, *, in_body: bool
     ) -> str:
         if found[0].startswith("%"):
             return "%"
         if packages := found["packages"]:
-            return found[0] + self._find_definitions(packages)
+            return found[0] + self._collect_package_definitions(packages)
         if found["bib"] is not None or found[0].startswith("\\printbibliography"):
             self._bib_files += [name.strip() for name in (found["bib"] or "").split(",")]
             bbl = self.submission.main.rpartition(".")[0] + ".bbl"
             is_list = not found[0].startswith("\\addbibresource")
             return self.submission.files.get(bbl, "") if is_list else ""
         name = found["braced"] or found["bare"]
-        file = self.submission.find(name, folder)
+        file = self.submission.find_file_name(name, folder)
         if file and depth < 20 and self._files_read < _MOST_FILES:
-            return f"{self._inline_inputs(file, depth + 1)}\n"
+            return f"{self._read_with_includes(file, depth + 1)}\n"
         if file:
             self.lost = "its files include each other in a loop"
         elif in_body and _TEXT_FILE.fullmatch(name.strip()):
             self.lost = f"the text includes {name!r}, which is missing from the source"
         return ""
 
-    def _find_definitions(self, packages: str) -> str:
-        """Return the one-line definitions of the source's own packages; the rest is layout."""
-        files = (self.submission.find(name, "", ".sty") for name in packages.split(","))
+    def _collect_package_definitions(self, packages: str) -> str:
+        """Return the one-line definitions of the source's own packages, without layout."""
+        files = (self.submission.find_file_name(name, "", ".sty") for name in packages.split(","))
         lines = [
             line[0]
             for file in files
@@ -202,8 +210,8 @@ class _Source:
         ]
         return "\n" + "\n".join(lines) + "\n" if lines else ""
 
-    def _number_references(self, found: re.Match[str]) -> str:
-        """Return a list of references as an enumeration, and note each entry's number."""
+    def _number_bibliography(self, found: re.Match[str]) -> str:
+        """Return a reference list as an enumeration, and record each entry's number."""
         entries = list(_ENTRY.finditer(found[1]))
         ends = [entry.start() for entry in entries[1:]] + [len(found[1])]
         items = []
@@ -217,18 +225,20 @@ class _Source:
         return f"\n\n{_STYLES}\n\\section*{{References}}\n{body}" if items else ""
 
 
-def _get_nodes(meta: Any) -> list[dict[str, Any]]:
-    """Return the nodes of a field of the metadata."""
+def _get_meta_nodes(meta: Any) -> list[dict[str, Any]]:
+    """Return the nodes of a metadata field."""
     return meta["c"] if meta and meta["t"] in {"MetaInlines", "MetaBlocks"} else []
 
 
-def _get_words(meta: Any) -> str:
-    return " ".join(to_text(_get_nodes(meta)).split())
+def _get_meta_text(meta: Any) -> str:
+    return " ".join(nodes_to_text(_get_meta_nodes(meta)).split())
 
 
-def _extract_family_names(meta: Any) -> tuple[str, ...]:
-    """Return family names out of what the authors wrote; addresses follow a line break."""
+def _extract_author_family_names(meta: Any) -> tuple[str, ...]:
+    """Return the authors' family names; addresses follow a line break and are dropped."""
     entries = meta["c"] if meta and meta["t"] == "MetaList" else [meta] if meta else []
-    lines = (to_text(_get_nodes(entry)).strip().split("\n")[0] for entry in entries)
+    lines = (nodes_to_text(_get_meta_nodes(entry)).strip().split("\n")[0] for entry in entries)
     plain = (re.sub(r"\$[^$]*\$|[*\\]|\[[^\]]*\]", "", line) for line in lines)
-    return tuple(family for line in plain for family in extract_family_names(line))[:_MOST_AUTHORS]
+    return tuple(family for line in plain for family in extract_family_names_from_line(line))[
+        :_MOST_AUTHORS
+    ]

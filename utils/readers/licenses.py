@@ -1,8 +1,8 @@
-"""Normalise the spelling of licenses to their short names.
+"""Normalise the names of licences to their short forms.
 
-A license comes as ``CC BY``, ``cc-by``, ``CCBY``, ``CC BY 4.0``, a creativecommons.org address or a
-sentence, depending on the site. A missed term would grant rights that the author kept, so a code is
-read whole or not at all. https://creativecommons.org/licenses/
+Sites write a licence as ``CC BY``, ``cc-by``, ``CCBY``, ``CC BY 4.0``, a creativecommons.org URL or
+a sentence. A missed term would grant rights that the author reserved, so a code is read completely
+or not at all. https://creativecommons.org/licenses/
 """
 
 from __future__ import annotations
@@ -28,17 +28,21 @@ _NAME = re.compile(
 )
 
 
-def find_license(*texts: str) -> str:
-    """Return the Creative Commons licence in the first text that names one; empty if none does.
+def find_cc_license(*texts: str) -> str:
+    """Return the Creative Commons licence in the first text that names one; else empty.
 
-    >>> find_license("http://creativecommons.org/licenses/by-nc/4.0/"), find_license("TDM")
+    >>> find_cc_license("http://creativecommons.org/licenses/by-nc/4.0/"), find_cc_license("TDM")
     ('CC BY-NC 4.0', '')
     """
-    readers: tuple[Callable[[str], str], ...] = (_parse_url, _parse_code, _parse_name)
+    readers: tuple[Callable[[str], str], ...] = (
+        _parse_license_url,
+        _parse_license_code,
+        _parse_license_name,
+    )
     for reader in readers:
         for text in texts:
-            if made := reader(text):
-                return made
+            if license_ := reader(text):
+                return license_
     return ""
 
 
@@ -50,41 +54,41 @@ def choose_license(*texts: str) -> str:
     >>> choose_license("", "TDM"), choose_license("")
     ('TDM', '')
     """
-    names = [name for text in texts if (name := find_license(text))]
+    names = [name for text in texts if (name := find_cc_license(text))]
     if not names:
         return next(filter(None, texts), "")
     return next((name for name in names if name.startswith(f"{names[0]} ")), names[0])
 
 
-def _parse_url(text: str) -> str:
-    """Return the license of a creativecommons.org address in *text*; else empty."""
+def _parse_license_url(text: str) -> str:
+    """Return the licence of a creativecommons.org URL in *text*; else empty."""
     if not (match := _URL.search(text)):
         return ""
     if match[3]:
         name = "CC0" if match[3].lower() == "zero" else "Public Domain Mark"
         return f"{name} {match[4] or '1.0'}"
-    return _format_code(f"CC {match[1].rstrip('-')}", match[2])
+    return _format_license_code(f"CC {match[1].rstrip('-')}", match[2])
 
 
-def _parse_code(text: str) -> str:
-    """Return the license of a code such as ``CC BY-NC 4.0`` in *text*; else empty."""
+def _parse_license_code(text: str) -> str:
+    """Return the licence of a code such as ``CC BY-NC 4.0`` in *text*; else empty."""
     if match := _CODE.search(text):
         terms = re.findall("[A-Z]{2}", match[1].upper())
-        return _format_code("-".join(["CC BY", *terms]), match[2])
+        return _format_license_code("-".join(["CC BY", *terms]), match[2])
     return "CC0 1.0" if _ZERO.search(text) else ""
 
 
-def _parse_name(text: str) -> str:
-    """Return the license that *text* spells out; else empty."""
+def _parse_license_name(text: str) -> str:
+    """Return the licence whose full name is in *text*; else empty."""
     if not (match := _NAME.search(text)):
         return ""
     terms = re.sub(r"[^a-z]", "", match[1].lower())
     made = "CC BY"
     for word, code in (("noncommercial", "-NC"), ("noderiv", "-ND"), ("sharealike", "-SA")):
         made += code if word in terms else ""
-    return _format_code(made, match[2])
+    return _format_license_code(made, match[2])
 
 
-def _format_code(code: str, number: str | None) -> str:
-    """Join a license's code and version number."""
+def _format_license_code(code: str, number: str | None) -> str:
+    """Return a licence's code joined with its version number."""
     return " ".join(filter(None, (code.upper(), number)))

@@ -1,4 +1,4 @@
-"""NLM's lists of names, as NLM publishes them: of journals, of MeSH's headings, of genes.
+"""Read NLM's published lists of names: journals, MeSH headings and genes.
 
 - ``J_Medline.txt`` (https://ftp.ncbi.nlm.nih.gov/pubmed/J_Medline.txt): entries between lines of
   dashes, ``JournalTitle:``, ``MedAbbr:``, ``ISSN (Print):``, ``ISSN (Online):``, ``IsoAbbr:``.
@@ -6,9 +6,9 @@
   ``DescriptorRecord`` each, its ``DescriptorName``, and in its concepts a ``Term`` for every entry
   term; those with ``IsPermutedTermYN="Y"`` only have their words in another order.
 - ``Homo_sapiens.gene_info`` (https://ftp.ncbi.nlm.nih.gov/gene/README): columns between tabs, named
-  in the first line; ``-`` is none, ``|`` parts several synonyms.
+  in the first line; ``-`` is an empty field, ``|`` separates synonyms.
 
-Each may be compressed by gzip. They are read as they come, a piece at a time.
+Each file may be compressed with gzip. Files are read as a stream.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ _HINT = "Give J_Medline.txt, a desc*.xml of MeSH, or a *.gene_info, as NLM publi
 
 
 class NamePair(NamedTuple):
-    """A name, and another name for the same thing; ``kind`` is a journal or a term."""
+    """A name and another name for the same thing; ``kind`` is a journal or a term."""
 
     kind: str
     written: str
     name: str
 
 
-def read_names(path: Path) -> Iterator[NamePair]:
+def iterate_name_pairs(path: Path) -> Iterator[NamePair]:
     """Yield pairs of names from one of NLM's lists.
 
     Raises
     ------
     BadRequest
-        It is none of them, or damaged.
+        The file is not one of these lists, or is damaged.
     StoreFailed
         The file cannot be read.
     """
@@ -59,8 +59,8 @@ def read_names(path: Path) -> Iterator[NamePair]:
         stream = io.BufferedReader(gzip.GzipFile(fileobj=file)) if packed else file
         try:
             head = stream.peek(_HEAD)[:_HEAD]
-            for one in _read_list(head, stream, path):
-                yield NamePair(one.kind, one_line(one.written), one_line(one.name))
+            for pair in _choose_list_reader(head, stream, path):
+                yield NamePair(pair.kind, one_line(pair.written), one_line(pair.name))
         except (EOFError, zlib.error, gzip.BadGzipFile, etree.XMLSyntaxError) as error:
             msg = f"{one_line(path.name)} is damaged: {one_line(str(error))[:100]}."
             raise BadRequest(
@@ -68,24 +68,24 @@ def read_names(path: Path) -> Iterator[NamePair]:
             ) from None
 
 
-def _read_list(head: bytes, stream: BinaryIO, path: Path) -> Iterator[NamePair]:
+def _choose_list_reader(head: bytes, stream: BinaryIO, path: Path) -> Iterator[NamePair]:
     if b"<DescriptorRecordSet" in head:
-        return _read_headings(stream)
-    lines = _read_lines(stream)
+        return _iterate_mesh_names(stream)
+    lines = _iterate_lines(stream)
     if head.startswith(b"#tax_id\t"):
-        return _read_genes(lines)
+        return _iterate_gene_names(lines)
     if b"JournalTitle:" in head:
-        return _read_journals(lines)
+        return _iterate_journal_names(lines)
     raise BadRequest(f"{one_line(path.name)} is not one of NLM's lists.", _HINT)
 
 
-def _read_lines(stream: BinaryIO) -> Iterator[str]:
+def _iterate_lines(stream: BinaryIO) -> Iterator[str]:
     while line := stream.readline(_LONGEST_LINE):
         yield line.decode("utf-8", "replace").rstrip("\r\n")
 
 
-def _read_journals(lines: Iterator[str]) -> Iterator[NamePair]:
-    """Yield every name and number of a journal, for its whole title."""
+def _iterate_journal_names(lines: Iterator[str]) -> Iterator[NamePair]:
+    """Yield each name and number of a journal, paired with its full title."""
     entry: dict[str, str] = {}
     for line in chain(lines, ["--"]):
         if not line.startswith("--"):
@@ -98,8 +98,8 @@ def _read_journals(lines: Iterator[str]) -> Iterator[NamePair]:
         entry = {}
 
 
-def _read_headings(stream: BinaryIO) -> Iterator[NamePair]:
-    """Yield the heading for every entry term, and some entry terms for the heading."""
+def _iterate_mesh_names(stream: BinaryIO) -> Iterator[NamePair]:
+    """Yield each entry term paired with its heading, and some headings with entry terms."""
     for _, record in etree.iterparse(stream, tag="DescriptorRecord", **SAFE_OPTIONS):
         heading = record.findtext("DescriptorName/String", "").strip()
         terms = [
@@ -116,8 +116,8 @@ def _read_headings(stream: BinaryIO) -> Iterator[NamePair]:
             del record.getparent()[0]
 
 
-def _read_genes(lines: Iterator[str]) -> Iterator[NamePair]:
-    """Yield the symbol for every synonym and full name, and these for the symbol."""
+def _iterate_gene_names(lines: Iterator[str]) -> Iterator[NamePair]:
+    """Yield each synonym and full name of a gene paired with its symbol, and vice versa."""
     columns = next(lines).lstrip("#").split("\t")
     for line in lines:
         row = dict(zip(columns, line.split("\t"), strict=False))

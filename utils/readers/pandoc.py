@@ -1,9 +1,9 @@
-"""Pandoc as a child process, and its document rewritten in the conventions of our readers.
+"""Run pandoc as a child process, and rewrite its document in the conventions of the readers.
 
-Pandoc parses a hostile text: it runs in its sandbox, with a time limit and a heap limit, and gets
-no standard input of ours. Its document comes as JSON. `Rewriter` then gives citations their
-numbers, figures and tables their labels (``**Figure 2.** caption``) and tables one line a row, and
-drops pictures and raw TeX. Pandoc itself writes the result as markdown.
+The text is untrusted, so pandoc runs in its sandbox, with a time limit and a heap limit, and
+without the parent's standard input. It returns the document as JSON. `Rewriter` then numbers
+citations, labels figures and tables (``**Figure 2.** caption``), puts each table row on one line,
+and drops pictures and raw TeX. Pandoc converts the result to markdown.
 
 https://pandoc.org/MANUAL.html ("A note on security"),
 https://hackage.haskell.org/package/pandoc-types/docs/Text-Pandoc-Definition.html
@@ -29,11 +29,11 @@ from ..errors import BadContent
 __all__ = [
     "Citation",
     "Rewriter",
-    "find_pandoc",
+    "convert_to_markdown",
+    "find_pandoc_path",
+    "make_header_node",
+    "nodes_to_text",
     "parse_latex",
-    "to_header",
-    "to_text",
-    "write_markdown",
 ]
 
 Node = dict[str, Any]
@@ -52,15 +52,15 @@ _SPACE: Final[Node] = {"t": "Space"}
 
 
 class Citation(NamedTuple):
-    """A reference's place in the list, and its authors as a sentence names them."""
+    """A reference's number in the list, and its authors as named in a sentence."""
 
     number: int
     authors: str = ""
 
 
 @cache
-def find_pandoc() -> str:
-    """Return the path of the pandoc that the extra ``latex`` brings; empty without it."""
+def find_pandoc_path() -> str:
+    """Return the path of pandoc from the extra ``latex``; empty if not installed."""
     spec = find_spec("pypandoc")
     name = "pandoc.exe" if sys.platform == "win32" else "pandoc"
     places = [
@@ -71,7 +71,7 @@ def find_pandoc() -> str:
 
 
 def parse_latex(text: str, bibliography: str = "") -> Node:
-    """Parse TeX into pandoc's document; a BibTeX *bibliography* writes out its citations.
+    """Parse TeX into pandoc's document; a BibTeX *bibliography* resolves its citations.
 
     Raises
     ------
@@ -87,13 +87,13 @@ def parse_latex(text: str, bibliography: str = "") -> Node:
     return parsed
 
 
-def write_markdown(document: Node) -> str:
+def convert_to_markdown(document: Node) -> str:
     """Return pandoc's document as markdown.
 
     Raises
     ------
     BadContent
-        Pandoc cannot write it within its limits.
+        Pandoc cannot write the markdown within its limits.
     """
     with tempfile.TemporaryDirectory(prefix="papershelf-") as folder:
         options = ["--from=json", f"--to={_MARKDOWN}", "--wrap=none"]
@@ -102,7 +102,7 @@ def write_markdown(document: Node) -> str:
 
 
 def _run_pandoc(options: list[str], body: bytes, folder: Path) -> bytes:
-    pandoc = find_pandoc()
+    pandoc = find_pandoc_path()
     if not pandoc:
         hint = f"Run: {install_command('latex')}"
         raise BadContent("LaTeX sources are read by pandoc, which is not installed.", hint)
@@ -135,7 +135,7 @@ def _run_pandoc(options: list[str], body: bytes, folder: Path) -> bytes:
 
 
 class Rewriter:
-    """A rewriter of one document in reading order, which keeps each figure's picture files."""
+    """Rewrites one document in reading order and collects each figure's picture files."""
 
     def __init__(self, citations: Mapping[str, Citation]) -> None:
         self.pictures: dict[str, tuple[str, ...]] = {}
@@ -144,75 +144,80 @@ class Rewriter:
         self._tables = 0
         self._in_figure = False
         self._handlers: Mapping[str, Callable[[Any], list[Node]]] = {
-            "Cite": self._rewrite_cite,
-            "Div": self._rewrite_div,
+            "Cite": self._rewrite_citation,
+            "Div": self._rewrite_division,
             "Figure": self._rewrite_figure,
-            "Header": self._rewrite_header,
+            "Header": self._rewrite_heading,
             "Link": self._rewrite_link,
             "Math": self._rewrite_math,
             "Table": self._rewrite_table,
         }
 
-    def rewrite(self, nodes: Iterable[Node]) -> list[Node]:
-        """Return blocks or inlines as our markdown has them."""
-        made: list[Node] = []
+    def rewrite_nodes(self, nodes: Iterable[Node]) -> list[Node]:
+        """Return blocks or inlines in the conventions of the readers' markdown."""
+        rewritten: list[Node] = []
         for node in nodes:
             kind: str = node["t"]
             content: Any = node.get("c")
             if kind in self._handlers:
-                made += self._handlers[kind](content)
+                rewritten += self._handlers[kind](content)
             elif kind in _UNWRAPPED:
-                made += self.rewrite(content[-1] if kind == "Span" else content)
+                rewritten += self.rewrite_nodes(content[-1] if kind == "Span" else content)
             elif kind not in _DROPPED:
-                made.append({**node, "c": self._rewrite_inside(content)} if "c" in node else node)
-        return made
+                rewritten.append(
+                    {**node, "c": self._rewrite_nested_lists(content)} if "c" in node else node
+                )
+        return rewritten
 
-    def _rewrite_inside(self, content: Any) -> Any:
+    def _rewrite_nested_lists(self, content: Any) -> Any:
         """Rewrite the nodes in a list of any depth."""
         if not isinstance(content, list):
             return content
         if content and all(isinstance(part, dict) and "t" in part for part in content):
-            return self.rewrite(content)
-        return [self._rewrite_inside(part) for part in content]
+            return self.rewrite_nodes(content)
+        return [self._rewrite_nested_lists(part) for part in content]
 
-    def _rewrite_cite(self, content: Any) -> list[Node]:
-        """Write ``[1, 2]``, and the authors before it where they belong to the sentence."""
+    def _rewrite_citation(self, content: Any) -> list[Node]:
+        """Return ``[1, 2]``, with the authors before it if they are part of the sentence."""
         cited, words = content
         known = [one for one in cited if one["citationId"] in self._citations]
         if not known:  # pandoc's own words, where it read a BibTeX file
-            return self.rewrite(words)
+            return self.rewrite_nodes(words)
         made: list[Node] = []
         for one in known:
-            made += [to_string(", " if made else "["), *self.rewrite(one["citationPrefix"])]
-            made.append(to_string(str(self._citations[one["citationId"]].number)))
-            made += self.rewrite(one["citationSuffix"])
+            made += [
+                make_string_node(", " if made else "["),
+                *self.rewrite_nodes(one["citationPrefix"]),
+            ]
+            made.append(make_string_node(str(self._citations[one["citationId"]].number)))
+            made += self.rewrite_nodes(one["citationSuffix"])
         authors = self._citations[known[0]["citationId"]].authors
         if authors and known[0]["citationMode"]["t"] == "AuthorInText":
-            made.insert(0, to_string(f"{authors} "))
-        return [*made, to_string("]")]
+            made.insert(0, make_string_node(f"{authors} "))
+        return [*made, make_string_node("]")]
 
-    def _rewrite_div(self, content: Any) -> list[Node]:
-        """Return the blocks of a division; the list that pandoc made of a BibTeX file, numbered."""
+    def _rewrite_division(self, content: Any) -> list[Node]:
+        """Return the blocks of a division; pandoc's reference list becomes a numbered list."""
         (name, _, _), blocks = content
         if name != "refs":
-            return self.rewrite(blocks)
+            return self.rewrite_nodes(blocks)
         style = [1, {"t": "Decimal"}, {"t": "Period"}]
-        entries = [self.rewrite([entry]) for entry in blocks]
+        entries = [self.rewrite_nodes([entry]) for entry in blocks]
         listed = [{"t": "OrderedList", "c": [style, entries]}] if entries else []
-        return [to_header(2, [to_string("References")]), *listed]
+        return [make_header_node(2, [make_string_node("References")]), *listed]
 
-    def _rewrite_header(self, content: Any) -> list[Node]:
-        """Return a heading one level down, as the title is the first; a paragraph's as bold."""
+    def _rewrite_heading(self, content: Any) -> list[Node]:
+        """Return a heading one level down; a paragraph heading becomes bold text."""
         level, _, words = content
-        words = self.rewrite(node for node in words if node["t"] != "Note")
+        words = self.rewrite_nodes(node for node in words if node["t"] != "Note")
         if level < _PARAGRAPH_LEVEL:
-            return [to_header(level + 1, words)]
+            return [make_header_node(level + 1, words)]
         return [{"t": "Para", "c": [{"t": "Strong", "c": words}]}] if words else []
 
     def _rewrite_link(self, content: Any) -> list[Node]:
-        """Return a link to the web as it is, of one within the paper its words."""
+        """Return a web link unchanged, and a link within the paper as its text."""
         _, words, target = content
-        words = self.rewrite(words)
+        words = self.rewrite_nodes(words)
         inner = target[0].startswith("#")
         return words if inner else [{"t": "Link", "c": [_NO_ATTRIBUTES, words, target]}]
 
@@ -223,26 +228,26 @@ class Rewriter:
         return [{"t": "Math", "c": [kind, tex]}] if tex else []
 
     def _rewrite_figure(self, content: Any) -> list[Node]:
-        """Return the caption with its label, then what the figure holds besides pictures."""
+        """Return the caption with its label, followed by the figure's content without pictures."""
         _, (_, caption), blocks = content
         outer, label = not self._in_figure, ""
         if outer and caption:
             self._figures += 1
             label = f"Figure {self._figures}"
-            self.pictures[label] = tuple(dict.fromkeys(_find_picture_names(blocks)))
+            self.pictures[label] = tuple(dict.fromkeys(_iterate_picture_names(blocks)))
         self._in_figure = True
-        made = [*self._make_caption(label, caption), *self.rewrite(blocks)]
+        rewritten = [*self._build_labelled_caption(label, caption), *self.rewrite_nodes(blocks)]
         self._in_figure = not outer
-        return [block for block in made if block.get("c")]
+        return [block for block in rewritten if block.get("c")]
 
-    def _make_caption(self, label: str, blocks: list[Node]) -> list[Node]:
-        words = self._get_inlines(blocks)
+    def _build_labelled_caption(self, label: str, blocks: list[Node]) -> list[Node]:
+        words = self._join_inlines(blocks)
         if label and words:
-            words = [{"t": "Strong", "c": [to_string(f"{label}.")]}, _SPACE, *words]
+            words = [{"t": "Strong", "c": [make_string_node(f"{label}.")]}, _SPACE, *words]
         return [{"t": "Para", "c": words}] if words else []
 
     def _rewrite_table(self, content: Any) -> list[Node]:
-        """Return caption and cells: a cell over several columns is in the first of them."""
+        """Return caption and cells; a cell over several columns is in the first of them."""
         _, (_, caption), columns, (_, head), bodies, (_, foot) = content
         label = ""
         if caption:
@@ -250,14 +255,19 @@ class Rewriter:
             label = f"Table {self._tables}"
         width = min(len(columns), _MOST_COLUMNS)
         under = [row for _, _, heads, rows in bodies for row in (*heads, *rows)]
-        rows = self._fill_grid([*head, *under, *foot], width)
+        rows = self._expand_cell_spans([*head, *under, *foot], width)
         first, rest = rows[:1], rows[1:]
         aligned = [[{"t": "AlignDefault"}, {"t": "ColWidthDefault"}]] * width
-        table = [_NO_ATTRIBUTES, [None, []], aligned, [_NO_ATTRIBUTES, list(map(_make_row, first))]]
-        table += [[[_NO_ATTRIBUTES, 0, [], list(map(_make_row, rest))]], [_NO_ATTRIBUTES, []]]
-        return [*self._make_caption(label, caption), {"t": "Table", "c": table}]
+        table = [
+            _NO_ATTRIBUTES,
+            [None, []],
+            aligned,
+            [_NO_ATTRIBUTES, list(map(_make_row_node, first))],
+        ]
+        table += [[[_NO_ATTRIBUTES, 0, [], list(map(_make_row_node, rest))]], [_NO_ATTRIBUTES, []]]
+        return [*self._build_labelled_caption(label, caption), {"t": "Table", "c": table}]
 
-    def _fill_grid(self, rows: list[Any], width: int) -> list[list[list[Node]]]:
+    def _expand_cell_spans(self, rows: list[Any], width: int) -> list[list[list[Node]]]:
         """Return rows of *width* cells each; a cell over several rows is in the first."""
         made: list[list[list[Node]]] = []
         covered = [0] * width  # rows for which a cell above covers a column
@@ -277,40 +287,45 @@ class Rewriter:
         return made
 
     def _rewrite_cell(self, blocks: list[Node]) -> list[Node]:
-        """Return a cell's words; a bar in a formula would end the cell."""
-        words = self._get_inlines(blocks)
+        """Return the text of a cell, with bars in formulas replaced."""
+        words = self._join_inlines(blocks)
         for node in words:
             if node["t"] == "Math":
                 node["c"][1] = node["c"][1].replace("|", r"\vert ")
         return words
 
-    def _get_inlines(self, blocks: list[Node]) -> list[Node]:
-        """Return the words of blocks in one line."""
-        made: list[Node] = []
-        for block in self.rewrite(blocks):
-            words = block["c"] if block["t"] in {"Para", "Plain"} else [to_string(to_text([block]))]
-            made += [_SPACE, *words] if made else words
-        return [_SPACE if node["t"] in {"LineBreak", "SoftBreak"} else node for node in made]
+    def _join_inlines(self, blocks: list[Node]) -> list[Node]:
+        """Return the inline nodes of all blocks on one line."""
+        inlines: list[Node] = []
+        for block in self.rewrite_nodes(blocks):
+            words = (
+                block["c"]
+                if block["t"] in {"Para", "Plain"}
+                else [make_string_node(nodes_to_text([block]))]
+            )
+            inlines += [_SPACE, *words] if inlines else words
+        return [_SPACE if node["t"] in {"LineBreak", "SoftBreak"} else node for node in inlines]
 
 
-def to_string(text: str) -> Node:
-    """Return a word as pandoc's document holds it."""
+def make_string_node(text: str) -> Node:
+    """Return a pandoc node for a word."""
     return {"t": "Str", "c": text}
 
 
-def to_header(level: int, words: list[Node]) -> Node:
-    """Return a heading as pandoc's document holds it."""
+def make_header_node(level: int, words: list[Node]) -> Node:
+    """Return a pandoc node for a heading."""
     return {"t": "Header", "c": [level, _NO_ATTRIBUTES, words]}
 
 
-def to_text(nodes: Any) -> str:
-    """Return the plain words of nodes of any depth, formulas between ``$``, notes left out.
+def nodes_to_text(nodes: Any) -> str:
+    """Return the plain text of nodes of any depth, with formulas in ``$`` and without notes.
 
-    >>> to_text([{"t": "Emph", "c": [to_string("Big")]}, {"t": "Space"}, to_string("fish")])
+    >>> big, fish = make_string_node("Big"), make_string_node("fish")
+    >>> nodes_to_text([{"t": "Emph", "c": [big]}, {"t": "Space"}, fish])
     'Big fish'
     """
     if isinstance(nodes, list):
-        return "".join(map(to_text, nodes))
+        return "".join(map(nodes_to_text, nodes))
     if not isinstance(nodes, dict):
         return ""
     kind, content = nodes.get("t"), nodes.get("c", "")
@@ -319,20 +334,20 @@ def to_text(nodes: Any) -> str:
         return f"${words}$" if kind == "Math" else str(words)
     if kind in {"Space", "SoftBreak", "LineBreak"}:
         return "\n" if kind == "LineBreak" else " "
-    return "" if kind == "Note" else to_text(content) if isinstance(content, list) else ""
+    return "" if kind == "Note" else nodes_to_text(content) if isinstance(content, list) else ""
 
 
-def _make_row(cells: list[list[Node]]) -> list[Any]:
+def _make_row_node(cells: list[list[Node]]) -> list[Any]:
     blocks: list[list[Node]] = [[{"t": "Plain", "c": words}] if words else [] for words in cells]
     return [_NO_ATTRIBUTES, [[_NO_ATTRIBUTES, {"t": "AlignDefault"}, 1, 1, b] for b in blocks]]
 
 
-def _find_picture_names(nodes: Any) -> Iterator[str]:
-    """Yield the files that ``Image`` nodes at any depth name."""
+def _iterate_picture_names(nodes: Any) -> Iterator[str]:
+    """Yield the file names in ``Image`` nodes at any depth."""
     if isinstance(nodes, dict):
         if nodes.get("t") == "Image":
             yield nodes["c"][2][0]
         nodes = nodes.get("c")
     if isinstance(nodes, list):
         for node in nodes:
-            yield from _find_picture_names(node)
+            yield from _iterate_picture_names(node)

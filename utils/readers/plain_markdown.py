@@ -1,9 +1,9 @@
-"""Papers that arrive as text: Jina Reader's envelope, or markdown as it is.
+"""Read papers that arrive as text: in Jina Reader's envelope, or as plain markdown.
 
-The envelope is Reader's text form (``Title:``, ``URL Source:``, ``Published Time:``,
-``Warning:``, ``Number of Pages:``, ``Markdown Content:``, in this order, each optional; read from
-Reader's own source, ``snapshot-formatter.ts``). Reader answers 200 also when the page it visited
-did not: what went wrong is in a warning line or only in the title.
+The envelope is Reader's text form (``Title:``, ``URL Source:``, ``Published Time:``, ``Warning:``,
+``Number of Pages:``, ``Markdown Content:``, in this order, each optional; read from Reader's own
+source, ``snapshot-formatter.ts``). Reader returns status 200 even if the page failed: the error is
+in a warning line or only in the title.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from ..errors import BadContent
 from ..judges.walls import find_wall_in_title
 from ..model.identifiers import Ids
 from ..model.paper import Document, Fetched
-from ..outline.sections import measure_text, split_parts
+from ..outline.sections import iterate_headings_and_paragraphs, measure_text
 from ..outline.words import collapse_blanks, count_words, strip_markup
-from .author_names import extract_family_name
+from .author_names import extract_family_name_from_full_name
 
 _LINE = re.compile(
     r"(Title|URL Source|Published Time|Warning|Number of Pages|Description|Markdown Content)"
@@ -49,12 +49,12 @@ _MOST_BYTES = 20_000_000
 
 
 def read(fetched: Fetched) -> Document:
-    """Read markdown, inside Reader's envelope or not.
+    """Convert markdown, with or without Jina Reader's envelope, to a document.
 
     Raises
     ------
     BadContent
-        There is no text at all (``empty``), or several pages' (``not_a_paper``).
+        There is no text (``empty``), or the text of several pages (``not_a_paper``).
     """
     body = fetched.body[:_MOST_BYTES]
     try:
@@ -63,7 +63,7 @@ def read(fetched: Fetched) -> Document:
         text = body.decode("utf-8", "replace")
     text = collapse_blanks(text.lstrip("\ufeff"))
     envelope, content = _split_envelope(text.replace("\r\n", "\n"))
-    markdown = _sanitize(content)
+    markdown = _sanitize_markdown(content)
     warnings = envelope.get("Warning", [])
     if not markdown and not warnings:
         msg = f"{fetched.source} answered without any text."
@@ -72,14 +72,14 @@ def read(fetched: Fetched) -> Document:
         msg = f"{fetched.source} answered with a list of search results."
         evidence = f"{results} numbered headers of results"
         raise BadContent(msg, verdict="not_a_paper", evidence=evidence)
-    title = _find_title(envelope, markdown)
+    title = _choose_title(envelope, markdown)
     found = measure_text(markdown)
     pages = envelope.get("Number of Pages", ["0"])[0]
     return Document(
         markdown=markdown,
         title=title,
         abstract=found.abstract,
-        authors=_find_authors(markdown),
+        authors=_find_family_names(markdown),
         ids=_find_ids(markdown),
         license=fetched.license,
         retracted=bool(re.match(r"\W*retracted\b", title, re.I)),
@@ -87,12 +87,12 @@ def read(fetched: Fetched) -> Document:
         headings=found.headings,
         references=found.references,
         pages=int(pages) if pages.isdecimal() and len(pages) < 6 else 0,
-        walls=_find_walls(title, warnings, markdown),
+        walls=_find_walls_in_short_page(title, warnings, markdown),
     )
 
 
 def _split_envelope(text: str) -> tuple[dict[str, list[str]], str]:
-    """Split Reader's envelope from the content; text without one is all content."""
+    """Split Jina Reader's envelope from the content; a text without one is all content."""
     envelope: dict[str, list[str]] = {}
     lines = text.split("\n")
     for number, line in enumerate(lines[:60]):
@@ -106,8 +106,8 @@ def _split_envelope(text: str) -> tuple[dict[str, list[str]], str]:
     return ({}, text) if "URL Source" not in envelope else (envelope, "")
 
 
-def _sanitize(content: str) -> str:
-    """Markdown whose links lead out to the web and whose tags cannot act; pictures dropped."""
+def _sanitize_markdown(content: str) -> str:
+    """Return markdown with only safe absolute links and inactive tags, without pictures."""
     text = _IMAGE.sub("", content)
     text = _SCRIPT_ADDRESS.sub(r"\1#", _SCRIPT_LINK.sub(r"\1", text))
     text = _TAG.sub("&lt;", re.sub(r"<(https?://[^<>\s]{1,2000})>", r"\1", text))
@@ -116,8 +116,8 @@ def _sanitize(content: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", re.sub(r"(?<![ \t])[ \t]+$", "", text, flags=re.M)).strip()
 
 
-def _find_title(envelope: dict[str, list[str]], markdown: str) -> str:
-    """Return the envelope's title, unless it is a file name; then the first heading."""
+def _choose_title(envelope: dict[str, list[str]], markdown: str) -> str:
+    """Return the envelope's title, or the first heading if that title is a file name."""
     named = envelope.get("Title", [""])[0]
     if named and not _FILE_NAME.fullmatch(named):
         return strip_markup(named)
@@ -125,23 +125,23 @@ def _find_title(envelope: dict[str, list[str]], markdown: str) -> str:
     return strip_markup(first[1]).strip("#* ") if first else ""
 
 
-def _find_authors(markdown: str) -> tuple[str, ...]:
-    """Return family names, if an author line is under the title."""
+def _find_family_names(markdown: str) -> tuple[str, ...]:
+    """Return family names, if an author line is below the title."""
     match = re.search(r"^(?:Authors?|By):?\s+(.{3,600})$", markdown[:_OPENING], re.M | re.I)
     if not match:
         return ()
     names = re.split(r"\s*(?:,|;|\band\b|&)\s*", strip_markup(match[1]).replace("*", ""))
-    return tuple(extract_family_name(name) for name in names if name)
+    return tuple(extract_family_name_from_full_name(name) for name in names if name)
 
 
 def _find_ids(markdown: str) -> Ids:
-    """Return identifiers above the first section, where a paper names itself.
+    """Return the identifiers above the first section, where a paper states its own.
 
-    The page's address has those that were requested, and proves nothing.
+    The page's URL contains the requested identifiers, which proves nothing.
     """
     found = Ids()
     opening: list[str] = []
-    for part, is_heading, text in split_parts(markdown[: 4 * _OPENING]):
+    for part, is_heading, text in iterate_headings_and_paragraphs(markdown[: 4 * _OPENING]):
         if part != "lead" and not (is_heading and not opening):
             break
         opening.append(text)
@@ -152,8 +152,8 @@ def _find_ids(markdown: str) -> Ids:
     return found
 
 
-def _find_walls(title: str, warnings: list[str], markdown: str) -> tuple[str, ...]:
-    """Return the walls that title, warnings and headings of a short page name."""
+def _find_walls_in_short_page(title: str, warnings: list[str], markdown: str) -> tuple[str, ...]:
+    """Return the walls that the title, warnings and headings of a short page announce."""
     found = dict.fromkeys(filter(None, [find_wall_in_title(title)]))
     for warning in warnings:
         if (status := _STATUS.search(warning)) and status[1][0] in "45":

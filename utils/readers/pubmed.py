@@ -1,11 +1,11 @@
-"""PubMed's XML, record by record: what efetch answers and what the bulk files hold.
+"""Read PubMed's XML record by record, from efetch or from bulk files.
 
-One parser for articles, books and deletions. It streams (a 30,000-record file needs the memory of
-one record) and visits every element of a record once, top down, looking only at *child paths*: an
-element without an entry in its parent's table is never looked into. That keeps the identifiers of
-references, comments and investigators out of the paper's own, and makes reading fast.
+One parser reads articles, books and deletions. It streams (a 30,000-record file needs the memory of
+one record) and visits every element of a record once, top down, along *child paths*: an element
+without an entry in its parent's table is skipped. So the identifiers of references, comments and
+investigators are not mixed with the paper's own, and reading is fast.
 
-What goes where, beyond the obvious:
+Fields that need an explanation:
 
 - ``title`` and ``abstract`` are as PubMed prints them (trailing dot, ``[Translated title].``), with
   markup made readable by `.safe_xml`; an empty or ``[Not Available].`` title gives way to the
@@ -16,9 +16,10 @@ What goes where, beyond the obvious:
 - ``journal_abbreviation`` is NLM's (``MedlineTA``). ``mesh`` has one entry for each heading as
   MEDLINE writes it: ``Descriptor/qualifier/*major qualifier`` or ``*Descriptor``.
 - ``other_abstracts`` pairs are ``("plain-language-summary (eng)", text)``.
-- A book chapter has its own title, the book's in ``journal`` and its Bookshelf accession (``NBK…``)
-  in ``pages``; editors are its authors only when it has no others.
-- ``notices`` are those *about* the paper (``RetractionIn``), not the one it is (``RetractionOf``).
+- A book chapter has its own title, the book's title in ``journal`` and its Bookshelf accession
+  (``NBK…``) in ``pages``; editors are its authors only if there are no others.
+- ``notices`` are the notices *about* the paper (``RetractionIn``), not a notice that the paper is
+  (``RetractionOf``).
 
 Sources: ``pubmed_250101.dtd`` and NLM's description of MEDLINE/PubMed data elements.
 """
@@ -40,14 +41,14 @@ from ..errors import BadContent, BadRequest, SourceMiss, Unreachable
 from ..model.identifiers import Ids
 from ..model.paper import Author, Notice, NoticeKind, Paper
 from ..system.plain_text import one_line
-from .safe_xml import SAFE_OPTIONS, list_children, readable_text
+from .safe_xml import SAFE_OPTIONS, get_readable_text, list_children
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lxml.etree import XMLPullParser, _Element
 
-__all__ = ["Deleted", "cited_pmids", "read_records"]
+__all__ = ["DeletedRecords", "iterate_records", "list_cited_pmids"]
 
 _CHUNK = 1 << 18
 _KINDS = ("PubmedArticle", "PubmedBookArticle", "DeleteCitation")
@@ -62,14 +63,14 @@ Readers: TypeAlias = "dict[str, Reader]"
 
 
 @dataclass(frozen=True, slots=True)
-class Deleted:
-    """PMIDs that PubMed deleted; every copy of them is to be deleted, too."""
+class DeletedRecords:
+    """PMIDs that PubMed deleted; every copy of them has to be deleted, too."""
 
     pmids: tuple[str, ...]
 
 
-def read_records(source: BinaryIO | bytes) -> Iterator[Paper | Deleted]:
-    """Read a ``PubmedArticleSet`` as a stream, in its order.
+def iterate_records(source: BinaryIO | bytes) -> Iterator[Paper | DeletedRecords]:
+    """Yield the records of a ``PubmedArticleSet`` stream in order.
 
     Parameters
     ----------
@@ -79,44 +80,46 @@ def read_records(source: BinaryIO | bytes) -> Iterator[Paper | Deleted]:
     Yields
     ------
     Paper or Deleted
-        Nothing for an empty set: that is how efetch answers for PMIDs it does not know.
+        Nothing for an empty set, which efetch returns for unknown PMIDs.
 
     Raises
     ------
     Unreachable
-        NCBI answered with an error of its own (``<ERROR>``, a JSON error): try again later.
+        NCBI returned an error (``<ERROR>``, a JSON error): try again later.
     BadContent
-        An error that stays one (unusable ids), not PubMed's XML, or XML that is broken; whatever
-        was complete before has been yielded, and ``details["after"]`` is the last PMID of it.
+        A permanent error (unusable ids), not PubMed's XML, or broken XML; all complete records
+        before the error have been yielded, and ``details["after"]`` is the last PMID.
     """
-    for record, _ in read_with_elements(source):
+    for record, _ in iterate_records_with_xml(source):
         yield record
 
 
-def read_with_elements(source: BinaryIO | bytes) -> Iterator[tuple[Paper | Deleted, _Element]]:
+def iterate_records_with_xml(
+    source: BinaryIO | bytes,
+) -> Iterator[tuple[Paper | DeletedRecords, _Element]]:
     """Yield records with the XML of each, for fields that a `Paper` lacks.
 
-    An element is emptied when the next record is taken.
+    An element is emptied when the next record is read.
     """
     stream = io.BytesIO(source) if isinstance(source, bytes) else source
-    parser, start, last = _make_parser(), b"", ""
+    parser, start, last = _make_pull_parser(), b"", ""
     while True:
-        chunk, broken = _feed_chunk(stream, parser)
+        chunk, broken = _feed_next_chunk(stream, parser)
         start = start or chunk.lstrip()[:2000]
         for _, found in parser.read_events():
             element = cast("_Element", found)
-            record = _to_record(element)
+            record = _parse_record(element)
             if isinstance(record, Paper):
                 last = record.ids.pmid
             yield record, element
-            _free_element(element)
+            _free_read_elements(element)
         if broken:
-            raise _to_broken_error(start, last, broken)
+            raise _make_broken_error(start, last, broken)
         if not chunk:
             return
 
 
-def _make_parser() -> XMLPullParser:
+def _make_pull_parser() -> XMLPullParser:
     from lxml import etree
 
     return etree.XMLPullParser(
@@ -128,8 +131,8 @@ def _make_parser() -> XMLPullParser:
     )
 
 
-def _feed_chunk(stream: BinaryIO, parser: XMLPullParser) -> tuple[bytes, str]:
-    """Parse the next chunk: it (empty at the end), and what is broken about it."""
+def _feed_next_chunk(stream: BinaryIO, parser: XMLPullParser) -> tuple[bytes, str]:
+    """Parse the next chunk; return it (empty at the end) and a message if it is broken."""
     from lxml import etree
 
     chunk = b""
@@ -143,20 +146,20 @@ def _feed_chunk(stream: BinaryIO, parser: XMLPullParser) -> tuple[bytes, str]:
     return chunk, ""
 
 
-def _to_broken_error(start: bytes, last: str, broken: str) -> SourceMiss:
+def _make_broken_error(start: bytes, last: str, broken: str) -> SourceMiss:
     """Return the error for a body that is not PubMed's XML, or is truncated."""
     if last:
         msg = f"PubMed's XML is damaged after PMID {last}: {broken}."
         return BadContent(msg, "Run the same request again.", verdict="partial", after=last)
     if not start:
         return BadContent("PubMed's answer is empty.", "Ask again.", verdict="empty")
-    if reason := _get_json_message(start):
-        return _to_ncbi_error(reason)
+    if reason := _extract_json_message(start):
+        return _make_ncbi_error(reason)
     msg = f"PubMed's answer is not PubMed XML: {broken}."
     return BadContent(msg, "Ask again.", verdict="error_page")
 
 
-def _get_json_message(start: bytes) -> str:
+def _extract_json_message(start: bytes) -> str:
     """Return the message in a JSON error; other fields may repeat the caller's key."""
     try:
         answer = json.loads(start, strict=False)
@@ -165,7 +168,7 @@ def _get_json_message(start: bytes) -> str:
     return str(answer.get("error", "")) if isinstance(answer, dict) else ""
 
 
-def _to_ncbi_error(text: str) -> SourceMiss:
+def _make_ncbi_error(text: str) -> SourceMiss:
     """Return the error for an NCBI message (facts sheet: NCBI E-utilities errors)."""
     shown = " ".join(text.split())[:300] or "no reason given"
     msg = f"NCBI answered with an error: {shown}."
@@ -176,33 +179,39 @@ def _to_ncbi_error(text: str) -> SourceMiss:
     return Unreachable(msg, "Ask again later.")
 
 
-def _free_element(element: _Element) -> None:
-    """Free a record that was read and everything before it, so that memory stays flat."""
+def _free_read_elements(element: _Element) -> None:
+    """Free a record that was read and everything before it, to keep memory constant."""
     element.clear()
     parent = element.getparent()
     if parent is not None:
         del parent[: parent.index(element)]
 
 
-def _to_record(element: _Element) -> Paper | Deleted:
+def _parse_record(element: _Element) -> Paper | DeletedRecords:
     if element.tag == "ERROR":
-        raise _to_ncbi_error(readable_text(element))
+        raise _make_ncbi_error(get_readable_text(element))
     if element.tag == "DeleteCitation":
-        return Deleted(tuple(get_pmid(child) for child in element if child.tag == "PMID"))
-    found = record_facts(element)
-    return _to_book(found) if element.tag == "PubmedBookArticle" else _to_article(found)
+        return DeletedRecords(
+            tuple(get_pmid_digits(child) for child in element if child.tag == "PMID")
+        )
+    found = collect_record_fields(element)
+    return (
+        _build_book_paper(found)
+        if element.tag == "PubmedBookArticle"
+        else _build_article_paper(found)
+    )
 
 
 # --- Assembly ----------------------------------------------------------------------------------
 
 
-def _to_article(found: Found) -> Paper:
+def _build_article_paper(found: Found) -> Paper:
     issued, online = found.get("issued", ""), found.get("online", "")
     if online.startswith(issued) or "without print" in found:
         issued = online or issued
     return Paper(
-        ids=_find_ids(found, "doi", "electronic doi"),
-        authors=_get_people(found, "authors", "editors"),
+        ids=_parse_ids(found, "doi", "electronic doi"),
+        authors=_choose_authors(found, "authors", "editors"),
         journal=found.get("journal", ""),
         journal_abbreviation=found.get("nlm abbreviation") or found.get("iso abbreviation", ""),
         issn=found.get("issn") or found.get("linking issn", ""),
@@ -213,14 +222,14 @@ def _to_article(found: Found) -> Paper:
     )
 
 
-def _to_book(found: Found) -> Paper:
-    """Return a book, or a chapter; only a chapter has a title in addition to the book's."""
+def _build_book_paper(found: Found) -> Paper:
+    """Return a book or a chapter; only a chapter has a title besides the book's."""
     chapter = "title" in found
     book_title = found.get("book title", "")
     found.setdefault("title", book_title)
     return Paper(
-        ids=_find_ids(found, "doi", *(() if chapter else ("electronic doi",))),
-        authors=_get_people(found, "authors", "book authors", "editors", "book editors"),
+        ids=_parse_ids(found, "doi", *(() if chapter else ("electronic doi",))),
+        authors=_choose_authors(found, "authors", "book authors", "editors", "book editors"),
         journal=book_title,
         pages=found.get("bookshelf") or found.get("pages", ""),
         published=found.get("issued") or found.get("contributed", ""),
@@ -248,15 +257,15 @@ def _get_common_fields(found: Found) -> dict[str, Any]:
     }
 
 
-def _get_people(found: Found, *lists: str) -> tuple[Author, ...]:
-    """Return the first list that names anybody."""
+def _choose_authors(found: Found, *lists: str) -> tuple[Author, ...]:
+    """Return the first author or editor list that is not empty."""
     return next((tuple(people) for name in lists if (people := found.get(name))), ())
 
 
-def _find_ids(found: Found, *dois: str) -> Ids:
+def _parse_ids(found: Found, *dois: str) -> Ids:
     """Return the record's identifiers; an invalid DOI (a page number, a sentence) is skipped."""
     doi = next(
-        (doi for name in dois for text in found.get(name, ()) if (doi := _clean_doi(text))), ""
+        (doi for name in dois for text in found.get(name, ()) if (doi := _normalize_doi(text))), ""
     )
     return Ids(
         doi=doi,
@@ -266,7 +275,7 @@ def _find_ids(found: Found, *dois: str) -> Ids:
     )
 
 
-def _clean_doi(text: str) -> str:
+def _normalize_doi(text: str) -> str:
     if _PLAIN_DOI.fullmatch(text):
         return text
     try:
@@ -276,69 +285,73 @@ def _clean_doi(text: str) -> str:
     return ids.doi or (ids.arxiv and f"10.48550/arxiv.{ids.arxiv}")
 
 
-def record_facts(element: _Element) -> Found:
-    """The facts of a record by name; what it does not state is absent."""
+def collect_record_fields(element: _Element) -> Found:
+    """Return the fields of a record by name; a missing field is absent."""
     found: Found = {}
-    _visit_element(element, _RECORD, found)
+    _read_child_elements(element, _RECORD, found)
     return found
 
 
-def _visit_element(element: _Element, readers: Readers, found: Found) -> None:
+def _read_child_elements(element: _Element, readers: Readers, found: Found) -> None:
     reader_of = readers.get
     for child in list_children(element):
         if reader := reader_of(child.tag):
             reader(child, found)
 
 
-def _make_single_reader(name: str, read: Callable[[_Element], Any] = readable_text) -> Reader:
-    """A reader that keeps what *read* makes of the element; the first that is not empty counts."""
+def _make_first_value_reader(
+    name: str, read: Callable[[_Element], Any] = get_readable_text
+) -> Reader:
+    """Return a reader that keeps the first value of *read* that is not empty."""
 
-    def reader(element: _Element, found: Found) -> None:
+    def read_element(element: _Element, found: Found) -> None:
         if value := read(element):
             found.setdefault(name, value)
 
-    return reader
+    return read_element
 
 
-def _many(name: str, read: Callable[[_Element], Any] = readable_text) -> Reader:
-    """A reader for an element that may be repeated: all of them, in order."""
+def _make_all_values_reader(
+    name: str, read: Callable[[_Element], Any] = get_readable_text
+) -> Reader:
+    """Return a reader for a repeatable element that keeps all values in order."""
 
-    def reader(element: _Element, found: Found) -> None:
+    def read_element(element: _Element, found: Found) -> None:
         if value := read(element):
             found.setdefault(name, []).append(value)
 
-    return reader
+    return read_element
 
 
-def _make_list_reader(
-    name: str, tag: str, read: Callable[[_Element], Any] = readable_text
+def _make_child_list_reader(
+    name: str, tag: str, read: Callable[[_Element], Any] = get_readable_text
 ) -> Reader:
-    """A reader for a list element: all its children *tag*, in order."""
+    """Return a reader for a list element that keeps all its children *tag* in order."""
 
-    def reader(element: _Element, found: Found) -> None:
+    def read_element(element: _Element, found: Found) -> None:
         values = [
             value for child in list_children(element) if child.tag == tag and (value := read(child))
         ]
         found.setdefault(name, []).extend(values)
 
-    return reader
+    return read_element
 
 
-def _make_nested_reader(readers: Readers) -> Reader:
+def _make_children_reader(readers: Readers) -> Reader:
     """Return a reader of the children of an element."""
-    return lambda element, found: _visit_element(element, readers, found)
+    return lambda element, found: _read_child_elements(element, readers, found)
 
 
-def get_pmid(element: _Element) -> str:
-    """Return the digits of a PMID; its version is in an attribute."""
+def get_pmid_digits(element: _Element) -> str:
+    """Return the digits of a PMID, without its version."""
     text = (element.text or "").strip().lstrip("0")
     return text if text.isascii() and text.isdigit() else ""
 
 
-def cited_pmids(element: _Element) -> tuple[int, ...]:
-    """The PMIDs in the reference lists of a record, in their order, each once."""
+def list_cited_pmids(element: _Element) -> tuple[int, ...]:
+    """Return the distinct PMIDs in the reference lists of a record, in order."""
     found = (
-        get_pmid(name)
+        get_pmid_digits(name)
         for each in element.iterfind("PubmedData/ReferenceList")
         for name in each.iter("ArticleId")
         if name.get("IdType") == "pubmed"
@@ -346,28 +359,28 @@ def cited_pmids(element: _Element) -> tuple[int, ...]:
     return tuple(dict.fromkeys(int(pmid) for pmid in found if 0 < len(pmid) <= _LONGEST_PMID))
 
 
-def _article_id(element: _Element, found: Found) -> None:
+def _read_article_id(element: _Element, found: Found) -> None:
     kind = element.get("IdType")
     if kind == "doi":
-        found.setdefault("doi", []).append(readable_text(element))
+        found.setdefault("doi", []).append(get_readable_text(element))
     elif kind == "bookaccession":
-        found.setdefault("bookshelf", readable_text(element))
+        found.setdefault("bookshelf", get_readable_text(element))
     elif kind in ("pmc", "pmcid") and (match := _PMCID.search(element.text or "")):
         found.setdefault(kind, match[0].upper())
 
 
-def _location_id(element: _Element, found: Found) -> None:
+def _read_location_id(element: _Element, found: Found) -> None:
     if element.get("ValidYN") == "N":
         return
-    text = readable_text(element)
+    text = get_readable_text(element)
     if element.get("EIdType") == "doi":
         found.setdefault("electronic doi", []).append(text)
     elif match := re.match(r"arXiv:(\S+?)(?:v\d+)?$", text, re.I):
         found.setdefault("arxiv", match[1].lower())
 
 
-def _reference_list(element: _Element, found: Found) -> None:
-    """Count the references; a list may hold further lists, with titles of their own."""
+def _count_references(element: _Element, found: Found) -> None:
+    """Count the references; a list may contain further lists with titles of their own."""
     found["references"] = found.get("references", 0) + sum(1 for _ in element.iter("Reference"))
 
 
@@ -375,29 +388,29 @@ def _read_abstract(element: _Element) -> str:
     return "\n\n".join(
         paragraph
         for child in list_children(element)
-        if child.tag == "AbstractText" and (paragraph := _read_paragraph(child))
+        if child.tag == "AbstractText" and (paragraph := _read_abstract_paragraph(child))
     )
 
 
-def _read_paragraph(element: _Element) -> str:
-    text, label = readable_text(element), one_line(element.get("Label", "")).rstrip(": ")
+def _read_abstract_paragraph(element: _Element) -> str:
+    text, label = get_readable_text(element), one_line(element.get("Label", "")).rstrip(": ")
     if not text or not label or label.upper() == "UNLABELLED":
         return text
-    said = f"{label.upper()}:"
-    return text if text[: len(said)].upper().startswith(said) else f"{label}: {text}"
+    prefix = f"{label.upper()}:"
+    return text if text[: len(prefix)].upper().startswith(prefix) else f"{label}: {text}"
 
 
-def _other_abstract(element: _Element) -> tuple[str, str] | None:
+def _read_other_abstract(element: _Element) -> tuple[str, str] | None:
     text = _read_abstract(element)
     kind, language = (one_line(element.get(name, "")) for name in ("Type", "Language"))
     kind = kind or "Other"
     return (f"{kind} ({language})" if language else kind, text) if text else None
 
 
-def _authors(prefix: str = "") -> Reader:
-    """A reader for an author list; an entry marked invalid is followed by its correction."""
+def _make_author_list_reader(prefix: str = "") -> Reader:
+    """Return a reader for an author list, in which an invalid entry precedes its correction."""
 
-    def reader(element: _Element, found: Found) -> None:
+    def read_element(element: _Element, found: Found) -> None:
         who = "editors" if element.get("Type") == "editors" else "authors"
         found.setdefault(prefix + who, []).extend(
             author
@@ -407,7 +420,7 @@ def _authors(prefix: str = "") -> Reader:
             and (author := _read_author(child))
         )
 
-    return reader
+    return read_element
 
 
 def _read_author(element: _Element) -> Author | None:
@@ -419,12 +432,12 @@ def _read_author(element: _Element) -> Author | None:
             affiliations += [
                 text
                 for part in list_children(child)
-                if part.tag == "Affiliation" and (text := readable_text(part))
+                if part.tag == "Affiliation" and (text := get_readable_text(part))
             ]
         elif tag != "Identifier":
-            parts[tag] = readable_text(child)
+            parts[tag] = get_readable_text(child)
         elif child.get("Source") == "ORCID":
-            parts["orcid"] = _orcid(child.text or "")
+            parts["orcid"] = _normalize_orcid(child.text or "")
     given, collective = parts.get("ForeName", ""), parts.get("CollectiveName", "")
     last_name = parts.get("LastName", "")
     family = last_name or given
@@ -441,58 +454,59 @@ def _read_author(element: _Element) -> Author | None:
     )
 
 
-def _orcid(text: str) -> str:
-    """The bare identifier of any spelling: URL, with or without dashes."""
+def _normalize_orcid(text: str) -> str:
+    """Return the bare ORCID of any spelling: a URL, with or without hyphens."""
     match = _ORCID.search(text)
     return "-".join(match.groups()).upper() if match else ""
 
 
-def _read_mesh(element: _Element) -> str:
+def _format_mesh_heading(element: _Element) -> str:
     return "/".join(
         [
             f"*{name}" if child.get("MajorTopicYN") == "Y" else name
             for child in list_children(element)
-            if (name := readable_text(child))
+            if (name := get_readable_text(child))
         ]
     )
 
 
-def _read_notice(element: _Element) -> Notice | None:
+def _read_linked_notice(element: _Element) -> Notice | None:
     kind = _NOTICES.get(element.get("RefType", ""))
     if kind is None:
         return None
     pmid, source = element.find("PMID"), element.find("RefSource")
-    return Notice(kind, readable_text(source), "" if pmid is None else get_pmid(pmid))
+    return Notice(kind, get_readable_text(source), "" if pmid is None else get_pmid_digits(pmid))
 
 
-def _pages(element: _Element) -> str:
-    """Pages as PubMed prints them (``11-9`` is 11 to 19), else the first and last."""
-    parts = {child.tag: readable_text(child) for child in list_children(element)}
+def _read_pages(element: _Element) -> str:
+    """Return pages as PubMed prints them (``11-9`` is 11 to 19), or else first and last."""
+    parts = {child.tag: get_readable_text(child) for child in list_children(element)}
     span = (parts.get("StartPage", ""), parts.get("EndPage", ""))
     return parts.get("MedlinePgn") or "-".join(part for part in span if part)
 
 
-def _read_history(element: _Element, found: Found) -> None:
+def _read_history_dates(element: _Element, found: Found) -> None:
     for child in list_children(element):
         status = child.get("PubStatus")
-        if status in ("entrez", "pmc-release") and (day := _date(child)):
+        if status in ("entrez", "pmc-release") and (day := _read_date(child)):
             found.setdefault(status, day)
 
 
-def _date(element: _Element) -> str:
-    """A date of any of PubMed's forms as ISO 8601, as precise as it is."""
+def _read_date(element: _Element) -> str:
+    """Return a date in any of PubMed's forms as ISO 8601, as precise as it is."""
     parts = {child.tag: (child.text or "").strip() for child in list_children(element)}
     if span := parts.get("MedlineDate"):
-        return iso_date(span)
+        return parse_printed_date(span)
     month = parts.get("Month") or parts.get("Season", "")
     return _to_iso_date(parts.get("Year", ""), month, parts.get("Day", ""))
 
 
-def iso_date(text: str) -> str:
-    """A date as PubMed prints it (``1998 Dec-1999 Jan``, ``2026 Feb 14``) as ISO 8601.
+def parse_printed_date(text: str) -> str:
+    """Return a printed date (``1998 Dec-1999 Jan``, ``2026 Feb 14``) as ISO 8601.
 
-    >>> iso_date("2026 Feb 14"), iso_date("1998 Dec-1999 Jan"), iso_date("2000 Spring")
-    ('2026-02-14', '1998-12', '2000')
+    >>> texts = "2026 Feb 14", "1998 Dec-1999 Jan", "2000 Spring"
+    >>> [parse_printed_date(text) for text in texts]
+    ['2026-02-14', '1998-12', '2000']
     """
     match = _SPAN.search(text)
     return _to_iso_date(*match.groups("")) if match else ""
@@ -528,76 +542,84 @@ _NOTICES: dict[str, NoticeKind] = {
 }
 
 
-def _pub_model(element: _Element, found: Found) -> None:
+def _read_publication_model(element: _Element, found: Found) -> None:
     if element.get("PubModel") in ("Electronic-eCollection", "Electronic-Print"):
         found["without print"] = True
-    _visit_element(element, _ARTICLE, found)
+    _read_child_elements(element, _ARTICLE, found)
 
 
-_ID_LIST = _make_nested_reader({"ArticleId": _article_id})
-_KEYWORDS = _make_list_reader("keywords", "Keyword")
+_ID_LIST = _make_children_reader({"ArticleId": _read_article_id})
+_KEYWORDS = _make_child_list_reader("keywords", "Keyword")
 _SHARED: Readers = {
-    "PMID": _make_single_reader("pmid", get_pmid),
-    "DateRevised": _make_single_reader("revised", _date),
-    "ArticleTitle": _make_single_reader("title"),
-    "VernacularTitle": _make_single_reader("vernacular title"),
-    "Pagination": _make_single_reader("pages", _pages),
-    "Abstract": _make_single_reader("abstract", _read_abstract),
-    "AuthorList": _authors(),
-    "Language": _many("languages"),
+    "PMID": _make_first_value_reader("pmid", get_pmid_digits),
+    "DateRevised": _make_first_value_reader("revised", _read_date),
+    "ArticleTitle": _make_first_value_reader("title"),
+    "VernacularTitle": _make_first_value_reader("vernacular title"),
+    "Pagination": _make_first_value_reader("pages", _read_pages),
+    "Abstract": _make_first_value_reader("abstract", _read_abstract),
+    "AuthorList": _make_author_list_reader(),
+    "Language": _make_all_values_reader("languages"),
     "KeywordList": _KEYWORDS,
 }
 _ARTICLE: Readers = _SHARED | {
-    "Journal": _make_nested_reader(
+    "Journal": _make_children_reader(
         {
-            "ISSN": _make_single_reader("issn"),
-            "JournalIssue": _make_nested_reader(
+            "ISSN": _make_first_value_reader("issn"),
+            "JournalIssue": _make_children_reader(
                 {
-                    "Volume": _make_single_reader("volume"),
-                    "Issue": _make_single_reader("issue"),
-                    "PubDate": _make_single_reader("issued", _date),
+                    "Volume": _make_first_value_reader("volume"),
+                    "Issue": _make_first_value_reader("issue"),
+                    "PubDate": _make_first_value_reader("issued", _read_date),
                 }
             ),
-            "Title": _make_single_reader("journal"),
-            "ISOAbbreviation": _make_single_reader("iso abbreviation"),
+            "Title": _make_first_value_reader("journal"),
+            "ISOAbbreviation": _make_first_value_reader("iso abbreviation"),
         }
     ),
-    "ELocationID": _location_id,
-    "PublicationTypeList": _make_list_reader("publication types", "PublicationType"),
-    "ArticleDate": _make_single_reader("online", _date),
+    "ELocationID": _read_location_id,
+    "PublicationTypeList": _make_child_list_reader("publication types", "PublicationType"),
+    "ArticleDate": _make_first_value_reader("online", _read_date),
 }
 _CITATION: Readers = _SHARED | {
-    "Article": _pub_model,
-    "MedlineJournalInfo": _make_nested_reader(
+    "Article": _read_publication_model,
+    "MedlineJournalInfo": _make_children_reader(
         {
-            "MedlineTA": _make_single_reader("nlm abbreviation"),
-            "ISSNLinking": _make_single_reader("linking issn"),
+            "MedlineTA": _make_first_value_reader("nlm abbreviation"),
+            "ISSNLinking": _make_first_value_reader("linking issn"),
         }
     ),
-    "MeshHeadingList": _make_list_reader("mesh", "MeshHeading", _read_mesh),
-    "CommentsCorrectionsList": _make_list_reader("notices", "CommentsCorrections", _read_notice),
-    "OtherAbstract": _many("other abstracts", _other_abstract),
+    "MeshHeadingList": _make_child_list_reader("mesh", "MeshHeading", _format_mesh_heading),
+    "CommentsCorrectionsList": _make_child_list_reader(
+        "notices", "CommentsCorrections", _read_linked_notice
+    ),
+    "OtherAbstract": _make_all_values_reader("other abstracts", _read_other_abstract),
 }
 _BOOK: Readers = {
-    "BookTitle": _make_single_reader("book title"),
-    "PubDate": _make_single_reader("issued", _date),
-    "AuthorList": _authors("book "),
-    "Volume": _make_single_reader("volume"),
-    "ELocationID": _location_id,
+    "BookTitle": _make_first_value_reader("book title"),
+    "PubDate": _make_first_value_reader("issued", _read_date),
+    "AuthorList": _make_author_list_reader("book "),
+    "Volume": _make_first_value_reader("volume"),
+    "ELocationID": _read_location_id,
 }
 _RECORD: Readers = {
-    "MedlineCitation": _make_nested_reader(_CITATION),
-    "BookDocument": _make_nested_reader(
+    "MedlineCitation": _make_children_reader(_CITATION),
+    "BookDocument": _make_children_reader(
         _SHARED
         | {
             "ArticleIdList": _ID_LIST,
-            "Book": _make_nested_reader(_BOOK),
-            "PublicationType": _many("publication types"),
-            "ContributionDate": _make_single_reader("contributed", _date),
+            "Book": _make_children_reader(_BOOK),
+            "PublicationType": _make_all_values_reader("publication types"),
+            "ContributionDate": _make_first_value_reader("contributed", _read_date),
         }
     ),
-    "PubmedData": _make_nested_reader(
-        {"History": _read_history, "ArticleIdList": _ID_LIST, "ReferenceList": _reference_list}
+    "PubmedData": _make_children_reader(
+        {
+            "History": _read_history_dates,
+            "ArticleIdList": _ID_LIST,
+            "ReferenceList": _count_references,
+        }
     ),
-    "PubmedBookData": _make_nested_reader({"History": _read_history, "ArticleIdList": _ID_LIST}),
+    "PubmedBookData": _make_children_reader(
+        {"History": _read_history_dates, "ArticleIdList": _ID_LIST}
+    ),
 }

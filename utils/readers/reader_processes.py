@@ -1,7 +1,7 @@
-"""`readers.read` in child processes, on all cores.
+"""Run `readers.read_and_judge` in child processes, on all cores.
 
-A harvest fetches with dozens of threads; a page that takes seconds to read would hold them all
-up. For a single paper a child would only cost its start.
+A harvest fetches with dozens of threads, and a page that takes seconds to read would block them
+all. For a single paper, starting a child would only take time.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from ..errors import BadContent
 from ..model.identifiers import Ids
 from ..model.paper import Document, Fetched, Paper, paper_from_row, to_row
 from ..model.verdicts import NO_COMPARISON, Comparison, Copy, Sign
-from . import read
+from . import read_and_judge
 from .child_processes import ChildFailed, ChildPool, serve_jobs
 
 _MOST_CHILDREN = 4  # each takes about 80 MB; sites allow a dozen papers a second at most
 
 
-def read_in_child(
+def read_and_judge_in_child(
     fetched: Fetched,
     paper: Paper,
     *,
     identified: bool = False,
     comparison: Comparison = NO_COMPARISON,
 ) -> Document:
-    """Read as `readers.read` does, in a child process."""
+    """Do the work of `readers.read_and_judge` in a child process."""
     if fetched.media == "pdf":
         # PDFs have children of their own.
-        return read(fetched, paper, identified=identified, comparison=comparison)
+        return read_and_judge(fetched, paper, identified=identified, comparison=comparison)
     sent = {**asdict(replace(fetched, body=b"", ids=Ids())), "body": "", "ids": asdict(fetched.ids)}
     job = {"fetched": sent, "paper": to_row(paper), "identified": identified}
     job["comparison"] = comparison
     try:
-        answer = _get_pool().read(json.dumps(job).encode() + b"\n" + fetched.body)
+        answer = _get_child_pool().read_bytes(json.dumps(job).encode() + b"\n" + fetched.body)
     except ChildFailed as error:
         msg = f"What {fetched.source} sent could not be read: {error}."
         hint = "The file is damaged, or built to attack parsers."
@@ -47,15 +47,15 @@ def read_in_child(
     if "document" not in answer:
         msg = f"Reading what {fetched.source} sent takes more memory than this computer has."
         raise BadContent(msg, "The file may be built to attack parsers.", verdict="not_a_paper")
-    return _to_document(answer["document"])
+    return _row_to_document(answer["document"])
 
 
 @cache
-def _get_pool() -> ChildPool:
+def _get_child_pool() -> ChildPool:
     return ChildPool(__name__, most=min(_MOST_CHILDREN, os.cpu_count() or 1))
 
 
-def _to_document(row: dict[str, Any]) -> Document:
+def _row_to_document(row: dict[str, Any]) -> Document:
     made: dict[str, Any] = {name: tuple(row[name]) for name in ("authors", "walls", "confidence")}
     made |= {"ids": Ids(**row["ids"]), "declared": tuple(map(tuple, row["declared"]))}
     made["signs"] = tuple(Sign(*sign) for sign in row["signs"])
@@ -77,7 +77,7 @@ def _answer_request(job: bytes) -> dict[str, Any]:
     comparison = Comparison(tuple(Copy(*one) for one in copies), tuple(journal_words))
     identified = about["identified"]
     try:
-        document = read(fetched, paper, identified=identified, comparison=comparison)
+        document = read_and_judge(fetched, paper, identified=identified, comparison=comparison)
         return {"document": asdict(document)}
     except BadContent as bad:
         return {"refused": {"message": bad.message, "hint": bad.hint, "details": bad.details}}

@@ -1,7 +1,7 @@
-"""The words of what a site sent, each with its place there, to find those of a text again.
+"""Locate the words of a text in the bytes that a site sent.
 
-Nothing here reads a paper: the readers do. Their text is compared with the bytes afterwards, so
-that every reader's paragraphs have places, those of another program and of yesterday included.
+The text that a reader made is compared with the bytes afterwards. So paragraphs of every reader can
+be located, including those of another program or of an earlier version.
 """
 
 from __future__ import annotations
@@ -40,41 +40,41 @@ _INLINE = frozenset(
 class SourceWords:
     """Folded words in the order of the bytes; ``owners`` are their elements or boxes.
 
-    An owner of a PDF's words is page, left, bottom, right and top of their line.
+    The owner of a PDF's word is the page, left, bottom, right and top of its line.
     """
 
     words: tuple[str, ...]
     owners: tuple[Any, ...]
 
-    def places(self, start: int, end: int) -> tuple[SourcePlace, ...]:
-        """Return the places of a stretch of words: one element, or one box a page."""
+    def locate_words(self, start: int, end: int) -> tuple[SourcePlace, ...]:
+        """Return the places of the words from *start* to *end*: an element, or a box per page."""
         owners = self.owners[start:end]
         if not isinstance(owners[0], tuple):
             edge = int(_EDGE * len(owners))
-            return (_element_place(owners[edge], owners[-1 - edge]),)
+            return (_find_common_element(owners[edge], owners[-1 - edge]),)
         lines = groupby(dict.fromkeys(owners), key=lambda line: line[0])
-        return tuple(_box_place(page, list(boxes)) for page, boxes in lines)
+        return tuple(_merge_line_boxes(page, list(boxes)) for page, boxes in lines)
 
 
-def words_of(fetched: Fetched) -> SourceWords | None:
-    """The words of XML, a page or a PDF; None of other media, or where it cannot be read."""
+def extract_source_words(fetched: Fetched) -> SourceWords | None:
+    """Return the words of XML, a page or a PDF; None for other media or unreadable bytes."""
     if fetched.media == "pdf":
-        pairs = _pdf_words(fetched.body)
-    elif (root := _find_root(fetched)) is not None:
-        pairs = _element_words(root)
+        pairs = _iterate_pdf_lines(fetched.body)
+    elif (root := _parse_root_element(fetched)) is not None:
+        pairs = _iterate_element_words(root)
     else:
         return None
     words, owners = [], []
     for text, owner in pairs:
-        said = fold_words(text)
-        words += said
-        owners += [owner] * len(said)
+        folded = fold_words(text)
+        words += folded
+        owners += [owner] * len(folded)
         if len(words) > _MOST_WORDS:
             return None
     return SourceWords(tuple(words), tuple(owners))
 
 
-def _find_root(fetched: Fetched) -> Any:
+def _parse_root_element(fetched: Fetched) -> Any:
     if fetched.media in ("jats", "elsevier"):
         try:
             return safe_xml.parse_xml(fetched.body)
@@ -90,15 +90,17 @@ def _find_root(fetched: Fetched) -> Any:
     return None
 
 
-def _element_words(root: Any) -> Iterator[tuple[str, Any]]:
-    """The text of every element, with what runs along in its lines: H<sub>2</sub>O is one word."""
+def _iterate_element_words(root: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the text of each element with its inline children: H<sub>2</sub>O is one word."""
     blocks: dict[Any, Any] = {}
-    for block, run in groupby(_stretches(root), key=lambda pair: _block_of(pair[1], blocks)):
+    for block, run in groupby(
+        _iterate_text_nodes(root), key=lambda pair: _find_block_element(pair[1], blocks)
+    ):
         yield "".join(text for text, _ in run), block
 
 
-def _stretches(root: Any) -> Iterator[tuple[str, Any]]:
-    """Every stretch of text with the element around it, without recursion."""
+def _iterate_text_nodes(root: Any) -> Iterator[tuple[str, Any]]:
+    """Yield every text node with the element around it, without recursion."""
     from lxml import etree
 
     skipped = None
@@ -115,15 +117,15 @@ def _stretches(root: Any) -> Iterator[tuple[str, Any]]:
                 yield element.tail, element.getparent()
 
 
-def _block_of(element: Any, known: dict[Any, Any]) -> Any:
-    """The nearest element that is a block of its own; *known* is filled as it is asked for."""
+def _find_block_element(element: Any, known: dict[Any, Any]) -> Any:
+    """Return the nearest block element; *known* caches the result."""
     from lxml import etree
 
     climbed = []
     while element not in known:
         climbed.append(element)
         above = element.getparent()
-        if above is None or not _is_inline(etree.QName(element)):
+        if above is None or not _is_inline_name(etree.QName(element)):
             known[element] = element
         else:
             element = above
@@ -132,13 +134,13 @@ def _block_of(element: Any, known: dict[Any, Any]) -> Any:
     return block
 
 
-def _pdf_words(body: bytes) -> Iterator[tuple[str, Any]]:
-    for page, left, bottom, right, top, text in boxes.extract(body)["lines"]:
+def _iterate_pdf_lines(body: bytes) -> Iterator[tuple[str, Any]]:
+    for page, left, bottom, right, top, text in boxes.read_lines_in_child(body)["lines"]:
         yield text, (page, left, bottom, right, top)
 
 
-def _element_place(first: Any, last: Any) -> SourcePlace:
-    """The element around two others."""
+def _find_common_element(first: Any, last: Any) -> SourcePlace:
+    """Return the place of the element that contains two others."""
     above = {last, *last.iterancestors()}
     around = first if first in above else next(one for one in first.iterancestors() if one in above)
     named = next((one for one in (around, *around.iterancestors()) if one.get("id")), None)
@@ -146,18 +148,18 @@ def _element_place(first: Any, last: Any) -> SourcePlace:
     return SourcePlace(path, named.get("id") if named is not None else "")
 
 
-def _is_inline(name: Any) -> bool:
+def _is_inline_name(name: Any) -> bool:
     """Return whether an element is part of a sentence or of a formula."""
     return name.localname in _INLINE or str(name.namespace).endswith("MathML")
 
 
-def _box_place(page: int, lines: Sequence[tuple[float, ...]]) -> SourcePlace:
+def _merge_line_boxes(page: int, lines: Sequence[tuple[float, ...]]) -> SourcePlace:
     _, lefts, bottoms, rights, tops = zip(*lines, strict=True)
     return SourcePlace(page=page, box=(min(lefts), min(bottoms), max(rights), max(tops)))
 
 
-class Finder:
-    """Finds stretches of a source's words; made once for all blocks of a text."""
+class WordFinder:
+    """Finds passages in a source's words; built once for all blocks of a text."""
 
     def __init__(self, source: SourceWords) -> None:
         self._source = source
@@ -168,21 +170,21 @@ class Finder:
         for at, word in enumerate(source.words):
             self._singles[word].append(at)
 
-    def find(self, text: str) -> tuple[SourcePlace, ...]:
-        """Return where most of the words of *text* are adjacent; empty if nowhere."""
+    def find_places(self, text: str) -> tuple[SourcePlace, ...]:
+        """Return the places where most words of *text* are adjacent; empty without any."""
         words = tuple(fold_words(text))
-        span = self._few(words) if len(words) < _GRAM else self._many(words)
-        return self._source.places(*span) if span else ()
+        span = self._find_few_words(words) if len(words) < _GRAM else self._find_many_words(words)
+        return self._source.locate_words(*span) if span else ()
 
-    def _few(self, words: tuple[str, ...]) -> tuple[int, int] | None:
-        """The only place of a block of one to three words."""
+    def _find_few_words(self, words: tuple[str, ...]) -> tuple[int, int] | None:
+        """Return the only occurrence of a block of one to three words; else None."""
         starts = self._singles.get(words[0], []) if words else []
         size = len(words)
         found = [at for at in starts if self._source.words[at : at + size] == words]
         return (found[0], found[0] + size) if len(found) == 1 else None
 
-    def _many(self, words: tuple[str, ...]) -> tuple[int, int] | None:
-        """The stretch with most runs of the words, each about where it would be expected."""
+    def _find_many_words(self, words: tuple[str, ...]) -> tuple[int, int] | None:
+        """Return the span with most four-word runs at about their expected distances."""
         runs = [words[at : at + _GRAM] for at in range(len(words) - _GRAM + 1)]
         hits = [
             (place - at, place)

@@ -1,10 +1,10 @@
-r"""What authors sent to arXiv, unpacked in memory, and which of the files is the paper.
+r"""Unpack authors' submissions to arXiv in memory, and choose the paper's main file.
 
-arXiv answers with a gzipped tar, a bare tar, one gzipped TeX file or the file itself. Nothing is
-ever written to disk, links are not followed, and neither the packed bytes nor what they unpack to
-may grow beyond bounds. Which file is the paper is stated in ``00README.json`` (since 2025), by
-``00README.XXX``, else by its ``\documentclass``.
-https://info.arxiv.org/help/submit_tex.html, https://info.arxiv.org/help/00README.html
+arXiv returns a gzipped tar, a plain tar, one gzipped TeX file or the file itself. Nothing is
+written to disk, links are not followed, and the sizes of packed and unpacked bytes are limited. The
+main file is stated in ``00README.json`` (since 2025) or ``00README.XXX``, or else is the file with
+a ``\documentclass``. https://info.arxiv.org/help/submit_tex.html,
+https://info.arxiv.org/help/00README.html
 """
 
 from __future__ import annotations
@@ -57,99 +57,103 @@ _FOREIGN: Final = {b"%PDF-": "a PDF", b"%!PS": "PostScript", b"PK\x03\x04": "an 
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """The text files by name, which of them is the paper, and whether the archive is cut off."""
+    """The text files by name, the name of the main file, and whether the archive is truncated."""
 
     files: dict[str, str] = field(default_factory=dict)
     main: str = ""
     cut_off: bool = False
 
-    def find(self, name: str, folder: str = "", ending: str = ".tex") -> str:
-        """Return the name under which the file *name* is kept; else empty."""
+    def find_file_name(self, name: str, folder: str = "", ending: str = ".tex") -> str:
+        """Return the name under which the file *name* is stored; else empty."""
         name = name.strip().strip('"')
         for place in (posixpath.join(folder, name), name):
             for path in (place, place + ending):
-                if (file := _safe_path(path)) in self.files:
+                if (file := _to_safe_path(path)) in self.files:
                     return file
         return ""
 
 
-def unpack(body: bytes) -> Submission:
+def unpack_submission(body: bytes) -> Submission:
     """Read the text files of a submission.
 
     Raises
     ------
     BadContent
-        There is no TeX in it (``not_a_paper``), or it unpacks to more than any submission.
+        The archive contains no TeX (``not_a_paper``), or unpacks to more bytes than any real
+        submission.
     """
-    source = _Unpacker(body)
-    head = source.peek(512)
+    source = _ArchiveReader(body)
+    head = source.peek_bytes(512)
     files: dict[str, bytes] = {}
     cut_off = False
     try:
-        if _is_tar(head):
-            for name, text in _members(source):
+        if _is_tar_header(head):
+            for name, text in _iterate_text_files(source):
                 files[name] = text  # noqa: PERF403 - those before an early end count
         else:
-            _refuse_foreign(head)
-            files["main.tex"] = source.read(_MOST_TEXT)
-            cut_off = bool(source.read(1))
-        cut_off = cut_off or source.ends_early()
+            _reject_other_formats(head)
+            files["main.tex"] = source.read_bytes(_MOST_TEXT)
+            cut_off = bool(source.read_bytes(1))
+        cut_off = cut_off or source.is_truncated()
     except (tarfile.TarError, EOFError, zlib.error, OSError, ValueError, OverflowError):
         cut_off = True
     if source.overflows:
         msg = "The source unpacks to more data than any paper has."
         raise BadContent(msg, "The file may be built to attack parsers.", verdict="not_a_paper")
     texts = {name: _decode_text(text) for name, text in files.items()}
-    return Submission(texts, _main_file(texts), cut_off)
+    return Submission(texts, _choose_main_file(texts), cut_off)
 
 
-def take_files(body: bytes, names: Collection[str], most: int) -> dict[str, tuple[str, bytes]]:
-    """Other files of a submission, such as pictures, by those of *names* they have.
+def extract_files(body: bytes, names: Collection[str], most: int) -> dict[str, tuple[str, bytes]]:
+    """Return other files of a submission, such as pictures, by the requested names.
 
-    Each with the name of its own, and its bytes.
+    Each requested name is mapped to the name in the archive and the bytes.
 
-    A name may lack its ending and the folder it is found in. Beyond *most* bytes in all, and in a
-    damaged archive, what comes first is given.
+    A requested name may lack the extension and the folder. If the files exceed *most* bytes in
+    total, or the archive is damaged, only the first files are returned.
     """
-    source = _Unpacker(body)
+    source = _ArchiveReader(body)
     found: dict[str, tuple[str, bytes]] = {}
-    paths = {_safe_path(_UP.sub("", name)): name for name in names}
-    wanted = {_get_stem(path): name for path, name in paths.items() if path} | paths
+    paths = {_to_safe_path(_UP.sub("", name)): name for name in names}
+    wanted = {_strip_picture_extension(path): name for path, name in paths.items() if path} | paths
     with suppress(tarfile.TarError, EOFError, zlib.error, OSError, ValueError, OverflowError):
-        if not _is_tar(source.peek(512)):
+        if not _is_tar_header(source.peek_bytes(512)):
             return {}
         for _ in range(_MOST_FILES):
-            if (member := _header(source)) is None:
+            if (member := _read_member_header(source)) is None:
                 break
             size = max(0, member.size) if member.type not in _WITHOUT_CONTENT else 0
-            name = _name_of(member, wanted) if member.type in _FILES else ""
+            name = _match_file_name(member, wanted) if member.type in _FILES else ""
             if name and name not in found and size <= most:
-                found[name] = posixpath.basename(_safe_path(member.name)), source.read(size)
+                found[name] = (
+                    posixpath.basename(_to_safe_path(member.name)),
+                    source.read_bytes(size),
+                )
                 most -= size
-                source.skip(-size % tarfile.BLOCKSIZE)
+                source.skip_bytes(-size % tarfile.BLOCKSIZE)
             else:
-                source.skip(size + -size % tarfile.BLOCKSIZE)
+                source.skip_bytes(size + -size % tarfile.BLOCKSIZE)
     return found
 
 
-def _name_of(member: tarfile.TarInfo, wanted: Mapping[str, str]) -> str:
-    """The name that means a file: whole or without its ending, from whatever folder above it."""
-    path = _safe_path(member.name)
+def _match_file_name(member: tarfile.TarInfo, wanted: Mapping[str, str]) -> str:
+    """Return the wanted name that a file matches: with or without folders and extension."""
+    path = _to_safe_path(member.name)
     if path.endswith((".tex", ".sty", ".bbl")):
         return ""
     while path:
-        if name := wanted.get(path) or wanted.get(_get_stem(path)):
+        if name := wanted.get(path) or wanted.get(_strip_picture_extension(path)):
             return name
         path = path.partition("/")[2]
     return ""
 
 
-def _get_stem(path: str) -> str:
+def _strip_picture_extension(path: str) -> str:
     return posixpath.splitext(path)[0] if path.lower().endswith(_PICTURES) else path
 
 
-class _Unpacker:
-    """Bytes read in order, unzipped where they are zipped, up to a bound."""
+class _ArchiveReader:
+    """Reads bytes in order, decompressed if necessary, up to a limit."""
 
     def __init__(self, body: bytes) -> None:
         self.overflows = False
@@ -159,38 +163,38 @@ class _Unpacker:
         self._ahead = b""
         self._bytes_read = 0
 
-    def peek(self, size: int) -> bytes:
-        """The first bytes, which will come again."""
+    def peek_bytes(self, size: int) -> bytes:
+        """Return the first bytes without consuming them."""
         try:
-            self._ahead = self.read(size)
+            self._ahead = self.read_bytes(size)
         except zlib.error:
             self._ahead = b""
         self._bytes_read = 0
         return self._ahead
 
-    def read(self, size: int) -> bytes:
-        """Up to *size* bytes more; fewer at the end only."""
+    def read_bytes(self, size: int) -> bytes:
+        """Return up to *size* bytes more; fewer only at the end."""
         parts, missing = [self._ahead[:size]], size - len(self._ahead)
         self._ahead = self._ahead[size:]
-        while missing > 0 and (part := self._read_more(missing)):
+        while missing > 0 and (part := self._read_unpacked_bytes(missing)):
             parts.append(part)
             missing -= len(part)
-        made = b"".join(parts)
-        self._bytes_read += len(made)
+        chunk = b"".join(parts)
+        self._bytes_read += len(chunk)
         if self._bytes_read > _MOST_UNPACKED:
             self.overflows = True
             raise ValueError
-        return made
+        return chunk
 
-    def skip(self, size: int) -> None:
-        """Pass by *size* bytes, which must be there."""
+    def skip_bytes(self, size: int) -> None:
+        """Skip *size* bytes, which must be present."""
         while size > 0:
-            passed = len(self.read(min(size, _STEP)))
+            passed = len(self.read_bytes(min(size, _STEP)))
             if not passed:
                 raise EOFError
             size -= passed
 
-    def _read_more(self, size: int) -> bytes:
+    def _read_unpacked_bytes(self, size: int) -> bytes:
         if self._gzip is None:
             self._at += size
             return bytes(self._packed[self._at - size : self._at])
@@ -204,12 +208,12 @@ class _Unpacker:
                 return made
         return b""
 
-    def ends_early(self) -> bool:
-        """Whether the zipped bytes stop before their end, once all was read."""
-        return self._gzip is not None and not self._gzip.eof and not self._read_more(1)
+    def is_truncated(self) -> bool:
+        """Return whether the compressed bytes end early, once all are read."""
+        return self._gzip is not None and not self._gzip.eof and not self._read_unpacked_bytes(1)
 
 
-def _is_tar(head: bytes) -> bool:
+def _is_tar_header(head: bytes) -> bool:
     """Return whether the bytes begin with a tar header; its checksum excludes plain text."""
     try:
         tarfile.TarInfo.frombuf(head, "utf-8", "surrogateescape")
@@ -218,12 +222,12 @@ def _is_tar(head: bytes) -> bool:
     return True
 
 
-def _members(source: _Unpacker) -> Iterator[tuple[str, bytes]]:
-    """Each text file; pictures are passed by."""
+def _iterate_text_files(source: _ArchiveReader) -> Iterator[tuple[str, bytes]]:
+    """Yield each text file of the archive; pictures are skipped."""
     left = _MOST_TEXT
     count = 0
-    while (member := _header(source)) is not None:
-        name = _safe_path(member.name)
+    while (member := _read_member_header(source)) is not None:
+        name = _to_safe_path(member.name)
         count += 1
         if count > _MOST_FILES or left <= 0:
             source.overflows = True
@@ -231,27 +235,29 @@ def _members(source: _Unpacker) -> Iterator[tuple[str, bytes]]:
         size = max(0, member.size) if member.type not in _WITHOUT_CONTENT else 0
         is_text = member.type in _FILES and name and _TEXTS.fullmatch(posixpath.basename(name))
         if not is_text or (size > left and not name.endswith(".tex")):
-            source.skip(size + -size % tarfile.BLOCKSIZE)  # pictures, a bibliography of everything
+            source.skip_bytes(
+                size + -size % tarfile.BLOCKSIZE
+            )  # pictures, a bibliography of everything
             continue
         if size > left:
             source.overflows = True
             return
-        text = source.read(size)
+        text = source.read_bytes(size)
         if len(text) < size:
             raise EOFError
         left -= size
         yield name, text
-        source.skip(-size % tarfile.BLOCKSIZE)
+        source.skip_bytes(-size % tarfile.BLOCKSIZE)
 
 
-def _header(source: _Unpacker) -> tarfile.TarInfo | None:
-    """The header of the next member, its long name in place; none at the end.
+def _read_member_header(source: _ArchiveReader) -> tarfile.TarInfo | None:
+    """Return the header of the next member with its long name; None at the end.
 
-    `tarfile` reads whole archives only without bounds: a name may be declared as long as memory is.
+    `tarfile` has no limits: an archive could declare a name that fills all memory.
     """
     long_name = ""
     for _ in range(_MOST_HEADERS):
-        block = source.read(tarfile.BLOCKSIZE)
+        block = source.read_bytes(tarfile.BLOCKSIZE)
         if not block.strip(b"\0"):
             return None
         member = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
@@ -260,8 +266,8 @@ def _header(source: _Unpacker) -> tarfile.TarInfo | None:
             return member
         if not 0 <= member.size <= _LONGEST_HEADER:
             break
-        text = source.read(member.size)
-        source.skip(-member.size % tarfile.BLOCKSIZE)
+        text = source.read_bytes(member.size)
+        source.skip_bytes(-member.size % tarfile.BLOCKSIZE)
         if member.type == tarfile.GNUTYPE_LONGNAME:
             long_name = text.partition(b"\0")[0].decode("utf-8", "surrogateescape")
         elif member.type == tarfile.XHDTYPE and (path := _PAX_PATH.search(text)):
@@ -270,15 +276,15 @@ def _header(source: _Unpacker) -> tarfile.TarInfo | None:
     raise ValueError
 
 
-def _safe_path(name: str) -> str:
-    """*name* as a plain path below the submission's own folder, empty if it leads out of it."""
+def _to_safe_path(name: str) -> str:
+    """Return *name* as a path inside the submission's folder; empty if it leads outside."""
     if len(name) > 1000:
         return ""
     path = posixpath.normpath(name.replace("\\", "/").lstrip("/"))
     return "" if path.startswith("..") or path == "." else path
 
 
-def _refuse_foreign(head: bytes) -> None:
+def _reject_other_formats(head: bytes) -> None:
     for mark, kind in _FOREIGN.items():
         if head.lstrip().startswith(mark):
             msg = f"The source is {kind}, not TeX."
@@ -294,8 +300,8 @@ def _decode_text(text: bytes) -> str:
     return re.sub(r"[\ue000-\uf8ff\x00]", "", re.sub(r"\r\n?", "\n", decoded))
 
 
-def _main_file(files: dict[str, str]) -> str:
-    if declared := [name for name in _declared_mains(files) if name in files]:
+def _choose_main_file(files: dict[str, str]) -> str:
+    if declared := [name for name in _iterate_declared_main_files(files) if name in files]:
         return declared[0]
     papers = [
         name
@@ -305,24 +311,24 @@ def _main_file(files: dict[str, str]) -> str:
         and not name.endswith((".sty", ".md"))
     ]
     papers = [name for name in papers if _BODY.search(files[name])] or papers
-    if not papers:  # plain TeX has no class; what has no TeX either is no source
+    if not papers:  # plain TeX has no class; a file without any TeX is not a source
         papers = [name for name, text in files.items() if _TEX.search(text)]
         papers = [name for name in papers if name.endswith((".tex", ".ltx"))] or papers
     if not papers:
         msg = "The source contains no TeX file."
         raise BadContent(msg, verdict="not_a_paper")
-    return min(papers, key=lambda name: _rank(name, files))
+    return min(papers, key=lambda name: _rank_main_file(name, files))
 
 
-def _rank(name: str, files: dict[str, str]) -> tuple[bool, int, bool, int]:
-    """Best first: a list of references of its own, few folders down, a usual name, the longest."""
+def _rank_main_file(name: str, files: dict[str, str]) -> tuple[bool, int, bool, int]:
+    """Return the sort key of a main file: reference list, few folders, usual name, length."""
     stem = name.rpartition(".")[0]
     usual = posixpath.basename(stem).lower() in _USUAL
     return f"{stem}.bbl" not in files, name.count("/"), not usual, -len(files[name])
 
 
-def _declared_mains(files: dict[str, str]) -> Iterator[str]:
-    """The main file as the submission declares it."""
+def _iterate_declared_main_files(files: dict[str, str]) -> Iterator[str]:
+    """Yield the main files that the submission declares."""
     try:
         declared: Any = json.loads(files.get("00README.json", "null"))
     except (ValueError, RecursionError):
@@ -330,8 +336,8 @@ def _declared_mains(files: dict[str, str]) -> Iterator[str]:
     sources = declared.get("sources") if isinstance(declared, dict) else None
     for row in sources if isinstance(sources, list) else ():
         if isinstance(row, dict) and row.get("usage") == "toplevel":
-            yield _safe_path(str(row.get("filename", "")))
+            yield _to_safe_path(str(row.get("filename", "")))
     for line in files.get("00README.XXX", "").split("\n")[:1000]:
         words = line.split()
         if len(words) == 2 and words[1] == "toplevelfile":
-            yield _safe_path(words[0])
+            yield _to_safe_path(words[0])

@@ -21,7 +21,7 @@ from ..judges.titles import (
     find_title_difference,
     find_unshared_title_words,
     measure_title_likeness,
-    unify_spelling,
+    split_into_unified_words,
 )
 from ..model.identifiers import Ids
 from ..model.paper import Paper
@@ -206,7 +206,7 @@ def _are_siblings(ours: ComparedRecord, theirs: ComparedRecord) -> bool:
     replaced = find_unshared_title_words(*(" ".join(one.titles[0]) for one in (ours, theirs)))
     if not all(0 < len(words) <= _SERIES_MAX_WORDS for words in replaced):
         return False
-    told = [set(unify_spelling(one.paper.abstract)) for one in (ours, theirs)]
+    told = [set(split_into_unified_words(one.paper.abstract)) for one in (ours, theirs)]
     if not all(told):
         return False
     (own, other), (our_words, their_words) = replaced, told

@@ -18,7 +18,7 @@ from .. import readers as formats
 from ..command_line import command_line
 from ..model.identifiers import Ids
 from ..model.paper import Author, Kind, Paper, StoredPaper
-from ..readers import JudgedText, Read, judge_foreign_text, judge_text
+from ..readers import JudgedText, Read, judge_foreign_text, judge_shelf_text
 from ..system.plain_text import clean_text, one_line
 from . import paper_file
 from .record import ADOPTED, WITHOUT_TEXT, Record, build_sections, compute_sha256
@@ -43,7 +43,7 @@ _LONGEST_ABSTRACT = 12_000
 _LONGEST_FILE = 50_000_000
 
 
-def adopt_file(path: Path, asked: Ids, read: Read = formats.read) -> Record | None:
+def adopt_file(path: Path, asked: Ids, read: Read = formats.read_and_judge) -> Record | None:
     """Return the record of a foreign file; None if it is empty or not the paper *asked* for.
 
     *asked* may be empty: then the file must say itself which paper it is. *read* may be one that
@@ -96,7 +96,9 @@ def is_blank(text: str) -> bool:
     return not text.replace("\ufeff", "").strip()
 
 
-def judge_foreign_file(stored: StoredPaper, text: str, read: Read = formats.read) -> StoredPaper:
+def judge_foreign_file(
+    stored: StoredPaper, text: str, read: Read = formats.read_and_judge
+) -> StoredPaper:
     """Return *stored* with kind and verdict of a foreign text, judged against its record."""
     if _is_labelled_abstract(text):
         kind: Kind = "abstract" if _find_foreign_abstract(text) else "record"
@@ -106,11 +108,13 @@ def judge_foreign_file(stored: StoredPaper, text: str, read: Read = formats.read
     return replace(judged, via=ADOPTED)
 
 
-def rejudge_text(stored: StoredPaper, text: str, read: Read = formats.read) -> StoredPaper:
+def rejudge_text(
+    stored: StoredPaper, text: str, read: Read = formats.read_and_judge
+) -> StoredPaper:
     """Return *stored* with the present judges' verdict on its file, whose content is *text*."""
     if stored.via == ADOPTED and is_foreign_text(text):
         return judge_foreign_file(stored, text, read)
-    return add_judgement(stored, judge_text(paper_file.get_body(text), stored.paper, read))
+    return add_judgement(stored, judge_shelf_text(paper_file.get_body(text), stored.paper, read))
 
 
 def is_identified_by_name_only(stored: StoredPaper) -> bool:

@@ -28,7 +28,7 @@ from .. import readers as formats
 from ..errors import StoreFailed
 from ..model.identifiers import Ids
 from ..model.paper import Document, Fetched, Paper, StoredPaper, utc_now
-from ..readers.reader_processes import read_in_child
+from ..readers.reader_processes import read_and_judge_in_child
 from ..system import safe_files
 from . import adoption, paper_file, quarantine
 from .catalogue import Entry
@@ -329,7 +329,7 @@ class Reconciler:
         judged: Judged = {}
         there = [path for path in self.list_text_files() if paper_file.is_usable_name(path.name)]
         foreign = [path for path in there if not self.writer.get_record_path(path.name).exists()]
-        read = read_in_child if len(foreign) > _MANY else formats.read
+        read = read_and_judge_in_child if len(foreign) > _MANY else formats.read_and_judge
 
         def look(path: Path) -> None:
             with contextlib.suppress(OSError):  # the file is read again, and then reported
@@ -512,12 +512,12 @@ def _read_kept_document(record: Record, writer: ShelfWriter) -> Document | None:
     if (
         stored.kind != "full_text"
         or stored.by_hand
-        or not formats.is_local_reader(record.extractor)
+        or not formats.is_own_extractor(record.extractor)
     ):
         return None
     try:
         fetched = writer.read_fetched(record)
-        seen = formats.judge_fetched(fetched, stored.paper) if fetched else None
+        seen = formats.judge_fetched_response(fetched, stored.paper) if fetched else None
     except (StoreFailed, EOFError, zlib.error, RuntimeError) as error:
         log.warning("What was kept of %s cannot be read: %s", record.file, error)
         return None

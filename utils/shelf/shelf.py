@@ -20,7 +20,7 @@ from typing import Unpack, get_args
 from unicodedata import normalize
 
 from ..errors import BadRequest, NotFound, StoreFailed
-from ..judges.comparison import get_compared_type
+from ..judges.comparison import get_comparable_article_type
 from ..model.identifiers import Ids
 from ..model.paper import Attempt, Document, Fetched, Kind, Paper, StoredPaper, Version
 from ..model.versions import UNPUBLISHED_VERSIONS, choose_best_text, infer_version
@@ -143,7 +143,9 @@ class Shelf:
             rows = self._catalogue.list_journal_word_counts(paper.journal, _MOST_OF_JOURNAL)
             self._journals[paper.journal] = time.monotonic(), rows
         return tuple(
-            n for file, n, types in rows if file != without and get_compared_type(types) == kind
+            n
+            for file, n, types in rows
+            if file != without and get_comparable_article_type(types) == kind
         )
 
     @repair_and_retry

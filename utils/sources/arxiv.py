@@ -362,11 +362,11 @@ def _list_forms(paper: Paper) -> tuple[str, ...]:
 
     Only arXiv's own record says when the preprint was revised.
     """
-    from ..readers.latex import is_available
+    from ..readers.latex import is_pandoc_available
 
     day = max(paper.revised if paper.version else "", _find_submission_month(paper.ids.arxiv))
     pages = ("html",) if day >= _FIRST_HTML else ()
-    return (*pages, "e-print", "pdf") if is_available() else (*pages, "pdf")
+    return (*pages, "e-print", "pdf") if is_pandoc_available() else (*pages, "pdf")
 
 
 def _find_submission_month(name: str) -> str:

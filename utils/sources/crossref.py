@@ -24,7 +24,7 @@ from ..http import Answer, Rate, Web
 from ..model.identifiers import Ids
 from ..model.paper import Author, Fetched, Notice, NoticeKind, Paper, Version, to_row, utc_now
 from ..model.site import Address
-from ..readers.licenses import find_license
+from ..readers.licenses import find_cc_license
 from ..system.plain_text import unescape_text
 from .loose_json import to_count, to_dict, to_dicts
 from .publisher import OpenCopy, deduplicate_copies, fetch_copies
@@ -186,7 +186,7 @@ def _list_mining_copies(work: Mapping[str, Any]) -> list[OpenCopy]:
         and urlsplit(link.get("URL") or "").hostname not in (None, *_KEYED_HOSTS)
     ]
     links.sort(key=lambda link: _MINING_TYPES.index(link["content-type"]))
-    license_ = find_license(_find_license(work.get("license") or ()))
+    license_ = find_cc_license(_find_license(work.get("license") or ()))
     return deduplicate_copies(
         OpenCopy(link["URL"], license_, _VERSIONS.get(link.get("content-version"), "published"))
         for link in links
@@ -196,7 +196,7 @@ def _list_mining_copies(work: Mapping[str, Any]) -> list[OpenCopy]:
 def _may_be_mined(work: Mapping[str, Any]) -> bool:
     """Return whether a license for text mining, or a free license, is valid today."""
     return any(
-        row.get("content-version") == "tdm" or find_license(row.get("URL") or "")
+        row.get("content-version") == "tdm" or find_cc_license(row.get("URL") or "")
         for row in work.get("license") or ()
         if row and _is_in_force(row)
     )

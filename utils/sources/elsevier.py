@@ -80,7 +80,7 @@ def _check_answer(answer: Answer, web: Web) -> None:
     """Raise the error for an answer without a text, by the words of the service."""
     said = answer.text()[:2000]
     match answer.status:
-        case 200 if not elsevier.has_text(answer.body):
+        case 200 if not elsevier.has_full_text(answer.body):
             msg = (
                 "Elsevier sent the abstract alone: this key and network have no right to the text."
             )

@@ -28,7 +28,7 @@ from typing import Any, Literal
 
 from ..errors import BadContent, Unreachable
 from ..http import Answer, Web
-from ..readers.pubmed import iso_date
+from ..readers.pubmed import parse_printed_date
 from ..readers.safe_xml import parse_xml
 from ..system.plain_text import one_line, shorten, unescape_text
 from .eutils import ask, build_public_url, get_total
@@ -111,8 +111,8 @@ def _to_summary(pmid: str, row: Mapping[str, Any]) -> Summary:
         title=_INLINE.sub("", _to_plain_text(row.get("title"))),
         authors=", ".join(filter(None, people)),
         source=source.lstrip(". "),
-        published=iso_date(_to_plain_text(row.get("pubdate"))),
-        online=iso_date(_to_plain_text(row.get("epubdate"))),
+        published=parse_printed_date(_to_plain_text(row.get("pubdate"))),
+        online=parse_printed_date(_to_plain_text(row.get("epubdate"))),
         doi=ids.get("doi", ""),
         pmcid=ids.get("pmc", ""),
     )

@@ -15,7 +15,7 @@ from ..http import Answer, Rate, Web
 from ..model.paper import Fetched, Paper
 from ..model.site import Address
 from ..model.versions import version_from_locator
-from ..readers.licenses import find_license
+from ..readers.licenses import find_cc_license
 from .loose_json import to_dict, to_text
 from .openalex import COPY_FIELDS, build_auth_headers, build_limit_error, fetch_work
 from .source import Route, Source, one_by_one
@@ -64,7 +64,7 @@ def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
 def _find_free_license(place: Mapping[str, Any]) -> str:
     """Return the free license of a copy; "" if it has none."""
     said = to_text(place.get("license"))
-    return find_license(said) or (said if said == "public-domain" else "")
+    return find_cc_license(said) or (said if said == "public-domain" else "")
 
 
 def _check_answer(answer: Answer) -> None:

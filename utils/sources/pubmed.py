@@ -237,12 +237,12 @@ def recall(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
 
 def _fetch_batch(which: Mapping[str, Any], web: Web) -> list[Paper]:
     """Fetch and cache the papers of one request."""
-    from ..readers.pubmed import read_records
+    from ..readers.pubmed import iterate_records
 
     papers: list[Paper] = []
 
     def read(answer: Answer) -> None:
-        papers[:] = [record for record in read_records(answer.body) if isinstance(record, Paper)]
+        papers[:] = [record for record in iterate_records(answer.body) if isinstance(record, Paper)]
         # At once: the next batch is made of others, and would bring these again.
         rows = {paper.ids.pmid: to_row(paper) for paper in papers}
         web.cache.put_many("pubmed", rows, _CACHE_DAYS)
@@ -383,13 +383,17 @@ def fetch_records(pmids: Sequence[str], form: Form, web: Web) -> dict[str, str]:
     Unreachable
         PubMed did not answer, or not with records.
     """
-    from ..readers.pubmed_articles import split_medline, split_xml
+    from ..readers.pubmed_articles import split_medline_records, split_xml_records
 
     found: dict[str, str] = {}
 
     def read(answer: Answer) -> None:
         found.clear()
-        found.update(split_xml(answer.body) if form == "xml" else split_medline(answer.text()))
+        found.update(
+            split_xml_records(answer.body)
+            if form == "xml"
+            else split_medline_records(answer.text())
+        )
 
     ask(web, "efetch", _build_record_params(pmids, form), read)
     wanted = set(pmids)

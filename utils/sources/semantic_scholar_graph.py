@@ -32,7 +32,7 @@ from ..model.identifiers import MAX_IDENTIFIER_CHARS, Ids
 from ..model.paper import PAPER_COLUMNS, Author, Paper
 from ..model.site import Address
 from ..model.tabular import Table, Tabular
-from ..readers.licenses import find_license
+from ..readers.licenses import find_cc_license
 from ..system.plain_text import one_line, prepare_query_text
 from .loose_json import to_dict, to_dicts, to_text
 
@@ -476,7 +476,7 @@ def _to_license(name: str) -> str:
     """
     if match := _CREATIVE_COMMONS.fullmatch(name.upper()):
         return "-".join(("CC BY", *re.findall("..", match[1])))
-    return find_license(name) or name
+    return find_cc_license(name) or name
 
 
 def _to_paragraphs(value: Any) -> str:

@@ -7,7 +7,7 @@ import pytest
 from tests.answering import answering
 from utils.errors import BadRequest, NotConfigured, NotFound, Unreachable
 from utils.model.paper import Author
-from utils.readers.pubmed_articles import split_xml
+from utils.readers.pubmed_articles import split_xml_records
 from utils.search.pubmed.details import (
     LEVELS,
     fetch_details,
@@ -164,7 +164,7 @@ def test_real_answers_are_read_at_every_level(shared):
     records = {}
     for body in bodies:
         if b"<PubmedArticleSet" in body:
-            records |= split_xml(body)
+            records |= split_xml_records(body)
     assert len(records) > 80
     kinds = {record.partition(">")[0] for record in records.values()}
     assert kinds == {"<PubmedArticle", "<PubmedBookArticle"}

@@ -17,8 +17,8 @@ from ...errors import BadContent, EntrezFailed
 from ...model.identifiers import Ids
 from ...model.paper import Document, Fetched
 from ...outline.sections import classify_heading
-from ...readers.jats import parse_article, read
-from ...readers.safe_xml import first_child, list_children, readable_text
+from ...readers.jats import parse_jats, read
+from ...readers.safe_xml import get_first_child, get_readable_text, list_children
 from ...system.plain_text import one_line, shorten
 from .pubmed_tables import CellRow, parse_short_integer, to_cell_row
 from .tables import StagingNotes, Table, Tables
@@ -90,9 +90,9 @@ class PmcTables:
         BadContent
             The page is not PMC's XML, or incomplete.
         """
-        parsed = parse_article(page.body)
+        parsed = parse_jats(page.body)
         root = parsed.root
-        if reason := next((readable_text(error) for error in root.iter("ERROR")), ""):
+        if reason := next((get_readable_text(error) for error in root.iter("ERROR")), ""):
             msg = f"PMC answered with an error: {shorten(one_line(reason), 300)}."
             raise EntrezFailed(msg, "Search again, and stage the new result.")
         if parsed.cut_off or root.tag not in {"pmc-articleset", "article"}:
@@ -129,7 +129,7 @@ def _to_article_row(article: _Element, document: Document) -> CellRow:
     meta, ids = article.find("front/article-meta"), document.ids
     if meta is None:
         meta = article
-    journal = first_child(article, "front")
+    journal = get_first_child(article, "front")
     day = min(
         filter(None, (_parse_jats_date(date) for date in meta.iterchildren("pub-date"))), default=""
     )
@@ -163,7 +163,7 @@ def _iterate_related_tables(
 ) -> Iterator[tuple[Table, Iterator[CellRow]]]:
     yield AUTHORS, _iterate_author_rows(article)
     yield SECTIONS, _iterate_section_rows(document.markdown)
-    words = {readable_text(word): None for word in article.iterfind("front//kwd-group//kwd")}
+    words = {get_readable_text(word): None for word in article.iterfind("front//kwd-group//kwd")}
     yield KEYWORDS, (to_cell_row(word) for word in words if word)
     yield CAPTIONS, _iterate_caption_rows(article)
     yield CITED, _iterate_citation_rows(article)
@@ -177,7 +177,7 @@ def _iterate_author_rows(article: _Element) -> Iterator[CellRow]:
             continue
         name, group = (
             next(contrib.iter("name", "string-name"), None),
-            first_child(contrib, "collab"),
+            get_first_child(contrib, "collab"),
         )
         where = [
             place
@@ -189,8 +189,8 @@ def _iterate_author_rows(article: _Element) -> Iterator[CellRow]:
         family = given = ""
         if group is None and name is not None:
             family, given = _read_child_text(name, "surname"), _read_child_text(name, "given-names")
-            family = family or readable_text(name)
-        names = (family, given, readable_text(group), orcid[1].upper() if orcid else "")
+            family = family or get_readable_text(name)
+        names = (family, given, get_readable_text(group), orcid[1].upper() if orcid else "")
         if any(names):
             yield to_cell_row(*names, "; ".join(dict.fromkeys(where)))
 
@@ -199,7 +199,10 @@ def _format_affiliation(aff: _Element) -> str:
     """Return an affiliation without its label, which some articles print as a superscript."""
     words = [aff.text or ""]
     for child in list_children(aff):
-        words += ["" if child.tag in {"label", "sup"} else readable_text(child), child.tail or ""]
+        words += [
+            "" if child.tag in {"label", "sup"} else get_readable_text(child),
+            child.tail or "",
+        ]
     return " ".join(" ".join(words).split()).replace(" ,", ",")
 
 
@@ -226,9 +229,9 @@ def _iterate_section_rows(markdown: str) -> Iterator[CellRow]:
 
 def _iterate_caption_rows(article: _Element) -> Iterator[CellRow]:
     for element in article.iter(*_CAPTION_KINDS):
-        caption = first_child(element, "caption")
+        caption = get_first_child(element, "caption")
         title = "" if caption is None else _read_child_text(caption, "title")
-        whole_text = readable_text(caption)
+        whole_text = get_readable_text(caption)
         label = _read_child_text(element, "label")
         if label or whole_text:
             text = whole_text.removeprefix(title).strip()
@@ -243,7 +246,7 @@ def _iterate_citation_rows(article: _Element) -> Iterator[CellRow]:
             for number in citation.iter("pub-id", "ext-link"):
                 kind = number.get("pub-id-type") or number.get("ext-link-type") or ""
                 if kind in names and not names[kind]:
-                    names[kind] = getattr(Ids.maybe(readable_text(number)), kind)
+                    names[kind] = getattr(Ids.maybe(get_readable_text(number)), kind)
             title = next(
                 (text for tag in _TITLE_TAGS if (text := _read_descendant_text(citation, tag))), ""
             )
@@ -262,16 +265,16 @@ def _format_citation(citation: _Element) -> str:
     between = "" if any(text and not text.isspace() for text in tails) else " "
     words = [citation.text or ""]
     for child in children:
-        inner = between.join(map(str, child.itertext())) if between else readable_text(child)
+        inner = between.join(map(str, child.itertext())) if between else get_readable_text(child)
         words += ["" if child.tag == "pub-id" else inner, child.tail or ""]
     return " ".join(between.join(words).split())
 
 
 def _iterate_grant_rows(article: _Element) -> Iterator[CellRow]:
     for award in article.iterfind("front//funding-group/award-group"):
-        source = first_child(award, "funding-source")
-        agency = _read_descendant_text(source, "institution") or readable_text(source)
-        numbers = [readable_text(number) for number in award.iterchildren("award-id")]
+        source = get_first_child(award, "funding-source")
+        agency = _read_descendant_text(source, "institution") or get_readable_text(source)
+        numbers = [get_readable_text(number) for number in award.iterchildren("award-id")]
         for number in numbers or [""]:
             if number or agency:
                 yield to_cell_row(number, agency)
@@ -289,8 +292,8 @@ def _parse_jats_date(date: _Element) -> str:
 
 
 def _read_child_text(parent: _Element, tag: str) -> str:
-    return readable_text(first_child(parent, tag))
+    return get_readable_text(get_first_child(parent, tag))
 
 
 def _read_descendant_text(parent: _Element | None, tag: str) -> str:
-    return "" if parent is None else readable_text(next(parent.iter(tag), None))
+    return "" if parent is None else get_readable_text(next(parent.iter(tag), None))

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ...model.identifiers import Ids
 from ...model.paper import Paper
-from ...readers.pubmed import Deleted, read_with_elements
-from ...readers.safe_xml import first_child, list_children, readable_text
+from ...readers.pubmed import DeletedRecords, iterate_records_with_xml
+from ...readers.safe_xml import get_first_child, get_readable_text, list_children
 from .tables import StagingNotes, Table, Tables, clean_cell_text
 from .trees import Page
 
@@ -79,8 +79,8 @@ class PubmedTables:
 
     def add_page(self, page: Page) -> None:
         """Read a page into the tables."""
-        for record, element in read_with_elements(page.body):
-            if isinstance(record, Deleted):
+        for record, element in iterate_records_with_xml(page.body):
+            if isinstance(record, DeletedRecords):
                 for pmid in record.pmids:
                     self._delete_article(parse_short_integer(pmid))
                     self._notes.add_missing_id(pmid)
@@ -94,7 +94,7 @@ class PubmedTables:
             self._notes.add_repeated_id(uid)
             self._tables.delete_record(uid)
         self._seen.add(uid)
-        citation = first_child(element, "MedlineCitation")
+        citation = get_first_child(element, "MedlineCitation")
         self._tables.add_row(ARTICLES, (uid, *_to_article_row(uid, paper, citation)))
         found = {**_collect_paper_rows(paper), **_collect_xml_rows(element, citation)}
         for table in LAYOUT[1:]:
@@ -155,16 +155,16 @@ def _collect_paper_rows(paper: Paper) -> dict[str, list[CellRow]]:
 def _collect_xml_rows(record: _Element, citation: _Element | None) -> dict[str, list[CellRow]]:
     """Return rows by table, from fields that only the XML has."""
     found: dict[str, list[CellRow]] = {CITED.name: list(_iterate_citation_rows(record))}
-    article = None if citation is None else first_child(citation, "Article")
+    article = None if citation is None else get_first_child(citation, "Article")
     if citation is None or article is None:
         return found
-    found[MESH.name] = list(_iterate_mesh_rows(first_child(citation, "MeshHeadingList")))
-    found[CHEMICALS.name] = list(_iterate_chemical_rows(first_child(citation, "ChemicalList")))
+    found[MESH.name] = list(_iterate_mesh_rows(get_first_child(citation, "MeshHeadingList")))
+    found[CHEMICALS.name] = list(_iterate_chemical_rows(get_first_child(citation, "ChemicalList")))
     found[GRANTS.name] = [
-        to_cell_row(*(readable_text(first_child(grant, tag)) for tag in _GRANT_TAGS))
-        for grant in _list_children_with_tag(first_child(article, "GrantList"), "Grant")
+        to_cell_row(*(get_readable_text(get_first_child(grant, tag)) for tag in _GRANT_TAGS))
+        for grant in _list_children_with_tag(get_first_child(article, "GrantList"), "Grant")
     ]
-    found[DATABANKS.name] = list(_iterate_accession_rows(first_child(article, "DataBankList")))
+    found[DATABANKS.name] = list(_iterate_accession_rows(get_first_child(article, "DataBankList")))
     return found
 
 
@@ -182,9 +182,13 @@ def _iterate_mesh_rows(mesh: _Element | None) -> Iterator[CellRow]:
         term, *qualifiers = [*list_children(heading), None]
         if term is None or term.tag != "DescriptorName":
             continue
-        name, ui, major = readable_text(term), term.get("UI", ""), term.get("MajorTopicYN") == "Y"
+        name, ui, major = (
+            get_readable_text(term),
+            term.get("UI", ""),
+            term.get("MajorTopicYN") == "Y",
+        )
         for part in qualifiers[:-1] or [None]:
-            own = (None, None) if part is None else (readable_text(part), part.get("UI"))
+            own = (None, None) if part is None else (get_readable_text(part), part.get("UI"))
             is_major = major or (part is not None and part.get("MajorTopicYN") == "Y")
             yield (*to_cell_row(name, ui, *own), int(is_major))
 
@@ -192,30 +196,30 @@ def _iterate_mesh_rows(mesh: _Element | None) -> Iterator[CellRow]:
 def _iterate_chemical_rows(listed: _Element | None) -> Iterator[CellRow]:
     for chemical in _list_children_with_tag(listed, "Chemical"):
         number, name = (
-            first_child(chemical, "RegistryNumber"),
-            first_child(chemical, "NameOfSubstance"),
+            get_first_child(chemical, "RegistryNumber"),
+            get_first_child(chemical, "NameOfSubstance"),
         )
         if name is not None:
-            registered = readable_text(number)
+            registered = get_readable_text(number)
             # "0" means a substance without a number.
             yield to_cell_row(
-                readable_text(name), name.get("UI"), "" if registered == "0" else registered
+                get_readable_text(name), name.get("UI"), "" if registered == "0" else registered
             )
 
 
 def _iterate_accession_rows(banks: _Element | None) -> Iterator[CellRow]:
     for bank in _list_children_with_tag(banks, "DataBank"):
-        name = readable_text(first_child(bank, "DataBankName"))
+        name = get_readable_text(get_first_child(bank, "DataBankName"))
         for number in _list_children_with_tag(
-            first_child(bank, "AccessionNumberList"), "AccessionNumber"
+            get_first_child(bank, "AccessionNumberList"), "AccessionNumber"
         ):
-            yield to_cell_row(name, readable_text(number))
+            yield to_cell_row(name, get_readable_text(number))
 
 
 def _iterate_citation_rows(record: _Element) -> Iterator[CellRow]:
     """Yield a row for each reference of the paper, including references in sections of the list."""
     for data in ("PubmedData", "PubmedBookData", "BookDocument"):
-        if (part := first_child(record, data)) is None:
+        if (part := get_first_child(record, data)) is None:
             continue
         for listed in _list_children_with_tag(part, "ReferenceList"):
             for reference in listed.iter("Reference"):
@@ -224,13 +228,16 @@ def _iterate_citation_rows(record: _Element) -> Iterator[CellRow]:
 
 def _to_citation_row(reference: _Element) -> CellRow:
     names = ["", "", ""]
-    for number in _list_children_with_tag(first_child(reference, "ArticleIdList"), "ArticleId"):
+    for number in _list_children_with_tag(get_first_child(reference, "ArticleIdList"), "ArticleId"):
         if (place := _CITED_IDS.get(number.get("IdType", ""))) is not None and number.text:
             names[place] = names[place] or number.text.strip()
     pmid, doi, pmcid = names
     doi = doi and (Ids.maybe(doi).doi or doi).lower()
     return to_cell_row(
-        parse_short_integer(pmid), doi, pmcid, readable_text(first_child(reference, "Citation"))
+        parse_short_integer(pmid),
+        doi,
+        pmcid,
+        get_readable_text(get_first_child(reference, "Citation")),
     )
 
 

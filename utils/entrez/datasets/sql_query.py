@@ -20,7 +20,7 @@ from typing import Any
 
 from ...errors import BadRequest, StoreFailed
 from ...model.tabular import Table, Tabular
-from ...readers.child_processes import Child, ChildCrashed, ChildFailed, ChildPool
+from ...readers.child_processes import ChildCrashed, ChildFailed, ChildPool, ReaderChild
 from ...system.plain_text import one_line, shorten
 
 _MESSAGE_MAX_CHARS = 200  # characters of SQLite's message
@@ -104,7 +104,7 @@ def run_query(
         file, sql, seconds, start=start, max_rows=max_results, max_chars=max_chars
     )
     try:
-        reply = _get_query_processes().read(job, seconds)
+        reply = _get_query_processes().read_bytes(job, seconds)
     except ChildFailed as failure:
         raise _build_interruption_error(seconds, failure) from failure
     _raise_failed_reply(reply, file, sql, seconds)
@@ -127,28 +127,28 @@ def iterate_row_pages(
     """
     _require_valid_request(sql, seconds)
     page = {"max_rows": _PAGE_ROWS, "max_chars": _PAGE_CHARS, "keep": True}
-    child = Child(
+    child = ReaderChild(
         _get_query_processes().start
     )  # a separate process, in which the statement stays open
     try:
-        reply = child.read(_encode_query_job(file, sql, seconds, start=0, **page), seconds)
+        reply = child.read_bytes(_encode_query_job(file, sql, seconds, start=0, **page), seconds)
         _raise_failed_reply(reply, file, sql, seconds)
         columns = reply["columns"]
         yield columns, reply["rows"]
         going_on = json.dumps({**page, "seconds": seconds}).encode()
         while reply["more"]:
-            reply = child.read(going_on, seconds)
+            reply = child.read_bytes(going_on, seconds)
             _raise_failed_reply(reply, file, sql, seconds)
             yield columns, reply["rows"]
     except ChildFailed as failure:
         raise _build_interruption_error(seconds, failure) from failure
     finally:
-        child.kill()
+        child.kill_process()
 
 
 def stop_idle_processes() -> int:
     """End the idle processes, and return their number."""
-    return _get_query_processes().stop_idle()
+    return _get_query_processes().stop_idle_children()
 
 
 @cache

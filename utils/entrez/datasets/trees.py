@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from ...errors import BadContent, EntrezFailed
-from ...readers.safe_xml import list_children, parse_xml, readable_text
+from ...readers.safe_xml import get_readable_text, list_children, parse_xml
 from ...system.plain_text import one_line, shorten
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def _parse_root_element(page: Page) -> _Element:
     if errors and not any(
         _get_local_name(child) in {"DocSum", "DocumentSummarySet"} for child in root
     ):
-        raise _build_service_error(page, readable_text(errors[0]) or "no reason given")
+        raise _build_service_error(page, get_readable_text(errors[0]) or "no reason given")
     return root
 
 
@@ -232,7 +232,7 @@ def _iterate_xml_summaries(page: Page) -> Iterator[Record]:
     if "summary" not in _get_local_name(root).lower():
         raise _build_unreadable_error(page, f"its root is <{_get_local_name(root)}>")
     for error in root.iterchildren("ERROR"):  # of one record; the others are complete
-        if match := _INVALID_UID.search(readable_text(error)):
+        if match := _INVALID_UID.search(get_readable_text(error)):
             yield Record(match[1], None)
     for element in root.iter("DocSum", "DocumentSummary"):
         if element.tag == "DocSum":
@@ -250,7 +250,7 @@ def _collect_summary_items(element: _Element, depth: int = 0) -> dict[str, Tree]
     for child in list_children(element):
         if child.tag == "Item":
             nested = len(child) and depth < _MAX_DEPTH
-            value = _collect_summary_items(child, depth + 1) if nested else readable_text(child)
+            value = _collect_summary_items(child, depth + 1) if nested else get_readable_text(child)
             fields.setdefault(child.get("Name") or "Item", []).append(value)
     container = element.get("Name", "") if len(fields) == 1 else ""
     return {name: _unwrap_single_value(values, container, name) for name, values in fields.items()}
@@ -281,7 +281,7 @@ def _element_to_tree(element: _Element, name: str, depth: int) -> Tree:
     ):
         children = []
     if not children and not element.attrib:
-        text = readable_text(element)
+        text = get_readable_text(element)
         return _parse_text_value(text, name, depth) if "<" in text else text
     return _collect_element_members(element, depth, name)
 
@@ -293,7 +293,7 @@ def _collect_element_members(element: _Element, depth: int, name: str = "") -> T
     for child in children:
         key = _get_local_name(child).removeprefix(f"{own}_") or _get_local_name(child)
         inner.setdefault(key, []).append(_element_to_tree(child, key, depth + 1))
-    text = _join_direct_text(element) if children else readable_text(element)
+    text = _join_direct_text(element) if children else get_readable_text(element)
     if len(inner) == 1 and not text and _is_asn1_type_wrapper(element, children[0]):
         return _unwrap_single_value(next(iter(inner.values())), name, _get_local_name(children[0]))
     container = name if len(inner) == 1 else ""

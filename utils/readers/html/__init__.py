@@ -1,12 +1,12 @@
-"""Convert publishers' article pages to markdown, with their claims and the links they declare.
+"""Convert publishers' article pages to markdown, with their metadata and declared links.
 
-The whole page is hostile input: the charset may be wrong, the nesting absurd, the links scripts,
-and the page a wall instead of a paper. The reader reports claims, walls and counts; the verdict is
-left to `...judges.check`.
+The page is untrusted input: the charset may be wrong, elements may be nested extremely deeply,
+links may be scripts, and the page may be a login wall instead of a paper. The reader reports
+claims, walls and counts; `...judges.check` decides.
 
-Pages repeat text for their own layout (tabs the abstract, a lightbox the caption, a box its
-heading) and leave empty headings for boxes that a script fills. This is taken out of the markdown,
-where it looks alike; in the tree each publisher does it in its own way.
+Pages repeat text for their layout (the abstract in tabs, captions in a lightbox, the heading of a
+box) and have empty headings for boxes that a script fills. These are removed from the markdown,
+where they look alike; in the tree they differ from publisher to publisher.
 """
 
 from __future__ import annotations
@@ -22,13 +22,24 @@ from ...judges.walls import find_walls
 from ...model.paper import Document, Fetched
 from ...outline.sections import classify_heading, measure_text
 from ...outline.words import collapse_blanks, count_words, fold_words
-from .article import find_article, prune_page
-from .claims import Claims, read_claims, to_absolute
-from .latexml import complete_claims, convert_latexml, drop_mathml, is_conversion_broken, is_latexml
+from .article import find_article_element, prune_page
+from .claims import Claims, read_claims, to_absolute_url
+from .latexml import (
+    complete_claims,
+    convert_latexml_page,
+    drop_mathml,
+    is_conversion_broken,
+    is_latexml_page,
+)
 from .links import PageLinks
-from .loaded import fill_references, fill_tables, find_script_tables, note_missing_tables
-from .markdown import tidy_markdown, to_markdown
-from .outline import find_menus, find_signs
+from .loaded import (
+    find_script_tables,
+    insert_head_references,
+    insert_script_tables,
+    mark_missing_tables,
+)
+from .markdown import convert_to_markdown, tidy_markdown
+from .outline import find_section_menus, find_signs
 from .parts import (
     HEADINGS,
     MAIN_TEXT,
@@ -39,9 +50,9 @@ from .parts import (
     insert_part_headings,
     normalize_headings,
 )
-from .references import tidy_references
-from .tree import PageSurvey, list_elements, remove_nodes, survey_tree
-from .visible import drop_hidden
+from .references import simplify_reference_lists
+from .tree import PageSurvey, list_elements, remove_nodes, survey_elements
+from .visible import reduce_to_visible
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -111,29 +122,29 @@ _MENU_LINK_RATIO = 0.4  # of a section's words, that are linked
 
 
 def read(fetched: Fetched) -> Document:
-    """Read an article page.
+    """Convert an article page to a document.
 
     Raises
     ------
     BadContent
-        The answer is not HTML (``not_a_paper``) or is empty (``empty``).
+        The response is not HTML (``not_a_paper``) or is empty (``empty``).
     """
     soup = parse_page(fetched)
     claims = read_claims(soup, fetched.url)
     walls = find_walls(soup, fetched.url, claims.closed)
     links = PageLinks(soup, fetched.url)
     lost = ""
-    menus = find_menus(soup)
-    made_by_latexml = is_latexml(soup)
+    menus = find_section_menus(soup)
+    made_by_latexml = is_latexml_page(soup)
     tables = find_script_tables(soup)
-    soup.allow_changes()
-    fill_tables(soup, tables)
+    soup.discard_element_list()
+    insert_script_tables(soup, tables)
     if made_by_latexml:
         claims = complete_claims(soup, claims)
         lost = "the page says that its conversion was aborted" if is_conversion_broken(soup) else ""
-        convert_latexml(soup)
-    page_title = _find_title(soup, claims)
-    markdown = _to_markdown(soup, claims, page_title, links)
+        convert_latexml_page(soup)
+    page_title = _choose_title(soup, claims)
+    markdown = _write_markdown(soup, claims, page_title, links)
     found = measure_text(markdown)
     return Document(
         markdown=markdown,
@@ -154,22 +165,22 @@ def read(fetched: Fetched) -> Document:
 
 
 def find_pdf_links(fetched: Fetched) -> list[str]:
-    """Return absolute addresses at which the page offers the same article as PDF."""
+    """Return the absolute URLs at which the page offers the same article as PDF."""
     return list(read_claims(parse_page(fetched), fetched.url).pdf)
 
 
 def find_xml_links(fetched: Fetched) -> list[str]:
-    """Return absolute addresses at which the page offers the same article as XML."""
+    """Return the absolute URLs at which the page offers the same article as XML."""
     return list(read_claims(parse_page(fetched), fetched.url).xml)
 
 
 def find_refresh_target(fetched: Fetched) -> str:
-    """Return the absolute target of a ``<meta http-equiv="refresh">``; empty without one."""
+    """Return the absolute URL of a ``<meta http-equiv="refresh">``; empty without one."""
     for tag in parse_page(fetched).find_all(
         "meta", attrs={"http-equiv": re.compile(r"^refresh$", re.I)}
     ):
         match = _REFRESH.match(str(tag.get("content") or "")[:3000])
-        target = to_absolute(fetched.url, match[1]) if match and match[1] else ""
+        target = to_absolute_url(fetched.url, match[1]) if match and match[1] else ""
         if target and target != fetched.url:
             return target
     return ""
@@ -181,7 +192,7 @@ def parse_page(fetched: Fetched) -> ShallowSoup:
     Raises
     ------
     BadContent
-        The answer is empty, or not a page.
+        The response is empty, or not a page.
     """
     from .tree import ShallowSoup
 
@@ -199,7 +210,7 @@ def parse_page(fetched: Fetched) -> ShallowSoup:
 
 
 def decode_page(fetched: Fetched) -> str:
-    """Decode a page by byte order mark, then HTTP header, then its own declaration."""
+    """Decode a page by its byte order mark, its HTTP header or its own declaration."""
     from bs4.dammit import EncodingDetector, UnicodeDammit
 
     body = fetched.body[:_MAX_PAGE_BYTES]
@@ -213,8 +224,8 @@ def decode_page(fetched: Fetched) -> str:
     return (text or body.decode("utf-8", "replace")).replace("\x00", "")
 
 
-def _find_title(soup: BeautifulSoup, claims: Claims) -> str:
-    """Return the article's title: claimed, else the first heading, else the ``<title>``."""
+def _choose_title(soup: BeautifulSoup, claims: Claims) -> str:
+    """Return the claimed title, or else the first heading or the ``<title>``."""
     if claims.title:
         return claims.title
     for name in ("h1", "title"):
@@ -224,59 +235,61 @@ def _find_title(soup: BeautifulSoup, claims: Claims) -> str:
     return ""
 
 
-def _to_markdown(soup: BeautifulSoup, claims: Claims, title: str, links: PageLinks) -> str:
-    """Return the article alone: title, abstract, text, references."""
-    drop_hidden(soup)
-    note_missing_tables(soup, links.url)
-    fill_references(soup)
+def _write_markdown(soup: BeautifulSoup, claims: Claims, title: str, links: PageLinks) -> str:
+    """Return the article alone as markdown: title, abstract, text, references."""
+    reduce_to_visible(soup)
+    mark_missing_tables(soup, links.url)
+    insert_head_references(soup)
     prune_page(soup)
-    tidy_references(soup)
-    page = survey_tree(soup)
-    root = find_article(soup, page)
+    simplify_reference_lists(soup)
+    page = survey_elements(soup)
+    root = find_article_element(soup, page)
     inside = list_elements(root)
     before, after = find_outside_parts(root, inside, page)
     insert_part_headings(PageSurvey(inside, page.weights))
     abstracts = [part.box.get_text(" ") for part in before if part.name == "Abstract"]
     add_missing_headings(root, " ".join([claims.abstract, *abstracts]))
     normalize_headings(root, title)
-    text = to_markdown(root, links)
+    text = convert_to_markdown(root, links)
     has_abstract = (
         any(part.name == "Abstract" for part in before + after) or measure_text(text).abstract
     )
     pieces = [
         f"# {title}" if title else "",
         f"## Abstract\n\n{claims.abstract}" if claims.abstract and not has_abstract else "",
-        *(_add_heading(part, links) for part in before),
+        *(_format_outside_part(part, links) for part in before),
         text,
-        *(_add_heading(part, links) for part in after),
+        *(_format_outside_part(part, links) for part in after),
     ]
-    return drop_leftovers(tidy_markdown("\n\n".join(piece for piece in pieces if piece)))
+    return drop_repeated_and_site_sections(
+        tidy_markdown("\n\n".join(piece for piece in pieces if piece))
+    )
 
 
-def _add_heading(part: PagePart, links: PageLinks) -> str:
-    """Return a part found outside the article, under its own heading."""
+def _format_outside_part(part: PagePart, links: PageLinks) -> str:
+    """Return a part found outside the article as markdown under its own heading."""
     headings = part.box.find_all(HEADINGS)
     remove_nodes(heading for heading in headings if get_heading_name(heading) == part.name)
     for heading in headings:
         heading.name = "h3"
-    return f"## {part.name}\n\n{to_markdown(part.box, links)}"
+    return f"## {part.name}\n\n{convert_to_markdown(part.box, links)}"
 
 
 class _MarkdownSection(NamedTuple):
-    """A section of the markdown: its heading and the blocks below the heading."""
+    """A section of the markdown: its heading and the blocks under it."""
 
     level: int
     name: str
     blocks: tuple[str, ...]
 
 
-def drop_leftovers(markdown: str) -> str:
-    """Return *markdown* without repeated parts, empty headings and the site's own sections."""
-    sections = list(_drop_copies(_drop_site_sections(_split_sections(markdown))))
+def drop_repeated_and_site_sections(markdown: str) -> str:
+    """Return *markdown* without repeated parts, empty headings and sections of the site."""
+    sections = list(_drop_repeated_sections(_drop_site_sections(_iterate_sections(markdown))))
     kept: list[str] = []
     ended = False  # True after the references
     for section, following in zip_longest(sections, sections[1:]):
-        if not section.blocks and _is_empty_section(section, following, ended):
+        if not section.blocks and _is_droppable_section(section, following, ended):
             continue
         ended = ended or classify_heading(section.name) == "references"
         kept += [f"{'#' * section.level} {section.name}"] if section.level else []
@@ -284,24 +297,24 @@ def drop_leftovers(markdown: str) -> str:
     return "\n\n".join(kept)
 
 
-def _split_sections(markdown: str) -> Iterator[_MarkdownSection]:
-    """Yield the sections of *markdown*, without rights lines, citation lines and bare signs."""
+def _iterate_sections(markdown: str) -> Iterator[_MarkdownSection]:
+    """Yield the sections of *markdown*, without rights lines, citation lines and stray signs."""
     level, name, blocks = 0, "", list[str]()
     for block in markdown.split("\n\n"):
         if (heading := _HEADING.fullmatch(block)) and not heading[2]:
             continue
         if heading:
-            yield _MarkdownSection(level, name, tuple(_drop_repeats(blocks)))
+            yield _MarkdownSection(level, name, tuple(_drop_repeated_captions(blocks)))
             level, name, blocks = len(heading[1]), heading[2], []
         elif not (
             _ONLY_SIGNS.fullmatch(block) or _CITATION_LINE.match(block) or _RIGHTS_LINE.match(block)
         ):
             blocks.append(block if block.startswith("|") else _EDGE_SIGNS.sub("", block))
-    yield _MarkdownSection(level, name, tuple(_drop_repeats(blocks)))
+    yield _MarkdownSection(level, name, tuple(_drop_repeated_captions(blocks)))
 
 
-def _drop_repeats(blocks: list[str]) -> Iterator[str]:
-    """Yield blocks without captions just seen, and without labels that a caption repeats."""
+def _drop_repeated_captions(blocks: list[str]) -> Iterator[str]:
+    """Yield blocks without repeated captions, and without labels that a caption repeats."""
     lately: list[list[str]] = []
     for block, following in zip_longest(blocks, blocks[1:], fillvalue=""):
         caption_words = fold_words(block) if _CAPTION.match(block) else []
@@ -314,7 +327,7 @@ def _drop_repeats(blocks: list[str]) -> Iterator[str]:
 
 
 def _drop_site_sections(sections: Iterator[_MarkdownSection]) -> Iterator[_MarkdownSection]:
-    """Yield the sections without those of the site, and what follows them at the end."""
+    """Yield the sections without those of the site and any text after them."""
     above = 0  # the level of the section of the site that is being left out
     ended = False  # True after the references
     for section in sections:
@@ -344,27 +357,27 @@ def _is_site_section(section: _MarkdownSection, name: str) -> bool:
 
 
 def _is_mostly_links(section: _MarkdownSection) -> bool:
-    """Return whether the words of a section are mostly links."""
+    """Return whether most words of a section are links."""
     text = "\n\n".join(section.blocks)
     linked = sum(count_words(link[0]) for link in _MARKDOWN_LINK.finditer(text))
     return linked > _MENU_LINK_RATIO * count_words(text)
 
 
-def _drop_copies(sections: Iterator[_MarkdownSection]) -> Iterator[_MarkdownSection]:
-    """Yield the sections without copies, and without a second abstract before the text."""
+def _drop_repeated_sections(sections: Iterator[_MarkdownSection]) -> Iterator[_MarkdownSection]:
+    """Yield the sections without duplicates, and without a second abstract before the text."""
     seen: set[tuple[str, tuple[str, ...]]] = set()
-    said: set[str] = set()  # the blocks of all sections so far
+    seen_blocks: set[str] = set()  # the blocks of all sections so far
     abstract, within = (
         "",
         0,
     )  # the abstract's words; the level of its heading while inside the abstract
-    for section in map(partial(_drop_gallery, said=said), sections):
+    for section in map(partial(_drop_repeated_gallery, said=seen_blocks), sections):
         if section.blocks and section.name and (section.name, section.blocks) in seen:
             continue
         if not section.blocks and _GALLERY_HEADING.fullmatch(section.name):
             continue
         seen.add((section.name, section.blocks))
-        said.update(map(_fold_block, section.blocks))
+        seen_blocks.update(map(_fold_block_words, section.blocks))
         within = 0 if section.level <= within else within
         is_abstract = classify_heading(section.name) == "abstract"
         if is_abstract and not abstract:
@@ -373,7 +386,7 @@ def _drop_copies(sections: Iterator[_MarkdownSection]) -> Iterator[_MarkdownSect
             abstract += " ".join([" ", *fold_words(" ".join(section.blocks))])
         elif is_abstract or section.name in ("", MAIN_TEXT):
             kept = tuple(
-                block for block in section.blocks if not _repeats_abstract(block, abstract)
+                block for block in section.blocks if not _is_excerpt_of_abstract(block, abstract)
             )
             if kept or not section.blocks:
                 yield section._replace(blocks=kept)
@@ -381,13 +394,13 @@ def _drop_copies(sections: Iterator[_MarkdownSection]) -> Iterator[_MarkdownSect
         yield section
 
 
-def _drop_gallery(section: _MarkdownSection, said: set[str]) -> _MarkdownSection:
+def _drop_repeated_gallery(section: _MarkdownSection, said: set[str]) -> _MarkdownSection:
     """Return *section* without captions that the site shows a second time."""
     if classify_heading(section.name) != "references" and not _GALLERY_HEADING.fullmatch(
         section.name
     ):
         return section
-    kept = [block for block in section.blocks if _fold_block(block) not in said]
+    kept = [block for block in section.blocks if _fold_block_words(block) not in said]
     if len(kept) < len(section.blocks):
         kept = [block for block in kept if not _is_bare_label(block)]
     return section._replace(blocks=tuple(kept))
@@ -398,18 +411,18 @@ def _is_bare_label(block: str) -> bool:
     return bool(_CAPTION.match(block)) and len(fold_words(block)) <= _LABEL_MAX_WORDS
 
 
-def _fold_block(block: str) -> str:
+def _fold_block_words(block: str) -> str:
     """Return the words of a block for comparison."""
     return " ".join(fold_words(block))
 
 
-def _repeats_abstract(block: str, abstract: str) -> bool:
-    """Return whether a block is a long stretch of *abstract*."""
+def _is_excerpt_of_abstract(block: str, abstract: str) -> bool:
+    """Return whether a block is a long excerpt of *abstract*."""
     words = fold_words(block)
     return len(words) >= _COPY_MIN_WORDS and " ".join(words) in abstract
 
 
-def _is_empty_section(
+def _is_droppable_section(
     section: _MarkdownSection, following: _MarkdownSection | None, ended: bool
 ) -> bool:
     """Return whether the heading of an empty section can be dropped."""

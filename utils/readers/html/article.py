@@ -1,8 +1,8 @@
-"""Find the element of a publisher's page that holds the article.
+"""Find the element of a publisher's page that contains the article.
 
 Publishers mark the article in different ways: ``articleBody``, ``<article>``, ``<main>``, or not at
-all. First site furniture is pruned by its names and its ratio of links. Then the smallest declared
-container that still holds nearly all remaining text is taken (`.parts` adds parts left outside).
+all. First, menus and banners are removed by their names and their share of links. Then the smallest
+declared container with nearly all remaining text is chosen (`.parts` adds parts outside of it).
 Tested on recorded pages of eight publishers.
 """
 
@@ -19,15 +19,15 @@ from ...outline.sections import classify_heading
 from .tree import (
     PageSurvey,
     Weights,
-    add_descendants,
-    find_tags,
+    add_descendant_weights,
+    find_named_elements,
     get_classes,
-    get_line,
-    has_name,
+    get_text_on_one_line,
+    has_word_in_names,
     list_elements,
     remove_nodes,
-    replace_nodes,
-    survey_tree,
+    replace_nodes_by_text,
+    survey_elements,
 )
 
 if TYPE_CHECKING:
@@ -119,9 +119,9 @@ _BUTTON_MAX_NODES = 3  # in the box of a button: its text, and signs
 
 
 def prune_page(soup: BeautifulSoup) -> None:
-    """Remove what is not the article from a parsed page, in place."""
+    """Remove everything that is not the article from a parsed page, in place."""
     elements = list_elements(soup)
-    replace_nodes(
+    replace_nodes_by_text(
         (script, f"${' '.join(script.get_text().split())}$")
         for script in elements
         if script.name == "script" and str(script.get("type") or "").lower().startswith("math/tex")
@@ -133,19 +133,23 @@ def prune_page(soup: BeautifulSoup) -> None:
         or (
             tag.name == "span"
             and len(tag.contents) <= _BUTTON_MAX_NODES
-            and _COPY_BUTTON.fullmatch(get_line(tag))
+            and _COPY_BUTTON.fullmatch(get_text_on_one_line(tag))
         )
         or (_is_display_copy(tag) and tag.name != "math" and tag.find(["table", "math"]) is None)
     )
-    remove_nodes(_find_furniture(soup))
-    noise = [link for link in find_tags(soup, ("a",)) if NOISE_LINKS.fullmatch(get_line(link))]
-    replace_nodes(_strip_signs(noise))
+    remove_nodes(_iterate_site_elements(soup))
+    noise = [
+        link
+        for link in find_named_elements(soup, ("a",))
+        if NOISE_LINKS.fullmatch(get_text_on_one_line(link))
+    ]
+    replace_nodes_by_text(_iterate_texts_around_links(noise))
     remove_nodes(noise)
 
 
-def _find_furniture(soup: BeautifulSoup) -> Iterator[Tag]:
-    """Yield the menus, banners and boxes that belong to the site and not to the article."""
-    elements, weights = survey_tree(soup)
+def _iterate_site_elements(soup: BeautifulSoup) -> Iterator[Tag]:
+    """Yield the menus, banners and boxes that belong to the site, not to the article."""
+    elements, weights = survey_elements(soup)
     # A single link is not a menu: each link counts for the boxes around it.
     links: Weights = Counter()
     for link in [tag for tag in elements if tag.name == "a"]:
@@ -153,14 +157,14 @@ def _find_furniture(soup: BeautifulSoup) -> Iterator[Tag]:
     titles = Counter(id(tag) for tag in elements if tag.name == "h1")
     media = Counter(id(tag) for tag in elements if tag.name in _MEDIA)
     for counts in (links, titles, media):
-        add_descendants(elements, counts)
-    references = _find_reference_elements(elements)
+        add_descendant_weights(elements, counts)
+    references = _collect_reference_element_ids(elements)
     for tag in elements:
         if id(tag) in references:
             continue
-        furniture = has_name(tag, _FURNITURE_WORDS)
+        furniture = has_word_in_names(tag, _FURNITURE_WORDS)
         if tag.name in _NEVER_FURNITURE or not (
-            furniture or has_name(tag, _SUSPECT_WORDS) or tag.name in _SIDE_ELEMENTS
+            furniture or has_word_in_names(tag, _SUSPECT_WORDS) or tag.name in _SIDE_ELEMENTS
         ):
             continue
         weight = weights[id(tag)]
@@ -174,26 +178,28 @@ def _find_furniture(soup: BeautifulSoup) -> Iterator[Tag]:
         is_empty = not weight and not media[id(tag)]
         if not (furniture or is_empty) and _is_section_head(tag, weights, links):
             yield from (
-                link for link in find_tags(tag, ("a",)) if link.find_parent(_HEADINGS) is None
+                link
+                for link in find_named_elements(tag, ("a",))
+                if link.find_parent(_HEADINGS) is None
             )
         elif is_prose and not is_empty and links[id(tag)] <= _MENU_LINK_RATIO * weight:
             continue
-        elif tag.name != "a" or not _is_running_text(tag, weights, links):
+        elif tag.name != "a" or not _is_link_in_running_text(tag, weights, links):
             yield tag
 
 
-def _find_reference_elements(elements: list[Tag]) -> set[int]:
-    """Return the ``id()`` of all elements in a reference list, which may be mostly links."""
+def _collect_reference_element_ids(elements: list[Tag]) -> set[int]:
+    """Return the ``id()`` of all elements in reference lists, which may be mostly links."""
     entries: list[Tag] = []
     headed = False  # by the references' heading
     for tag in elements:
         if tag.name in _HEADINGS:
-            headed = classify_heading(get_line(tag)) == "references"
-        elif headed and (tag.name in _ENTRIES or has_name(tag, _CITATION)):
+            headed = classify_heading(get_text_on_one_line(tag)) == "references"
+        elif headed and (tag.name in _ENTRIES or has_word_in_names(tag, _CITATION)):
             entries.append(tag)
     found = {id(tag) for tag in entries} if len(entries) >= _FEWEST_ENTRIES else set()
     for tag in elements:
-        if id(tag.parent) in found or has_name(tag, REFERENCE_WORDS):
+        if id(tag.parent) in found or has_word_in_names(tag, REFERENCE_WORDS):
             found.add(id(tag))
     return found
 
@@ -203,8 +209,8 @@ def _is_keyword_box(box: Tag) -> bool:
     return next(iter(box.stripped_strings), "").lower() in _KEYWORDS
 
 
-def _is_running_text(link: Tag, weights: Weights, links: Weights) -> bool:
-    """Return whether *link* is part of running text, like the number in "Table 2 shows"."""
+def _is_link_in_running_text(link: Tag, weights: Weights, links: Weights) -> bool:
+    """Return whether *link* is part of a sentence, like the number in "Table 2 shows"."""
     around = link.parent
     while around is not None and around.name in _INLINE_ELEMENTS:
         around = around.parent
@@ -213,12 +219,15 @@ def _is_running_text(link: Tag, weights: Weights, links: Weights) -> bool:
 
 
 def _is_section_head(box: Tag, weights: Weights, links: Weights) -> bool:
-    """Return whether *box* is the head of a section or figure, with a few buttons."""
+    """Return whether *box* is the head of a section or figure with a few buttons."""
     around, weight = box.parent, weights[id(box)]
     whole = weights[id(around)]
     if around is None or weight > _HEAD_CHARS or links[id(around)] > _MENU_LINK_RATIO * whole:
         return False
-    if box.find_previous_sibling(True) is not None or len(find_tags(box, ("a",))) > _HEAD_LINKS:
+    if (
+        box.find_previous_sibling(True) is not None
+        or len(find_named_elements(box, ("a",))) > _HEAD_LINKS
+    ):
         return False
     if CAPTION_LABEL.match(box.get_text(" ")):
         return whole > weight
@@ -228,7 +237,7 @@ def _is_section_head(box: Tag, weights: Weights, links: Weights) -> bool:
     return unlinked and whole >= 2 * weight
 
 
-def _strip_signs(links: list[Tag]) -> Iterable[tuple[PageElement, str]]:
+def _iterate_texts_around_links(links: list[Tag]) -> Iterable[tuple[PageElement, str]]:
     """Yield the texts around *links* without brackets and commas."""
     texts: dict[int, tuple[PageElement, str]] = {}
     for link in links:
@@ -245,7 +254,7 @@ def _strip_signs(links: list[Tag]) -> Iterable[tuple[PageElement, str]]:
     return texts.values()
 
 
-def find_article(soup: BeautifulSoup, page: PageSurvey) -> Tag:
+def find_article_element(soup: BeautifulSoup, page: PageSurvey) -> Tag:
     """Return the element of a pruned page that is the article."""
     elements, weights = page
     root: Tag = soup.body or soup

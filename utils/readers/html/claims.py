@@ -1,8 +1,8 @@
-"""Read the claims in a page's head: identifiers, title, authors, license.
+"""Read the metadata in a page's head: identifiers, title, authors, license.
 
-Sources in order of reliability: ``citation_*`` (what Google Scholar indexes), then
-PRISM, Dublin Core, and JSON-LD of schema.org. All are the page's own
-claims, which `...judges.check` compares with the record.
+Sources in order of reliability: ``citation_*`` (what Google Scholar indexes), then PRISM, Dublin
+Core, and JSON-LD of schema.org. All of these are claims of the page, which `...judges.check`
+compares with the record.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from urllib.parse import urljoin, urlsplit
 
 from ...model.identifiers import Ids
 from ...outline.words import strip_markup
-from ..author_names import extract_family_name
+from ..author_names import extract_family_name_from_full_name
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -66,7 +66,7 @@ _MAX_JSON_CHARS = 2_000_000  # characters; a page's own JSON-LD is a few thousan
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """The claims of a page's head; fields without a claim are empty."""
+    """The metadata claimed in a page's head; fields without a claim are empty."""
 
     title: str = ""
     abstract: str = ""
@@ -79,44 +79,44 @@ class Claims:
 
 
 def read_claims(soup: BeautifulSoup, url: str) -> Claims:
-    """Collect the claims of a parsed page; links become absolute against *url*."""
-    meta = _collect_meta(soup)
-    linked = next(_find_json_ld(soup), {})
+    """Collect the metadata of a parsed page; links become absolute relative to *url*."""
+    meta = _collect_meta_values(soup)
+    linked = next(_iterate_json_ld_articles(soup), {})
     return Claims(
-        title=_get_first(meta, _TITLE_NAMES)
-        or _to_text(linked.get("headline") or linked.get("name")),
-        abstract=_find_abstract(meta, linked),
-        authors=_find_authors(meta, linked),
+        title=_get_first_value(meta, _TITLE_NAMES)
+        or _to_clean_line(linked.get("headline") or linked.get("name")),
+        abstract=_choose_abstract(meta, linked),
+        authors=_find_family_names(meta, linked),
         ids=_find_ids(meta, linked),
         license=_find_license(soup, meta, linked),
-        pdf=_find_links(soup, meta, linked, url, "pdf"),
-        xml=_find_links(soup, meta, linked, url, "xml"),
+        pdf=_find_format_links(soup, meta, linked, url, "pdf"),
+        xml=_find_format_links(soup, meta, linked, url, "xml"),
         closed=bool(_FALSE_VALUE.fullmatch(str(linked.get("isAccessibleForFree", "")))),
     )
 
 
-def _collect_meta(soup: BeautifulSoup) -> dict[str, list[str]]:
-    """Return every ``<meta>`` by its lower-cased name, in page order."""
+def _collect_meta_values(soup: BeautifulSoup) -> dict[str, list[str]]:
+    """Return the values of all ``<meta>`` elements by lower-case name, in page order."""
     found: dict[str, list[str]] = defaultdict(list)
     for tag in soup.find_all("meta"):
         name = str(tag.get("name") or tag.get("property") or tag.get("itemprop") or "")
-        content = _to_text(tag.get("content"))
+        content = _to_clean_line(tag.get("content"))
         if name and content:
             found[name.strip().lower().replace("dc:", "dc.")].append(content)
     return found
 
 
-def _to_text(value: object) -> str:
-    """Return a claimed value as one clean line; empty for anything but text."""
+def _to_clean_line(value: object) -> str:
+    """Return a claimed value as one clean line; empty if it is not text."""
     return " ".join(strip_markup(value).split()) if isinstance(value, str) else ""
 
 
-def _get_first(meta: dict[str, list[str]], names: tuple[str, ...]) -> str:
+def _get_first_value(meta: dict[str, list[str]], names: tuple[str, ...]) -> str:
     """Return the first claimed value under one of *names*; else empty."""
     return next((meta[name][0] for name in names if meta.get(name)), "")
 
 
-def _find_json_ld(soup: BeautifulSoup) -> Iterator[dict[str, Any]]:
+def _iterate_json_ld_articles(soup: BeautifulSoup) -> Iterator[dict[str, Any]]:
     """Yield each schema.org article described in the page."""
     for script in soup.find_all("script"):
         is_linked_data = "ld+json" in str(script.get("type")).lower()
@@ -140,19 +140,19 @@ def _find_json_ld(soup: BeautifulSoup) -> Iterator[dict[str, Any]]:
 
 
 def _to_list(value: object) -> list[Any]:
-    """Return a JSON-LD value as a list; the value may be a single thing."""
+    """Return a JSON-LD value as a list; a single value becomes a list of one."""
     return value if isinstance(value, list) else [value]
 
 
-def _find_abstract(meta: dict[str, list[str]], linked: dict[str, Any]) -> str:
-    """Return the longest claimed abstract: many pages claim a teaser or citation as well."""
+def _choose_abstract(meta: dict[str, list[str]], linked: dict[str, Any]) -> str:
+    """Return the longest claimed abstract, because many pages also claim a teaser."""
     claimed = [text for name in _ABSTRACT_NAMES for text in meta.get(name, ())]
-    claimed += [_to_text(linked.get("abstract")), _to_text(linked.get("description"))]
+    claimed += [_to_clean_line(linked.get("abstract")), _to_clean_line(linked.get("description"))]
     return max(claimed, key=len, default="")
 
 
-def _find_authors(meta: dict[str, list[str]], linked: dict[str, Any]) -> tuple[str, ...]:
-    """Return family names, in order."""
+def _find_family_names(meta: dict[str, list[str]], linked: dict[str, Any]) -> tuple[str, ...]:
+    """Return the authors' family names in order."""
     names: list[str] = []
     for key in _AUTHOR_NAMES:
         if meta.get(key):
@@ -165,8 +165,8 @@ def _find_authors(meta: dict[str, list[str]], linked: dict[str, Any]) -> tuple[s
                 if isinstance(person, dict)
                 else person
             )
-            names.append(_to_text(name))
-    return tuple(extract_family_name(name) for name in names if name)
+            names.append(_to_clean_line(name))
+    return tuple(extract_family_name_from_full_name(name) for name in names if name)
 
 
 def _find_ids(meta: dict[str, list[str]], linked: dict[str, Any]) -> Ids:
@@ -175,7 +175,7 @@ def _find_ids(meta: dict[str, list[str]], linked: dict[str, Any]) -> Ids:
     values = [text for name in _DOI_NAMES for text in meta.get(name, ())]
     for key in ("identifier", "sameAs", "@id", "url"):
         values += [
-            str(item.get("value", "")) if isinstance(item, dict) else _to_text(item)
+            str(item.get("value", "")) if isinstance(item, dict) else _to_clean_line(item)
             for item in _to_list(linked.get(key))
         ]
     for value in values:
@@ -194,12 +194,12 @@ def _find_ids(meta: dict[str, list[str]], linked: dict[str, Any]) -> Ids:
 
 
 def _find_license(soup: BeautifulSoup, meta: dict[str, list[str]], linked: dict[str, Any]) -> str:
-    """Return the licence's own address if the page links it, else its words."""
+    """Return the URL of the licence if the page links it, or else its wording."""
     link = soup.find(["a", "link"], rel="license", href=True)
     if link is not None:
         return str(link["href"]).strip()[:300]
     for claimed in _to_list(linked.get("license")):
-        if text := _to_text(
+        if text := _to_clean_line(
             claimed.get("url") or claimed.get("@id") if isinstance(claimed, dict) else claimed
         ):
             return text[:300]
@@ -214,10 +214,10 @@ def _find_license(soup: BeautifulSoup, meta: dict[str, list[str]], linked: dict[
     )
 
 
-def _find_links(
+def _find_format_links(
     soup: BeautifulSoup, meta: dict[str, list[str]], linked: dict[str, Any], url: str, form: str
 ) -> tuple[str, ...]:
-    """Return absolute http(s) addresses of the same article as PDF or XML, each once."""
+    """Return the distinct absolute http(s) URLs of the same article as PDF or XML."""
     base = soup.find("base", href=True)
     root = urljoin(url, str(base["href"])) if base is not None else url
     hrefs = list(meta.get(f"citation_{form}_url", ()))
@@ -227,13 +227,13 @@ def _find_links(
         if "alternate" in rel and kind in _MEDIA_TYPES[form]:
             hrefs.append(str(link["href"]))
     hrefs += [
-        _to_text(copy.get("contentUrl"))
+        _to_clean_line(copy.get("contentUrl"))
         for key in ("encoding", "associatedMedia")
         for copy in _to_list(linked.get(key))
         if isinstance(copy, dict) and str(copy.get("encodingFormat")).lower() in _MEDIA_TYPES[form]
     ]
     return tuple(
-        dict.fromkeys(found for href in hrefs if href and (found := to_absolute(root, href)))
+        dict.fromkeys(found for href in hrefs if href and (found := to_absolute_url(root, href)))
     )
 
 
@@ -243,11 +243,11 @@ _MEDIA_TYPES = {
 }
 
 
-def to_absolute(base: str, href: str) -> str:
-    """Return *href* as an absolute http(s) address; empty if that is not possible.
+def to_absolute_url(base: str, href: str) -> str:
+    """Return *href* as an absolute http(s) URL; empty if that is not possible.
 
-    >>> to_absolute("https://a.test/b/", "c.pdf"), to_absolute("https://a.test/", "javascript:x()")
-    ('https://a.test/b/c.pdf', '')
+    >>> [to_absolute_url("https://a.test/b/", href) for href in ("c.pdf", "javascript:x()")]
+    ['https://a.test/b/c.pdf', '']
     """
     try:
         joined = urljoin(base, re.sub(r"[\x00-\x20]+", "", href))

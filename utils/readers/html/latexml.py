@@ -1,10 +1,10 @@
 """Convert LaTeXML's pages (arXiv, ar5iv) to ordinary pages before they are read.
 
 LaTeXML names the source of each element in its classes (``ltx_theorem``, ``ltx_eqn_row``,
-``ltx_bibitem`` …) and keeps each formula's TeX beside its MathML. Here these become ordinary
-headings, lists, tables and formulas, and what is not the paper is removed. From then on the page is
-read like any other. Class names are those of LaTeXML 0.8 and of arXiv's pages of 2026.
-https://math.nist.gov/~BMiller/LaTeXML/, https://info.arxiv.org/about/accessible_HTML.html
+``ltx_bibitem`` …) and keeps each formula's TeX beside its MathML. This module converts them to
+ordinary headings, lists, tables and formulas, and removes everything that is not the paper. The
+result is read like any other page. The class names are those of LaTeXML 0.8 and of arXiv's pages of
+2026. https://math.nist.gov/~BMiller/LaTeXML/, https://info.arxiv.org/about/accessible_HTML.html
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final
 from bs4.element import NavigableString, PageElement, Tag
 
 from ...model.identifiers import Ids
-from ..author_names import extract_family_names
-from ..jats.formulas import format_display_lines
+from ..author_names import extract_family_names_from_line
+from ..jats.formulas import format_display_formulas
 from .claims import Claims
 from .tree import remove_nodes
 
@@ -57,8 +57,8 @@ _SPAN_CLASS: Final = re.compile(r"ltx_(colspan|rowspan)_(\d{1,3})")
 def drop_mathml(text: str) -> str:
     """Return a page's source with only the TeX of each formula.
 
-    MathML takes thirty elements for ten characters of TeX; a paper with many formulas would exceed
-    the limit of elements in a page.
+    MathML needs thirty elements for ten characters of TeX, so a paper with many formulas would
+    exceed the limit of elements per page.
     """
     if "ltx_" not in text:
         return text
@@ -75,57 +75,59 @@ def drop_mathml(text: str) -> str:
     return "".join([*parts, text[done:]])
 
 
-def is_latexml(soup: BeautifulSoup) -> bool:
-    """Return whether LaTeXML made the page."""
+def is_latexml_page(soup: BeautifulSoup) -> bool:
+    """Return whether LaTeXML generated the page."""
     return any("ltx_document" in (tag.get("class") or ()) for tag in soup.find_all(True))
 
 
 def is_conversion_broken(soup: BeautifulSoup) -> bool:
-    """Return whether the page says that its conversion broke off."""
+    """Return whether the page states that its conversion failed part-way."""
     return soup.find(string=_FATAL_ERROR) is not None
 
 
 def complete_claims(soup: BeautifulSoup, claims: Claims) -> Claims:
-    """Return *claims* of the page's head, completed and corrected by those in its body."""
+    """Return the *claims* of the page's head, completed and corrected from its body."""
     title = soup.find(class_="ltx_title_document")
     title_text = ""
     if isinstance(title, Tag):
-        _drop_classes(title, ["ltx_note", "ltx_ERROR"])
-        title_text = _to_text(title)
+        _drop_classed_elements(title, ["ltx_note", "ltx_ERROR"])
+        title_text = _to_text_with_tex(title)
     authors = [
         family
-        for name in find_classed(soup, "ltx_personname")
+        for name in find_classed_elements(soup, "ltx_personname")
         if name.find_parent(class_="ltx_role_author") is not None
-        for family in extract_family_names(_get_first_line(name))
+        for family in extract_family_names_from_line(_get_first_line(name))
     ]
     license_box = soup.find(id="license-tr")
     license_ = (
-        re.sub(r"^licen[sc]e:?\s*", "", _to_text(license_box), flags=re.I) if license_box else ""
+        re.sub(r"^licen[sc]e:?\s*", "", _to_text_with_tex(license_box), flags=re.I)
+        if license_box
+        else ""
     )
     return replace(
         claims,
         title=title_text or claims.title,
         authors=tuple(authors) or claims.authors,
-        ids=claims.ids | _find_ids(soup),
+        ids=claims.ids | _find_arxiv_id(soup),
         license=license_ or claims.license,
     )
 
 
-def _find_ids(soup: BeautifulSoup) -> Ids:
-    """Return the arXiv identifier in the page's margin, address or head."""
+def _find_arxiv_id(soup: BeautifulSoup) -> Ids:
+    """Return the arXiv identifier in the page's margin, URL or head."""
     margin, head = soup.find(id="watermark-tr"), soup.find("title")
-    places = [_to_text(margin) if margin else ""]
+    places = [_to_text_with_tex(margin) if margin else ""]
     places += [str(tag.get("href")) for tag in soup.find_all("base", href=True)]
     places += [str(tag.get("href")) for tag in soup.find_all("link", rel="canonical", href=True)]
-    places += [_to_text(head) if head else ""]
+    places += [_to_text_with_tex(head) if head else ""]
     for place in places:
         if match := _ARXIV_ID.search(place[:500]):
             return Ids.maybe(f"arXiv:{match[1]}{match[2] or ''}")
     return Ids()
 
 
-def convert_latexml(soup: BeautifulSoup) -> None:
-    """Convert the page in place to an ordinary page that holds nothing but the paper."""
+def convert_latexml_page(soup: BeautifulSoup) -> None:
+    """Convert the page in place to an ordinary page that contains only the paper."""
     article = soup.find(class_="ltx_document")
     if not isinstance(article, Tag) or soup.body is None:
         return
@@ -133,16 +135,16 @@ def convert_latexml(soup: BeautifulSoup) -> None:
     soup.body.clear()
     soup.body.append(article)
     article.name = "article"
-    _drop_classes(article, [*_HIDDEN_CLASSES, "ltx_title_document"])
-    _simplify_equations(article)
-    _normalize_formulas(article)
-    _move_notes(article)
+    _drop_classed_elements(article, [*_HIDDEN_CLASSES, "ltx_title_document"])
+    _replace_equation_tables(article)
+    _put_inline_tex_on_one_line(article)
+    _move_footnotes(article)
     _convert_headings(article)
-    _simplify_floats(article)
+    _put_captions_first(article)
     _convert_listings(article)
     _convert_lists(article)
-    simplify_tables(article)
-    simplify_fonts(article)
+    replace_inline_tables(article)
+    convert_fonts_to_elements(article)
     for link in article.find_all("a", href=_PAGE_LINK):
         del link["href"]
     for tag in article.find_all(True):
@@ -150,24 +152,24 @@ def convert_latexml(soup: BeautifulSoup) -> None:
         del tag["id"]
 
 
-def _find_first(root: Tag, *names: str) -> Tag | None:
+def _find_first_classed(root: Tag, *names: str) -> Tag | None:
     """Return the first element with one of these classes; else None."""
-    return next(iter(find_classed(root, *names)), None)
+    return next(iter(find_classed_elements(root, *names)), None)
 
 
-def _drop_classes(root: Tag, names: list[str]) -> None:
+def _drop_classed_elements(root: Tag, names: list[str]) -> None:
     """Remove the elements with these classes, and all menus, buttons and forms."""
-    remove_nodes(find_classed(root, *names) + root.find_all(_INTERACTIVE_ELEMENTS))
+    remove_nodes(find_classed_elements(root, *names) + root.find_all(_INTERACTIVE_ELEMENTS))
 
 
-def _to_text(tag: PageElement) -> str:
-    """Return the text with formulas as TeX."""
+def _to_text_with_tex(tag: PageElement) -> str:
+    """Return the text of an element, with formulas as TeX."""
     if not isinstance(tag, Tag):
         return str(tag)
     pieces = []
     for node in tag.descendants:
         if isinstance(node, Tag):
-            pieces.append(f"${_get_tex(node)}$" if node.name == "math" else "")
+            pieces.append(f"${_get_tex_on_one_line(node)}$" if node.name == "math" else "")
             pieces.append(" " if node.name == "br" else "")
         elif node.find_parent("math") is None:
             pieces.append(str(node))
@@ -175,8 +177,8 @@ def _to_text(tag: PageElement) -> str:
 
 
 def _get_first_line(name: Tag) -> str:
-    """Return an author's name without an address below it."""
-    _drop_classes(name, ["ltx_note", "ltx_author_notes"])
+    """Return an author's name without the address below it."""
+    _drop_classed_elements(name, ["ltx_note", "ltx_author_notes"])
     remove_nodes(name.find_all(["sup", "math"]))
     line = ""
     for node in name.descendants:
@@ -186,47 +188,47 @@ def _get_first_line(name: Tag) -> str:
     return " ".join(line.split())
 
 
-def _get_tex(math: Tag) -> str:
+def _get_tex_on_one_line(math: Tag) -> str:
     """Return the TeX of a formula on one line."""
     tex = str(math.get("alttext") or "")[:_MAX_TEX_CHARS]
     return " ".join(tex.removeprefix("\\displaystyle").replace("\\displaystyle", " ").split())
 
 
-def _make_math(tex: str, display: str) -> Tag:
-    """Build a formula element from TeX."""
+def _build_math_element(tex: str, display: str) -> Tag:
+    """Return a formula element with the given TeX."""
     return Tag(name="math", attrs={"alttext": tex, "display": display})
 
 
 def _has_class(tag: Tag, name: str) -> bool:
-    """Return whether an element has a class."""
+    """Return whether an element has the class *name*."""
     return name in (tag.get("class") or [])
 
 
 # --- formulas -------------------------------------------------------------------------------------
 
 
-def _simplify_equations(article: Tag) -> None:
+def _replace_equation_tables(article: Tag) -> None:
     """Replace displayed formulas, which LaTeXML lays out as tables."""
-    for table in find_classed(article, "ltx_eqn_table"):
-        formulas = list(format_display_lines(_split_lines(table)))
+    for table in find_classed_elements(article, "ltx_eqn_table"):
+        formulas = list(format_display_formulas(_split_equation_lines(table)))
         table.clear()
         table.name = "div"
-        table.extend(_make_math(formula[2:-2], "block") for formula in formulas)
+        table.extend(_build_math_element(formula[2:-2], "block") for formula in formulas)
 
 
-def _split_lines(table: Tag) -> list[tuple[str, str]]:
-    """Return each line of a formula with its number, which may be beside several lines."""
+def _split_equation_lines(table: Tag) -> list[tuple[str, str]]:
+    """Return each line of a formula with its number; a number may cover several lines."""
     lines: list[tuple[str, str]] = []
     numbers: dict[int, str] = {}
-    for at, row in enumerate(find_classed(table, "ltx_eqn_row")):
-        tag = _find_first(row, "ltx_tag_equation", "ltx_tag_equationgroup")
+    for at, row in enumerate(find_classed_elements(table, "ltx_eqn_row")):
+        tag = _find_first_classed(row, "ltx_tag_equation", "ltx_tag_equationgroup")
         if tag is not None:
             holder = tag.find_parent(class_="ltx_eqn_cell") or tag
             high = str(holder.get("rowspan") or "1")
             last = at + (int(high) if high.isdecimal() and len(high) < 4 else 1) - 1
             numbers[last] = tag.get_text().strip(" ()\n")
             tag.clear()
-        cells = [_get_cell_tex(cell) for cell in find_classed(row, "ltx_eqn_cell")]
+        cells = [_get_cell_tex(cell) for cell in find_classed_elements(row, "ltx_eqn_cell")]
         tex = " & ".join(cell for cell in cells if cell)
         continues = len(cells) > 3 and not any(cells[:2])  # no term left of the relation
         lines.append((f"& {tex}" if tex and continues and at else tex, numbers.get(at, "")))
@@ -234,30 +236,30 @@ def _split_lines(table: Tag) -> list[tuple[str, str]]:
 
 
 def _get_cell_tex(cell: Tag) -> str:
-    """Return the TeX of a cell, with words between formulas as text."""
+    """Return the TeX of a cell; words between formulas become text."""
     parts = []
     for node in cell.descendants:
         if isinstance(node, Tag):
-            parts.append(_get_tex(node) if node.name == "math" else "")
+            parts.append(_get_tex_on_one_line(node) if node.name == "math" else "")
         elif str(node).strip() and node.find_parent("math") is None:
             parts.append(rf"\text{{{' '.join(str(node).split())}}}")
     return " ".join(part for part in parts if part)
 
 
-def _normalize_formulas(article: Tag) -> None:
+def _put_inline_tex_on_one_line(article: Tag) -> None:
     """Put the TeX of inline formulas on one line."""
     for math in article.find_all("math"):
         tex = str(math.get("alttext") or "")
         if tex:
-            math["alttext"] = tex if math.get("display") == "block" else _get_tex(math)
+            math["alttext"] = tex if math.get("display") == "block" else _get_tex_on_one_line(math)
 
 
-def _move_notes(article: Tag) -> None:
-    """Move footnotes behind the paragraph that cites them, as the other readers do."""
+def _move_footnotes(article: Tag) -> None:
+    """Move footnotes after the paragraph that cites them, as the other readers do."""
     stray: list[Tag] = []
-    for number, note in enumerate(find_classed(article, "ltx_note")[:_MAX_NOTES], 1):
-        content = _find_first(note, "ltx_note_content")
-        block = _find_outermost(note, article)
+    for number, note in enumerate(find_classed_elements(article, "ltx_note")[:_MAX_NOTES], 1):
+        content = _find_first_classed(note, "ltx_note_content")
+        block = _find_outermost_block(note, article)
         if content is None or not any(
             _FOOTNOTE_ROLE.fullmatch(str(name)) for name in note["class"]
         ):
@@ -275,8 +277,8 @@ def _move_notes(article: Tag) -> None:
     remove_nodes(stray)
 
 
-def _find_outermost(note: Tag, article: Tag) -> Tag:
-    """Return the paragraph, list or float around a note that is not part of another."""
+def _find_outermost_block(note: Tag, article: Tag) -> Tag:
+    """Return the outermost paragraph, list or float that contains a note."""
     block: Tag = note
     for above in note.parents:
         if above is article or above.name in ("section", "article"):
@@ -297,29 +299,29 @@ def _convert_headings(article: Tag) -> None:
         if _TOP_LEVEL_TITLE.search(names):
             heading.name = "h2"
         elif _RUN_IN_TITLE.search(names):
-            _move_into_line(heading, "em" if "ltx_title_proof" in names else "strong")
+            _move_heading_into_line(heading, "em" if "ltx_title_proof" in names else "strong")
             run_in.append(heading)
             continue
-        for tag in find_classed(heading, "ltx_tag"):
+        for tag in find_classed_elements(heading, "ltx_tag"):
             number = tag.get_text().strip()
             if number and not number[-1:].isdigit() and not number.startswith("Appendix"):
                 tag.string = f"{number.rstrip('.')}. "
-        heading.string = _to_text(heading)
+        heading.string = _to_text_with_tex(heading)
     remove_nodes(run_in)
 
 
-def _move_into_line(heading: Tag, mark: str) -> None:
-    """Move the head of a theorem or paragraph into the first line below."""
+def _move_heading_into_line(heading: Tag, mark: str) -> None:
+    """Move the head of a theorem or paragraph into the first line below it."""
     following = heading.find_next_sibling()
     first = following if isinstance(following, Tag) else None
     if first is not None and first.name != "p":
         first = first.find("p")
     if first is not None:
-        _insert_lead(first, _to_text(heading), mark)
+        _insert_marked_text(first, _to_text_with_tex(heading), mark)
 
 
-def _insert_lead(box: Tag, text: str, mark: str = "b") -> None:
-    """Insert *text* with *mark* at the beginning of *box*."""
+def _insert_marked_text(box: Tag, text: str, mark: str = "b") -> None:
+    """Insert *text* inside an element *mark* at the beginning of *box*."""
     if text:
         head = Tag(name=mark)
         head.string = text
@@ -327,10 +329,10 @@ def _insert_lead(box: Tag, text: str, mark: str = "b") -> None:
         box.insert(0, head)
 
 
-def _simplify_floats(article: Tag) -> None:
-    """Put each caption first, with its label in bold."""
+def _put_captions_first(article: Tag) -> None:
+    """Put each caption first in its figure or table, with the label in bold."""
     for caption in article.find_all(["figcaption", "caption"]):
-        for tag in find_classed(caption, "ltx_tag"):
+        for tag in find_classed_elements(caption, "ltx_tag"):
             label = tag.get_text().strip(" :.\n")
             is_part = label.startswith("(")
             tag.name = "span" if is_part else "b"
@@ -347,8 +349,8 @@ def _simplify_floats(article: Tag) -> None:
 
 def _convert_listings(article: Tag) -> None:
     """Convert listings to code blocks or lists."""
-    for listing in find_classed(article, "ltx_listing"):
-        lines = find_classed(listing, "ltx_listingline")
+    for listing in find_classed_elements(article, "ltx_listing"):
+        lines = find_classed_elements(listing, "ltx_listingline")
         is_code = _has_class(listing, "ltx_lstlisting")
         if is_code:
             listing.string = "\n".join(line.get_text().rstrip() for line in lines)
@@ -366,7 +368,7 @@ def _convert_lists(article: Tag) -> None:
         following = term.find_next_sibling()
         if isinstance(following, Tag) and following.name == "dd":
             following.name = "li"
-            _join_item_label(following, _to_text(term))
+            _join_item_label(following, _to_text_with_tex(term))
             terms.append(term)
     remove_nodes(terms)
     for box in article.find_all("dl"):
@@ -374,33 +376,33 @@ def _convert_lists(article: Tag) -> None:
     marks: list[Tag] = []
     for item in article.find_all("li", class_=["ltx_item", "ltx_bibitem"]):
         mark = item.find(class_="ltx_tag", recursive=False)
-        label = _to_text(mark) if mark is not None else ""
+        label = _to_text_with_tex(mark) if mark is not None else ""
         marks += [mark] if isinstance(mark, Tag) else []
         _join_item_label(
             item, "" if _BULLET.fullmatch(label) or _has_class(item, "ltx_bibitem") else label
         )
-        for block in find_classed(item, "ltx_bibblock"):
+        for block in find_classed_elements(item, "ltx_bibblock"):
             block.append(" ")
     remove_nodes(marks)
-    for bibliography in find_classed(article, "ltx_biblist"):
+    for bibliography in find_classed_elements(article, "ltx_biblist"):
         bibliography.name = "ol"
 
 
 def _join_item_label(item: Tag, label: str) -> None:
-    """Let the text of an item begin right behind its label."""
+    """Join the label of an item with the first line of its text."""
     first = item.find(["p", "ul", "ol"])
     if isinstance(first, Tag) and first.name == "p":
         first.name = "span"
-        _insert_lead(first, label)
+        _insert_marked_text(first, label)
     else:
-        _insert_lead(item, label)
+        _insert_marked_text(item, label)
 
 
-def simplify_tables(article: Tag) -> None:
-    """Replace inline tables, which are made of spans; in a cell they only break lines."""
-    for table in find_classed(article, "ltx_tabular"):
+def replace_inline_tables(article: Tag) -> None:
+    """Replace inline tables made of spans; inside a cell they only break lines."""
+    for table in find_classed_elements(article, "ltx_tabular"):
         if table.find_parent(["td", "th"]) or table.find_parent(class_="ltx_td"):
-            _dissolve_table(table)
+            _flatten_nested_table(table)
             continue
         table.name = "table"
         for above in table.parents:
@@ -409,24 +411,24 @@ def simplify_tables(article: Tag) -> None:
             if above.name in ("p", "span"):
                 above.name = "div"
     for name, element in _TABLE_ELEMENTS.items():
-        for tag in find_classed(article, name):
+        for tag in find_classed_elements(article, name):
             tag.name = element if tag.name in ("span", "div") else tag.name
             for key, number in _SPAN_CLASS.findall(" ".join(map(str, tag.get("class") or []))):
                 tag[key] = number
 
 
-def _dissolve_table(table: Tag) -> None:
-    """Turn a table inside a cell into plain text."""
+def _flatten_nested_table(table: Tag) -> None:
+    """Convert a table inside a cell to plain text."""
     for part in [table, *table.find_all(["table", "tbody", "thead", "tr", "td", "th", "span"])]:
         part.name = "span"
         part["class"] = "ltx_inner"
         part.append(" ")
 
 
-def simplify_fonts(article: Tag) -> None:
-    """Write bold, italic and typewriter as elements; drop the italics of theorems."""
+def convert_fonts_to_elements(article: Tag) -> None:
+    """Convert font classes to bold, italic and code elements; theorems lose their italics."""
     for name, element in _FONT_ELEMENTS.items():
-        for tag in find_classed(article, name):
+        for tag in find_classed_elements(article, name):
             if tag.name not in ("span", "em"):
                 continue
             in_theorem = element == "i" and tag.find_parent(class_="ltx_theorem") is not None
@@ -437,8 +439,8 @@ def simplify_fonts(article: Tag) -> None:
                 tag.name = element
 
 
-def find_classed(root: Tag, *names: str) -> list[Tag]:
-    """Return every element with one of these classes, in order; ten times faster than `select`."""
+def find_classed_elements(root: Tag, *names: str) -> list[Tag]:
+    """Return all elements with one of these classes, ten times faster than `select`."""
     wanted = frozenset(names)
     return [
         tag

@@ -1,4 +1,4 @@
-"""Resolve the links of a page: out to the web, or to another place of the same page."""
+"""Resolve the links of a page to web addresses or to places on the same page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from .claims import to_absolute
+from .claims import to_absolute_url
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -20,14 +20,14 @@ _PAGE_URL_NAMES = ("og:url", "citation_abstract_html_url", "citation_fulltext_ht
 
 
 class PageLinks:
-    """The links of a page.
+    """A resolver of a page's links; ``url`` is the address of the page.
 
     Parameters
     ----------
     soup : BeautifulSoup
         The page, with its head.
     url : str
-        Where the page was fetched.
+        The URL from which the page was fetched.
     """
 
     def __init__(self, soup: BeautifulSoup, url: str) -> None:
@@ -37,31 +37,31 @@ class PageLinks:
             for tag in soup.find_all("meta")
             if (tag.get("property") or tag.get("name")) in _PAGE_URL_NAMES
         ]
-        stated = [address for text in own if (address := to_absolute(url, text))]
+        stated = [address for text in own if (address := to_absolute_url(url, text))]
         base = soup.find("base", href=True)
-        self.url = to_absolute(url, str(base["href"])) if base is not None else url
+        self.url = to_absolute_url(url, str(base["href"])) if base is not None else url
         if stated and _RESOLVER_URL.match(self.url):
             self.url = stated[0]  # a resolver's address is not the page's own
-        self._own = {_strip_fragment(address) for address in (url, self.url, *stated)}
+        self._own = {_normalize_url(address) for address in (url, self.url, *stated)}
 
-    def resolve(self, href: str) -> str:
-        """Return *href* as an address a reader may follow; empty for a place of this page."""
-        target = to_safe_link(self.url, href)
-        inside = _strip_fragment(target) in self._own and "#" in href
+    def resolve_link(self, href: str) -> str:
+        """Return *href* as a safe absolute URL; empty if it leads to a place on this page."""
+        target = to_safe_url(self.url, href)
+        inside = _normalize_url(target) in self._own and "#" in href
         return "" if inside else target
 
 
-def _strip_fragment(address: str) -> str:
-    """Return an address without scheme, ``www.`` and fragment, for comparison."""
+def _normalize_url(address: str) -> str:
+    """Return a URL without scheme, ``www.`` and fragment, for comparison."""
     return re.sub(r"^https?://(?:www\.)?", "", address.partition("#")[0]).rstrip("/").lower()
 
 
-def to_safe_link(base: str, href: str) -> str:
-    r"""Return *href* as an address that a reader may follow, or empty.
+def to_safe_url(base: str, href: str) -> str:
+    r"""Return *href* as an absolute URL with a safe scheme; else empty.
 
-    >>> to_safe_link("https://a.test/x", "#ref1")
+    >>> to_safe_url("https://a.test/x", "#ref1")
     ''
-    >>> to_safe_link("https://a.test/x", "Java\tscript:y()")
+    >>> to_safe_url("https://a.test/x", "Java\tscript:y()")
     ''
     """
     bare = re.sub(r"[\x00-\x20<>]+", "", href)
@@ -76,7 +76,7 @@ def to_safe_link(base: str, href: str) -> str:
     elif scheme and scheme not in _SCHEMES:
         return ""
     else:
-        target = to_absolute(base, bare)
+        target = to_absolute_url(base, bare)
     if target.partition("#")[0] == base.partition("#")[0] or _SEARCH_URL.match(target):
         return ""
     return target.replace("(", "%28").replace(")", "%29")

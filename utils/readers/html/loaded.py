@@ -1,9 +1,9 @@
-"""Restore parts of a paper that its page loads or shows on a click.
+"""Restore parts of a paper that its page loads or shows only after a click.
 
-Some pages hold such parts out of sight: Taylor & Francis keeps tables as HTML in a script's data,
-and many publishers list every reference in the page's head, for Google Scholar. These parts are
-moved to their places. A note names a table or reference list that the page announces and does not
-carry, with its address if the page links it.
+Some pages contain such parts invisibly: Taylor & Francis stores tables as HTML in a script, and
+many publishers list all references in the page's head for Google Scholar. These parts are moved to
+their visible places. If the page only announces a table or reference list, a note states that the
+part is missing, with its URL if the page links it.
 """
 
 from __future__ import annotations
@@ -16,9 +16,15 @@ from bs4.element import NavigableString, Tag
 
 from ...outline.sections import NO_REFERENCES_NOTE
 from .article import REFERENCE_WORDS
-from .claims import to_absolute
+from .claims import to_absolute_url
 from .parts import HEADINGS, get_heading_name
-from .tree import find_tags, get_line, has_name, list_elements, remove_nodes
+from .tree import (
+    find_named_elements,
+    get_text_on_one_line,
+    has_word_in_names,
+    list_elements,
+    remove_nodes,
+)
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -36,8 +42,8 @@ _EMPTY_MAX_CHARS = 80  # under the heading of references: a note that they are l
 _FIELD = re.compile(r"(?:^|;)\s*citation_(\w+)\s*=\s*")
 
 
-def fill_tables(soup: BeautifulSoup, tables_by_name: dict[str, object]) -> None:
-    """Put tables that a script holds for a pop-up at the place where the page names them."""
+def insert_script_tables(soup: BeautifulSoup, tables_by_name: dict[str, object]) -> None:
+    """Insert tables that a script stores for a pop-up where the page refers to them."""
     from bs4 import BeautifulSoup as Soup
 
     for box in [tag for tag in list_elements(soup) if tag.get("data-id")] if tables_by_name else []:
@@ -51,7 +57,7 @@ def fill_tables(soup: BeautifulSoup, tables_by_name: dict[str, object]) -> None:
 
 
 def find_script_tables(soup: BeautifulSoup) -> dict[str, object]:
-    """Return tables that scripts keep as HTML, by the names under which the page shows them."""
+    """Return the tables that scripts store as HTML, by the names that the page uses for them."""
     found: dict[str, object] = {}
     for script in soup.find_all("script"):
         source = script.get_text()
@@ -69,61 +75,69 @@ def find_script_tables(soup: BeautifulSoup) -> dict[str, object]:
     return found
 
 
-def note_missing_tables(soup: BeautifulSoup, url: str) -> None:
-    """Replace links to tables that the page does not carry with a note that says so."""
+def mark_missing_tables(soup: BeautifulSoup, url: str) -> None:
+    """Replace each link to a table that the page lacks by a note that the table is missing."""
     links = [
-        link for link in find_tags(soup, ("a", "button")) if _SHOWS_TABLE.fullmatch(get_line(link))
+        link
+        for link in find_named_elements(soup, ("a", "button"))
+        if _SHOWS_TABLE.fullmatch(get_text_on_one_line(link))
     ]
     carried = (
-        {_find_label(table.get_text(" ")) for table in find_tags(soup, ("table",))}
+        {_parse_table_label(table.get_text(" ")) for table in find_named_elements(soup, ("table",))}
         if links
         else set()
     )
     for link in links:
-        box, label = _find_captioned_box(link)
+        box, label = _find_table_caption_box(link)
         if box is None or box.find("table") is not None or label in carried:
             continue
         note = Tag(name="p")
-        target = to_absolute(url, str(link.get("href") or ""))
+        target = to_absolute_url(url, str(link.get("href") or ""))
         where = f": {target}" if target and not str(link.get("href")).startswith("#") else ""
         note.append(NavigableString(f"[{label} is not part of this page{where}]"))
         link.replace_with(note)
 
 
-def _find_captioned_box(link: Tag) -> tuple[Tag | None, str]:
-    """Return the smallest box around *link* that begins with a table's caption, and the label."""
+def _find_table_caption_box(link: Tag) -> tuple[Tag | None, str]:
+    """Return the smallest box around *link* that starts with a table caption, and the label."""
     for box, _ in zip(link.parents, range(_MAX_LEVELS_UP), strict=False):
-        if label := _find_label(box.get_text(" ")):
+        if label := _parse_table_label(box.get_text(" ")):
             return box, label
     return None, ""
 
 
-def _find_label(text: str) -> str:
-    """Return the label of a table with which *text* begins; else empty."""
+def _parse_table_label(text: str) -> str:
+    """Return the table label with which *text* starts; else empty."""
     found = _TABLE.match(" ".join(text[:200].split()))
     return found[0].strip() if found else ""
 
 
-def fill_references(soup: BeautifulSoup) -> None:
-    """List the references of the page's head if there are none under their heading."""
+def insert_head_references(soup: BeautifulSoup) -> None:
+    """List the references of the page's head if the page has none under their heading."""
     elements = list_elements(soup)
     headings = (tag for tag in elements if tag.name in HEADINGS)
     heading = next((tag for tag in headings if get_heading_name(tag) == "References"), None)
     if heading is None or any(
-        has_name(box, REFERENCE_WORDS) and box.find("li") for box in elements
+        has_word_in_names(box, REFERENCE_WORDS) and box.find("li") for box in elements
     ):
         return
-    notes = _find_notes_below(heading)
+    notes = _find_short_texts_below(heading)
     if notes is None:
         return
     stated = soup.find_all("meta", attrs={"name": "citation_reference"})[:_MOST_REFERENCES]
-    entries = [entry for meta in stated if (entry := _format_entry(str(meta.get("content") or "")))]
+    entries = [
+        entry
+        for meta in stated
+        if (entry := _format_head_reference(str(meta.get("content") or "")))
+    ]
     remove_nodes(notes)
-    heading.insert_after(_build_list(entries) if len(entries) >= _FEWEST else _build_missing_note())
+    heading.insert_after(
+        _build_reference_list(entries) if len(entries) >= _FEWEST else _build_missing_note()
+    )
 
 
-def _find_notes_below(heading: Tag) -> list[NavigableString] | None:
-    """Return the few words between *heading* and the next; None if there is a list or text."""
+def _find_short_texts_below(heading: Tag) -> list[NavigableString] | None:
+    """Return the few words below *heading*; None if a list or longer text follows."""
     notes: list[NavigableString] = []
     size = 0
     for node in heading.next_elements:
@@ -143,7 +157,7 @@ def _find_notes_below(heading: Tag) -> list[NavigableString] | None:
     return notes
 
 
-def _build_list(entries: list[str]) -> Tag:
+def _build_reference_list(entries: list[str]) -> Tag:
     """Return an ordered list of *entries*."""
     listed = Tag(name="ol")
     for entry in entries:
@@ -154,16 +168,17 @@ def _build_list(entries: list[str]) -> Tag:
 
 
 def _build_missing_note() -> Tag:
-    """Return a note that the page does not carry the reference list."""
+    """Return a note that the page does not contain the reference list."""
     note = Tag(name="p")
     note.append(NavigableString(NO_REFERENCES_NOTE))
     return note
 
 
-def _format_entry(content: str) -> str:
-    """Return a reference of the page's head as it would be printed.
+def _format_head_reference(content: str) -> str:
+    """Return a reference of the page's head in printed form.
 
-    >>> _format_entry("citation_title=Bees; citation_author=Doe J; citation_publication_date=2019")
+    >>> fields = "citation_title=Bees; citation_author=Doe J; citation_publication_date=2019"
+    >>> _format_head_reference(fields)
     'Doe J. Bees. 2019.'
     """
     pieces = _FIELD.split(content)
@@ -173,16 +188,16 @@ def _format_entry(content: str) -> str:
     for name, value in zip(pieces[1::2], pieces[2::2], strict=False):
         fields.setdefault(name, []).append(" ".join(value.split()).strip(" ;"))
 
-    def first(*names: str) -> str:
+    def get_field(*names: str) -> str:
         return next((fields[name][0] for name in names if name in fields), "")
 
-    pages = "–".join(filter(None, (first("firstpage", "pages"), first("lastpage"))))
-    volume = ":".join(filter(None, (first("volume"), pages)))
-    source = first("journal_title", "inbook_title", "conference_title", "publisher")
-    doi = first("doi")
+    pages = "–".join(filter(None, (get_field("firstpage", "pages"), get_field("lastpage"))))
+    volume = ":".join(filter(None, (get_field("volume"), pages)))
+    source = get_field("journal_title", "inbook_title", "conference_title", "publisher")
+    doi = get_field("doi")
     parts = (
-        ", ".join(fields.get("author", [])), first("title"), source,
-        ";".join(filter(None, (first("publication_date", "year"), volume))),
+        ", ".join(fields.get("author", [])), get_field("title"), source,
+        ";".join(filter(None, (get_field("publication_date", "year"), volume))),
         f"doi: {doi}" if doi else "",
     )  # fmt: skip
     return " ".join(f"{part.rstrip('.')}." for part in parts if part)

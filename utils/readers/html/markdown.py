@@ -1,12 +1,13 @@
-"""Convert an article's HTML to markdown, with the known holes of markdownify closed.
+"""Convert an article's HTML to markdown, with corrections to markdownify's output.
 
 markdownify 1.2 leaves ``|`` in cells unescaped, ignores ``rowspan``, lets ``javascript:`` links
-through, drops sub- and superscripts and runs out of stack at some 400 nested boxes (measured). Text
-that looks like a tag is escaped, so that nothing a page wrote can act in a viewer.
+through, drops sub- and superscripts and exceeds the recursion limit at about 400 nested boxes
+(measured). Text that looks like a tag is escaped, so that no text of a page is executed in a
+viewer.
 
-Tables are made rectangular, because markdown knows no other. A cell that spans rows is repeated in
-each of them, and several header rows become one, so that a row read alone, as a passage, still says
-which group and column its numbers belong to.
+Tables are made rectangular, because markdown has no spans. A cell that spans rows is repeated in
+each of them, and several header rows become one, so that each row alone, as a passage, still shows
+the group and column of its numbers.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from bs4.element import NavigableString, PageElement, Tag
 from markdownify import ATX, MarkdownConverter
 
 from ...errors import BadContent
-from ..jats.formulas import clean_tex, escape_bars, to_latex
+from ..jats.formulas import clean_tex_for_markdown, convert_mathml_to_latex, escape_tex_bars
 from ..safe_xml import parse_xml
 from .links import PageLinks
-from .tree import find_tags, list_elements, remove_nodes
+from .tree import find_named_elements, list_elements, remove_nodes
 
 _MAX_DEPTH = 90  # levels; each costs markdownify three of Python's thousand stack frames
 _BLOCK_ELEMENT = re.compile(r"^(p|div|section|li|h[1-6]|tr|table|ul|ol|dl|figure|article)$")
@@ -43,7 +44,7 @@ _LAYOUT_MIN_WORDS = 150  # a cell with this much prose is page layout
 
 
 class _Converter(MarkdownConverter):
-    """Converter to markdown as the shelf stores it."""
+    """The markdown converter with the conventions of the shelf."""
 
     def __init__(self, links: PageLinks) -> None:
         super().__init__(
@@ -60,7 +61,7 @@ class _Converter(MarkdownConverter):
         self.caption_above = ""  # the caption of the table that is being converted
 
     def process_tag(self, node: Tag, parent_tags: set[str] | None = None) -> str:
-        """Convert an element; inline elements with plain text take a faster path than blocks."""
+        """Convert an element; inline elements with plain text take a faster path."""
         converter: Any = super()  # which declares no types
         text = node.contents[0] if len(node.contents) == 1 else None
         if node.name not in _INLINE_ELEMENTS or not isinstance(text, NavigableString):
@@ -71,13 +72,13 @@ class _Converter(MarkdownConverter):
         return str(convert(node, shown, above)) if convert else shown
 
     def escape(self, text: str, parent_tags: set[str]) -> str:
-        """Escape signs that markdown would read as emphasis, tags or cell borders."""
+        """Escape characters that markdown would read as emphasis, tags or cell borders."""
         escaped = re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text.replace("*", r"\*"))
         return escaped.replace("|", r"\|") if {"td", "th"} & parent_tags else escaped
 
     def convert_a(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """Convert links that lead out to the web; a link into the page itself becomes its text."""
-        target = self.links.resolve(str(el.get("href") or ""))
+        """Convert links to other pages; a link within the page becomes its text."""
+        target = self.links.resolve_link(str(el.get("href") or ""))
         shown = text.strip()
         if not target or not shown or "_noformat" in parent_tags:
             return text
@@ -94,24 +95,24 @@ class _Converter(MarkdownConverter):
         return self.escape(alt, parent_tags) if wanted else ""
 
     def convert_li(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """Convert an item with its number, which markdownify would count again for each item."""
+        """Convert a list item with its number, so that items are not counted repeatedly."""
         bullet = f"{el['data-number']}. " if "data-number" in el.attrs else "- "
         shown = re.sub(r"^(?=.)", " " * len(bullet), text.strip(), flags=re.M)
         return f"{bullet}{shown.lstrip()}\n" if shown else "\n"
 
     def convert_math(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """Convert a formula to TeX: the page's own TeX if present, else made from the MathML."""
-        notes = find_tags(el, ("annotation",))
+        """Convert a formula to TeX: the page's own TeX, or else converted MathML."""
+        notes = find_named_elements(el, ("annotation",))
         tex = next((tag for tag in notes if "tex" in str(tag.get("encoding")).lower()), None)
         spoken = str(el.get("alttext") or "")
         stated = (
             tex.get_text() if tex is not None else "" if _SPOKEN_FORMULA.match(spoken) else spoken
         )
-        source = clean_tex(stated) or _convert_math_to_tex(el)
+        source = clean_tex_for_markdown(stated) or _convert_mathml_to_tex(el)
         if not source:
             return " ".join(text.split())
         if {"td", "th"} & parent_tags:
-            return f"${escape_bars(source)}$"
+            return f"${escape_tex_bars(source)}$"
         return f"\n\n$${source}$$\n\n" if el.get("display") == "block" else f"${source}$"
 
     def convert_table(self, el: Tag, text: str, parent_tags: set[str]) -> str:
@@ -121,7 +122,7 @@ class _Converter(MarkdownConverter):
         return above + text.strip() + "\n\n"
 
     def convert_caption(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-        """Keep a caption for `convert_table`, which writes the caption above the table."""
+        """Store a caption for `convert_table`, which writes it above the table."""
         caption = " ".join(text.split())
         if el.parent is None or el.parent.name != "table":
             return f"\n\n{caption}\n\n"
@@ -129,22 +130,22 @@ class _Converter(MarkdownConverter):
         return ""
 
 
-def _convert_math_to_tex(math: Tag) -> str:
+def _convert_mathml_to_tex(math: Tag) -> str:
     """Convert MathML to TeX; empty if that is not possible."""
     try:
-        return clean_tex(to_latex(parse_xml(str(math).encode())))
+        return clean_tex_for_markdown(convert_mathml_to_latex(parse_xml(str(math).encode())))
     except (BadContent, RecursionError):
         return ""
 
 
-def to_markdown(root: Tag, links: PageLinks) -> str:
-    """Convert *root* to markdown; *links* make its links absolute. Changes the tree."""
+def convert_to_markdown(root: Tag, links: PageLinks) -> str:
+    """Convert *root* to markdown, with links resolved by *links*; this changes the tree."""
     move_tables_to_captions(root)
-    for table in find_tags(root, ("table",)):
-        remove_spans(table)
-    for numbered in find_tags(root, ("ol",)):
-        _number_items(numbered)
-    _flatten_depth(root)
+    for table in find_named_elements(root, ("table",)):
+        expand_table_spans(table)
+    for numbered in find_named_elements(root, ("ol",)):
+        _write_item_numbers(numbered)
+    _flatten_deep_elements(root)
     try:
         text = str(_Converter(links).convert_soup(root))
     except RecursionError:
@@ -153,14 +154,14 @@ def to_markdown(root: Tag, links: PageLinks) -> str:
 
 
 def tidy_markdown(text: str) -> str:
-    """Remove trailing blanks, runs of empty lines and control characters from markdown."""
+    """Remove trailing spaces, repeated empty lines and control characters from markdown."""
     text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f\u200b\ufeff\xad]", "", text.replace("\r\n", "\n"))
     text = "\n".join(line.rstrip() for line in text.replace("\xa0", " ").split("\n"))
     text = re.sub(r"^(#{1,6} [^\n]*)\n(?!\n)", r"\1\n\n", text, flags=re.M)
     return re.sub(r"\n{3,}", "\n\n", text).strip()
 
 
-def _number_items(listed: Tag) -> None:
+def _write_item_numbers(listed: Tag) -> None:
     """Write the number of each item of an ordered list into the item."""
     start = str(listed.get("start") or "1")
     first = int(start) if start.isdecimal() and len(start) < 9 else 1
@@ -168,8 +169,8 @@ def _number_items(listed: Tag) -> None:
         item["data-number"] = str(number)
 
 
-def _flatten_depth(root: Tag) -> None:
-    """Turn elements nested deeper than in any real page into plain paragraphs."""
+def _flatten_deep_elements(root: Tag) -> None:
+    """Convert elements nested deeper than in any real page to plain paragraphs."""
     depths = {id(root): 0}
     deep: list[Tag] = []
     for tag in list_elements(root):
@@ -183,7 +184,7 @@ def _flatten_depth(root: Tag) -> None:
 
 
 def _to_plain_text(tag: Tag) -> str:
-    """Return the text of *tag*, a paragraph for each block."""
+    """Return the text of *tag*, with a paragraph for each block."""
     pieces: list[str] = []
     for node in tag.descendants:
         if isinstance(node, Tag):
@@ -195,7 +196,7 @@ def _to_plain_text(tag: Tag) -> str:
 
 
 def move_tables_to_captions(root: Tag) -> None:
-    """Move each table kept for a pop-up, and its notes, to its caption."""
+    """Move each table stored for a pop-up, with its notes, to its caption."""
     tables: dict[str, tuple[Tag, Tag]] = {}  # with their captions
     for table in root.find_all("table"):
         caption = table.find("caption") or table.find_previous_sibling(True)
@@ -225,7 +226,7 @@ def move_tables_to_captions(root: Tag) -> None:
 
 
 def _find_table_notes(table: Tag) -> list[PageElement]:
-    """Return what follows *table* in its box, if the box has no other table."""
+    """Return the nodes after *table* in its box, if the box has no other table."""
     if table.parent is None or len(table.parent.find_all("table", limit=2)) > 1:
         return []
     below = list(table.next_siblings)
@@ -233,22 +234,22 @@ def _find_table_notes(table: Tag) -> list[PageElement]:
     return below if 0 < size <= _NOTES_MAX_CHARS else []
 
 
-def remove_spans(table: Tag) -> None:
-    """Make *table* one without spans; a table used for page layout dissolves into boxes."""
+def expand_table_spans(table: Tag) -> None:
+    """Repeat each spanned cell of *table* in every place; dissolve a table used for layout."""
     rows = [row for row in table.find_all("tr") if row.find_parent("table") is table][:_LONGEST]
     if _is_layout_table(table, rows):
         for tag in [table, *table.find_all(["thead", "tbody", "tfoot", "tr", "td", "th"])]:
             if tag is table or tag.find_parent("table") in (table, None):
                 tag.name = "div"
         return
-    grid = _fill_grid(rows)
+    grid = _build_cell_grid(rows)
     width = max((len(cells) for cells in grid), default=0)
-    head = _count_head_rows(rows)
+    head = _count_header_rows(rows)
     lines = [_join_header_rows(grid[:head], width)] if head else []
     caption = table.find("caption")
     table.clear()
     for number, cells in enumerate([*lines, *grid[head:]]):
-        table.append(_make_row(cells, width, "th" if head and number == 0 else "td"))
+        table.append(_build_row(cells, width, "th" if head and number == 0 else "td"))
     if caption is not None:
         table.append(caption)  # at the end: markdownify looks for the header on top
 
@@ -265,16 +266,16 @@ def _is_layout_table(table: Tag, rows: list[Tag]) -> bool:
     )
 
 
-def _count_head_rows(rows: list[Tag]) -> int:
-    """Return how many rows at the top are header rows."""
+def _count_header_rows(rows: list[Tag]) -> int:
+    """Return the number of header rows at the top."""
     in_head = sum(1 for row in rows if row.parent is not None and row.parent.name == "thead")
     if in_head or not rows:
         return in_head
     return int(all(cell.name == "th" for cell in rows[0].find_all(["td", "th"])))
 
 
-def _fill_grid(rows: list[Tag]) -> list[list[_CellNodes]]:
-    """Return every row's cells, with all spans filled in."""
+def _build_cell_grid(rows: list[Tag]) -> list[list[_CellNodes]]:
+    """Return the cells of every row, with all spans filled in."""
     grid: list[list[_CellNodes]] = []
     hanging: dict[int, tuple[int, _CellNodes]] = {}  # column: rows still to fill, with what
     spent = 0
@@ -282,9 +283,11 @@ def _fill_grid(rows: list[Tag]) -> list[list[_CellNodes]]:
         cells: list[_CellNodes] = []
         below: dict[int, tuple[int, _CellNodes]] = {}
         for cell in row.find_all(["td", "th"], recursive=False):
-            _fill_spans(cells, hanging, below)
-            down = _parse_span(cell, "rowspan", _LONGEST)
-            for copied in range(min(_parse_span(cell, "colspan", _WIDEST), _WIDEST - len(cells))):
+            _fill_hanging_spans(cells, hanging, below)
+            down = _parse_span_attribute(cell, "rowspan", _LONGEST)
+            for copied in range(
+                min(_parse_span_attribute(cell, "colspan", _WIDEST), _WIDEST - len(cells))
+            ):
                 # A group's name in the body is written once, a header over each column.
                 shown = list(cell.contents) if copied == 0 or cell.name == "th" else []
                 if down > 1:
@@ -293,13 +296,13 @@ def _fill_grid(rows: list[Tag]) -> list[list[_CellNodes]]:
                     short = size <= _REPEATED_CHARS and spent <= _REPEAT_TABLE_MAX_CHARS
                     below[len(cells)] = (down - 1, shown if short else [])
                 cells.append(shown)
-        _fill_spans(cells, hanging, below)
+        _fill_hanging_spans(cells, hanging, below)
         hanging = below
         grid.append(cells)
     return grid
 
 
-def _fill_spans(
+def _fill_hanging_spans(
     cells: list[_CellNodes],
     hanging: dict[int, tuple[int, _CellNodes]],
     below: dict[int, tuple[int, _CellNodes]],
@@ -312,8 +315,8 @@ def _fill_spans(
         cells.append(nodes)
 
 
-def _parse_span(cell: Tag, name: str, most: int) -> int:
-    """Return a cell's span, at most *most*."""
+def _parse_span_attribute(cell: Tag, name: str, most: int) -> int:
+    """Return a cell's column or row span, at most *most*."""
     value = str(cell.get(name) or "1").strip()
     return max(1, min(most, int(value))) if value.isdecimal() and len(value) < 9 else 1
 
@@ -334,8 +337,8 @@ def _join_header_rows(rows: list[list[_CellNodes]], width: int) -> list[_CellNod
     return merged
 
 
-def _make_row(cells: list[_CellNodes], width: int, name: str) -> Tag:
-    """Build a table row of *width* cells."""
+def _build_row(cells: list[_CellNodes], width: int, name: str) -> Tag:
+    """Return a table row of *width* cells."""
     row = Tag(name="tr")
     for column in range(width):
         cell = Tag(name=name)

@@ -1,4 +1,4 @@
-"""What a page's own menu of sections promises: links to parts that the page does not carry."""
+"""Compare a page's menu of sections with its text, to detect parts that the page lacks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from ...model.verdicts import DOUBT, Sign
 from ...outline.sections import classify_heading, is_introduction_title
 from ...outline.words import fold_words
-from .tree import get_line
+from .tree import get_text_on_one_line
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
@@ -21,8 +21,8 @@ _HEADING: Final = re.compile(r"^#{1,6} (.+)$", re.M)
 _MIN_MENU_SECTIONS: Final = 2  # links to sections of the text that make a list its menu
 
 
-def find_menus(soup: BeautifulSoup) -> PageMenus:
-    """Return the menus of a page, which reading the page removes."""
+def find_section_menus(soup: BeautifulSoup) -> PageMenus:
+    """Return the section menus of a page, which pruning the page removes."""
     menus: dict[int, dict[str, bool]] = defaultdict(dict)
     targets: set[object] = set()
     for link in soup.find_all("a"):
@@ -32,26 +32,26 @@ def find_menus(soup: BeautifulSoup) -> PageMenus:
             continue
         if not targets:
             targets = {tag.attrs.get(key) for tag in soup.find_all(True) for key in ("id", "name")}
-        menus[id(menu)][get_line(link)] = target[1:] in targets
+        menus[id(menu)][get_text_on_one_line(link)] = target[1:] in targets
     return list(menus.values())
 
 
 def find_signs(menus: PageMenus, markdown: str) -> Iterator[Sign]:
-    """Yield the sign that a menu names sections that the text does not have."""
-    titles = {_fold_title(title) for title in _HEADING.findall(markdown)} if menus else set()
+    """Yield a sign if a menu lists sections that the text does not have."""
+    titles = {_fold_title_words(title) for title in _HEADING.findall(markdown)} if menus else set()
     for menu in menus:
         names = {name: there for name, there in menu.items() if classify_heading(name) == "body"}
         lost = [
             name
             for name, there in names.items()
-            if not (there or is_introduction_title(name) or _fold_title(name) in titles)
+            if not (there or is_introduction_title(name) or _fold_title_words(name) in titles)
         ]
-        if lost and sum(_fold_title(name) in titles for name in names) >= _MIN_MENU_SECTIONS:
+        if lost and sum(_fold_title_words(name) in titles for name in names) >= _MIN_MENU_SECTIONS:
             words = f"the page's menu lists {len(names)} sections, but {lost[0][:60]!r} is missing"
             yield Sign("menu", DOUBT, words)
             return
 
 
-def _fold_title(title: str) -> str:
+def _fold_title_words(title: str) -> str:
     """Return the words of a title for comparison."""
     return " ".join(fold_words(title))

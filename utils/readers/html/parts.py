@@ -1,9 +1,9 @@
-"""Find the parts of a paper in its page: which parts there are, where, and under which heading.
+"""Find the parts of a paper in its page: abstract, body, notes, references.
 
-Pages number headings for looks, put the journal's name and the authors' addresses above the
-abstract, and keep abstract, digest, references or letters in boxes beside the article's own.
-Letters, and papers whose introduction has no title, go on after abstract and keywords as if they
-were still abstract or keywords; old platforms print their headings as capitals in a paragraph.
+Pages choose heading levels for appearance, put the journal's name and the authors' addresses above
+the abstract, and put abstract, digest, references or letters in boxes outside the article's
+element. Letters, and papers whose introduction has no title, continue after abstract and keywords
+without a heading. Old platforms print headings as capitals in a paragraph.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from .article import CAPTION_LABEL, REFERENCE_WORDS, is_marked_abstract
 from .tree import (
     PageSurvey,
     Weights,
-    find_tags,
+    find_named_elements,
     get_classes,
-    get_line,
-    has_name,
+    get_text_on_one_line,
+    has_word_in_names,
     list_elements,
     remove_nodes,
-    survey_tree,
+    survey_elements,
 )
 
 HEADINGS = ["h1", "h2", "h3", "h4", "h5", "h6"]
@@ -55,8 +55,8 @@ _INLINE_ELEMENTS = ("a", "span", "em", "i", "b", "strong")
 _KEYWORDS_MAX_CHARS = 1000
 _TEXT_MIN_CHARS = 120  # about twenty words: less is a label, not an abstract or a list
 _BYLINE_MAX_CHARS = 600  # of ISSN, authors and addresses; more is a text
-_LABEL_MAX_CHARS = 20  # beside a heading; less is no text under it
-_PAGE_HEAD_MAX_RATIO = 0.25  # of the article: more above its abstract is no page head
+_LABEL_MAX_CHARS = 20  # characters beside a heading that are not text of its section
+_PAGE_HEAD_MAX_RATIO = 0.25  # of the article: a longer text above the abstract is part of the paper
 MAIN_TEXT = "Main text"  # the JATS reader uses the same name
 _PROSE_MIN_WORDS = 25  # of a paragraph that is running text, not a date or an address
 _OPENING_MIN_WORDS = 100  # of such paragraphs before the next heading, to be a part of its own
@@ -81,7 +81,7 @@ _ABSTRACT_USUAL_MAX_CHARS = 5000  # characters: some 750 words
 
 
 class PagePart(NamedTuple):
-    """A part of the paper that is outside the article's element."""
+    """A part of the paper outside the article's element."""
 
     name: str
     box: Tag
@@ -92,10 +92,10 @@ def find_outside_parts(
 ) -> tuple[list[PagePart], list[PagePart]]:
     """Return the paper's parts before and after *root*, in page order.
 
-    *elements* are those of *root*.
+    *elements* are the elements in *root*.
     """
     inside = {id(tag) for tag in elements} | {id(root)}
-    names = _name_boxes(elements, page, inside)
+    names = _classify_outside_boxes(elements, page, inside)
     above = {id(tag) for tag in root.parents}
     before: list[PagePart] = []
     after: list[PagePart] = []
@@ -113,14 +113,16 @@ def find_outside_parts(
     return before, after
 
 
-def _name_boxes(elements: list[Tag], page: PageSurvey, inside: set[int]) -> dict[int, str]:
-    """Return the part that each box outside the article holds, by the box's ``id()``."""
+def _classify_outside_boxes(
+    elements: list[Tag], page: PageSurvey, inside: set[int]
+) -> dict[int, str]:
+    """Return the part that each box outside the article contains, by the box's ``id()``."""
     weights = page.weights
     have = {get_heading_name(heading) for heading in elements if heading.name in HEADINGS}
     names: dict[int, str] = {}
     for tag in [tag for tag in page.elements if tag.name in _BOX_ELEMENTS]:
         for name, words in (("Abstract", _ABSTRACT_WORDS), ("References", REFERENCE_WORDS)):
-            if weights[id(tag)] > _TEXT_MIN_CHARS and has_name(tag, words):
+            if weights[id(tag)] > _TEXT_MIN_CHARS and has_word_in_names(tag, words):
                 if id(tag) in inside:
                     have.add(name)
                 else:
@@ -130,19 +132,19 @@ def _name_boxes(elements: list[Tag], page: PageSurvey, inside: set[int]) -> dict
             continue
         name = get_heading_name(heading)
         if name in ("Abstract", "References") or _OWN_PART.fullmatch(name):
-            box = _find_box(heading, weights[id(heading)] + _LABEL_MAX_CHARS, weights)
+            box = _find_smallest_box(heading, weights[id(heading)] + _LABEL_MAX_CHARS, weights)
             names.setdefault(id(box), name)
     return {box: name for box, name in names.items() if name not in have}
 
 
 def get_heading_name(heading: Tag) -> str:
-    """Return the text of *heading*; for abstract and references, the English name."""
-    text = get_line(heading)
+    """Return the text of *heading*, or the English name of an abstract or a reference list."""
+    text = get_text_on_one_line(heading)
     part = classify_heading(text)
     return part.capitalize() if part in ("abstract", "references") else text
 
 
-def _find_box(heading: Tag, least: int, weights: Weights) -> Tag:
+def _find_smallest_box(heading: Tag, least: int, weights: Weights) -> Tag:
     """Return the smallest box around *heading* with more characters than *least*."""
     box = heading
     while box.parent is not None and weights[id(box)] <= least:
@@ -151,7 +153,7 @@ def _find_box(heading: Tag, least: int, weights: Weights) -> Tag:
 
 
 def insert_part_headings(article: PageSurvey) -> None:
-    """Give parts a heading where the page only marks them by a class or a label."""
+    """Insert headings for parts that the page marks only by a class or a label."""
     elements, weights = article
     part = next(filter(is_marked_abstract, elements), None)
     if part is not None:
@@ -178,19 +180,19 @@ def insert_part_headings(article: PageSurvey) -> None:
 
 
 def _separate_keywords(heading: Tag) -> None:
-    """Separate the keywords under *heading*, which pages do by looks, and remove their links."""
+    """Separate the keywords under *heading* by commas, and remove their links."""
     first = heading.find_next_sibling(True)
     if first is None or len(first.get_text()) > _KEYWORDS_MAX_CHARS:
         return
     row = list(heading.next_siblings if first.name in _INLINE_ELEMENTS else first.children)
     named = [node for node in row if isinstance(node, Tag) and node.name in _INLINE_ELEMENTS]
     apart = any(type(node) is NavigableString and node.strip() for node in row)
-    if not apart and not any(get_line(word).endswith((";", ",")) for word in named):
+    if not apart and not any(get_text_on_one_line(word).endswith((";", ",")) for word in named):
         for word in named[1:]:
             word.insert_before("; ")
-    for link in find_tags(first, ("a",)) + [tag for tag in named if tag.name == "a"]:
+    for link in find_named_elements(first, ("a",)) + [tag for tag in named if tag.name == "a"]:
         link.name = "span"
-    for item in find_tags(first, ("li",)):
+    for item in find_named_elements(first, ("li",)):
         last = next((text for text in reversed(item.find_all(string=True)) if text.strip()), None)
         if last is not None:
             last.replace_with(NavigableString(last.rstrip(" \t\r\n\xa0,;")))
@@ -204,12 +206,12 @@ def _insert_heading(box: Tag, title: str, level: str) -> None:
 
 
 def normalize_headings(root: Tag, title: str) -> None:
-    """Normalise heading levels: one title, parts below the title, and captions as paragraphs.
+    """Normalise heading levels: one title, parts below it, captions as paragraphs.
 
-    Pages number headings for looks: an abstract under ``h2`` before sections under ``h3`` would
-    otherwise own the whole paper.
+    Pages choose heading levels for appearance: an abstract under ``h2`` before sections under
+    ``h3`` would otherwise contain the whole paper.
     """
-    elements, weights = survey_tree(root)
+    elements, weights = survey_elements(root)
     letters = "".join(fold_words(title))
     titles = []
     for heading in [tag for tag in elements if tag.name in HEADINGS]:
@@ -222,18 +224,18 @@ def normalize_headings(root: Tag, title: str) -> None:
     if titles:
         _drop_page_head(titles[0], root, weights, _TEXT_MIN_CHARS)
     remove_nodes(titles)
-    headings = find_tags(root, HEADINGS)
+    headings = find_named_elements(root, HEADINGS)
     for heading in headings:
         heading.name = "h2" if heading.name == "h1" else heading.name
     abstract = next((tag for tag in headings if get_heading_name(tag) == "Abstract"), None)
     if abstract is not None:
         ahead = headings[: headings.index(abstract)]
         first = next((tag for tag in ahead if _OWN_PART.fullmatch(get_heading_name(tag))), abstract)
-        if all(map(_is_page_heading, headings[: headings.index(first)])):
+        if all(map(_is_site_heading, headings[: headings.index(first)])):
             _drop_page_head(first, root, weights, round(_PAGE_HEAD_MAX_RATIO * weights[id(root)]))
-        headings = find_tags(root, HEADINGS)
-        _raise_sections(abstract, headings, root, weights)
-        following = filter(get_line, headings[headings.index(abstract) + 1 :])
+        headings = find_named_elements(root, HEADINGS)
+        _raise_sections_after_abstract(abstract, headings, root, weights)
+        following = filter(get_text_on_one_line, headings[headings.index(abstract) + 1 :])
         again = next(following, abstract)
         above = {id(box) for box in abstract.parents}
         boxes = [box for box in again.parents if id(box) not in above]
@@ -241,11 +243,11 @@ def normalize_headings(root: Tag, title: str) -> None:
             boxes and get_heading_name(again) == "Abstract"
         ):  # the abstract that begins the text, below the ISSN
             _drop_page_head(again, boxes[-1], weights, _BYLINE_MAX_CHARS)
-    _rank_headings(headings)
+    _set_heading_levels(headings)
 
 
-def _is_page_heading(heading: Tag) -> bool:
-    """Return whether a heading above the abstract is the page's, such as a journal's name."""
+def _is_site_heading(heading: Tag) -> bool:
+    """Return whether a heading above the abstract is the site's, such as the journal's name."""
     name = get_heading_name(heading)
     if _ABOUT_HEADING.fullmatch(name) or classify_heading(name) == "back":
         return True
@@ -260,12 +262,14 @@ def _is_page_heading(heading: Tag) -> bool:
     return False
 
 
-def _rank_headings(headings: list[Tag]) -> None:
-    """Give headings levels without gaps; numbered headings get the depth of their numbers."""
+def _set_heading_levels(headings: list[Tag]) -> None:
+    """Set heading levels without gaps; numbered headings get the depth of their numbers."""
     levels = sorted({heading.name for heading in headings})
     ranks = {level: rank for rank, level in enumerate(levels, 2)}
     numbers = {
-        id(tag): found[1] for tag in headings if (found := _HEADING_NUMBER.match(get_line(tag)))
+        id(tag): found[1]
+        for tag in headings
+        if (found := _HEADING_NUMBER.match(get_text_on_one_line(tag)))
     }
     tops = {ranks[tag.name] for tag in headings if numbers.get(id(tag), ".").isdecimal()}
     for heading in headings:
@@ -297,8 +301,8 @@ def _find_abstract_box(
 ) -> Tag:
     """Return the box of the abstract under *heading*, if possible longer than *least*.
 
-    A box that also holds the keywords or the references is not the abstract's box. Without another
-    box, return the heading or a box around the heading.
+    A box that also contains the keywords or the references is not the abstract's box. Without
+    another box, the heading or a box around it is returned.
     """
     beyond = {id(root)}
     for other in headings:
@@ -312,10 +316,12 @@ def _find_abstract_box(
     return box
 
 
-def _raise_sections(abstract: Tag, headings: list[Tag], root: Tag, weights: Weights) -> None:
-    """Raise the sections after the abstract to its level when its box does not hold them."""
+def _raise_sections_after_abstract(
+    abstract: Tag, headings: list[Tag], root: Tag, weights: Weights
+) -> None:
+    """Set sections after the abstract to the abstract's level if its box does not hold them."""
     box = _find_abstract_box(abstract, headings, root, weights, _TEXT_MIN_CHARS)
-    within = {id(tag) for tag in find_tags(box, HEADINGS)} - {id(abstract)}
+    within = {id(tag) for tag in find_named_elements(box, HEADINGS)} - {id(abstract)}
     rest = [tag for tag in headings if id(tag) not in within and tag is not abstract]
     if weights[id(box)] <= weights[id(abstract)] or not rest:
         return
@@ -328,58 +334,62 @@ def _raise_sections(abstract: Tag, headings: list[Tag], root: Tag, weights: Weig
 
 
 def add_missing_headings(root: Tag, abstract: str) -> None:
-    """Make headings of lines in capitals, and give a text without a heading one of its own.
+    """Convert lines in capitals to headings, and give a text without headings one.
 
     *abstract* is the abstract's text from outside *root*; a copy of it is not an opening.
     """
-    elements, weights = survey_tree(root)
-    _capitals_to_headings(elements, weights)
+    elements, weights = survey_elements(root)
+    _convert_capital_lines_to_headings(elements, weights)
     all_headings = [tag for tag in elements if tag.name in HEADINGS]
-    headings = [tag for tag in all_headings if not _is_decoration(get_line(tag))]
+    headings = [
+        tag for tag in all_headings if not _is_decorative_heading(get_text_on_one_line(tag))
+    ]
     before = _find_front_end(root, headings, all_headings, weights)
     if before is None and not abstract:
         return
     known_text = " ".join(fold_words(abstract[:_ABSTRACT_MAX_CHARS]))
     found = [
         tag
-        for tag in _find_prose(before, {id(tag) for tag in headings}, elements)
+        for tag in _find_paragraphs_after(before, {id(tag) for tag in headings}, elements)
         if " ".join(fold_words(tag.get_text(" "))) not in known_text
     ]
     if sum(count_words(tag.get_text(" ")) for tag in found) >= _OPENING_MIN_WORDS:
         rest = [int(tag.name[1]) for tag in headings if tag.name != "h1"]
         heading = Tag(name=f"h{min(rest, default=2)}")
         heading.string = MAIN_TEXT
-        _find_largest_box(found[0], before, root).insert_before(heading)
+        _find_largest_box_from(found[0], before, root).insert_before(heading)
 
 
-def _is_decoration(text: str) -> bool:
-    """Return whether a heading is that of keywords, or a large line of print such as a DOI."""
+def _is_decorative_heading(text: str) -> bool:
+    """Return whether a heading is that of keywords, or a large printed line such as a DOI."""
     return bool(KEYWORDS_HEADING.fullmatch(text) or _PRINT_LINE.match(text))
 
 
 def _find_front_end(
     root: Tag, headings: list[Tag], all_headings: list[Tag], weights: Weights
 ) -> Tag | None:
-    """Return the abstract with its heading, else the heading of keywords or title, in *root*."""
+    """Return the last front element in *root*: abstract, keywords or title heading."""
     heading = next((tag for tag in headings if get_heading_name(tag) == "Abstract"), None)
     if heading is None:
-        fronts = [tag for tag in all_headings if KEYWORDS_HEADING.fullmatch(get_line(tag))]
+        fronts = [
+            tag for tag in all_headings if KEYWORDS_HEADING.fullmatch(get_text_on_one_line(tag))
+        ]
         return next(iter(fronts or root.find_all("h1", limit=1)), None)
-    if (keywords := _find_keywords_after(heading)) is not None:
+    if (keywords := _find_keywords_heading_after(heading)) is not None:
         return keywords
     box = _find_abstract_box(heading, all_headings, root, weights, 6 * _OPENING_MAX_CHARS)
     is_label = weights[id(box)] <= weights[id(heading)]
     return box.find_next_sibling(True) or heading if is_label else box
 
 
-def _find_keywords_after(abstract: Tag) -> Tag | None:
-    """Return the heading of the keywords directly behind the abstract."""
+def _find_keywords_heading_after(abstract: Tag) -> Tag | None:
+    """Return the heading of the keywords directly after the abstract."""
     length = 0
     for node in abstract.next_elements:
         if (
             isinstance(node, Tag)
             and node.name in HEADINGS
-            and KEYWORDS_HEADING.fullmatch(get_line(node))
+            and KEYWORDS_HEADING.fullmatch(get_text_on_one_line(node))
         ):
             return node
         if isinstance(node, NavigableString):
@@ -389,8 +399,10 @@ def _find_keywords_after(abstract: Tag) -> Tag | None:
     return None
 
 
-def _find_prose(before: Tag | None, headings: set[int], elements: list[Tag]) -> list[Tag]:
-    """Return paragraphs among *elements* after *before*, up to the next heading."""
+def _find_paragraphs_after(
+    before: Tag | None, headings: set[int], elements: list[Tag]
+) -> list[Tag]:
+    """Return the paragraphs among *elements* after *before*, up to the next heading."""
     within = {id(tag) for tag in (before, *list_elements(before))} if before is not None else set()
     if before is not None:
         place = next((at for at, tag in enumerate(elements) if tag is before), 0)
@@ -401,7 +413,7 @@ def _find_prose(before: Tag | None, headings: set[int], elements: list[Tag]) -> 
             break
         if id(tag) in within or tag.name not in ("p", "div") or tag.find(["p", "div", "table"]):
             continue
-        text = get_line(tag)
+        text = get_text_on_one_line(tag)
         if (
             count_words(text) >= _PROSE_MIN_WORDS
             and not _ABOUT_ARTICLE.match(text)
@@ -412,8 +424,8 @@ def _find_prose(before: Tag | None, headings: set[int], elements: list[Tag]) -> 
     return found
 
 
-def _find_largest_box(first: Tag, before: Tag | None, root: Tag) -> Tag:
-    """Return the largest box that begins with *first* and does not hold *before*."""
+def _find_largest_box_from(first: Tag, before: Tag | None, root: Tag) -> Tag:
+    """Return the largest box that begins with *first* and does not contain *before*."""
     above = {id(tag) for tag in before.parents} if before is not None else set()
     box = first
     while (
@@ -426,8 +438,8 @@ def _find_largest_box(first: Tag, before: Tag | None, root: Tag) -> Tag:
     return box
 
 
-def _capitals_to_headings(elements: list[Tag], weights: Weights) -> None:
-    """Convert ``INTRODUCTION`` in a paragraph of its own, and lines like that, to headings."""
+def _convert_capital_lines_to_headings(elements: list[Tag], weights: Weights) -> None:
+    """Convert paragraphs such as ``INTRODUCTION`` to headings."""
     labels: list[Tag] = []
     for tag in elements:
         is_short = 0 < weights[id(tag)] <= 4 * _OPENING_MAX_CHARS
@@ -440,12 +452,12 @@ def _capitals_to_headings(elements: list[Tag], weights: Weights) -> None:
             and tag.find_parent(["li", "table", *HEADINGS]) is None
         ):
             labels.append(tag)
-    names = [get_line(tag) for tag in labels]
+    names = [get_text_on_one_line(tag) for tag in labels]
     start = next((at for at, name in enumerate(names) if "INTRODUCTION" in name), None)
     if start is None or len(set(names)) < len(names):
         return
     level = min((int(tag.name[1]) for tag in elements if tag.name in HEADINGS), default=2)
     for tag in labels[start:]:
         tag.name = f"h{level}"
-        name = get_line(tag).capitalize()
+        name = get_text_on_one_line(tag).capitalize()
         tag.string = "References" if classify_heading(name) == "references" else name

@@ -1,10 +1,10 @@
-"""Reduce reference lists to plain lists: no buttons, no boxes, no copies next to the citations.
+"""Reduce reference lists to plain lists: no buttons, no boxes, no copies beside citations.
 
-Buttons are recognised from the list itself, without names of services: link texts that recur in
-entry after entry, and the signs between them, at an entry's end.
+Buttons are recognised without a list of services: as link texts that recur at the end of many
+entries, and the punctuation between them.
 
-References are counted by items, so a row of boxes, each with more for title, authors and journal,
-becomes a list, and printed numbers become the items' own.
+References are counted by list items. So a row of boxes, each with inner boxes for title, authors
+and journal, becomes a list, and printed numbers become the numbers of the items.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from .article import NOISE_LINKS, REFERENCE_WORDS
 from .parts import HEADINGS, get_heading_name
 from .tree import (
     Weights,
-    find_tags,
-    has_name,
+    find_named_elements,
+    has_word_in_names,
+    iterate_texts,
     list_elements,
     remove_nodes,
-    survey_tree,
-    yield_texts,
+    survey_elements,
 )
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _MIN_ENTRIES = 3  # entries that are a list, and that share a button's text
 _BUTTON_MIN_RATIO = 0.1  # of the entries that must have a button's text for it to be one
 _BUTTON_WORDS, _KEY_WORDS, _KEY_TEXTS = 6, 8, 60
-_ENTRY_MAX_MEAN_CHARS = 1500  # longer on average, they are no references
+_ENTRY_MAX_MEAN_CHARS = 1500  # a list with longer entries is not a reference list
 _COPY_CHARS_RANGE = (40, 3000)  # of an entry repeated beside its citation
 _NUMBERED_LIST_WORDS = frozenset(
     ("numeric", "numbered", "decimal")
@@ -71,52 +71,52 @@ _BOX_ELEMENTS = ("div", "section", "ol", "ul")
 _ONLY_NUMBER = re.compile(r"\s*\[?(\d{1,4})[\].)]*\s*")
 
 
-def tidy_references(soup: BeautifulSoup) -> None:
-    """Reduce all reference lists of *soup* to their entries, and add a heading if none has one."""
-    elements, weights = survey_tree(soup)
+def simplify_reference_lists(soup: BeautifulSoup) -> None:
+    """Reduce all reference lists of *soup* to their entries, and add a missing heading."""
+    elements, weights = survey_elements(soup)
     _convert_boxes_to_lists(elements, weights)
-    _itemize_below_heading(elements, weights)
+    _convert_boxes_below_heading(elements, weights)
     elements = list_elements(soup)
-    lists = _drop_repeated_lists(list(_find_lists(elements)))
+    lists = _drop_repeated_lists(list(_iterate_reference_lists(elements)))
     for listed in lists:
         items = listed.find_all("li", recursive=False)
         for item in items:
-            _flatten_entry(item)
-        _drop_buttons(items)
+            _put_entry_on_one_line(item)
+        _drop_entry_buttons(items)
         _drop_entry_numbers(listed, items)
-        if has_name(listed, _NUMBERED_LIST_WORDS):
+        if has_word_in_names(listed, _NUMBERED_LIST_WORDS):
             listed.name = "ol"
-    headings = find_tags(soup, HEADINGS) if lists else []
+    headings = find_named_elements(soup, HEADINGS) if lists else []
     if lists and not any(get_heading_name(tag) == "References" for tag in headings):
-        _insert_heading(max(lists, key=lambda listed: weights[id(listed)]), headings)
-    remove_nodes(_find_copies(elements, lists, weights))
+        _insert_references_heading(max(lists, key=lambda listed: weights[id(listed)]), headings)
+    remove_nodes(_iterate_entry_copies(elements, lists, weights))
 
 
-def _itemize_below_heading(elements: list[Tag], weights: Weights) -> None:
-    """Turn a row of boxes under the references' heading into a list."""
+def _convert_boxes_below_heading(elements: list[Tag], weights: Weights) -> None:
+    """Convert a row of boxes under the references' heading to a list."""
     for heading in [tag for tag in elements if tag.name in HEADINGS]:
         if get_heading_name(heading) != "References":
             continue
         place = heading
-        while place.parent is not None and not any(_find_boxes_after(place)):
+        while place.parent is not None and not any(_iterate_boxes_after(place)):
             if place.name in ("article", "main", "body") or place.find_previous_sibling(True):
                 break
             place = place.parent
-        row = list(_find_boxes_after(place))
-        if any(tag.name == "li" for tag in row):  # the heading stands in the list
+        row = list(_iterate_boxes_after(place))
+        if any(tag.name == "li" for tag in row):  # the heading is inside the list
             continue
         if len(row) == 1 and row[0].find("li") is None:
-            itemize_boxes(row[0], weights)
+            convert_boxes_to_list(row[0], weights)
         elif len(row) >= _MIN_ENTRIES and all(tag.find("li") is None for tag in row):
             listed = Tag(name="div")
             row[0].insert_before(listed)
             for tag in row:
                 listed.append(tag.extract())
             weights[id(listed)] = sum(weights[id(tag)] for tag in row)
-            itemize_boxes(listed, weights)
+            convert_boxes_to_list(listed, weights)
 
 
-def _find_boxes_after(heading: Tag) -> Iterator[Tag]:
+def _iterate_boxes_after(heading: Tag) -> Iterator[Tag]:
     """Yield the boxes after a heading, up to the next heading."""
     for tag in heading.find_next_siblings(True):
         if tag.name in HEADINGS or tag.find(HEADINGS) is not None:
@@ -124,8 +124,8 @@ def _find_boxes_after(heading: Tag) -> Iterator[Tag]:
         yield tag
 
 
-def _find_lists(elements: list[Tag]) -> Iterator[Tag]:
-    """Yield reference lists: by name, by heading, else the longest that looks like one."""
+def _iterate_reference_lists(elements: list[Tag]) -> Iterator[Tag]:
+    """Yield the reference lists, found by name, heading or the look of their entries."""
     within: set[int] = set()
     seen: set[int] = set()
     plain: list[Tag] = []
@@ -134,14 +134,14 @@ def _find_lists(elements: list[Tag]) -> Iterator[Tag]:
     for tag in elements:
         if tag.name in HEADINGS:
             headed = get_heading_name(tag) == "References"
-        if id(tag.parent) in within or has_name(tag, REFERENCE_WORDS):
+        if id(tag.parent) in within or has_word_in_names(tag, REFERENCE_WORDS):
             within.add(id(tag))
         if id(tag.parent) in seen:
             seen.add(id(tag))
         elif tag.name in ("ol", "ul"):
             if headed or id(tag) in within:
                 seen.add(id(tag))
-                if _looks_like_references(tag, _MIN_ENTRIES):
+                if _is_plausible_reference_list(tag, _MIN_ENTRIES):
                     found = True
                     yield tag
             elif not found:
@@ -150,7 +150,8 @@ def _find_lists(elements: list[Tag]) -> Iterator[Tag]:
         candidates = [
             tag
             for tag in plain
-            if _looks_like_references(tag, _MIN_UNHEADED_ENTRIES) and _has_citations(tag)
+            if _is_plausible_reference_list(tag, _MIN_UNHEADED_ENTRIES)
+            and _has_reference_entries(tag)
         ]
         yield from candidates[-1:]
 
@@ -158,7 +159,7 @@ def _find_lists(elements: list[Tag]) -> Iterator[Tag]:
 def _drop_repeated_lists(lists: list[Tag]) -> list[Tag]:
     """Remove lists whose entries are in another list, with the headings above them."""
     keys = [
-        {key for item in listed.find_all("li", recursive=False) if (key := _to_key(item))}
+        {key for item in listed.find_all("li", recursive=False) if (key := _to_entry_key(item))}
         for listed in lists
     ]
     kept: list[Tag] = []
@@ -170,14 +171,14 @@ def _drop_repeated_lists(lists: list[Tag]) -> list[Tag]:
             and (len(other) > len(keys[at]) or (number < at and len(other) >= len(keys[at])))
         ]
         if any(len(keys[at] & other) > _REPEATED_LIST_RATIO * len(keys[at]) for other in others):
-            _remove_with_heading(listed)
+            _remove_list_with_heading(listed)
         else:
             kept.append(listed)
     return kept
 
 
-def _remove_with_heading(listed: Tag) -> None:
-    """Remove a list with the references' heading above the list."""
+def _remove_list_with_heading(listed: Tag) -> None:
+    """Remove a list and the references' heading above it."""
     box = listed
     while box.parent is not None and box.find_previous_sibling(True) is None:
         box = box.parent
@@ -191,28 +192,28 @@ def _remove_with_heading(listed: Tag) -> None:
     remove_nodes([listed])
 
 
-def _looks_like_references(listed: Tag, fewest: int) -> bool:
-    """Return whether a list has enough entries, none of them too long, to be a reference list."""
+def _is_plausible_reference_list(listed: Tag, fewest: int) -> bool:
+    """Return whether a list has enough entries, none of them too long."""
     items = listed.find_all("li", recursive=False)
     size = len(listed.get_text())
     return len(items) >= fewest and size <= _ENTRY_MAX_MEAN_CHARS * len(items)
 
 
-def _has_citations(listed: Tag) -> bool:
-    """Return whether most entries of a list have a year and abbreviations, as references do."""
+def _has_reference_entries(listed: Tag) -> bool:
+    """Return whether most entries of a list have a year and abbreviations."""
     texts = [item.get_text(" ") for item in listed.find_all("li", recursive=False)]
     signs = [bool(_YEAR.search(text) and _ABBREVIATED.search(text)) for text in texts]
     return 4 * sum(signs) >= 3 * len(signs)
 
 
-def _flatten_entry(item: Tag) -> None:
-    """Turn an entry into one line, without boxes for names and titles."""
+def _put_entry_on_one_line(item: Tag) -> None:
+    """Put an entry on one line, without boxes for names and titles."""
     if item.find(["table", "figure"]) is None:
-        _make_inline(find_tags(item, BLOCK_ELEMENTS))
+        _convert_boxes_to_inline(find_named_elements(item, BLOCK_ELEMENTS))
 
 
-def _make_inline(boxes: list[Tag]) -> None:
-    """Turn *boxes* into inline elements, separated from the words before them."""
+def _convert_boxes_to_inline(boxes: list[Tag]) -> None:
+    """Convert *boxes* to inline elements, separated from the words before them."""
     for box in boxes:
         texts = (node for node in box.previous_elements if isinstance(node, NavigableString))
         before = next(filter(str.strip, texts), "")
@@ -221,12 +222,12 @@ def _make_inline(boxes: list[Tag]) -> None:
             box.insert(0, " ")
 
 
-def _drop_buttons(items: list[Tag]) -> None:
-    """Remove link texts that recur in entry after entry, and the signs between them."""
+def _drop_entry_buttons(items: list[Tag]) -> None:
+    """Remove link texts that recur in many entries, and the punctuation between them."""
     shared = Counter(
         name
         for item in items
-        for name in {_get_button_text(link) for link in find_tags(item, ("a",))}
+        for name in {_get_button_text(link) for link in find_named_elements(item, ("a",))}
         if name
     )
     least = max(_MIN_ENTRIES, _BUTTON_MIN_RATIO * len(items))
@@ -236,14 +237,14 @@ def _drop_buttons(items: list[Tag]) -> None:
         doomed += _find_button_texts(item, buttons)
         doomed += [
             link
-            for link in find_tags(item, ("a",))
+            for link in find_named_elements(item, ("a",))
             if str(link.get("href")) == "#" and _get_button_text(link) in buttons
         ]
     remove_nodes(doomed)
 
 
 def _get_button_text(link: Tag) -> str:
-    """Return the words of *link* without numbers; empty for an address or a long text."""
+    """Return the words of *link* without numbers; empty for a URL or a long text."""
     shown = link.get_text(" ")
     if _URL_OR_DOI.search(shown):
         return ""
@@ -252,7 +253,7 @@ def _get_button_text(link: Tag) -> str:
 
 
 def _find_button_texts(item: Tag, buttons: set[str]) -> list[NavigableString]:
-    """Return the texts at the end of *item* that are buttons or signs between buttons."""
+    """Return the texts at the end of *item* that are buttons or punctuation between them."""
     doomed: list[NavigableString] = []
     for text in reversed(item.find_all(string=True)):
         link = next((tag for tag in text.parents if tag.name in ("a", "li")), None)
@@ -270,7 +271,7 @@ def _find_button_texts(item: Tag, buttons: set[str]) -> list[NavigableString]:
 
 
 def _drop_entry_numbers(listed: Tag, items: list[Tag]) -> None:
-    """Drop the numbers that entries begin with, where each is the entry's position."""
+    """Drop the numbers at the start of entries if they are the entries' positions."""
     firsts: list[tuple[NavigableString, str]] = []
     for place, item in enumerate(items, 1):
         text = next((node for node in item.find_all(string=True) if node.strip()), None)
@@ -283,7 +284,7 @@ def _drop_entry_numbers(listed: Tag, items: list[Tag]) -> None:
     listed.name = "ol"
 
 
-def _insert_heading(listed: Tag, headings: list[Tag]) -> None:
+def _insert_references_heading(listed: Tag, headings: list[Tag]) -> None:
     """Insert the heading "References" above a list."""
     levels = [int(tag.name[1]) for tag in headings if tag.name != "h1"]
     heading = Tag(name=f"h{min(levels, default=2)}")
@@ -291,9 +292,11 @@ def _insert_heading(listed: Tag, headings: list[Tag]) -> None:
     listed.insert_before(heading)
 
 
-def _find_copies(elements: list[Tag], lists: list[Tag], weights: Weights) -> Iterator[Tag]:
+def _iterate_entry_copies(elements: list[Tag], lists: list[Tag], weights: Weights) -> Iterator[Tag]:
     """Yield boxes next to citations that repeat a whole entry."""
-    keys = {key for listed in lists for item in listed.find_all("li") if (key := _to_key(item))}
+    keys = {
+        key for listed in lists for item in listed.find_all("li") if (key := _to_entry_key(item))
+    }
     own = {id(tag) for listed in lists for tag in (*list_elements(listed), *listed.parents)}
     taken: set[int] = set()
     least, most = _COPY_CHARS_RANGE
@@ -301,67 +304,69 @@ def _find_copies(elements: list[Tag], lists: list[Tag], weights: Weights) -> Ite
         if id(tag.parent) in taken:
             taken.add(id(tag))
         elif id(tag) not in own and least <= weights[id(tag)] <= most:
-            key = _to_key(tag)
-            if key in keys and not _has_citation_mark(tag, key):
+            key = _to_entry_key(tag)
+            if key in keys and not _begins_with_citation_number(tag, key):
                 taken.add(id(tag))
                 yield tag
 
 
-def _has_citation_mark(box: Tag, key: str) -> bool:
-    """Return whether *box* has the citation's own number before the box that is the copy."""
+def _begins_with_citation_number(box: Tag, key: str) -> bool:
+    """Return whether *box* has the citation's number before the copied entry."""
     first = next((text for text in box.find_all(string=True) if text.strip()), box)
     for node in (first, *first.parents):
         if node is box:
             return False
-        if any(_to_key(other) == key for other in node.find_next_siblings(_COPY_ELEMENTS)):
+        if any(_to_entry_key(other) == key for other in node.find_next_siblings(_COPY_ELEMENTS)):
             return True
     return False
 
 
-def _to_key(tag: Tag) -> str:
-    """Return the beginning of an entry, without its number."""
-    words = fold_words(" ".join(islice(yield_texts(tag), _KEY_TEXTS))[:400])
+def _to_entry_key(tag: Tag) -> str:
+    """Return the beginning of an entry without its number, for comparison."""
+    words = fold_words(" ".join(islice(iterate_texts(tag), _KEY_TEXTS))[:400])
     while words and words[0].isdecimal():
         words = words[1:]
     return " ".join(words[:_KEY_WORDS]) if len(words) >= _KEY_WORDS else ""
 
 
 def _convert_boxes_to_lists(elements: list[Tag], weights: Weights) -> None:
-    """Turn the boxes of reference lists into list items, and drop numbers that the list counts."""
+    """Convert the boxes of reference lists to list items, without their printed numbers."""
     within: set[int] = set()
     for box in [tag for tag in elements if tag.name in _BOX_ELEMENTS]:
         if id(box.parent) in within:
             within.add(id(box))
-        elif has_name(box, REFERENCE_WORDS):
+        elif has_word_in_names(box, REFERENCE_WORDS):
             within.add(id(box))
             if box.find("li") is None:
-                itemize_boxes(box, weights)
+                convert_boxes_to_list(box, weights)
     for listed in [tag for tag in elements if tag.name in ("ol", "ul")]:
-        _drop_own_numbers(listed)
+        _drop_printed_numbers(listed)
 
 
-def itemize_boxes(box: Tag, weights: Weights) -> None:
-    """Turn a row of similar boxes that holds nearly all of *box* into a list."""
+def convert_boxes_to_list(box: Tag, weights: Weights) -> None:
+    """Convert similar boxes in a row to a list if they hold nearly all of *box*."""
     for parent in [box, *box.find_all(["div", "section"])]:
         children = parent.find_all(True, recursive=False)
-        kind, count = Counter(map(_get_kind, children)).most_common(1)[0] if children else ("", 0)
-        entries = [child for child in children if _get_kind(child) == kind]
+        kind, count = (
+            Counter(map(_get_name_and_class, children)).most_common(1)[0] if children else ("", 0)
+        )
+        entries = [child for child in children if _get_name_and_class(child) == kind]
         size = sum(weights[id(entry)] for entry in entries)
         if count >= _MIN_ENTRIES and size >= _ENTRIES_MIN_RATIO * weights[id(box)]:
             parent.name = "ul"
             for entry in entries:
                 entry.name = "li"
-                _make_inline(entry.find_all([*BLOCK_ELEMENTS, "td", "th"]))
+                _convert_boxes_to_inline(entry.find_all([*BLOCK_ELEMENTS, "td", "th"]))
             return
 
 
-def _get_kind(tag: Tag) -> str:
-    """Return what the entries of a list have in common: element name and first class."""
+def _get_name_and_class(tag: Tag) -> str:
+    """Return an entry's element name and first class, which all entries of a list share."""
     return " ".join([tag.name, *map(str, tag.get("class") or [])][:2])
 
 
-def _drop_own_numbers(listed: Tag) -> None:
-    """Remove printed numbers when every item begins with its position in the list."""
+def _drop_printed_numbers(listed: Tag) -> None:
+    """Remove printed numbers if every item begins with its position in the list."""
     items = listed.find_all("li", recursive=False)
     printed = [_find_printed_number(item, place) for place, item in enumerate(items, 1)]
     numbers = [number for number in printed if number is not None]
@@ -371,7 +376,7 @@ def _drop_own_numbers(listed: Tag) -> None:
 
 
 def _find_printed_number(item: Tag, place: int) -> NavigableString | None:
-    """Return the text that is only the item's position, if the item begins with it."""
+    """Return the text that consists of the item's position, if the item begins with it."""
     first = next((text for text in item.find_all(string=True) if text.strip()), None)
     number = _ONLY_NUMBER.fullmatch(first) if first is not None else None
     return first if number is not None and int(number[1]) == place else None

@@ -1,9 +1,9 @@
 """Parse a page into a tree of bounded depth and size.
 
-libxml2 stops at some depth and loses the rest of the tree. BeautifulSoup does not, but walks over
-ten thousand nested boxes take quadratic time. So boxes without meaning are left out of the tree
-below a depth that no honest page reaches. All other elements are left out somewhat deeper, or
-beyond a number that no honest page has. Their text stays.
+libxml2 stops at a certain depth and loses the rest of the tree. BeautifulSoup does not, but needs
+quadratic time for ten thousand nested boxes. So boxes without meaning are left out of the tree
+below a depth that no real page reaches. All other elements are left out at a greater depth, or
+beyond a number that no real page has. Their text is kept.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ else:
 
 
 class _QuickSearch(_Searched):
-    """Searches by name that take a tenth of BeautifulSoup's time, which matches elements by rules.
+    """Searches by name in a tenth of BeautifulSoup's time, which matches elements by rules.
 
-    Searches for attributes ask BeautifulSoup only about the elements of the right name.
+    In searches for attributes, BeautifulSoup checks only the elements with the right name.
     """
 
     def find(
@@ -64,7 +64,7 @@ class _QuickSearch(_Searched):
         string: Any = None,
         **kwargs: Any,
     ) -> Any:
-        """Find the first match, as BeautifulSoup does."""
+        """Return the first match, as BeautifulSoup does."""
         return next(iter(self.find_all(name, attrs, recursive, string, 1, **kwargs)), None)
 
     def find_all(
@@ -76,24 +76,28 @@ class _QuickSearch(_Searched):
         limit: int | None = None,
         **kwargs: Any,
     ) -> Any:
-        """Find all matches, as BeautifulSoup does."""
+        """Return all matches, as BeautifulSoup does."""
         if string is True and recursive and not (name or attrs or kwargs):
-            return list(islice(yield_texts(self), limit))
+            return list(islice(iterate_texts(self), limit))
         names = _get_searched_names(name)
         if names is None or string is not None:
             return super().find_all(name, attrs or {}, recursive, string, limit, **kwargs)
-        found = self.find_elements(names) if recursive else _filter_elements(self.contents, names)
+        found = (
+            self.find_elements(names)
+            if recursive
+            else _iterate_named_elements(self.contents, names)
+        )
         if attrs or kwargs:
             strainer = SoupStrainer(name, attrs or {}, **kwargs)
             found = filter(strainer.match, found)
         return list(islice(found, limit))
 
     def find_elements(self, names: Collection[str]) -> Iterable[Tag]:
-        """Return the elements below this one with one of *names*, or all, in page order."""
-        return _filter_elements(_walk_tree(self), names)
+        """Return the descendants with one of *names*, or all, in page order."""
+        return _iterate_named_elements(_iterate_nodes(self), names)
 
     def find_parent(self, name: Any = None, attrs: Any = None, **kwargs: Any) -> Any:
-        """Find the nearest parent that matches, as BeautifulSoup does."""
+        """Return the nearest ancestor that matches, as BeautifulSoup does."""
         names = _get_searched_names(name)
         if names is None or attrs or kwargs:
             return super().find_parent(name, attrs, **kwargs)
@@ -103,7 +107,7 @@ class _QuickSearch(_Searched):
         return tag
 
     def find_previous_sibling(self, name: Any = None, *args: Any, **kwargs: Any) -> Any:
-        """Find the nearest previous sibling that matches, as BeautifulSoup does."""
+        """Return the nearest previous sibling that matches, as BeautifulSoup does."""
         if name is not True or args or kwargs:
             return super().find_previous_sibling(name, *args, **kwargs)
         node = self.previous_sibling
@@ -112,14 +116,16 @@ class _QuickSearch(_Searched):
         return node
 
     def get_text(self, separator: str = "", strip: bool = False, types: Any = ()) -> str:
-        """Return the text, as BeautifulSoup does."""
+        """Return the text of the element, as BeautifulSoup does."""
         if strip or types or self.name in _STRING_CLASSES:
             return super().get_text(separator, strip, types or self.default)
-        return separator.join([node for node in _walk_tree(self) if type(node) is NavigableString])
+        return separator.join(
+            [node for node in _iterate_nodes(self) if type(node) is NavigableString]
+        )
 
 
 def _get_searched_names(asked: Any) -> Collection[str] | None:
-    """Return the names a search asks for; empty for any, None if BeautifulSoup must decide."""
+    """Return the names to search for; empty for any, None if BeautifulSoup must search."""
     if isinstance(asked, str):
         return (asked,)
     if asked is True:
@@ -129,7 +135,7 @@ def _get_searched_names(asked: Any) -> Collection[str] | None:
 
 
 class PageTag(_QuickSearch, Tag):
-    """An element of a page, without the data that BeautifulSoup keeps for writing pages."""
+    """An element of a page, without the data that BeautifulSoup needs only for writing."""
 
     parser_class = BeautifulSoup
     namespace = prefix = sourceline = sourcepos = None
@@ -140,28 +146,29 @@ class PageTag(_QuickSearch, Tag):
     interesting_string_types = Tag.MAIN_CONTENT_STRING_TYPES
     attribute_value_list_class = AttributeValueList
     _namespaces: Any = MappingProxyType({})
-    words: frozenset[str] | None = None  # of its class, id and role; see `has_name`
+    words: frozenset[str] | None = None  # of its class, id and role; see `has_word_in_names`
 
 
 class _TreeBuilder(LXMLTreeBuilder):
-    """Builder of the tree from libxml2's balanced events, in a third of BeautifulSoup's time.
+    """Builds the tree from libxml2's events, in a third of BeautifulSoup's time.
 
-    Comments are left out: no reader of a page sees them.
+    Comments are left out, because they are not visible.
     """
 
     def initialize_soup(self, soup: Any) -> None:
+        """Connect the parser's events directly to the tree."""
         super().initialize_soup(soup)
         handlers = {"start": soup.open_element, "end": soup.close_element}
         vars(self).update(handlers, data=soup.current_data.append)
 
     def comment(self, text: Any) -> None:
-        pass
+        """Ignore a comment."""
 
     def pi(self, target: Any, data: Any) -> None:
-        pass
+        """Ignore a processing instruction."""
 
     def doctype(self, name: Any, pubid: Any, system: Any) -> None:
-        pass
+        """Ignore the document type."""
 
 
 class ShallowSoup(_QuickSearch, BeautifulSoup):
@@ -171,7 +178,7 @@ class ShallowSoup(_QuickSearch, BeautifulSoup):
         super().__init__(markup, builder=_TreeBuilder, element_classes={Tag: PageTag})
 
     def reset(self) -> None:
-        """Start over, as BeautifulSoup does for each encoding it tries."""
+        """Start again with an empty tree, as BeautifulSoup does for each encoding it tries."""
         super().reset()
         self._left_out: list[bool] = []
         self._parsed: list[Tag] = []
@@ -180,7 +187,7 @@ class ShallowSoup(_QuickSearch, BeautifulSoup):
         self._last: Any = self
 
     def open_element(self, name: str, attrs: Mapping[str, str]) -> None:
-        """Open an element, unless the element is too deep to matter."""
+        """Open an element unless it is nested too deeply."""
         depth = len(self.tagStack)
         deepest = _BOX_DEPTH if name in _BOX_ELEMENTS else _ANY_DEPTH
         skip = depth > deepest or len(self._parsed) >= _MAX_ELEMENTS
@@ -206,7 +213,7 @@ class ShallowSoup(_QuickSearch, BeautifulSoup):
         self.tagStack.append(tag)
 
     def close_element(self, _name: str) -> None:
-        """Close the element opened last."""
+        """Close the most recently opened element."""
         if not self._left_out or self._left_out.pop():
             return
         self.endData()
@@ -216,7 +223,7 @@ class ShallowSoup(_QuickSearch, BeautifulSoup):
                 stack.pop()
 
     def endData(self, containerClass: Any = None) -> None:  # noqa: N802, N803 - BeautifulSoup's names
-        """Add the text since the last element."""
+        """Add the text collected since the last element to the tree."""
         if not self.current_data:
             return
         data = "".join(self.current_data)
@@ -247,13 +254,13 @@ class ShallowSoup(_QuickSearch, BeautifulSoup):
             return self._by_name[next(iter(names))]
         return [tag for tag in self._parsed if tag.name in names] if names else self._parsed
 
-    def allow_changes(self) -> None:
-        """Give up the list of elements as parsed; to be called before the tree is changed."""
+    def discard_element_list(self) -> None:
+        """Discard the list of parsed elements, which is required before the tree changes."""
         self._is_as_parsed = False
         self._parsed, self._by_name = [], {}
 
 
-def _walk_tree(root: Tag) -> Iterator[Any]:
+def _iterate_nodes(root: Tag) -> Iterator[Any]:
     """Yield elements and texts below *root*, in page order."""
     last: Any = root
     while isinstance(last, Tag) and last.contents:
@@ -265,7 +272,7 @@ def _walk_tree(root: Tag) -> Iterator[Any]:
         node = node.next_element
 
 
-def _filter_elements(nodes: Iterable[Any], names: Collection[str]) -> Iterator[Tag]:
+def _iterate_named_elements(nodes: Iterable[Any], names: Collection[str]) -> Iterator[Tag]:
     """Yield the elements among *nodes* with one of *names*, or all."""
     found = (node for node in nodes if not isinstance(node, NavigableString))
     return (tag for tag in found if tag.name in names) if names else found
@@ -273,24 +280,24 @@ def _filter_elements(nodes: Iterable[Any], names: Collection[str]) -> Iterator[T
 
 def list_elements(root: Tag) -> list[Tag]:
     """Return all elements below *root*, in page order."""
-    return [node for node in _walk_tree(root) if not isinstance(node, NavigableString)]
+    return [node for node in _iterate_nodes(root) if not isinstance(node, NavigableString)]
 
 
-def yield_texts(root: Tag) -> Iterator[NavigableString]:
+def iterate_texts(root: Tag) -> Iterator[NavigableString]:
     """Yield the texts below *root*, in page order."""
-    return (node for node in _walk_tree(root) if isinstance(node, NavigableString))
+    return (node for node in _iterate_nodes(root) if isinstance(node, NavigableString))
 
 
-def find_tags(root: Tag, names: Container[str]) -> list[Tag]:
+def find_named_elements(root: Tag, names: Container[str]) -> list[Tag]:
     """Return the elements below *root* with one of these *names*, in page order."""
     return [
         node
-        for node in _walk_tree(root)
+        for node in _iterate_nodes(root)
         if not isinstance(node, NavigableString) and node.name in names
     ]
 
 
-def get_line(tag: Tag) -> str:
+def get_text_on_one_line(tag: Tag) -> str:
     """Return the text of *tag* on one line."""
     return " ".join(tag.get_text(" ").split())
 
@@ -301,7 +308,7 @@ def get_classes(tag: Tag) -> list[str]:
     return names if isinstance(names, list) else [str(names)] if names else []
 
 
-def has_name(tag: Tag, words: frozenset[str]) -> bool:
+def has_word_in_names(tag: Tag, words: frozenset[str]) -> bool:
     """Return whether a word of the element's class, id or role is among *words*.
 
     ``articleNavigation-bar`` has the words article, navigation and bar.
@@ -315,13 +322,13 @@ def has_name(tag: Tag, words: frozenset[str]) -> bool:
             str(tag.attrs.get("id") or ""),
             str(tag.attrs.get("role") or ""),
         ]
-        own = _split_names(" ".join(names)[:_MAX_NAMES_CHARS])
+        own = _split_names_into_words(" ".join(names)[:_MAX_NAMES_CHARS])
         setattr(tag, "words", own)  # noqa: B010 - BeautifulSoup's elements declare none
     return not words.isdisjoint(own)
 
 
 @lru_cache(maxsize=4000)  # the same few names all over a page
-def _split_names(names: str) -> frozenset[str]:
+def _split_names_into_words(names: str) -> frozenset[str]:
     """Return the words of class names, ids and roles."""
     return frozenset(_NON_LETTERS.split(_CAMEL_CASE.sub("-", names).lower()))
 
@@ -329,8 +336,8 @@ def _split_names(names: str) -> frozenset[str]:
 Weights = Counter[int]  # a number for each element, by its id()
 
 
-def add_descendants(elements: list[Tag], weights: Weights) -> None:
-    """Add to each element's number those of all elements in it; *elements* are in page order."""
+def add_descendant_weights(elements: list[Tag], weights: Weights) -> None:
+    """Add the weights of all descendants to each element's weight."""
     for tag in reversed(elements):
         if weight := weights.get(id(tag)):
             above = id(tag.parent)
@@ -338,37 +345,37 @@ def add_descendants(elements: list[Tag], weights: Weights) -> None:
 
 
 class PageSurvey(NamedTuple):
-    """The elements below a root, in page order, and the characters of text in each.
+    """The elements below a root in page order, and the number of characters in each.
 
-    Characters are script-neutral, unlike words. Blanks do not count.
+    Characters, unlike words, are comparable between scripts. Whitespace does not count.
     """
 
     elements: list[Tag]
     weights: Weights
 
 
-def survey_tree(root: Tag) -> PageSurvey:
-    """List all elements below *root* with the characters of text in each."""
+def survey_elements(root: Tag) -> PageSurvey:
+    """Return all elements below *root* with the number of characters of text in each."""
     weights: Weights = Counter()
     elements: list[Tag] = []
-    for node in _walk_tree(root):
+    for node in _iterate_nodes(root):
         if not isinstance(node, NavigableString):
             elements.append(node)
             weights[id(node)] = 0
         elif size := len("".join(node.split())):
             around = id(node.parent)
             weights[around] = weights.get(around, 0) + size
-    add_descendants(elements, weights)
+    add_descendant_weights(elements, weights)
     return PageSurvey(elements, weights)
 
 
 def remove_nodes(nodes: Iterable[PageElement]) -> None:
     """Remove *nodes* from the tree."""
-    replace_nodes((node, "") for node in nodes)
+    replace_nodes_by_text((node, "") for node in nodes)
 
 
-def replace_nodes(pairs: Iterable[tuple[PageElement, str]]) -> None:
-    """Replace nodes with text, or with nothing, in one walk for each parent.
+def replace_nodes_by_text(pairs: Iterable[tuple[PageElement, str]]) -> None:
+    """Replace nodes by text, or remove them, in one pass for each parent.
 
     BeautifulSoup searches the siblings for each node, which takes quadratic time.
     """

@@ -1,8 +1,8 @@
-"""Reduce a page to what its readers see: no hidden labels and menus, real lists and headings.
+"""Reduce a page to its visible content: no hidden labels and menus, real lists and headings.
 
-Pages have words for screen readers, menus of links back to each citation, and boxes that a click
-opens. These are not text of the paper. Collapsed parts of the paper are: publishers fold reference
-lists and second abstracts away, so long texts, items and tables stay.
+Pages have labels for screen readers, menus of links back to each citation, and pop-ups. These are
+not part of the paper. Collapsed parts of the paper are, such as reference lists and second
+abstracts, so long texts, items and tables are kept.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from bs4.element import NavigableString, Tag
 from .article import REFERENCE_WORDS
 from .tree import (
     Weights,
-    add_descendants,
+    add_descendant_weights,
     get_classes,
-    get_line,
-    has_name,
+    get_text_on_one_line,
+    has_word_in_names,
     list_elements,
     remove_nodes,
-    survey_tree,
+    survey_elements,
 )
 
 if TYPE_CHECKING:
@@ -69,20 +69,20 @@ _LIST_ELEMENTS = ("div", "section")
 _MARK_ELEMENTS = ("a", "b", "span", "strong", "sup")
 
 
-def drop_hidden(soup: BeautifulSoup) -> None:
-    """Reduce *soup* to what its readers see."""
+def reduce_to_visible(soup: BeautifulSoup) -> None:
+    """Remove hidden elements from *soup*, and convert styled boxes to lists and headings."""
     elements = list_elements(soup)
     _drop_rendered_formulas(elements)
-    _keep_button_words(elements)
-    _convert_role_lists(elements)
+    _keep_button_texts(elements)
+    _convert_aria_lists(elements)
     _attach_note_marks(elements)
-    elements, weights = survey_tree(soup)
-    _make_headings(elements, weights)
-    remove_nodes(list(_find_hidden(elements, weights)))
+    elements, weights = survey_elements(soup)
+    _convert_boxes_to_headings(elements, weights)
+    remove_nodes(list(_iterate_hidden_elements(elements, weights)))
 
 
 def _drop_rendered_formulas(elements: list[Tag]) -> None:
-    """Keep a formula's source and drop the glyphs that MathJax sets from the source."""
+    """Keep the source of each formula and drop the glyphs that MathJax renders from it."""
     for tag in elements:
         is_set = tag.name == "mjx-container" or not _MATHJAX_CLASSES.isdisjoint(get_classes(tag))
         if tag.parent is None or not is_set:
@@ -95,20 +95,22 @@ def _drop_rendered_formulas(elements: list[Tag]) -> None:
             tag.replace_with(source.extract())
 
 
-def _keep_button_words(elements: list[Tag]) -> None:
-    """Keep the words of buttons that are a heading or part of running text."""
+def _keep_button_texts(elements: list[Tag]) -> None:
+    """Keep the text of buttons that are headings or part of a sentence."""
     for button in [tag for tag in elements if tag.name == "button"]:
-        text = get_line(button)
+        text = get_text_on_one_line(button)
         heading = button.find_parent(_HEADINGS)
         if heading is not None and len(text) >= _HEADING_BUTTON_RATIO * len(heading.get_text()):
             heading.string = _TOGGLE_WORDS.sub("", text)
         elif (
-            len(text) <= _MENTION_MAX_CHARS and _MENTION.fullmatch(text) and _is_within_text(button)
+            len(text) <= _MENTION_MAX_CHARS
+            and _MENTION.fullmatch(text)
+            and _is_in_running_text(button)
         ):
             button.name = "span"
 
 
-def _is_within_text(tag: Tag) -> bool:
+def _is_in_running_text(tag: Tag) -> bool:
     """Return whether an element has running text around it."""
     around = tag.parent
     while around is not None and around.name in ("span", "sup", "em", "i", "b"):
@@ -118,8 +120,8 @@ def _is_within_text(tag: Tag) -> bool:
     )
 
 
-def _convert_role_lists(elements: list[Tag]) -> None:
-    """Turn boxes with the ARIA roles of a list and its items into list elements."""
+def _convert_aria_lists(elements: list[Tag]) -> None:
+    """Convert boxes with the ARIA roles of lists and items to list elements."""
     for box in elements:
         if (
             box.name in _LIST_ELEMENTS
@@ -138,11 +140,11 @@ def _convert_role_lists(elements: list[Tag]) -> None:
 
 
 def _attach_note_marks(elements: list[Tag]) -> None:
-    """Raise linked note marks in cells, and move each note's mark into its paragraph."""
+    """Make linked note marks in cells superscript, and move each mark into its note."""
     for link in [tag for tag in elements if tag.name == "a"]:
         if (
             str(link.get("href") or "").startswith("#")
-            and _LINKED_NOTE_MARK.fullmatch(get_line(link))
+            and _LINKED_NOTE_MARK.fullmatch(get_text_on_one_line(link))
             and link.find_parent(["td", "th"]) is not None
             and link.find("sup") is None
             and link.find_parent("sup") is None
@@ -155,22 +157,22 @@ def _attach_note_marks(elements: list[Tag]) -> None:
         if (
             isinstance(mark, Tag)
             and mark.name in _MARK_ELEMENTS
-            and _NOTE_MARK.fullmatch(get_line(mark))
+            and _NOTE_MARK.fullmatch(get_text_on_one_line(mark))
             and mark.find_previous_sibling(True) is None
         ):
             note.insert(0, NavigableString(" "))
             note.insert(0, mark.extract())
 
 
-def _make_headings(elements: list[Tag], weights: Weights) -> None:
-    """Turn boxes that only look like headings into headings, if a menu links to them."""
+def _convert_boxes_to_headings(elements: list[Tag], weights: Weights) -> None:
+    """Convert boxes that look like headings to headings if a menu links to them."""
     named = {str(tag.get("id") or tag.get("name")): tag for tag in elements if tag.attrs}
     for link in [tag for tag in elements if tag.name == "a"]:
         target = named.get(str(link.get("href") or "#").removeprefix("#"))
         if target is None or not 0 < weights[id(link)] == weights[id(target)]:
             continue
-        text = get_line(link)
-        if len(text) > _HEADING_MAX_CHARS or get_line(target) != text:
+        text = get_text_on_one_line(link)
+        if len(text) > _HEADING_MAX_CHARS or get_text_on_one_line(target) != text:
             continue
         box = target
         while box.parent is not None and weights[id(box.parent)] == weights[id(link)]:
@@ -183,23 +185,23 @@ def _make_headings(elements: list[Tag], weights: Weights) -> None:
         )
         if (
             level
-            and len(get_line(tag)) <= _HEADING_MAX_CHARS
+            and len(get_text_on_one_line(tag)) <= _HEADING_MAX_CHARS
             and tag.find_parent(_HEADINGS) is None
         ):
             tag.name = level
             label = tag.find_previous_sibling(True)
             if label is not None and "label" in get_classes(label):
-                tag.insert(0, NavigableString(f"{get_line(label)} "))
+                tag.insert(0, NavigableString(f"{get_text_on_one_line(label)} "))
                 remove_nodes([label])
 
 
-def _find_hidden(elements: list[Tag], weights: Weights) -> Iterator[Tag]:
-    """Yield the elements that readers of the page do not see."""
+def _iterate_hidden_elements(elements: list[Tag], weights: Weights) -> Iterator[Tag]:
+    """Yield the elements that are not visible on the page."""
     held = Counter(id(tag.parent) for tag in elements if tag.name in _CONTENT_ELEMENTS)
-    add_descendants(elements, held)
+    add_descendant_weights(elements, held)
     references: set[int] = set()  # long lists of names are folded there
     for tag in elements:
-        if id(tag.parent) in references or has_name(tag, REFERENCE_WORDS):
+        if id(tag.parent) in references or has_word_in_names(tag, REFERENCE_WORDS):
             references.add(id(tag))
         if not tag.attrs or tag.name in _NEVER_HIDDEN or id(tag) in held:
             continue
@@ -207,12 +209,12 @@ def _find_hidden(elements: list[Tag], weights: Weights) -> Iterator[Tag]:
             yield tag
         elif weights[id(tag)] <= _HIDDEN_MAX_CHARS:
             names = " ".join(get_classes(tag))
-            is_folded = id(tag) not in references and _is_hidden(tag, names)
+            is_folded = id(tag) not in references and _is_hidden_element(tag, names)
             if is_folded or _SPOKEN_CLASS.search(names):
                 yield tag
 
 
-def _is_hidden(tag: Tag, names: str) -> bool:
+def _is_hidden_element(tag: Tag, names: str) -> bool:
     """Return whether an element is hidden by attribute, style or class."""
     return (
         "hidden" in tag.attrs

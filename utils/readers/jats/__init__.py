@@ -1,10 +1,10 @@
-"""JATS, the XML of journal articles, into markdown: the best form of full text.
+"""Convert JATS, the XML of journal articles, to markdown.
 
-PMC, Europe PMC and the publishers' own archives use it (NLM 2.x, JATS 1.0-1.4, with or without
-namespace, one article or a ``pmc-articleset``). The order of the markdown: title, abstracts,
-keywords, body, floating figures and tables, back matter, front notes, references, sub-articles.
-Everything is hostile input: no DTD is loaded, no entity is followed, no file or host is touched.
-Sources: jats.nlm.nih.gov (Archiving 1.3 tag library) and recorded articles.
+PMC, Europe PMC and the publishers' archives use JATS (NLM 2.x, JATS 1.0-1.4, with or without
+namespace, one article or a ``pmc-articleset``). The markdown has this order: title, abstracts,
+keywords, body, floating figures and tables, back matter, front notes, references, sub-articles. The
+XML is untrusted: no DTD is loaded, no entity is resolved, no file or host is accessed. Sources:
+jats.nlm.nih.gov (Archiving 1.3 tag library) and recorded articles.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import Final
 from ...errors import BadContent
 from ...model.identifiers import Ids
 from ...model.paper import Document, Fetched
-from ..safe_xml import first_child, list_children
+from ..safe_xml import get_first_child, list_children
 from .claims import (
     OTHER_ABSTRACTS,
     find_main_abstract,
     get_abstract,
-    get_authors,
+    get_family_names,
     get_ids,
     get_license,
     get_title,
@@ -31,12 +31,19 @@ from .claims import (
 )
 from .elements import BLOCK, BLOCK_INLINE, INLINE, PLAIN, write_footnotes, write_section
 from .formulas import MATH_BLOCK, MATH_INLINE
-from .references import REFERENCE_BLOCK, REFERENCE_INLINE, write_references
+from .references import REFERENCE_BLOCK, REFERENCE_INLINE, write_reference_list
 from .tables import TABLE_BLOCK
-from .walk import LANG, Element, Inline, Walk, get_text, keep_text, tidy_line
+from .walk import LANG, Element, Inline, Walk, get_all_text, keep_unescaped, tidy_line
 from .wholeness import find_signs
 
-__all__ = ["Parsed", "choose_article", "make_plain_walk", "parse_article", "read", "read_article"]
+__all__ = [
+    "ParsedXml",
+    "choose_article",
+    "convert_article",
+    "make_plain_text_walk",
+    "parse_jats",
+    "read",
+]
 
 _INLINE: Final = {**INLINE, **BLOCK_INLINE, **MATH_INLINE, **REFERENCE_INLINE}
 _BLOCK: Final = {**BLOCK, **MATH_BLOCK, **TABLE_BLOCK, **REFERENCE_BLOCK}
@@ -63,27 +70,27 @@ _DATA_META: Final = re.compile(r"data.*availab", re.I)
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
-    """The tree of what was fetched; ``cut_off`` says the XML is cut off."""
+class ParsedXml:
+    """A parsed XML tree; ``cut_off`` is True if the XML is truncated."""
 
     root: Element
     cut_off: bool
 
 
-def parse_article(body: bytes) -> Parsed:
-    """Parse the XML, mended as far as possible.
+def parse_jats(body: bytes) -> ParsedXml:
+    """Parse the XML, repaired as far as possible.
 
     Raises
     ------
     BadContent
-        There is no XML in it, or it is nested deeper than any paper (256 levels).
+        The bytes contain no XML, or XML nested deeper than in any paper (256 levels).
     """
     from lxml import etree
 
     from ..safe_xml import SAFE_OPTIONS
 
     parser = etree.XMLParser(**SAFE_OPTIONS, recover=True, remove_comments=True, remove_pis=True)
-    # A reference to half a character pair passes the parser and breaks whoever reads the text.
+    # The parser accepts a reference to a lone surrogate, which later code cannot encode.
     body = _FILLER_REFERENCE.sub(b" ", _HALF_PAIR.sub(b"&#xFFFD;", body.lstrip()))
     if any(map(body.__contains__, _FILLERS)):
         body = _FILLER.sub(b" ", body)
@@ -92,25 +99,27 @@ def parse_article(body: bytes) -> Parsed:
     try:
         root = etree.fromstring(body, parser)
     except etree.XMLSyntaxError as error:
-        raise _not_article_error(f"it cannot be read as XML ({error.msg})") from None
+        raise _make_not_article_error(f"it cannot be read as XML ({error.msg})") from None
     problems = {entry.type_name for entry in parser.error_log}
     if "ERR_RESOURCE_LIMIT" in problems:
-        raise _not_article_error("its XML is larger or more deeply nested than that of any paper")
+        raise _make_not_article_error(
+            "its XML is larger or more deeply nested than that of any paper"
+        )
     if root is None:
-        raise _not_article_error("there is no XML in it")
+        raise _make_not_article_error("there is no XML in it")
     unfinished = "ERR_TAG_NOT_FINISHED" in problems
-    return Parsed(root, unfinished or (bool(problems) and not _is_closed(body, root)))
+    return ParsedXml(root, unfinished or (bool(problems) and not _is_root_closed(body, root)))
 
 
-def _is_closed(body: bytes, root: Element) -> bool:
-    """Return whether the root's end tag is present; other errors are mended."""
+def _is_root_closed(body: bytes, root: Element) -> bool:
+    """Return whether the root's end tag is present; other errors are repaired."""
     name = root.tag.rpartition("}")[2].encode()
     end = rb"</(?:[\w.\-]+:)?" + re.escape(name) + rb"\s*>"
     return re.search(end, body.replace(b"\0", b"")) is not None
 
 
 def _to_numeric_reference(match: re.Match[bytes]) -> bytes:
-    """Return ``&#233;`` for ``&eacute;``: XML has five names only, and no DTD is loaded."""
+    """Return ``&#233;`` for ``&eacute;``, because XML without a DTD has only five such names."""
     name = match[1]
     if not name or name in _XML_ENTITIES:
         return match[0]
@@ -120,31 +129,31 @@ def _to_numeric_reference(match: re.Match[bytes]) -> bytes:
     return b"".join(b"&#%d;" % ord(char) for char in text)
 
 
-def _not_article_error(reason: str) -> BadContent:
+def _make_not_article_error(reason: str) -> BadContent:
     return BadContent(f"This is not an article: {reason}.", verdict="not_a_paper")
 
 
 def read(fetched: Fetched) -> Document:
-    """Return the article as markdown, with its metadata.
+    """Return the article as markdown with its metadata.
 
-    An article without ``body`` is returned too (``body_words`` is 0); one whose XML ends in the
-    middle has the verdict ``partial``. Of a set of articles the one
-    that shares an identifier with ``fetched.ids`` is taken, else the first.
+    An article without ``body`` is returned, too (``body_words`` is 0); truncated XML gets the
+    verdict ``partial``. From a set of articles, the one that shares an identifier with
+    ``fetched.ids`` is chosen, or else the first.
 
     Raises
     ------
     BadContent
-        No article is in it (verdict ``not_a_paper``).
+        The XML contains no article (verdict ``not_a_paper``).
     """
-    parsed = parse_article(fetched.body)
-    return read_article(choose_article(parsed.root, fetched.ids), parsed.cut_off)
+    parsed = parse_jats(fetched.body)
+    return convert_article(choose_article(parsed.root, fetched.ids), parsed.cut_off)
 
 
-def read_article(article: Element, cut_off: bool) -> Document:
-    """Read an ``article`` without namespaces as markdown; see `read`."""
-    words = make_plain_walk(article)
+def convert_article(article: Element, cut_off: bool) -> Document:
+    """Convert an ``article`` without namespaces to a document; see `read`."""
+    words = make_plain_text_walk(article)
     walk = Walk(article, _INLINE, _BLOCK)
-    meta = _find_meta(article)
+    meta = _find_article_meta(article)
     title = get_title(meta, words)
     _write_article(article, walk)
     lost = "the XML is cut off" if cut_off else ""
@@ -152,7 +161,7 @@ def read_article(article: Element, cut_off: bool) -> Document:
         markdown="\n\n".join(walk.blocks) + "\n",
         title=title,
         abstract=get_abstract(meta, words),
-        authors=get_authors(meta, words),
+        authors=get_family_names(meta, words),
         ids=get_ids(meta),
         license=get_license(meta),
         article_type=(article.get("article-type") or "").lower(),
@@ -167,36 +176,36 @@ def read_article(article: Element, cut_off: bool) -> Document:
     )
 
 
-def make_plain_walk(article: Element, inline: Mapping[str, Inline] | None = None) -> Walk:
-    """Return a walk that writes plain words; *inline* says how some tags are written."""
-    return Walk(article, {**PLAIN, **(inline or {})}, _PLAIN_BLOCK, keep_text)
+def make_plain_text_walk(article: Element, inline: Mapping[str, Inline] | None = None) -> Walk:
+    """Return a walk that writes plain text; *inline* maps tags to their writers."""
+    return Walk(article, {**PLAIN, **(inline or {})}, _PLAIN_BLOCK, keep_unescaped)
 
 
 def choose_article(root: Element, ids: Ids) -> Element:
-    """Return the article that has one of *ids*, else the first; free of namespaces."""
-    articles = [el for el in root.iter("{*}article") if _is_jats(el)]
+    """Return the article with one of *ids*, or else the first, without namespaces."""
+    articles = [el for el in root.iter("{*}article") if _has_jats_parts(el)]
     if not articles:
-        words = tidy_line(get_text(root, " "))[:120]
-        raise _not_article_error(f"there is no <article> in the XML, only {words!r}")
+        words = tidy_line(get_all_text(root, " "))[:120]
+        raise _make_not_article_error(f"there is no <article> in the XML, only {words!r}")
     for el in articles:
-        _normalize_tags(el)
+        _simplify_tags(el)
     if ids:
         for el in articles:
-            if get_ids(_find_meta(el)).shares(ids):
+            if get_ids(_find_article_meta(el)).shares(ids):
                 return el
     return articles[0]
 
 
-def _is_jats(el: Element) -> bool:
-    """Return whether an element has the parts of an article; HTML has ``article``, too."""
+def _has_jats_parts(el: Element) -> bool:
+    """Return whether an element has the parts of a JATS article; HTML has ``article``, too."""
     return any(
         isinstance(child.tag, str) and child.tag.rpartition("}")[2] in _PARTS
         for child in list_children(el)
     )
 
 
-def _normalize_tags(article: Element) -> None:
-    """Remove namespaces from the tags, and distinguish blocks of code from inline code."""
+def _simplify_tags(article: Element) -> None:
+    """Remove namespaces from the tags, and distinguish code blocks from inline code."""
     if article.tag.startswith("{"):
         prefix = article.tag[: article.tag.index("}") + 1]
         for el in article.iter(f"{prefix}*"):
@@ -208,7 +217,7 @@ def _normalize_tags(article: Element) -> None:
             el.tag = "preformat"
 
 
-def _find_meta(article: Element) -> Element:
+def _find_article_meta(article: Element) -> Element:
     for path in ("front/article-meta", "front-stub", "front"):
         if (found := article.find(path)) is not None:
             return found
@@ -219,8 +228,8 @@ def _find_meta(article: Element) -> Element:
 
 
 def _write_article(article: Element, walk: Walk) -> None:
-    """Write an article (or a sub-article, one level down) part by part."""
-    meta = _find_meta(article)
+    """Write an article part by part (or a sub-article, one heading level down)."""
+    meta = _find_article_meta(article)
     _write_title(article, meta, walk)
     walk.level += 1
     _write_abstracts(meta, walk)
@@ -231,16 +240,16 @@ def _write_article(article: Element, walk: Walk) -> None:
             walk.write_heading("Main text")  # or it would read as the end of the abstract
         walk.counting = is_main
         walk.write_content(body)
-        walk.flush_lead()
+        walk.write_unused_lead()
         walk.counting = False
     for name in _FLOATS:
         for floats in article.findall(name):
             write_section(floats, walk, "Figures and tables")
-    lists = _write_back(article, walk)
+    lists = _write_back_matter(article, walk)
     _write_front_notes(article, meta, walk)
     counted = walk.references
     for el in lists:
-        write_references(el, walk, "References")
+        write_reference_list(el, walk, "References")
     if not is_main:
         walk.references = counted
         walk.level -= 1
@@ -260,7 +269,7 @@ def _write_title(article: Element, meta: Element, walk: Walk) -> None:
     groups = meta.findall("title-group")
     skip = {"fn", "xref"}
     titles = [
-        walk.to_line(el, skip)
+        walk.format_line(el, skip)
         for group in groups
         for el in group
         if el.tag in {"article-title", "subtitle"}
@@ -273,18 +282,18 @@ def _write_title(article: Element, meta: Element, walk: Walk) -> None:
         title = title if kind.lower() in title.lower() else ": ".join(filter(None, (kind, title)))
     walk.write_heading(title or "Untitled")
     if article is not walk.root:
-        walk.write_paragraph(_write_byline(meta, walk))
+        walk.write_paragraph(_format_byline(meta, walk))
     for group in groups:
         for el in group.iter("trans-title"):
-            walk.write_paragraph(f"Translated title: {walk.to_line(el, skip)}")
+            walk.write_paragraph(f"Translated title: {walk.format_line(el, skip)}")
 
 
-def _write_byline(meta: Element, walk: Walk) -> str:
+def _format_byline(meta: Element, walk: Walk) -> str:
     """Return the authors of a decision letter or reply, which the metadata does not name."""
     names = []
     for contrib in meta.iterfind("contrib-group/contrib"):
         name = next(contrib.iter("name", "string-name", "collab"), None)
-        roles = ", ".join(filter(None, (walk.to_line(role) for role in contrib.iter("role"))))
+        roles = ", ".join(filter(None, (walk.format_line(role) for role in contrib.iter("role"))))
         if name is not None and (text := _format_signed_name(name, walk)):
             names.append(f"{text} ({roles})" if roles else text)
     return ", ".join(dict.fromkeys(names))
@@ -292,8 +301,10 @@ def _write_byline(meta: Element, walk: Walk) -> str:
 
 def _format_signed_name(name: Element, walk: Walk) -> str:
     """Return a name as signed: ``Jane Q. Roe``."""
-    parts = [walk.to_line(first_child(name, tag)) for tag in ("given-names", "surname", "suffix")]
-    return " ".join(filter(None, parts)) or walk.to_element_line(name)
+    parts = [
+        walk.format_line(get_first_child(name, tag)) for tag in ("given-names", "surname", "suffix")
+    ]
+    return " ".join(filter(None, parts)) or walk.format_element_line(name)
 
 
 def _write_abstracts(meta: Element, walk: Walk) -> None:
@@ -307,7 +318,7 @@ def _write_abstracts(meta: Element, walk: Walk) -> None:
         write_section(el, walk, "Abstract" if el is main else other or "Abstract")
     for el in meta.findall("trans-abstract"):
         lang = el.get(LANG) or ""
-        title = walk.to_line(el.find("title")) or "Abstract"
+        title = walk.format_line(el.find("title")) or "Abstract"
         walk.write_heading(f"{title} ({lang})" if lang else title)
         walk.level += 1
         walk.write_content(el, skip={"title"})
@@ -316,9 +327,9 @@ def _write_abstracts(meta: Element, walk: Walk) -> None:
 
 def _write_keywords(meta: Element, walk: Walk) -> None:
     for group in meta.findall("kwd-group"):
-        name = walk.to_line(group.find("title")).strip("*").rstrip(":") or "Keywords"
+        name = walk.format_line(group.find("title")).strip("*").rstrip(":") or "Keywords"
         words = [
-            walk.to_line(el)
+            walk.format_line(el)
             for el in group.iter("kwd", "compound-kwd", "nested-kwd", "unstructured-kwd-group")
             if el.tag != "nested-kwd" or not len(el)
         ]
@@ -326,8 +337,8 @@ def _write_keywords(meta: Element, walk: Walk) -> None:
         walk.write_paragraph(f"**{name}:** {text}" if text else "")
 
 
-def _write_back(article: Element, walk: Walk) -> list[Element]:
-    """Write the back matter but the reference lists, which come last."""
+def _write_back_matter(article: Element, walk: Walk) -> list[Element]:
+    """Write the back matter except the reference lists, which are returned to be written last."""
     lists: list[Element] = []
     for back in article.findall("back"):
         for el in back:
@@ -336,55 +347,55 @@ def _write_back(article: Element, walk: Walk) -> list[Element]:
             elif el.tag == "fn-group":
                 write_footnotes(el, walk, "Footnotes")
             else:
-                walk.write(el)
+                walk.write_element(el)
             walk.write_paragraph(walk.escape(el.tail or ""))
     return lists
 
 
 def _write_front_notes(article: Element, meta: Element, walk: Walk) -> None:
-    """Write notes of the front matter that belong behind the text."""
+    """Write the notes of the front matter, which follow the text."""
     front = article.find("front")
     for el in front if front is not None else ():
         if el.tag in {"notes", "fn-group"}:
-            walk.write(el)
+            walk.write_element(el)
     for el in meta.iterfind("title-group//fn"):
-        walk.write_paragraph(walk.to_line(el))
+        walk.write_paragraph(walk.format_line(el))
     for el in meta.findall("author-notes"):
         write_footnotes(el, walk, "Author notes")
     _write_funding(meta, walk)
     for el in meta.iter("custom-meta"):
         name = el.find("meta-name")
-        if name is not None and _DATA_META.search(get_text(name)):
+        if name is not None and _DATA_META.search(get_all_text(name)):
             walk.write_heading("Data availability")
-            walk.write_paragraph(walk.to_line(el.find("meta-value")))
+            walk.write_paragraph(walk.format_line(el.find("meta-value")))
 
 
 def _write_funding(meta: Element, walk: Walk) -> None:
-    statements = [walk.to_line(el) for el in meta.iterfind("funding-group/funding-statement")]
+    statements = [walk.format_line(el) for el in meta.iterfind("funding-group/funding-statement")]
     awards = {}
     for el in meta.iterfind("funding-group/award-group"):
-        sources = [_get_funder(source, walk) for source in el.findall("funding-source")]
-        numbers = [walk.to_line(number) for number in el.findall("award-id")]
+        sources = [_format_funder(source, walk) for source in el.findall("funding-source")]
+        numbers = [walk.format_line(number) for number in el.findall("award-id")]
         parts = (", ".join(filter(None, sources)), ", ".join(filter(None, numbers)))
         awards[": ".join(filter(None, parts))] = list(filter(None, numbers))
     awards.pop("", None)
     written = "\n".join(walk.blocks)
     unwritten = [text for text in statements if text and text not in written]
-    if not unwritten and (not awards or _are_mentioned(awards.values(), written)):
+    if not unwritten and (not awards or _are_awards_mentioned(awards.values(), written)):
         return
     walk.write_heading("Funding")
     for text in unwritten:
         walk.write_paragraph(text)
-    walk.add("\n".join(f"- {award}" for award in awards))
+    walk.add_block("\n".join(f"- {award}" for award in awards))
 
 
-def _are_mentioned(awards: Iterable[Sequence[str]], written: str) -> bool:
+def _are_awards_mentioned(awards: Iterable[Sequence[str]], written: str) -> bool:
     """Return whether the article itself mentions the numbers of all its awards."""
     numbers = [number for award in awards for number in award]
     return bool(numbers) and all(number in written for number in numbers)
 
 
-def _get_funder(source: Element, walk: Walk) -> str:
+def _format_funder(source: Element, walk: Walk) -> str:
     """Return the funder's name without its registry number."""
     names = list(source.iter("institution"))
-    return walk.to_line(names[0]) if names else walk.to_line(source, skip={"named-content"})
+    return walk.format_line(names[0]) if names else walk.format_line(source, skip={"named-content"})

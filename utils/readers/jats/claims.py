@@ -1,9 +1,9 @@
-"""What an article says about itself: title, authors, identifiers, licence, retraction.
+"""Extract an article's metadata: title, authors, identifiers, licence, retraction.
 
-Read from ``article-meta`` only, never from related articles or references, because the judge
-compares these claims with the paper that was asked for. Old files name the PMCID ``pmc`` (with or
-without prefix), current ones ``pmcid`` and ``pmcaid``; ``pmcid-ver`` and ``pmcaiid`` name a version
-and are ignored. Licence addresses: creativecommons.org and the NISO ``license_ref`` recommendation.
+Only ``article-meta`` is read, never related articles or references, because the judge compares
+these claims with the requested paper. Old files call the PMCID ``pmc`` (with or without prefix),
+current ones ``pmcid`` and ``pmcaid``; ``pmcid-ver`` and ``pmcaiid`` identify a version and are
+ignored. Licence addresses: creativecommons.org and the NISO ``license_ref`` recommendation.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Final
 
 from ...model.identifiers import Ids
 from .. import licenses
-from ..safe_xml import first_child
-from .walk import HREF, Element, Walk, get_text, tidy_line
+from ..safe_xml import get_first_child
+from .walk import HREF, Element, Walk, get_all_text, tidy_line
 
 _NOTICE_TYPES: Final = frozenset(
     {"retraction", "partial-retraction", "correction", "addendum", "expression-of-concern"}
@@ -45,15 +45,15 @@ OTHER_ABSTRACTS: Final = {
 
 def get_title(meta: Element, words: Walk) -> str:
     """Return the title with its subtitle."""
-    parts = [words.to_line(el) for el in _find_titles(meta)]
+    parts = [words.format_line(el) for el in _iterate_title_elements(meta)]
     parts = [part for part in parts if part]
-    made = parts[0] if parts else ""
+    title = parts[0] if parts else ""
     for part in parts[1:]:
-        made += f"{' ' if made.endswith((':', '?', '!', '.')) else ': '}{part}"
-    return made
+        title += f"{' ' if title.endswith((':', '?', '!', '.')) else ': '}{part}"
+    return title
 
 
-def _find_titles(meta: Element) -> Iterator[Element]:
+def _iterate_title_elements(meta: Element) -> Iterator[Element]:
     group = meta.find("title-group")
     for el in group if group is not None else ():
         if el.tag in {"article-title", "subtitle"}:
@@ -61,24 +61,24 @@ def _find_titles(meta: Element) -> Iterator[Element]:
 
 
 def find_main_abstract(meta: Element) -> Element | None:
-    """Return the abstract proper: neither graphical nor a summary for press or laypeople.
+    """Return the main abstract, which is neither graphical nor a lay or press summary.
 
-    It may be a section called *Abstract* beside such a summary.
+    The abstract may be a section titled *Abstract* beside such a summary.
     """
     for el in meta.findall("abstract"):
         if (el.get("abstract-type") or "").lower() not in OTHER_ABSTRACTS:
-            named = (sec for sec in el.iterchildren("sec") if _is_called_abstract(sec))
+            named = (sec for sec in el.iterchildren("sec") if _is_section_titled_abstract(sec))
             return next(named, el)
     return None
 
 
-def _is_called_abstract(sec: Element) -> bool:
-    title = first_child(sec, "title")
-    return title is not None and tidy_line(get_text(title)).rstrip(":.").lower() == "abstract"
+def _is_section_titled_abstract(sec: Element) -> bool:
+    title = get_first_child(sec, "title")
+    return title is not None and tidy_line(get_all_text(title)).rstrip(":.").lower() == "abstract"
 
 
 def get_abstract(meta: Element, words: Walk) -> str:
-    """Return the abstract as text, a line for each part: ``Methods: We …``."""
+    """Return the abstract as text, with a line for each part: ``Methods: We …``."""
     el = find_main_abstract(meta)
     if el is None:
         return ""
@@ -88,32 +88,32 @@ def get_abstract(meta: Element, words: Walk) -> str:
     for part in el.iter("title", "p"):
         if part is own_title or next(part.iterancestors("p"), None) is not None:
             continue
-        text = words.to_line(part)
+        text = words.format_line(part)
         if part.tag == "title":
             pending = f"{text.rstrip(':.')}: " if text else pending
         elif text:
             lines.append(pending + text)
             pending = ""
-    return "\n".join(lines) or words.to_line(el, skip={"title"})
+    return "\n".join(lines) or words.format_line(el, skip={"title"})
 
 
-def get_authors(meta: Element, words: Walk) -> tuple[str, ...]:
-    """Return the family names of the authors in order, without groups and their members."""
+def get_family_names(meta: Element, words: Walk) -> tuple[str, ...]:
+    """Return the authors' family names in order, without groups and their members."""
     found = []
     for group in meta.iterfind("contrib-group"):
         for contrib in group.iterfind("contrib"):
             if contrib.get("contrib-type") not in {None, "author"}:
                 continue
             name = next(
-                (el for el in contrib.iter("surname") if not _is_group_member(el, contrib)), None
+                (el for el in contrib.iter("surname") if not _is_name_in_group(el, contrib)), None
             )
-            if name is not None and (family := words.to_line(name)):
+            if name is not None and (family := words.format_line(name)):
                 found.append(family)
     return tuple(found)
 
 
-def _is_group_member(el: Element, contrib: Element) -> bool:
-    """Return whether a name is that of a member of a group, not of the contributor."""
+def _is_name_in_group(el: Element, contrib: Element) -> bool:
+    """Return whether a name belongs to a member of a group and not to the contributor."""
     for ancestor in el.iterancestors():
         if ancestor is contrib:
             return False
@@ -123,11 +123,11 @@ def _is_group_member(el: Element, contrib: Element) -> bool:
 
 
 def get_ids(meta: Element) -> Ids:
-    """Return the article's own identifiers; malformed ones are left out."""
+    """Return the article's own valid identifiers."""
     found: dict[str, Ids] = {}
     for el in meta.iterfind("article-id"):
         kind = (el.get("pub-id-type") or "").lower()
-        text = tidy_line(get_text(el))
+        text = tidy_line(get_all_text(el))
         if kind in {"pmc", "pmcid", "pmcaid"} and text.isdigit():
             text = f"PMC{text}"
         if kind in {"doi", "pmid", "arxiv", "pmcid", "pmc", "pmcaid"}:
@@ -143,7 +143,7 @@ def get_ids(meta: Element) -> Ids:
 
 
 def get_license(meta: Element) -> str:
-    """Return the licence: ``CC BY 4.0`` for Creative Commons, else its address or text."""
+    """Return the licence: ``CC BY 4.0`` for Creative Commons, or else its URL or wording."""
     texts: list[str] = []
     links: list[str] = []
     rights = meta.find("permissions")
@@ -153,10 +153,10 @@ def get_license(meta: Element) -> str:
             links.append(tidy_line(el.text or ""))
         elif name == "license":
             links.append((el.get(HREF) or "").strip())
-            texts += [el.get("license-type") or "", tidy_line(get_text(el))]
+            texts += [el.get("license-type") or "", tidy_line(get_all_text(el))]
         elif name in {"ext-link", "uri"} and (href := el.get(HREF)):
             texts.append(href.strip())
-    return licenses.find_license(*links, *texts) or _choose_short_text(links, texts)
+    return licenses.find_cc_license(*links, *texts) or _choose_short_text(links, texts)
 
 
 def _choose_short_text(links: list[str], texts: list[str], longest: int = 200) -> str:
@@ -168,7 +168,7 @@ def _choose_short_text(links: list[str], texts: list[str], longest: int = 200) -
 
 
 def is_retracted(article: Element, meta: Element, title: str) -> bool:
-    """Return whether this article was retracted; a notice of retraction is not."""
+    """Return whether this article was retracted; a retraction notice was not."""
     kind = (article.get("article-type") or "").lower()
     if kind == "retracted-article":
         return True

@@ -1,12 +1,12 @@
-"""The elements of an article: its blocks and what stands in its running text.
+"""Write the elements of an article: its blocks, and the inline elements in its text.
 
-Blocks: a figure opens with its label in bold, boxes and quotations are block quotes, a list keeps
-the letters it was printed with, definitions are bullets with the term in bold.
+Blocks: a figure begins with its label in bold, boxes and quotations are block quotes, lists keep
+their printed letters, definitions are bullets with the term in bold.
 
-Running text: ``*italic*``, ``**bold**``, ``<sub>``, ``<sup>`` and ``<u>`` as the HTML tags markdown
-keeps, `` `format_monospace` ``, ``$…$`` for formulas. Where ``*`` would not be read as emphasis
-there is none (`.walk`). A citation number printed raised although its tag does not say so (``IL-6``
-+ ``12``) is written raised, so that it cannot be read as text.
+Running text: ``*italic*``, ``**bold**``, ``<sub>``, ``<sup>`` and ``<u>`` as HTML tags, which
+markdown allows, `` `monospace` ``, ``$…$`` for formulas. Emphasis is left out where ``*`` would not
+be read as emphasis (`.walk`). A citation number without markup after a word (``IL-6`` + ``12``) is
+written in superscript, so that it is not read as part of the word.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from ..safe_xml import first_child, list_children
+from ..safe_xml import get_first_child, list_children
 from .tables import CAPTION, write_caption
 from .walk import (
     BOLD,
@@ -28,7 +28,7 @@ from .walk import (
     format_code_block,
     format_link,
     format_quote,
-    get_text,
+    get_all_text,
     is_nested_list,
     tidy_line,
     to_roman,
@@ -59,8 +59,11 @@ _BEST: Final = (
 
 
 def write_section(el: Element, walk: Walk, default: str = "") -> None:
-    """Write a titled part of the text; its subsections one level down."""
-    label, title = walk.to_line(first_child(el, "label")), walk.to_line(first_child(el, "title"))
+    """Write a titled part of the text; subsections get the next heading level."""
+    label, title = (
+        walk.format_line(get_first_child(el, "label")),
+        walk.format_line(get_first_child(el, "title")),
+    )
     is_word = len(label) > _QUICK_LABEL and label[0].isalpha() and label[-1].isalnum()
     head = f"{label}{'.' if is_word and title else ''} {title}".strip() or default
     walk.write_heading(head)
@@ -69,7 +72,7 @@ def write_section(el: Element, walk: Walk, default: str = "") -> None:
     walk.headings += bool(head) and walk.counting
     walk.level += bool(head)
     walk.write_content(el, skip=_TITLE)
-    walk.flush_lead()
+    walk.write_unused_lead()
     walk.level -= bool(head)
 
 
@@ -77,7 +80,7 @@ def _make_section_writer(default: str) -> Block:
     return lambda el, walk: write_section(el, walk, default)
 
 
-def _write_flow(el: Element, walk: Walk) -> None:
+def _write_container_content(el: Element, walk: Walk) -> None:
     walk.write_content(el)
 
 
@@ -88,7 +91,7 @@ def _write_paragraph(el: Element, walk: Walk) -> None:
         walk.write_paragraph(walk.escape(el.text or ""))
 
 
-def _skip_block(_el: Element, _walk: Walk) -> None:
+def _skip_element(_el: Element, _walk: Walk) -> None:
     return
 
 
@@ -96,7 +99,7 @@ def _skip_block(_el: Element, _walk: Walk) -> None:
 
 
 def _write_list(el: Element, walk: Walk) -> None:
-    walk.write_paragraph(_to_bold(walk.to_line(first_child(el, "title"))))
+    walk.write_paragraph(_format_bold(walk.format_line(get_first_child(el, "title"))))
     kind = el.get("list-type") or ""
     kind = "plain" if walk.in_cell and kind in {"simple", "none"} else kind
     prefix = el.get("prefix-word") or ""
@@ -104,17 +107,19 @@ def _write_list(el: Element, walk: Walk) -> None:
     items: list[list[str]] = []
     for child in list_children(el):
         if child.tag == "list-item":
-            marker, lead = _get_marker(child, walk, kind, len(items) + 1)
+            marker, lead = _choose_list_marker(child, walk, kind, len(items) + 1)
             lead = f"{walk.escape(prefix)} {lead}" if prefix else lead
-            items.append(_format_item(marker, lead, walk, child))
+            items.append(_format_list_item(marker, lead, walk, child))
         elif child.tag not in _TITLE:
-            items.extend(_indent_blocks("-", [block]) for block in walk.collect(child, itself=True))
-    _put_list(items, walk)
+            items.extend(
+                _indent_blocks("-", [block]) for block in walk.collect_blocks(child, itself=True)
+            )
+    _write_list_items(items, walk)
 
 
-def _get_marker(item: Element, walk: Walk, kind: str, number: int) -> tuple[str, str]:
-    """Return the list marker of an item, and the label to print if markdown has no marker."""
-    label = walk.to_line(first_child(item, "label"))
+def _choose_list_marker(item: Element, walk: Walk, kind: str, number: int) -> tuple[str, str]:
+    """Return an item's list marker, and the printed label if markdown has no such marker."""
+    label = walk.format_line(get_first_child(item, "label"))
     if match := _NUMBERED.fullmatch(label):
         return f"{int(match[1])}.", ""
     if label:
@@ -129,9 +134,9 @@ def _get_marker(item: Element, walk: Walk, kind: str, number: int) -> tuple[str,
     return "" if kind == "plain" else "-", ""
 
 
-def _format_item(marker: str, lead: str, walk: Walk, el: Element) -> list[str]:
-    """Return the blocks of a list item, the marker before the first, the others indented."""
-    blocks = walk.collect(el, skip={"label"}) or [""]
+def _format_list_item(marker: str, lead: str, walk: Walk, el: Element) -> list[str]:
+    """Return the blocks of a list item: the first after the marker, the others indented."""
+    blocks = walk.collect_blocks(el, skip={"label"}) or [""]
     return _indent_blocks(marker, [(lead + blocks[0]).rstrip(), *blocks[1:]])
 
 
@@ -141,40 +146,42 @@ def _indent_blocks(marker: str, blocks: list[str]) -> list[str]:
     return [f"{marker} {inner[0]}".strip(), *(blank + block for block in inner[1:])]
 
 
-def _put_list(items: list[list[str]], walk: Walk) -> None:
-    """Write a list tight if every item is one block or a line with a list, else spread."""
+def _write_list_items(items: list[list[str]], walk: Walk) -> None:
+    """Write a compact list if every item is one block or a line with a list; else a loose list."""
     plain = all(len(blocks) == 1 or is_nested_list(blocks) for blocks in items)
     between = "\n" if plain else "\n\n"
-    walk.add(between.join(between.join(blocks) for blocks in items))
+    walk.add_block(between.join(between.join(blocks) for blocks in items))
 
 
 def _write_definitions(el: Element, walk: Walk) -> None:
-    walk.write_paragraph(_to_bold(walk.to_line(first_child(el, "title"))))
-    heads = [walk.to_line(first_child(el, tag)) for tag in ("term-head", "def-head")]
-    walk.write_paragraph(_to_bold(" / ".join(filter(None, heads))))
+    walk.write_paragraph(_format_bold(walk.format_line(get_first_child(el, "title"))))
+    heads = [walk.format_line(get_first_child(el, tag)) for tag in ("term-head", "def-head")]
+    walk.write_paragraph(_format_bold(" / ".join(filter(None, heads))))
     items: list[list[str]] = []
     for child in list_children(el):
         if child.tag == "def-item":
             items.append(_format_definition(child, walk))
         elif child.tag not in {"title", "label", "term-head", "def-head"}:
-            items.extend(_indent_blocks("-", [block]) for block in walk.collect(child, itself=True))
-    _put_list(items, walk)
+            items.extend(
+                _indent_blocks("-", [block]) for block in walk.collect_blocks(child, itself=True)
+            )
+    _write_list_items(items, walk)
 
 
 def _format_definition(el: Element, walk: Walk) -> list[str]:
-    terms = ", ".join(filter(None, (walk.to_line(term) for term in el.iterchildren("term"))))
+    terms = ", ".join(filter(None, (walk.format_line(term) for term in el.iterchildren("term"))))
     stray = walk.escape(tidy_line(el.text or ""))
     blocks = [stray] if stray else []
     for child in list_children(el):
         if child.tag not in {"term", "label"}:
-            blocks += walk.collect(child, itself=child.tag != "def")
-    lead = f"{_to_bold(terms)}: " if terms else ""
+            blocks += walk.collect_blocks(child, itself=child.tag != "def")
+    lead = f"{_format_bold(terms)}: " if terms else ""
     opening = f"{lead}{blocks[0]}" if blocks else lead.rstrip(": ")
     return _indent_blocks("-", [opening, *blocks[1:]])
 
 
-def _to_bold(text: str) -> str:
-    """Return text in bold, unless it contains bold already."""
+def _format_bold(text: str) -> str:
+    """Return text in bold, unless it contains bold text already."""
     return f"**{text}**" if text and "**" not in text else text
 
 
@@ -182,65 +189,65 @@ def _to_bold(text: str) -> str:
 
 
 def _write_quote(el: Element, walk: Walk) -> None:
-    walk.add(format_quote(walk.collect(el)))
+    walk.add_block(format_quote(walk.collect_blocks(el)))
 
 
 def _write_attribution(el: Element, walk: Walk) -> None:
-    walk.write_paragraph(f"— {text}" if (text := walk.to_line(el)) else "")
+    walk.write_paragraph(f"— {text}" if (text := walk.format_line(el)) else "")
 
 
 def _write_box(el: Element, walk: Walk) -> None:
-    titles = (first_child(el, "label"), el.find("caption/title"), first_child(el, "title"))
-    head = " ".join(filter(None, map(walk.to_line, titles)))
-    blocks = [_to_bold(head)] if head else []
+    titles = (get_first_child(el, "label"), el.find("caption/title"), get_first_child(el, "title"))
+    head = " ".join(filter(None, map(walk.format_line, titles)))
+    blocks = [_format_bold(head)] if head else []
     for part in el.iterchildren("caption"):
-        blocks += walk.collect(part, skip=_TITLE)
-    walk.add(format_quote(blocks + walk.collect(el, skip=CAPTION)))
+        blocks += walk.collect_blocks(part, skip=_TITLE)
+    walk.add_block(format_quote(blocks + walk.collect_blocks(el, skip=CAPTION)))
 
 
 def _write_verse(el: Element, walk: Walk) -> None:
-    """Write verses line by line; groups of verses may nest."""
+    """Write the lines of a poem; groups of verses may be nested."""
     lines = []
     for child in list_children(el):
         if child.tag == "verse-line":
-            lines.append(walk.to_line(child))
+            lines.append(walk.format_line(child))
         else:
             walk.write_paragraph("<br>".join(lines))
             lines = []
-            walk.write(child)
+            walk.write_element(child)
     walk.write_paragraph("<br>".join(lines))
 
 
 def _write_preformatted(el: Element, walk: Walk) -> None:
-    text = get_text(el).strip("\n").rstrip()
+    text = get_all_text(el).strip("\n").rstrip()
     if walk.counting:
         walk.words += len(text.split())
     language = re.sub(r"[^\w+#-]", "", el.get("language") or "")
-    walk.add(format_code_block(text, language) if text else "")
+    walk.add_block(format_code_block(text, language) if text else "")
 
 
-def _format_code(el: Element, walk: Walk) -> str:
-    """Return ``code`` inside a line."""
-    text = tidy_line(get_text(el))
-    return f"`{text}`" if text and "`" not in text else walk.to_inline(el)
+def _format_inline_code(el: Element, walk: Walk) -> str:
+    """Return an inline ``code`` element as markdown."""
+    text = tidy_line(get_all_text(el))
+    return f"`{text}`" if text and "`" not in text else walk.format_content(el)
 
 
 def _write_speech(el: Element, walk: Walk) -> None:
-    speaker = walk.to_line(first_child(el, "speaker"))
-    walk.flush_lead()
+    speaker = walk.format_line(get_first_child(el, "speaker"))
+    walk.write_unused_lead()
     walk.lead = f"**{speaker.rstrip(':')}:** " if speaker else ""
     walk.write_content(el, skip={"speaker"})
-    walk.flush_lead()
+    walk.write_unused_lead()
 
 
 def _write_statement(el: Element, walk: Walk) -> None:
     head = " ".join(
-        filter(None, (walk.to_line(first_child(el, tag)) for tag in ("label", "title")))
+        filter(None, (walk.format_line(get_first_child(el, tag)) for tag in ("label", "title")))
     )
-    walk.flush_lead()
-    walk.lead = f"{_to_bold(head)} " if head else ""
+    walk.write_unused_lead()
+    walk.lead = f"{_format_bold(head)} " if head else ""
     walk.write_content(el, skip=_TITLE)
-    walk.flush_lead()
+    walk.write_unused_lead()
 
 
 # --- figures, files, notes ------------------------------------------------------------------------
@@ -252,8 +259,8 @@ def _write_figure(el: Element, walk: Walk) -> None:
 
 
 def _write_description(el: Element, walk: Walk) -> None:
-    """Write ``alt-text`` and ``long-desc``, unless they repeat what is written already."""
-    text = walk.to_line(el)
+    """Write ``alt-text`` and ``long-desc``, unless the text already contains their words."""
+    text = walk.format_line(el)
     repeats = any(text.rstrip(".") in block for block in walk.blocks[-2:])
     if text and not repeats and not _EMPTY_WORDS.fullmatch(text):
         walk.write_paragraph(f"[Image description: {text}]")
@@ -268,27 +275,27 @@ def _write_media(el: Element, walk: Walk) -> None:
 
 
 def _write_footnote(el: Element, walk: Walk) -> None:
-    label = walk.to_line(first_child(el, "label"))
-    walk.flush_lead()
+    label = walk.format_line(get_first_child(el, "label"))
+    walk.write_unused_lead()
     if label:
         core = re.sub(r"</?sup>", "", label)
         raised = len(core.replace("\\", "")) <= _QUICK_LABEL
-        walk.lead = f"<sup>{core}</sup> " if raised else f"{_to_bold(label)} "
-    walk.write_paragraph(_to_bold(walk.to_line(first_child(el, "title"))))
+        walk.lead = f"<sup>{core}</sup> " if raised else f"{_format_bold(label)} "
+    walk.write_paragraph(_format_bold(walk.format_line(get_first_child(el, "title"))))
     walk.write_content(el, skip=_TITLE)
-    walk.flush_lead()
+    walk.write_unused_lead()
 
 
 def write_footnotes(el: Element, walk: Walk, default: str = "") -> None:
-    """Write a group of footnotes, under its title if it has one."""
-    title = walk.to_line(first_child(el, "title")) or default
+    """Write a group of footnotes, with its title if present."""
+    title = walk.format_line(get_first_child(el, "title")) or default
     walk.write_heading(title)
     walk.level += bool(title)
     for child in list_children(el):
         if child.tag == "fn":
             _write_footnote(child, walk)
         elif child.tag != "title":
-            walk.write(child)
+            walk.write_element(child)
         walk.write_paragraph(walk.escape(child.tail or ""))
     walk.level -= bool(title)
 
@@ -299,11 +306,11 @@ def _write_notes(el: Element, walk: Walk) -> None:
 
 
 def _write_correspondence(el: Element, walk: Walk) -> None:
-    label = walk.to_line(first_child(el, "label"))
-    walk.write_paragraph(f"{label} {walk.to_inline(el, skip={'label'})}")
+    label = walk.format_line(get_first_child(el, "label"))
+    walk.write_paragraph(f"{label} {walk.format_content(el, skip={'label'})}")
 
 
-def _write_rights(el: Element, walk: Walk) -> None:
+def _write_copyright_and_license(el: Element, walk: Walk) -> None:
     for child in el.iter("copyright-statement", "license"):
         walk.write_content(child)
 
@@ -311,17 +318,17 @@ def _write_rights(el: Element, walk: Walk) -> None:
 def _write_best_alternative(el: Element, walk: Walk) -> None:
     best = _choose_alternative(el)
     if best is not None and best.tag == "table":
-        for table in _drop_equal_tables(el.iterchildren("table")):
-            walk.write(table)
+        for table in _drop_repeated_tables(el.iterchildren("table")):
+            walk.write_element(table)
     elif best is not None:
-        walk.write(best)
+        walk.write_element(best)
 
 
-def _drop_equal_tables(tables: Iterable[Element]) -> Iterator[Element]:
-    """Yield tables without repetitions: some archives put two into one place."""
+def _drop_repeated_tables(tables: Iterable[Element]) -> Iterator[Element]:
+    """Yield the tables without duplicates, because some archives store a table twice."""
     seen = set()
     for table in tables:
-        words = "".join(get_text(table).split())
+        words = "".join(get_all_text(table).split())
         if words not in seen:
             seen.add(words)
             yield table
@@ -329,17 +336,20 @@ def _drop_equal_tables(tables: Iterable[Element]) -> Iterator[Element]:
 
 def _format_best_alternative(el: Element, walk: Walk) -> str:
     best = _choose_alternative(el)
-    return walk.to_inline_element(best) if best is not None else walk.escape(el.text or "")
+    return walk.format_element(best) if best is not None else walk.escape(el.text or "")
 
 
 def _choose_alternative(el: Element) -> Element | None:
     for tag in _BEST:
-        if (found := first_child(el, tag)) is not None:
+        if (found := get_first_child(el, tag)) is not None:
             return found
     return el[0] if len(el) else None
 
 
-BLOCK_INLINE: dict[str, Inline] = {"code": _format_code, "alternatives": _format_best_alternative}
+BLOCK_INLINE: dict[str, Inline] = {
+    "code": _format_inline_code,
+    "alternatives": _format_best_alternative,
+}
 BLOCK: dict[str, Block] = {
     **dict.fromkeys(("p", "title", "subtitle"), _write_paragraph),
     **dict.fromkeys(("sec", "app-group"), write_section),
@@ -364,11 +374,11 @@ BLOCK: dict[str, Block] = {
     **dict.fromkeys(("alt-text", "long-desc"), _write_description),
     "media": _write_media,
     "corresp": _write_correspondence,
-    "permissions": _write_rights,
+    "permissions": _write_copyright_and_license,
     "alternatives": _write_best_alternative,
-    **dict.fromkeys(("caption", "license-p", "table-wrap-group"), _write_flow),
+    **dict.fromkeys(("caption", "license-p", "table-wrap-group"), _write_container_content),
     **dict.fromkeys(("disp-formula-group", "question", "answer", "explanation"), _write_statement),
-    **dict.fromkeys(("sec-meta", "processing-meta", "counts"), _skip_block),
+    **dict.fromkeys(("sec-meta", "processing-meta", "counts"), _skip_element),
 }
 
 
@@ -393,7 +403,7 @@ _BETWEEN_NUMBERS = frozenset({",", "–", "-", ", ", "−", "‐"})
 
 
 def _get_text_before(el: Element) -> str:
-    """Return the text right before the element; empty after another element."""
+    """Return the text directly before the element; empty after another element."""
     previous = el.getprevious()
     if previous is not None:
         return previous.tail or ""
@@ -401,14 +411,14 @@ def _get_text_before(el: Element) -> str:
     return (parent.text or "") if parent is not None else ""
 
 
-def _make_emphasis(begin: str, end: str) -> Inline:
-    """Mark what `.walk` will write when the line is whole."""
+def _make_emphasis_writer(begin: str, end: str) -> Inline:
+    """Return a writer of emphasis marks, which `.walk` converts when the line is complete."""
 
-    def render(el: Element, walk: Walk) -> str:
-        inner = walk.to_inline(el)
+    def write_inline(el: Element, walk: Walk) -> str:
+        inner = walk.format_content(el)
         return f"{begin}{inner}{end}" if inner else ""
 
-    return render
+    return write_inline
 
 
 def _get_parent_tag(el: Element) -> str:
@@ -421,21 +431,21 @@ def _make_tag_writer(tag: str) -> Inline:
 
 
 def _make_mark_writer(opening: str, closing: str) -> Inline:
-    """Write the content between marks, its outer blanks outside of them."""
+    """Return a writer of the content between marks, with outer whitespace outside of them."""
 
-    def render(el: Element, walk: Walk) -> str:
-        inner = walk.to_inline(el)
+    def write_inline(el: Element, walk: Walk) -> str:
+        inner = walk.format_content(el)
         core = inner.strip()
         return inner.replace(core, f"{opening}{core}{closing}", 1) if core else inner
 
-    return render
+    return write_inline
 
 
 def format_monospace(el: Element, walk: Walk) -> str:
-    """Return typewriter text between backticks, unless it contains markup."""
+    """Return monospace text in backticks, unless it contains markup."""
     text = tidy_line(el.text or "")
     if len(el) or not text:
-        return walk.to_inline(el)
+        return walk.format_content(el)
     fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
     blank = " " if "`" in text else ""
     return f"{fence}{blank}{text}{blank}{fence}"
@@ -445,28 +455,28 @@ def _format_break(_el: Element, _walk: Walk) -> str:
     return "<br>"
 
 
-def write_nothing(_el: Element, _walk: Walk) -> str:
-    """Return nothing for elements that hold data for machines."""
+def format_nothing(_el: Element, _walk: Walk) -> str:
+    """Return an empty text for elements with data for machines."""
     return ""
 
 
-def _format_xref(el: Element, walk: Walk) -> str:
-    text = walk.to_inline(el)
+def _format_cross_reference(el: Element, walk: Walk) -> str:
+    text = walk.format_content(el)
     if not text.strip():
-        return text + _format_pointer(el, walk)
+        return text + _format_empty_reference(el, walk)
     kind = el.get("ref-type")
     if kind == "bibr":
         is_mark = len(text) < _LONGEST_NUMBER and _NUMBERS.fullmatch(text) is not None
     else:
         is_mark = kind in _NOTE_TAGS and len(text) < _LONGEST_MARK and text.isalnum()
-    if is_mark and _is_raised(el, text, walk):
+    if is_mark and _is_superscript_reference(el, text, walk):
         walk.last_raised = el
         return f"<sup>{text.strip()}</sup>"
     return text
 
 
-def _is_raised(el: Element, text: str, walk: Walk) -> bool:
-    """Return whether a bare number or letter touches the word it marks, or is in a sentence."""
+def _is_superscript_reference(el: Element, text: str, walk: Walk) -> bool:
+    """Return whether a reference mark directly follows a word and is not part of the sentence."""
     if _get_parent_tag(el) in {"sup", "sub", "xref"}:
         return False
     before = _get_text_before(el)
@@ -483,16 +493,17 @@ def _is_raised(el: Element, text: str, walk: Walk) -> bool:
 
 
 def _ends_with_plain_word(before: str) -> bool:
-    """Return whether *before* ends with a word that no number belongs to, outside brackets."""
+    """Return whether *before* ends with a word outside brackets that no number belongs to."""
     word = before[-_LONGEST_WORD:].split()[-1:]
     is_open = any(before.rfind(opening) > before.rfind(end) for opening, end in ("()", "[]"))
     return bool(word) and word[0][-1].isalpha() and word[0].lower() not in _POINTING and not is_open
 
 
-def _format_pointer(el: Element, walk: Walk) -> str:
-    """Return words for an empty cross-reference: the label of its target.
+def _format_empty_reference(el: Element, walk: Walk) -> str:
+    """Return the text for an empty cross-reference: the label of its target.
 
-    Empty for the middle of a range (``3-6`` links to 4 and 5 as well) and for links to sections.
+    The text is empty for the middle of a range (``3-6`` links to 4 and 5, too) and for links to
+    sections.
     """
     previous, following = el.getprevious(), el.getnext()
     touches = previous is not None and previous.tag == "xref" and not previous.tail
@@ -501,106 +512,113 @@ def _format_pointer(el: Element, walk: Walk) -> str:
         return ""
     labels = []
     for rid in dict.fromkeys((el.get("rid") or "").split()[:_MOST_TARGETS]):
-        target = walk.targets.get(rid)
+        target = walk.elements_by_id.get(rid)
         if target is None:
             continue
-        label = first_child(target, "label")
-        label = first_child(target, "title") if label is None else label
+        label = get_first_child(target, "label")
+        label = get_first_child(target, "title") if label is None else label
         # Not rendered: a label may hold a reference to itself.
-        words = "" if label is None else walk.escape(tidy_line(get_text(label)))
+        words = "" if label is None else walk.escape(tidy_line(get_all_text(label)))
         labels.append(words[:_LONGEST_LABEL].strip("[]. ") or walk.escape(rid))
     named = ", ".join(labels)
     return f"[{named}]" if named and el.get("ref-type") == "bibr" else named
 
 
-def _format_link(el: Element, walk: Walk) -> str:
-    inner = walk.to_inline(el)
+def _format_external_link(el: Element, walk: Walk) -> str:
+    inner = walk.format_content(el)
     core = inner.strip()
-    href = el.get(HREF) or (get_text(el).strip() if el.tag == "uri" else "")
-    made = format_link(core, href, el.get("ext-link-type") or "")
-    return inner.replace(core, made, 1) if core else made
+    href = el.get(HREF) or (get_all_text(el).strip() if el.tag == "uri" else "")
+    link = format_link(core, href, el.get("ext-link-type") or "")
+    return inner.replace(core, link, 1) if core else link
 
 
 def _format_email(el: Element, walk: Walk) -> str:
-    """Return an address; some archives put one right after the other."""
+    """Return an email address, separated from an address directly before it."""
     previous = el.getprevious()
     touches = previous is not None and previous.tag == "email" and not previous.tail
-    return f"{', ' if touches else ''}{_format_link(el, walk)}"
+    return f"{', ' if touches else ''}{_format_external_link(el, walk)}"
 
 
 def _format_footnote_mark(el: Element, walk: Walk) -> str:
-    """Return a mark for a footnote inside a line; its text follows the block."""
+    """Return an inline mark for a footnote, whose text follows the block."""
     walk.footnote_count += 1
     number = walk.footnote_count
-    text = " ".join(walk.collect(el, skip={"label"})).replace("\n", " ")
+    text = " ".join(walk.collect_blocks(el, skip={"label"})).replace("\n", " ")
     walk.footnotes.append(f"[^{number}]: {text}")
     return f"[^{number}]"
 
 
 def _format_abbreviation(el: Element, walk: Walk) -> str:
-    """Return an ``abbrev``, which holds its own expansion in ``def``."""
-    text = walk.to_inline(el, skip={"def"})
-    meaning = walk.to_line(first_child(el, "def"))
+    """Return an ``abbrev`` element, which contains its expansion in ``def``."""
+    text = walk.format_content(el, skip={"def"})
+    meaning = walk.format_line(get_first_child(el, "def"))
     return f"{text} ({meaning})" if meaning else text
 
 
 def _format_graphic(el: Element, walk: Walk) -> str:
-    text = walk.to_line(first_child(el, "alt-text")) or (el.get(HREF) or "").rpartition("/")[2]
+    text = (
+        walk.format_line(get_first_child(el, "alt-text")) or (el.get(HREF) or "").rpartition("/")[2]
+    )
     return f"[image: {walk.escape(text)}]" if text else ""
 
 
 def _format_ruby(el: Element, walk: Walk) -> str:
-    base, reading = walk.to_line(first_child(el, "rb")), walk.to_line(first_child(el, "rt"))
+    base, reading = (
+        walk.format_line(get_first_child(el, "rb")),
+        walk.format_line(get_first_child(el, "rt")),
+    )
     return f"{base} ({reading})" if reading else base
 
 
 INLINE: dict[str, Inline] = {
-    "italic": _make_emphasis(*ITALIC),
-    "bold": _make_emphasis(*BOLD),
+    "italic": _make_emphasis_writer(*ITALIC),
+    "bold": _make_emphasis_writer(*BOLD),
     "sub": _make_tag_writer("sub"),
     "sup": _make_tag_writer("sup"),
     "underline": _make_tag_writer("u"),
     "strike": _make_mark_writer("~~", "~~"),
     "monospace": format_monospace,
     "break": _format_break,
-    "xref": _format_xref,
-    "ext-link": _format_link,
-    "uri": _format_link,
+    "xref": _format_cross_reference,
+    "ext-link": _format_external_link,
+    "uri": _format_external_link,
     "email": _format_email,
     "fn": _format_footnote_mark,
     "abbrev": _format_abbreviation,
     "inline-graphic": _format_graphic,
     "ruby": _format_ruby,
-    **dict.fromkeys(("hr", "object-id", "institution-id", "index-term"), write_nothing),
+    **dict.fromkeys(("hr", "object-id", "institution-id", "index-term"), format_nothing),
 }
 
 
-def _format_blank(_el: Element, _walk: Walk) -> str:
+def _format_space(_el: Element, _walk: Walk) -> str:
     return " "
 
 
 def _drop_footnote_mark(el: Element, walk: Walk) -> str:
-    return "" if el.get("ref-type") in {"fn", "author-notes", "corresp"} else walk.to_inline(el)
+    return (
+        "" if el.get("ref-type") in {"fn", "author-notes", "corresp"} else walk.format_content(el)
+    )
 
 
 def _make_first_child_writer(*tags: str) -> Callable[[Element, Walk], str]:
-    """Return a writer of the first of these children, or of all content without them."""
+    """Return a writer of the first child with one of these tags, or else of all content."""
 
-    def render(el: Element, walk: Walk) -> str:
+    def write_first_child(el: Element, walk: Walk) -> str:
         for tag in tags:
-            if (found := first_child(el, tag)) is not None:
-                return walk.to_inline(found)
-        return walk.to_inline(el)
+            if (found := get_first_child(el, tag)) is not None:
+                return walk.format_content(found)
+        return walk.format_content(el)
 
-    return render
+    return write_first_child
 
 
 # What remains when a title or an abstract is wanted as plain words.
 PLAIN: dict[str, Inline] = {
-    "break": _format_blank,
+    "break": _format_space,
     "xref": _drop_footnote_mark,
     "alternatives": _make_first_child_writer(
         "{http://www.w3.org/1998/Math/MathML}math", "math", "textual-form"
     ),
-    **dict.fromkeys(("fn", "object-id", "inline-graphic", "graphic", "index-term"), write_nothing),
+    **dict.fromkeys(("fn", "object-id", "inline-graphic", "graphic", "index-term"), format_nothing),
 }

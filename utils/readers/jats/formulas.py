@@ -1,16 +1,16 @@
-r"""Formulas, as MathML or as the article's own TeX, into LaTeX that KaTeX and MathJax read.
+r"""Convert formulas, MathML or the article's own TeX, to LaTeX for KaTeX and MathJax.
 
-Inline formulas stand between ``$``, displayed ones between ``$$``. The author's ``tex-math``, freed
-of the preamble publishers wrap around it, is preferred to MathML generated from it.
+Inline formulas are written in ``$``, displayed ones in ``$$``. The author's ``tex-math``, without
+the preamble that publishers add, is preferred to MathML generated from it.
 
-Presentation MathML is read with one function for each element, by its local name; an element that
-is not listed is a row (MathML 3, chapter 3: w3.org/TR/MathML3/chapter3.html). Signs become commands
-that plain LaTeX with amsmath, KaTeX and MathJax all know; a sign that is not listed stays as it is,
-since the renderers read Unicode. ``|`` and ``<`` are written ``\vert`` and ``\lt``, because the
-formula ends up inside markdown, maybe inside the cell of a table.
+Presentation MathML is converted with one function for each element name; an unlisted element is
+treated as a row (MathML 3, chapter 3: w3.org/TR/MathML3/chapter3.html). Signs become commands that
+LaTeX with amsmath, KaTeX and MathJax support; an unlisted sign is kept, since the renderers read
+Unicode. ``|`` and ``<`` are written ``\vert`` and ``\lt``, because the formula becomes part of
+markdown and possibly of a table cell.
 
-Markdown's mathematics allows one number a formula; so lines without a number stay together,
-aligned, and each number ends a formula of its own, with what continues it.
+A formula in markdown can have only one number. So lines without a number are kept together and
+aligned, and each numbered line ends a formula, including its continuation lines.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeAlias
 
-from ..safe_xml import first_child, list_children
-from .walk import HREF, Block, Element, Inline, Walk, get_text, has_own_text, tidy_line
+from ..safe_xml import get_first_child, list_children
+from .walk import HREF, Block, Element, Inline, Walk, get_all_text, has_own_text, tidy_line
 
 _DEEPEST: Final = 60
 _FONTS: Final = {
@@ -83,10 +83,10 @@ _SIGNS: Final = (
 )
 
 
-def to_pairs(text: str) -> dict[str, str]:
-    """Return words by the words before them.
+def parse_word_pairs(text: str) -> dict[str, str]:
+    """Parse a text of alternating keys and values into a dict.
 
-    >>> to_pairs("α alpha β beta")
+    >>> parse_word_pairs("α alpha β beta")
     {'α': 'alpha', 'β': 'beta'}
     """
     words = text.split()
@@ -94,7 +94,7 @@ def to_pairs(text: str) -> dict[str, str]:
 
 
 SYMBOLS: Final[dict[str, str]] = {
-    **{sign: f"\\{name}" for sign, name in to_pairs(f"{_GREEK} {_SIGNS}").items()},
+    **{sign: f"\\{name}" for sign, name in parse_word_pairs(f"{_GREEK} {_SIGNS}").items()},
     "−": "-",
     "‐": "-",
     "–": "-",
@@ -139,9 +139,9 @@ _RAISED = re.compile(
 _EQUATION = re.compile(r"\\(?:begin|end)\{(?:equation|displaymath|math)\*?\}|\\label\{[^}]*\}")
 
 
-def to_latex(el: Element) -> str:
-    """Return the formula as LaTeX, without delimiters; empty if there is nothing in it."""
-    return trim_tex(tidy_line(_convert_children(el, 0)))
+def convert_mathml_to_latex(el: Element) -> str:
+    """Return the formula as LaTeX without delimiters; empty for an empty formula."""
+    return trim_tex_spaces(tidy_line(_convert_children(el, 0)))
 
 
 def _get_local_name(el: Element) -> str:
@@ -149,64 +149,64 @@ def _get_local_name(el: Element) -> str:
     return tag.rpartition("}")[2] if isinstance(tag, str) else ""
 
 
-def _convert_element(el: Element, depth: int) -> str:
+def _convert_mathml_element(el: Element, depth: int) -> str:
     if depth > _DEEPEST:
-        return _convert_symbols(get_text(el))
+        return _convert_symbols(get_all_text(el))
     return _CONVERTERS.get(_get_local_name(el), _convert_children)(el, depth + 1)
 
 
-def _join_tokens(parts: list[str]) -> str:
-    """Put tokens together; a blank only where a command would swallow the next letter."""
-    made = ""
+def _join_tex_tokens(parts: list[str]) -> str:
+    """Join tokens, with a space only where a command would absorb the next letter."""
+    tex = ""
     for part in parts:
-        if part and part[0].isalnum() and re.search(r"\\[A-Za-z]+$", made[-24:]):
-            made += " "
-        made += part
-    return made
+        if part and part[0].isalnum() and re.search(r"\\[A-Za-z]+$", tex[-24:]):
+            tex += " "
+        tex += part
+    return tex
 
 
 def _convert_children(el: Element, depth: int) -> str:
     own = [_convert_symbols(el.text)] if el.text and el.text.strip() else []
-    parts = own + [_convert_element(child, depth) for child in list_children(el)]
-    return _join_tokens(parts)
+    parts = own + [_convert_mathml_element(child, depth) for child in list_children(el)]
+    return _join_tex_tokens(parts)
 
 
 def _convert_arguments(el: Element, depth: int, count: int) -> list[str]:
-    """Return the first *count* children converted; missing ones are empty, a surplus goes last."""
-    made = [_convert_element(child, depth) for child in list_children(el)]
-    made += [""] * (count - len(made))
-    return [*made[: count - 1], _join_tokens(made[count - 1 :])]
+    """Return the first *count* children converted, padded with empty texts."""
+    arguments = [_convert_mathml_element(child, depth) for child in list_children(el)]
+    arguments += [""] * (count - len(arguments))
+    return [*arguments[: count - 1], _join_tex_tokens(arguments[count - 1 :])]
 
 
 def _convert_symbols(text: str | None) -> str:
-    return _join_tokens([SYMBOLS.get(char, char) for char in (text or "")])
+    return _join_tex_tokens([SYMBOLS.get(char, char) for char in (text or "")])
 
 
-def _get_text(el: Element) -> str:
-    return tidy_line(get_text(el))
+def _get_tidy_text(el: Element) -> str:
+    return tidy_line(get_all_text(el))
 
 
 def _convert_identifier(el: Element, _depth: int) -> str:
-    text = _get_text(el)
+    text = _get_tidy_text(el)
     variant = el.get("mathvariant") or ""
     if text in FUNCTIONS:
         return FUNCTIONS[text]
-    made = _convert_symbols(text)
-    if variant in _FONTS and not (variant == "normal" and made.startswith("\\")):
-        return f"\\{_FONTS[variant]}{{{made}}}" if made else ""
+    tex = _convert_symbols(text)
+    if variant in _FONTS and not (variant == "normal" and tex.startswith("\\")):
+        return f"\\{_FONTS[variant]}{{{tex}}}" if tex else ""
     if len(text) > 1 and text.isalnum() and text.isascii():
-        return f"\\mathit{{{made}}}" if variant == "italic" else f"\\mathrm{{{made}}}"
-    return made
+        return f"\\mathit{{{tex}}}" if variant == "italic" else f"\\mathrm{{{tex}}}"
+    return tex
 
 
 def _convert_number(el: Element, _depth: int) -> str:
-    made = _convert_symbols(_get_text(el))
+    tex = _convert_symbols(_get_tidy_text(el))
     variant = el.get("mathvariant") or ""
-    return f"\\mathbf{{{made}}}" if variant == "bold" and made else made
+    return f"\\mathbf{{{tex}}}" if variant == "bold" and tex else tex
 
 
 def _convert_operator(el: Element, _depth: int) -> str:
-    text = get_text(el)
+    text = get_all_text(el)
     stripped = text.strip()
     if not stripped:
         return r"\ " if text else ""
@@ -214,13 +214,13 @@ def _convert_operator(el: Element, _depth: int) -> str:
         return FUNCTIONS[stripped]
     if len(stripped) > 1 and stripped.isalpha():
         return f"\\operatorname{{{stripped}}}"
-    made = _convert_symbols(stripped)
+    tex = _convert_symbols(stripped)
     # Relations breathe; it costs nothing and reads better in the source.
-    return f" {made} " if made in _RELATIONS else made
+    return f" {tex} " if tex in _RELATIONS else tex
 
 
-def _convert_text(el: Element, _depth: int) -> str:
-    raw = get_text(el)
+def _convert_mtext(el: Element, _depth: int) -> str:
+    raw = get_all_text(el)
     words = tidy_line(raw)
     if not words:
         return r"\ " if raw else ""
@@ -230,100 +230,99 @@ def _convert_text(el: Element, _depth: int) -> str:
     return f"\\text{{{before}{safe}{after}}}"
 
 
-def _group_base(made: str) -> str:
-    made = trim_tex(made)
-    return made if _ATOM.fullmatch(made) else f"{{{made}}}"
+def _brace_base(base: str) -> str:
+    base = trim_tex_spaces(base)
+    return base if _ATOM.fullmatch(base) else f"{{{base}}}"
 
 
-def _add_script(sign: str, made: str) -> str:
-    made = trim_tex(made)
-    if not made:
+def _format_script(sign: str, script: str) -> str:
+    script = trim_tex_spaces(script)
+    if not script:
         return ""
-    if sign == "^" and made in {r"\prime", r"\prime\prime"}:
-        return "'" * made.count("prime")
-    return sign + (made if len(made) == 1 else f"{{{made}}}")
+    if sign == "^" and script in {r"\prime", r"\prime\prime"}:
+        return "'" * script.count("prime")
+    return sign + (script if len(script) == 1 else f"{{{script}}}")
 
 
-def _convert_sub(el: Element, depth: int) -> str:
+def _convert_msub(el: Element, depth: int) -> str:
     base, low = _convert_arguments(el, depth, 2)
-    return _group_base(base) + _add_script("_", low)
+    return _brace_base(base) + _format_script("_", low)
 
 
-def _convert_sup(el: Element, depth: int) -> str:
+def _convert_msup(el: Element, depth: int) -> str:
     base, high = _convert_arguments(el, depth, 2)
-    return _group_base(base) + _add_script("^", high)
+    return _brace_base(base) + _format_script("^", high)
 
 
-def _convert_subsup(el: Element, depth: int) -> str:
+def _convert_msubsup(el: Element, depth: int) -> str:
     base, low, high = _convert_arguments(el, depth, 3)
-    return _group_base(base) + _add_script("_", low) + _add_script("^", high)
+    return _brace_base(base) + _format_script("_", low) + _format_script("^", high)
 
 
-def _convert_over(el: Element, depth: int) -> str:
-    base, high = (trim_tex(part) for part in _convert_arguments(el, depth, 2))
-    sign = _get_text(el[1]) if len(el) > 1 else ""
+def _convert_mover(el: Element, depth: int) -> str:
+    base, high = (trim_tex_spaces(part) for part in _convert_arguments(el, depth, 2))
+    sign = _get_tidy_text(el[1]) if len(el) > 1 else ""
     if (accent := _ACCENTS.get(sign)) is not None:
         wide = accent if _ATOM.fullmatch(base) else _WIDE.get(accent, accent)
         return f"\\{wide}{{{base}}}"
     if _LIMITS.match(base):
-        return base + _add_script("^", high)
+        return base + _format_script("^", high)
     return f"\\overset{{{high}}}{{{base}}}"
 
 
-def _convert_under(el: Element, depth: int) -> str:
-    base, low = (trim_tex(part) for part in _convert_arguments(el, depth, 2))
-    sign = _get_text(el[1]) if len(el) > 1 else ""
+def _convert_munder(el: Element, depth: int) -> str:
+    base, low = (trim_tex_spaces(part) for part in _convert_arguments(el, depth, 2))
+    sign = _get_tidy_text(el[1]) if len(el) > 1 else ""
     if (accent := _UNDER.get(sign)) is not None:
         return f"\\{accent}{{{base}}}"
     if _LIMITS.match(base) or base.startswith(("\\underbrace", "\\overbrace")):
-        return base + _add_script("_", low)
+        return base + _format_script("_", low)
     return f"\\underset{{{low}}}{{{base}}}"
 
 
-def _convert_underover(el: Element, depth: int) -> str:
-    base, low, high = (trim_tex(part) for part in _convert_arguments(el, depth, 3))
+def _convert_munderover(el: Element, depth: int) -> str:
+    base, low, high = (trim_tex_spaces(part) for part in _convert_arguments(el, depth, 3))
     if _LIMITS.match(base):
-        return base + _add_script("_", low) + _add_script("^", high)
+        return base + _format_script("_", low) + _format_script("^", high)
     return f"\\overset{{{high}}}{{\\underset{{{low}}}{{{base}}}}}"
 
 
 def _convert_fraction(el: Element, depth: int) -> str:
-    top, bottom = (trim_tex(part) for part in _convert_arguments(el, depth, 2))
+    top, bottom = (trim_tex_spaces(part) for part in _convert_arguments(el, depth, 2))
     if (el.get("linethickness") or "1").strip().rstrip("ptxem") in {"0", "0.0"}:
         return f"\\genfrac{{}}{{}}{{0pt}}{{}}{{{top}}}{{{bottom}}}"
     return f"\\frac{{{top}}}{{{bottom}}}"
 
 
 def _convert_square_root(el: Element, depth: int) -> str:
-    return f"\\sqrt{{{trim_tex(_convert_children(el, depth))}}}"
+    return f"\\sqrt{{{trim_tex_spaces(_convert_children(el, depth))}}}"
 
 
-def _convert_root(el: Element, depth: int) -> str:
-    inside, degree = (trim_tex(part) for part in _convert_arguments(el, depth, 2))
+def _convert_mroot(el: Element, depth: int) -> str:
+    inside, degree = (trim_tex_spaces(part) for part in _convert_arguments(el, depth, 2))
     return f"\\sqrt[{degree}]{{{inside}}}"
 
 
-def _convert_fence(sign: str) -> str:
+def _convert_fence_sign(sign: str) -> str:
     return _FENCES.get(sign) or _convert_symbols(sign)
 
 
-def _convert_fenced(el: Element, depth: int) -> str:
+def _convert_mfenced(el: Element, depth: int) -> str:
     opening, closing = el.get("open", "("), el.get("close", ")")
     marks = tidy_line(el.get("separators", ",")).replace(" ", "")
-    made = ""
+    inside = ""
     for index, child in enumerate(el):
         if index and marks:
-            made += _convert_symbols(marks[min(index - 1, len(marks) - 1)]) + " "
-        made += trim_tex(_convert_element(child, depth))
+            inside += _convert_symbols(marks[min(index - 1, len(marks) - 1)]) + " "
+        inside += trim_tex_spaces(_convert_mathml_element(child, depth))
     if not opening.strip() and not closing.strip():
-        return made
-    return (
-        f"\\left{_convert_fence(opening.strip())} {made} \\right{_convert_fence(closing.strip())}"
-    )
+        return inside
+    left, right = _convert_fence_sign(opening.strip()), _convert_fence_sign(closing.strip())
+    return f"\\left{left} {inside} \\right{right}"
 
 
-def _convert_table(el: Element, depth: int) -> str:
-    rows = [" & ".join(_convert_row(row, depth)) for row in list_children(el)]
+def _convert_mtable(el: Element, depth: int) -> str:
+    rows = [" & ".join(_convert_table_row(row, depth)) for row in list_children(el)]
     rows = [row for row in rows if row.replace("&", "").strip()]
     if len(rows) == 1 and "&" not in rows[0]:
         return rows[0]
@@ -331,28 +330,32 @@ def _convert_table(el: Element, depth: int) -> str:
     return rf"\begin{{matrix}} {body} \end{{matrix}}" if rows else ""
 
 
-def _convert_row(el: Element, depth: int) -> list[str]:
+def _convert_table_row(el: Element, depth: int) -> list[str]:
     if _get_local_name(el) not in {"mtr", "mlabeledtr"}:
-        return [trim_tex(_convert_element(el, depth))]
-    return [trim_tex(_convert_children(cell, depth + 1)) for cell in list_children(el)]
+        return [trim_tex_spaces(_convert_mathml_element(el, depth))]
+    return [trim_tex_spaces(_convert_children(cell, depth + 1)) for cell in list_children(el)]
 
 
 def _convert_multiscripts(el: Element, depth: int) -> str:
-    """Convert ``mmultiscripts``: base, pairs after it, ``mprescripts``, pairs before it."""
+    """Convert ``mmultiscripts``: the base, pairs after it, ``mprescripts``, pairs before it."""
     names = [_get_local_name(child) for child in list_children(el)]
     cut = names.index("mprescripts") if "mprescripts" in names else len(names)
-    made = [_convert_element(child, depth) for child in list_children(el)]
+    tex = [_convert_mathml_element(child, depth) for child in list_children(el)]
 
-    def pairs(parts: list[str]) -> str:
+    def format_script_pairs(parts: list[str]) -> str:
         signs = ("_", "^")
-        return "".join(_add_script(signs[n % 2], part) for n, part in enumerate(parts))
+        return "".join(_format_script(signs[n % 2], part) for n, part in enumerate(parts))
 
-    before = pairs(made[cut + 1 :])
-    return ("{}" + before if before else "") + _group_base("".join(made[:1])) + pairs(made[1:cut])
+    before = format_script_pairs(tex[cut + 1 :])
+    return (
+        ("{}" + before if before else "")
+        + _brace_base("".join(tex[:1]))
+        + format_script_pairs(tex[1:cut])
+    )
 
 
-def _convert_enclosed(el: Element, depth: int) -> str:
-    inside = trim_tex(_convert_children(el, depth))
+def _convert_menclose(el: Element, depth: int) -> str:
+    inside = trim_tex_spaces(_convert_children(el, depth))
     notation = el.get("notation") or ""
     if "strike" in notation:
         return f"\\cancel{{{inside}}}"
@@ -365,15 +368,15 @@ def _convert_semantics(el: Element, depth: int) -> str:
             _get_local_name(child) == "annotation"
             and "tex" in (child.get("encoding") or "").lower()
         ):
-            return tidy_line(get_text(child))
-    return _convert_element(el[0], depth) if len(el) else ""
+            return tidy_line(get_all_text(child))
+    return _convert_mathml_element(el[0], depth) if len(el) else ""
 
 
-def _convert_space(_el: Element, _depth: int) -> str:
+def _convert_mspace(_el: Element, _depth: int) -> str:
     return r"\ "
 
 
-def _skip_element(_el: Element, _depth: int) -> str:
+def _ignore_element(_el: Element, _depth: int) -> str:
     return ""
 
 
@@ -381,26 +384,26 @@ _CONVERTERS: Final[dict[str, Converter]] = {
     "mi": _convert_identifier,
     "mn": _convert_number,
     "mo": _convert_operator,
-    "mtext": _convert_text,
-    "ms": _convert_text,
-    "msub": _convert_sub,
-    "msup": _convert_sup,
-    "msubsup": _convert_subsup,
-    "mover": _convert_over,
-    "munder": _convert_under,
-    "munderover": _convert_underover,
+    "mtext": _convert_mtext,
+    "ms": _convert_mtext,
+    "msub": _convert_msub,
+    "msup": _convert_msup,
+    "msubsup": _convert_msubsup,
+    "mover": _convert_mover,
+    "munder": _convert_munder,
+    "munderover": _convert_munderover,
     "mfrac": _convert_fraction,
     "msqrt": _convert_square_root,
-    "mroot": _convert_root,
-    "mfenced": _convert_fenced,
-    "mtable": _convert_table,
+    "mroot": _convert_mroot,
+    "mfenced": _convert_mfenced,
+    "mtable": _convert_mtable,
     "mmultiscripts": _convert_multiscripts,
-    "menclose": _convert_enclosed,
+    "menclose": _convert_menclose,
     "semantics": _convert_semantics,
-    "mspace": _convert_space,
-    "mphantom": _skip_element,
-    "mprescripts": _skip_element,
-    "none": _skip_element,
+    "mspace": _convert_mspace,
+    "mphantom": _ignore_element,
+    "mprescripts": _ignore_element,
+    "none": _ignore_element,
 }
 FUNCTIONS: Final[dict[str, str]] = {
     name: f"\\{name}"
@@ -413,7 +416,7 @@ FUNCTIONS: Final[dict[str, str]] = {
 
 
 def strip_tex_document(source: str) -> str:
-    r"""Return the formula in a ``tex-math`` element, without the document around it.
+    r"""Return the formula of a ``tex-math`` element without the document around it.
 
     >>> strip_tex_document(r"\documentclass{minimal} \begin{document}$$ y = \mu $$\end{document}")
     'y = \\mu'
@@ -427,24 +430,26 @@ def strip_tex_document(source: str) -> str:
         source = next(part for part in match.groups() if part is not None)
     source = _RAISED.sub(r"{\1}", source)
     source = _DISPLAY_ONLY.sub(r"\\\1{aligned}", _EQUATION.sub("", source))
-    return re.sub(r"<(?=[A-Za-z/!?])", r"\\lt ", trim_tex(tidy_line(source)))
+    return re.sub(r"<(?=[A-Za-z/!?])", r"\\lt ", trim_tex_spaces(tidy_line(source)))
 
 
-def _choose_formula(el: Element) -> str:
-    """Return the LaTeX of a formula element from its best form; empty without one."""
-    holder = first_child(el, "alternatives")
+def _convert_best_formula(el: Element) -> str:
+    """Return the best form of a formula element as LaTeX; empty without one."""
+    holder = get_first_child(el, "alternatives")
     holder = el if holder is None else holder
-    sources = [strip_tex_document(get_text(child)) for child in holder.iterchildren("tex-math")]
+    sources = [strip_tex_document(get_all_text(child)) for child in holder.iterchildren("tex-math")]
     if not any(sources):
-        sources = [to_latex(child) for name in _MATH for child in holder.iterchildren(name)]
+        sources = [
+            convert_mathml_to_latex(child) for name in _MATH for child in holder.iterchildren(name)
+        ]
     return r" \quad ".join(source for source in sources if source)
 
 
-def _format_picture(el: Element, walk: Walk) -> str:
+def _format_picture_formula(el: Element, walk: Walk) -> str:
     """Return a mark for a formula that is only a picture, with description or file name."""
     for tag in ("graphic", "inline-graphic", "media"):
         if (graphic := next(el.iter(tag), None)) is not None:
-            words = walk.to_line(first_child(graphic, "alt-text"))
+            words = walk.format_line(get_first_child(graphic, "alt-text"))
             name = walk.escape((graphic.get(HREF) or "").rpartition("/")[2])
             return f"[formula: {words or name}]"
     return ""
@@ -452,33 +457,33 @@ def _format_picture(el: Element, walk: Walk) -> str:
 
 def _format_inline_formula(el: Element, walk: Walk) -> str:
     if not has_own_text(el, list_children(el)):
-        if source := _choose_formula(el):
+        if source := _convert_best_formula(el):
             return f"${source}$"
-        if not get_text(el).strip():
-            return _format_picture(el, walk)
-    return walk.to_inline(el)
+        if not get_all_text(el).strip():
+            return _format_picture_formula(el, walk)
+    return walk.format_content(el)
 
 
-def _format_math(el: Element, _walk: Walk) -> str:
-    source = to_latex(el)
+def _format_mathml(el: Element, _walk: Walk) -> str:
+    source = convert_mathml_to_latex(el)
     return f"${source}$" if source else ""
 
 
 def _format_tex_math(el: Element, _walk: Walk) -> str:
-    source = strip_tex_document(get_text(el))
+    source = strip_tex_document(get_all_text(el))
     return f"${source}$" if source else ""
 
 
 def _write_display_formula(el: Element, walk: Walk) -> None:
-    label = walk.to_line(first_child(el, "label")).strip("()[]. ")
-    if not has_own_text(el, list_children(el)) and (source := _choose_formula(el)):
+    label = walk.format_line(get_first_child(el, "label")).strip("()[]. ")
+    if not has_own_text(el, list_children(el)) and (source := _convert_best_formula(el)):
         number = rf" \tag{{{label}}}" if label and "\\tag" not in source else ""
-        walk.add(f"$${source}{number}$$")
+        walk.add_block(f"$${source}{number}$$")
         return
     before = len(walk.blocks)
     walk.write_content(el, skip={"label", "graphic"})
     if len(walk.blocks) == before:
-        walk.write_paragraph(_format_picture(el, walk))
+        walk.write_paragraph(_format_picture_formula(el, walk))
     if label and len(walk.blocks) > before:
         walk.blocks[-1] += f" ({label})"
 
@@ -486,7 +491,7 @@ def _write_display_formula(el: Element, walk: Walk) -> None:
 MATH_INLINE: dict[str, Inline] = {
     "inline-formula": _format_inline_formula,
     "tex-math": _format_tex_math,
-    **dict.fromkeys(_MATH, _format_math),
+    **dict.fromkeys(_MATH, _format_mathml),
 }
 MATH_BLOCK: dict[str, Block] = {"disp-formula": _write_display_formula}
 
@@ -497,21 +502,21 @@ _BLANK = re.compile(r"\\\\|\\\s|.", re.S)
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 
 
-def clean_tex(tex: str) -> str:
-    r"""Return a formula on one line, without anything that markdown takes for a tag.
+def clean_tex_for_markdown(tex: str) -> str:
+    r"""Return a formula on one line, without characters that markdown reads as a tag.
 
-    >>> clean_tex("a<b\n+ c")
+    >>> clean_tex_for_markdown("a<b\n+ c")
     'a\\lt b + c'
     """
-    return _TAG.sub(r"\\lt ", trim_tex(" ".join(tex.split())))
+    return _TAG.sub(r"\\lt ", trim_tex_spaces(" ".join(tex.split())))
 
 
-def trim_tex(tex: str) -> str:
-    r"""Return a formula without blanks at its ends, or half of the command for one.
+def trim_tex_spaces(tex: str) -> str:
+    r"""Return a formula without spaces at its ends; a space command is kept whole.
 
-    Of ``\ `` a backslash would be left, which takes its meaning from the brace or dollar behind it.
+    Stripping ``\ `` would leave a backslash, which would escape the following brace or dollar sign.
 
-    >>> trim_tex(r" a\ \  "), trim_tex(r"a \\ ")
+    >>> trim_tex_spaces(r" a\ \  "), trim_tex_spaces(r"a \\ ")
     ('a', 'a \\\\')
     """
     tex = tex.strip()
@@ -524,29 +529,29 @@ def trim_tex(tex: str) -> str:
     return core + "".join(tail)
 
 
-def escape_bars(tex: str) -> str:
+def escape_tex_bars(tex: str) -> str:
     r"""Return a formula whose bars cannot end a table cell.
 
-    >>> escape_bars(r"|x|+\|y\|")
+    >>> escape_tex_bars(r"|x|+\|y\|")
     '\\vert x\\vert+\\Vert y\\Vert'
     """
-    return _BAR.sub(_replace_bar, tex)
+    return _BAR.sub(_replace_bar_by_command, tex)
 
 
-def _replace_bar(bar: re.Match[str]) -> str:
+def _replace_bar_by_command(bar: re.Match[str]) -> str:
     name = "\\Vert" if bar[1] else "\\vert"
     return f"{name} " if bar.string[bar.end() : bar.end() + 1].isalpha() else name
 
 
-def format_display_lines(lines: Iterable[tuple[str, str]]) -> Iterator[str]:
-    r"""Yield formulas from their lines, each with its number or an empty one.
+def format_display_formulas(lines: Iterable[tuple[str, str]]) -> Iterator[str]:
+    r"""Yield displayed formulas made of *lines*, pairs of TeX and an optional number.
 
-    >>> list(format_display_lines([("a &= b", ""), ("&= c", "2"), ("d &= e", "3")]))
+    >>> list(format_display_formulas([("a &= b", ""), ("&= c", "2"), ("d &= e", "3")]))
     ['$$\\begin{aligned} a &= b \\\\ &= c \\end{aligned} \\tag{2}$$', '$$d = e \\tag{3}$$']
     """
     formulas: list[tuple[list[str], str]] = [([], "")]
     for tex, number in lines:
-        line = clean_tex(tex)
+        line = clean_tex_for_markdown(tex)
         together, numbered = formulas[-1]
         continues = line.startswith("&") and not number
         if line and (not numbered or continues):

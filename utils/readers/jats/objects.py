@@ -1,7 +1,7 @@
-"""Figures, tables and supplementary files of a JATS article, with their cells and file names.
+"""List the figures, tables and supplementary files of a JATS article, with cells and file names.
 
-Cells are plain text for programs: no markup, and raised or lowered digits as such characters,
-because 10⁵ is not 105, and 5.2ᵃ not a number but 5.2 with a note. Facts: jats.nlm.nih.gov (``fig``,
+Cells are plain text for programs: without markup, and with superscript and subscript characters,
+because 10⁵ is not 105, and 5.2ᵃ is 5.2 with a note. Sources: jats.nlm.nih.gov (``fig``,
 ``table-wrap``, ``supplementary-material``, Archiving 1.3).
 """
 
@@ -14,10 +14,10 @@ from typing import Final
 
 from ...model.paper import Fetched, Grid, ObjectKind, PaperObject
 from ...system.plain_text import to_subscript, to_superscript
-from ..safe_xml import first_child
-from . import choose_article, make_plain_walk, parse_article
+from ..safe_xml import get_first_child
+from . import choose_article, make_plain_text_walk, parse_jats
 from .formulas import MATH_INLINE
-from .tables import to_grid
+from .tables import convert_to_grid
 from .walk import HREF, Element, Inline, Walk
 
 _KINDS: Final[dict[str, ObjectKind]] = {
@@ -32,30 +32,34 @@ _MOST: Final = 2000  # objects of a paper; more is a bomb
 _NOTHING_SAID = re.compile(r"\s*click here for additional data file\.?\s*", re.I)
 
 
-def find_objects(fetched: Fetched) -> list[PaperObject]:
-    """Return the figures, tables and files of the article that `read` takes, in order.
+def find_paper_objects(fetched: Fetched) -> list[PaperObject]:
+    """Return the figures, tables and files of the article that `read` chooses, in order.
 
     Raises
     ------
     BadContent
-        No article is in it.
+        The bytes contain no article.
     """
-    article = choose_article(parse_article(fetched.body).root, fetched.ids)
-    walk = make_plain_walk(article, _CELL)
+    article = choose_article(parse_jats(fetched.body).root, fetched.ids)
+    walk = make_plain_text_walk(article, _CELL)
     found: list[PaperObject] = []
     for el in article.iter(*_KINDS):
         if len(found) >= _MOST:
             break
         if not any(above.tag in _OTHERS for above in el.iterancestors()):
-            found += _read_object(el, _KINDS[el.tag], walk)
+            found += _iterate_objects_in_frame(el, _KINDS[el.tag], walk)
     return found
 
 
-def _read_object(el: Element, kind: ObjectKind, walk: Walk) -> Iterator[PaperObject]:
-    """Yield the object; several if one frame holds several tables."""
-    whole = PaperObject(kind, _find_label(el, walk), _find_caption(el, walk), _find_files(el))
-    grids = list(filter(None, (to_grid(table, walk) for table in _find_tables(el, kind))))
-    notes = _find_notes(el, walk)
+def _iterate_objects_in_frame(el: Element, kind: ObjectKind, walk: Walk) -> Iterator[PaperObject]:
+    """Yield the object of a frame, or several if the frame contains several tables."""
+    whole = PaperObject(
+        kind, _format_label(el, walk), _format_caption(el, walk), _find_file_names(el)
+    )
+    grids = list(
+        filter(None, (convert_to_grid(table, walk) for table in _find_tables_in_frame(el, kind)))
+    )
+    notes = _collect_table_notes(el, walk)
     for number, grid in enumerate(grids, 1):
         part = f" ({number} of {len(grids)})" if len(grids) > 1 else ""
         noted = Grid(grid.head, grid.rows, notes)
@@ -64,8 +68,8 @@ def _read_object(el: Element, kind: ObjectKind, walk: Walk) -> Iterator[PaperObj
         yield whole
 
 
-def _find_tables(el: Element, kind: ObjectKind) -> list[Element]:
-    """Return the tables of a frame, without those inside a cell."""
+def _find_tables_in_frame(el: Element, kind: ObjectKind) -> list[Element]:
+    """Return the tables of a frame, without tables inside cells."""
     if kind != "table":
         return []
     return [
@@ -75,25 +79,25 @@ def _find_tables(el: Element, kind: ObjectKind) -> list[Element]:
     ]
 
 
-def _find_label(el: Element, walk: Walk) -> str:
-    own = first_child(el, "label")
-    if own is None and (inner := first_child(el, "media")) is not None:
-        own = first_child(inner, "label")
-    return walk.to_line(own).rstrip(" .:")
+def _format_label(el: Element, walk: Walk) -> str:
+    own = get_first_child(el, "label")
+    if own is None and (inner := get_first_child(el, "media")) is not None:
+        own = get_first_child(inner, "label")
+    return walk.format_line(own).rstrip(" .:")
 
 
-def _find_caption(el: Element, walk: Walk) -> str:
-    """Return title and paragraphs, also those of a ``media`` inside."""
-    said = []
+def _format_caption(el: Element, walk: Walk) -> str:
+    """Return the title and paragraphs of a caption, including those of an inner ``media``."""
+    texts = []
     for holder in (el, *el.iterchildren("media")):
         for tag in ("title", "caption"):
-            said += [" ".join(walk.collect(part)) for part in holder.iterchildren(tag)]
-    words = (text for text in said if not _NOTHING_SAID.fullmatch(text))
+            texts += [" ".join(walk.collect_blocks(part)) for part in holder.iterchildren(tag)]
+    words = (text for text in texts if not _NOTHING_SAID.fullmatch(text))
     return " ".join(dict.fromkeys(filter(None, words)))
 
 
-def _find_files(el: Element) -> tuple[str, ...]:
-    """Return the names of an object's files, and of pictures outside cells."""
+def _find_file_names(el: Element) -> tuple[str, ...]:
+    """Return the file names of an object, including pictures outside cells."""
     outside = (
         file
         for file in el.iter(*_FILES)
@@ -103,30 +107,30 @@ def _find_files(el: Element) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, names)))
 
 
-def _find_notes(el: Element, walk: Walk) -> tuple[str, ...]:
+def _collect_table_notes(el: Element, walk: Walk) -> tuple[str, ...]:
     notes = []
     for foot in el.iterchildren("table-wrap-foot"):
-        notes += [line for child in foot for line in walk.collect(child)]
+        notes += [line for child in foot for line in walk.collect_blocks(child)]
     return tuple(filter(None, notes))
 
 
-def _format_raised(el: Element, walk: Walk) -> str:
-    return to_superscript(walk.to_inline(el))
+def _format_superscript(el: Element, walk: Walk) -> str:
+    return to_superscript(walk.format_content(el))
 
 
-def _format_lowered(el: Element, walk: Walk) -> str:
-    return to_subscript(walk.to_inline(el))
+def _format_subscript(el: Element, walk: Walk) -> str:
+    return to_subscript(walk.format_content(el))
 
 
-def _format_reference(el: Element, walk: Walk) -> str:
-    """Return a reference as printed; a mark that points to a note stays a mark."""
-    said = walk.to_inline(el)
-    return to_superscript(said) if el.get("ref-type") in {"fn", "table-fn"} else said
+def _format_note_reference(el: Element, walk: Walk) -> str:
+    """Return a reference as printed; a reference to a note stays a mark."""
+    text = walk.format_content(el)
+    return to_superscript(text) if el.get("ref-type") in {"fn", "table-fn"} else text
 
 
 _CELL: Final[dict[str, Inline]] = {
     **MATH_INLINE,
-    "sup": _format_raised,
-    "sub": _format_lowered,
-    "xref": _format_reference,
+    "sup": _format_superscript,
+    "sub": _format_subscript,
+    "xref": _format_note_reference,
 }

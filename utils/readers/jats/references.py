@@ -1,9 +1,8 @@
-"""The reference list, and citations wherever they stand.
+"""Write reference lists, and citations anywhere in the text.
 
-A citation printed by the publisher (``mixed-citation`` with its punctuation) is kept as printed;
-one that is only data (``element-citation``) is composed the way PubMed writes: *authors. title.
-source year;volume(issue):pages. doi, PMID*. What has no place in that order follows it, so nothing
-is lost.
+A citation with the publisher's punctuation (``mixed-citation``) is kept as printed. A citation made
+of fields (``element-citation``) is composed in PubMed's style: *authors. title. source
+year;volume(issue):pages. doi, PMID*. Other fields follow, so that nothing is lost.
 """
 
 from __future__ import annotations
@@ -12,8 +11,8 @@ import html
 import re
 from typing import Final
 
-from ..safe_xml import first_child, list_children
-from .walk import MARKS, Block, Element, Inline, Walk, has_own_text, tidy_line, to_print_line
+from ..safe_xml import get_first_child, list_children
+from .walk import MARKS, Block, Element, Inline, Walk, has_own_text, tidy_line, tidy_markdown_line
 
 _SYNONYMS: Final = re.compile(
     r"(?:references?(?: and notes| list)?|reference list|list of references|literature(?: cited)?"
@@ -38,9 +37,9 @@ _FACES: Final = frozenset({"italic", "bold"})
 _PEOPLE: Final = frozenset({"person-group", "name", "string-name", "collab", "etal"})
 
 
-def write_references(el: Element, walk: Walk, default: str = "") -> None:
-    """Write a ``ref-list``: its title, its references as a numbered list, all else in it."""
-    title = walk.to_line(first_child(el, "title"))
+def write_reference_list(el: Element, walk: Walk, default: str = "") -> None:
+    """Write a ``ref-list``: title, numbered references and other content."""
+    title = walk.format_line(get_first_child(el, "title"))
     if _SYNONYMS.fullmatch(title.strip("*")):
         title = "References"
     title = title or default
@@ -50,40 +49,40 @@ def write_references(el: Element, walk: Walk, default: str = "") -> None:
     for child in list_children(el):
         if child.tag == "ref":
             walk.references += 1
-            items.append(_format_reference(child, walk, len(items) + 1))
+            items.append(_format_list_entry(child, walk, len(items) + 1))
         elif child.tag not in {"title", "label"}:
-            walk.add("\n".join(items))
+            walk.add_block("\n".join(items))
             items = []
-            walk.write(child)
-    walk.add("\n".join(items))
+            walk.write_element(child)
+    walk.add_block("\n".join(items))
     walk.level -= bool(title)
 
 
-def _format_reference(el: Element, walk: Walk, number: int) -> str:
+def _format_list_entry(el: Element, walk: Walk, number: int) -> str:
     """Return one line of the list; a label that is not a number is put in brackets."""
     parts = []
     several = sum(child.tag in _CITED for child in list_children(el)) > 1
     letters = iter("abcdefghijklmnopqrstuvwxyz") if several else iter(())
     for child in list_children(el):
         if child.tag == "label":
-            label = walk.to_line(child)
+            label = walk.format_line(child)
             if match := _NUMBER.fullmatch(label):
                 number = int(match[1])
             elif label:
                 parts.append(label if label.startswith("[") else f"[{label}]")
         else:
-            made = walk.to_element_line(child)
+            entry = walk.format_element_line(child)
             if child.tag in _CITED and (letter := next(letters, "")):
-                made = f"{'<br>' if letter > 'a' else ''}{_add_letter(made, letter)}"
-            parts.append(made)
+                entry = f"{'<br>' if letter > 'a' else ''}{_add_citation_letter(entry, letter)}"
+            parts.append(entry)
         if (tail := child.tail) and not tail.isspace():
             parts.append(walk.escape(tidy_line(tail)))
-    made = " ".join([part for part in parts if part])
-    return f"{number}. {made.replace(' <br>', '<br>') if several else made}".rstrip()
+    entry = " ".join([part for part in parts if part])
+    return f"{number}. {entry.replace(' <br>', '<br>') if several else entry}".rstrip()
 
 
-def _add_letter(citation: str, letter: str) -> str:
-    """Return one of several citations under a number, with its letter."""
+def _add_citation_letter(citation: str, letter: str) -> str:
+    """Return one of several citations under one number, with its letter."""
     return citation if _LETTER.match(citation) else f"({letter}) {citation}"
 
 
@@ -91,17 +90,17 @@ def _format_citation(el: Element, walk: Walk) -> str:
     children = list_children(el)
     tags = {child.tag for child in children}
     if tags.isdisjoint(_COMPOSED) or has_own_text(el, children):
-        made = _format_printed(el, children, walk)
+        citation = _format_mixed_citation(el, children, walk)
     else:
-        made = _compose_citation(children, walk)
+        citation = _build_citation(children, walk)
     if "label" not in tags:
-        return made
-    label = walk.to_line(first_child(el, "label"))
-    return made if _NUMBER.fullmatch(label) else f"{label} {made}"
+        return citation
+    label = walk.format_line(get_first_child(el, "label"))
+    return citation if _NUMBER.fullmatch(label) else f"{label} {citation}"
 
 
-def _format_printed(el: Element, children: list[Element], walk: Walk) -> str:
-    """Return a citation as printed, with blanks between elements that would run together."""
+def _format_mixed_citation(el: Element, children: list[Element], walk: Walk) -> str:
+    """Return a citation as printed, with spaces between elements that would run together."""
     in_sentence = walk.counting and _is_in_paragraph(el)
     parts = [walk.escape(el.text)] if el.text else []
     neighbour: Element | None = None  # what stands before with nothing between
@@ -110,19 +109,24 @@ def _format_printed(el: Element, children: list[Element], walk: Walk) -> str:
         if tag == "label":
             piece = ""
         elif tag == "pub-id":
-            piece = _format_identifier(child, walk, "doi" if in_sentence else "".join(parts[-2:]))
+            piece = _format_pub_id(child, walk, "doi" if in_sentence else "".join(parts[-2:]))
             if parts and (parts[-1][-1:].isalnum() or parts[-1].endswith((".", ",", ";", ")"))):
                 parts.append(" ")
         else:
-            piece = walk.to_inline_element(child)
-        if piece and neighbour is not None and parts and _run_together(parts[-1], neighbour, child):
+            piece = walk.format_element(child)
+        if (
+            piece
+            and neighbour is not None
+            and parts
+            and _need_space_between(parts[-1], neighbour, child)
+        ):
             parts.append("–" if tag == "lpage" else " ")
         parts.append(piece)
         if tail := child.tail:
             twice = tail[0] == "." != tail[1:2] and piece.rstrip(MARKS).endswith(".")
             parts.append(walk.escape(tail[1:] if twice else tail))
         neighbour = None if tail else child
-    return to_print_line("".join(parts))
+    return tidy_markdown_line("".join(parts))
 
 
 def _is_in_paragraph(el: Element) -> bool:
@@ -130,8 +134,8 @@ def _is_in_paragraph(el: Element) -> bool:
     return parent is not None and parent.tag == "p"
 
 
-def _run_together(before: str, neighbour: Element, el: Element) -> bool:
-    """Return whether two elements would run together that print keeps apart."""
+def _need_space_between(before: str, neighbour: Element, el: Element) -> bool:
+    """Return whether two adjacent elements need a space that the XML lacks."""
     if el.tag in _TOUCHING or neighbour.tag in _TOUCHING:
         return False
     if el.tag == neighbour.tag and el.tag in _FACES:
@@ -139,10 +143,10 @@ def _run_together(before: str, neighbour: Element, el: Element) -> bool:
     return bool(before) and not before[-1].isspace() and before[-1] not in "([/–-“‘"
 
 
-def _format_identifier(el: Element, walk: Walk, before: str = "") -> str:
-    """Return a DOI or PMID with its kind, unless the text before names the kind."""
+def _format_pub_id(el: Element, walk: Walk, before: str = "") -> str:
+    """Return a DOI or PMID with its type, unless the text before states the type."""
     # Some archives escape the signs in old DOIs twice.
-    text = walk.to_inline(el) if len(el) else walk.escape(html.unescape(el.text or ""))
+    text = walk.format_content(el) if len(el) else walk.escape(html.unescape(el.text or ""))
     text = tidy_line(text).replace("\\_", "_")
     kind = (el.get("pub-id-type") or "").lower()
     before = before.rstrip(" :/\\").lower()
@@ -154,7 +158,7 @@ def _format_identifier(el: Element, walk: Walk, before: str = "") -> str:
     return name + text
 
 
-def _compose_citation(children: list[Element], walk: Walk) -> str:
+def _build_citation(children: list[Element], walk: Walk) -> str:
     """Return a citation composed of its fields."""
     fields: dict[str, list[str]] = {}
     rest: list[str] = []
@@ -163,38 +167,40 @@ def _compose_citation(children: list[Element], walk: Walk) -> str:
     for child in children:
         tag = child.tag
         if tag in _COMPOSED:
-            if text := walk.to_line(child):
+            if text := walk.format_line(child):
                 fields.setdefault(tag, []).append(text)
         elif tag == "person-group":
-            people.append(_format_group(child, walk))
+            people.append(_format_person_group(child, walk))
         elif tag in _PEOPLE:
-            people.append(walk.to_element_line(child))
+            people.append(walk.format_element_line(child))
         elif tag == "pub-id":
-            ids.append(_format_identifier(child, walk))
+            ids.append(_format_pub_id(child, walk))
         elif tag != "label":
             rest.append(
-                _format_edition(child, walk) if tag == "edition" else walk.to_element_line(child)
+                _format_edition(child, walk)
+                if tag == "edition"
+                else walk.format_element_line(child)
             )
     titles = [text for tag in _TITLES if tag in fields for text in fields[tag]]
-    sentences = [", ".join(filter(None, people)), *titles, _format_source(fields), *rest]
-    made = " ".join([_end_with_stop(text) for text in sentences if text])
-    return to_print_line(f"{made} {'. '.join(filter(None, ids))}")
+    sentences = [", ".join(filter(None, people)), *titles, _format_source_fields(fields), *rest]
+    made = " ".join([_add_full_stop(text) for text in sentences if text])
+    return tidy_markdown_line(f"{made} {'. '.join(filter(None, ids))}")
 
 
 def _format_edition(el: Element, walk: Walk) -> str:
-    text = walk.to_line(el)
+    text = walk.format_line(el)
     return f"{text} ed." if text.isalnum() else text
 
 
-def _format_group(el: Element, walk: Walk) -> str:
-    """Return the people of a group, with their role unless they wrote the work."""
-    names = _format_people(el, walk)
+def _format_person_group(el: Element, walk: Walk) -> str:
+    """Return the people of a group, with their role unless they are the authors."""
+    names = _format_names(el, walk)
     role = el.get("person-group-type") or "author"
     return names if role in {"author", "allauthors"} or not names else f"{names} ({role})"
 
 
-def _format_source(fields: dict[str, list[str]]) -> str:
-    """Return ``*Nature* 2005;437(7062):1158–1161``, as far as it is known."""
+def _format_source_fields(fields: dict[str, list[str]]) -> str:
+    """Return ``*Nature* 2005;437(7062):1158–1161``, as far as the fields are known."""
     field = {name: ", ".join(texts) for name, texts in fields.items()}.get
     source, issue = field("source", ""), field("issue")
     numbers = field("volume", "") + (f"({issue})" if issue else "")
@@ -207,66 +213,66 @@ def _format_source(fields: dict[str, list[str]]) -> str:
     return " ".join(filter(None, [named, made]))
 
 
-def _end_with_stop(sentence: str) -> str:
+def _add_full_stop(sentence: str) -> str:
     printed = sentence.rstrip("*_”\"')")
     return sentence if printed.endswith((".", "?", "!", ":")) else f"{sentence}."
 
 
-def _format_people(el: Element, walk: Walk) -> str:
-    """Return the names of a group, with commas where print has none."""
+def _format_names(el: Element, walk: Walk) -> str:
+    """Return the names of a group, with commas where the source has none."""
     people = list_children(el)
     if has_own_text(el, people):
-        return to_print_line(walk.to_inline(el))
+        return tidy_markdown_line(walk.format_content(el))
     names = [
-        _format_name(one, walk) if one.tag == "name" else walk.to_element_line(one)
+        _format_person_name(one, walk) if one.tag == "name" else walk.format_element_line(one)
         for one in people
     ]
     return ", ".join([name for name in names if name])
 
 
-def _format_name(el: Element, walk: Walk) -> str:
-    """Return ``Smith JA Jr``; names with their own punctuation stay as they are."""
+def _format_person_name(el: Element, walk: Walk) -> str:
+    """Return ``Smith JA Jr``; names with their own punctuation are unchanged."""
     parts = list_children(el)
     tags = [part.tag for part in parts if not (tail := part.tail) or tail.isspace()]
     if len(tags) < len(parts):
-        return walk.to_inline(el)
+        return walk.format_content(el)
     if tags != _USUAL_NAME:
         if not _NAME_ORDER.keys() >= set(tags):
-            return walk.to_inline(el)
+            return walk.format_content(el)
         parts.sort(key=lambda part: _NAME_ORDER[part.tag])
-    return " ".join([text for part in parts if (text := walk.to_line(part))])
+    return " ".join([text for part in parts if (text := walk.format_line(part))])
 
 
 def _format_etal(el: Element, walk: Walk) -> str:
-    return to_print_line(walk.to_inline(el)) or "et al."
+    return tidy_markdown_line(walk.format_content(el)) or "et al."
 
 
-def _choose_printed(el: Element, walk: Walk) -> str:
+def _format_citation_alternative(el: Element, walk: Walk) -> str:
     """Return the printed one of two forms of a citation."""
-    best = first_child(el, "mixed-citation")
+    best = get_first_child(el, "mixed-citation")
     best = el[0] if best is None and len(el) else best
-    return walk.to_inline_element(best) if best is not None else ""
+    return walk.format_element(best) if best is not None else ""
 
 
-def _format_date(el: Element, walk: Walk) -> str:
-    """Return a date from its fields, which would run together."""
+def _format_date_fields(el: Element, walk: Walk) -> str:
+    """Return a date from its fields, separated by spaces."""
     parts = list_children(el)
     if not has_own_text(el, parts):
-        return " ".join(filter(None, map(walk.to_line, parts)))
+        return " ".join(filter(None, map(walk.format_line, parts)))
     written = [walk.escape(el.text or "")]
     for part in parts:
         tail = part.tail or (" " if part is not parts[-1] else "")
-        written += [walk.to_inline_element(part), walk.escape(tail)]
+        written += [walk.format_element(part), walk.escape(tail)]
     return "".join(written)
 
 
 REFERENCE_INLINE: dict[str, Inline] = {
     **dict.fromkeys(_CITATIONS, _format_citation),
-    "citation-alternatives": _choose_printed,
-    "person-group": _format_people,
-    "name": _format_name,
-    "string-name": _format_name,
+    "citation-alternatives": _format_citation_alternative,
+    "person-group": _format_names,
+    "name": _format_person_name,
+    "string-name": _format_person_name,
     "etal": _format_etal,
-    **dict.fromkeys(("date", "date-in-citation", "pub-date", "conf-date"), _format_date),
+    **dict.fromkeys(("date", "date-in-citation", "pub-date", "conf-date"), _format_date_fields),
 }
-REFERENCE_BLOCK: dict[str, Block] = {"ref-list": write_references}
+REFERENCE_BLOCK: dict[str, Block] = {"ref-list": write_reference_list}

@@ -1,10 +1,10 @@
-"""Tables of an article as pipe tables, spans and all.
+"""Convert the tables of an article to pipe tables, spans included.
 
-A markdown table has one header row and no spans. Hence: the rows of a ``thead`` are joined column
-by column (``Dose / 5 mg``); what spans several rows is repeated in each, so that every row can be
-read alone; what spans several columns of the body stands in the first of them. A table without
-``thead`` takes its first row as header only if all of it is ``th``. Facts: the HTML table model, as
-JATS uses it.
+A markdown table has one header row and no spans. So the rows of a ``thead`` are joined column by
+column (``Dose / 5 mg``). A cell over several rows is repeated in each, so that every row can be
+read alone; a cell over several columns of the body is put in the first of them. Without ``thead``,
+the first row is the header only if all its cells are ``th``. Source: the HTML table model, as used
+by JATS.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...model.paper import Grid
-from ..safe_xml import first_child, list_children
-from .walk import HREF, Block, Element, Walk, escape_cell, strip_bold, to_print_line
+from ..safe_xml import get_first_child, list_children
+from .walk import HREF, Block, Element, Walk, escape_cell, strip_bold, tidy_markdown_line
 
 _WIDEST: Final = 400  # columns; a hostile colspan must not fill the memory
 _LONGEST: Final = 5000  # rows a rowspan may reach
@@ -36,47 +36,49 @@ class _Cell:
 
 def write_table(el: Element, walk: Walk) -> None:
     """Write a ``table`` (or the ``tbody`` of an ``array``) as a pipe table."""
-    sections = _collect_rows(el, walk)
+    sections = _collect_cell_elements(el, walk)
     cells = [cell for rows in sections for row in rows for cell in row]
     if len(cells) < 2:  # a frame around text
         walk.write_content(cells[0] if cells else el, skip=CAPTION)
         return
-    header, rows = _split_grid(sections, walk)
+    header, rows = _split_head_and_body(sections, walk)
     width = max((len(row) for row in [*header, *rows]), default=0)
     if not width or not any(text for row in [*header, *rows] for text in row):
         return
     lines = [_format_row(_join_header_rows(header, width), width), "|" + " --- |" * width]
-    walk.add("\n".join(lines + [_format_row(row, width) for row in rows]))
+    walk.add_block("\n".join(lines + [_format_row(row, width) for row in rows]))
 
 
-def to_grid(el: Element, walk: Walk) -> Grid | None:
+def convert_to_grid(el: Element, walk: Walk) -> Grid | None:
     """Return the cells of a ``table`` as *walk* writes them; None for a frame around text."""
-    sections = _collect_rows(el, walk)
+    sections = _collect_cell_elements(el, walk)
     if sum(len(row) for rows in sections for row in rows) < 2:
         return None
-    header, rows = _split_grid(sections, walk)
+    header, rows = _split_head_and_body(sections, walk)
     width = max((len(row) for row in [*header, *rows]), default=0)
-    head, body = (tuple(tuple(_fill_row(row, width)) for row in part) for part in (header, rows))
+    head, body = (tuple(tuple(_pad_row(row, width)) for row in part) for part in (header, rows))
     return Grid(head, body)
 
 
-def _split_grid(sections: list[list[list[Element]]], walk: Walk) -> tuple[list[list[str]], ...]:
-    """Return the rows above the body, and those of body and foot; none is empty."""
-    head, body, foot = ([_render_row(row, walk) for row in rows] for rows in sections)
+def _split_head_and_body(
+    sections: list[list[list[Element]]], walk: Walk
+) -> tuple[list[list[str]], ...]:
+    """Return the rows above the body, and the rows of body and foot, without empty rows."""
+    head, body, foot = ([_render_cells(row, walk) for row in rows] for rows in sections)
     if not head:
-        count = _count_head_rows(body)
+        count = _count_header_rows(body)
         head, body = body[:count], body[count:]
     # Print rules tables with empty rows.
-    return _fill_grid(head, fill=True), [
-        row for row in _fill_grid(body) + _fill_grid(foot) if any(row)
+    return _expand_spans(head, fill=True), [
+        row for row in _expand_spans(body) + _expand_spans(foot) if any(row)
     ]
 
 
-def _count_head_rows(rows: list[list[_Cell]]) -> int:
-    """Return the number of head rows of a table without ``thead``: 1 if the first is all ``th``.
+def _count_header_rows(rows: list[list[_Cell]]) -> int:
+    """Return the number of header rows without ``thead``: 1 if the first row is all ``th``.
 
-    The rows that its cells reach down to, or that name the columns under its wide cells, belong to
-    the head as well; something must be left below it.
+    Rows that its cells span, or that name the columns under its wide cells, belong to the header,
+    too; at least one row must remain below it.
     """
     first_row = rows[0] if rows else []
     if not first_row or not all(cell.is_header for cell in first_row):
@@ -88,8 +90,8 @@ def _count_head_rows(rows: list[list[_Cell]]) -> int:
     return count if is_head and (count == 1 or count < len(rows)) else int(first_row[0].high == 1)
 
 
-def _collect_rows(el: Element, walk: Walk) -> list[list[list[Element]]]:
-    """Return the cells, row by row, of head, body and foot, in any order of the file."""
+def _collect_cell_elements(el: Element, walk: Walk) -> list[list[list[Element]]]:
+    """Return the cell elements of head, body and foot row by row, in this order."""
     found: dict[str, list[list[Element]]] = {name: [] for name in _SECTIONS}
     for child in list_children(el):
         rows = [child] if child.tag == "tr" else child if child.tag in found else ()
@@ -98,23 +100,23 @@ def _collect_rows(el: Element, walk: Walk) -> list[list[list[Element]]]:
             if cells := [cell for cell in list_children(row) if cell.tag in {"td", "th"}]:
                 section.append(cells)
         if child.tag in {"caption", "title"}:
-            walk.write_paragraph(walk.to_inline(child))
+            walk.write_paragraph(walk.format_content(child))
     return [found[name] for name in _SECTIONS]
 
 
-def _render_row(cells: list[Element], walk: Walk) -> list[_Cell]:
+def _render_cells(cells: list[Element], walk: Walk) -> list[_Cell]:
     return [
         _Cell(
-            _write_cell(el, walk),
-            _parse_span(el, "colspan", _WIDEST),
-            _parse_span(el, "rowspan", _LONGEST),
+            _format_cell(el, walk),
+            _parse_span_attribute(el, "colspan", _WIDEST),
+            _parse_span_attribute(el, "rowspan", _LONGEST),
             el.tag == "th",
         )
         for el in cells
     ]
 
 
-def _parse_span(el: Element, name: str, most: int) -> int:
+def _parse_span_attribute(el: Element, name: str, most: int) -> int:
     value = el.get(name)
     if value is None or value == "1":
         return 1
@@ -122,21 +124,21 @@ def _parse_span(el: Element, name: str, most: int) -> int:
     return min(int(value), most) or 1 if value.isascii() and value.isdigit() else 1
 
 
-def _write_cell(el: Element, walk: Walk) -> str:
+def _format_cell(el: Element, walk: Walk) -> str:
     if len(el) and not walk.block_of.keys().isdisjoint([child.tag for child in list_children(el)]):
         inside, walk.in_cell = walk.in_cell, True
-        lines = "\n".join(walk.collect(el)).replace("$$", "$").split("\n")
+        lines = "\n".join(walk.collect_blocks(el)).replace("$$", "$").split("\n")
         walk.in_cell = inside
         text = "<br>".join([_ITEM.sub(r"\1• ", line.strip()) for line in lines if line.strip()])
     else:
-        text = to_print_line(walk.to_inline(el))
+        text = tidy_markdown_line(walk.format_content(el))
         if text and walk.counting:
             walk.words += text.count(" ") + 1
     return escape_cell(text) if walk.is_markdown else text.replace("<br>", "; ")
 
 
-def _fill_grid(rows: list[list[_Cell]], fill: bool = False) -> list[list[str]]:
-    """Return the cells in their places; with *fill* a wide cell fills all its columns."""
+def _expand_spans(rows: list[list[_Cell]], fill: bool = False) -> list[list[str]]:
+    """Return the cells at their places; with *fill*, a wide cell fills all its columns."""
     grid: list[list[str]] = []
     hanging: dict[int, tuple[int, str]] = {}  # column → rows still to fill, and with what
     spent, room = 0, _ADDED_IN_ALL
@@ -169,7 +171,7 @@ def _fill_grid(rows: list[list[_Cell]], fill: bool = False) -> list[list[str]]:
 def _fill_spanned_places(
     row: list[str], hanging: dict[int, tuple[int, str]], to_the_end: bool = False
 ) -> None:
-    """Fill the places in a row that cells of earlier rows span."""
+    """Fill the places of a row that are spanned by cells of earlier rows."""
     last = max(hanging) if to_the_end else -1
     while len(row) in hanging or (to_the_end and len(row) <= last):
         left, text = hanging.pop(len(row), (0, ""))
@@ -188,15 +190,15 @@ def _join_header_rows(header: list[list[str]], width: int) -> list[str]:
 
 
 def _format_row(row: list[str], width: int) -> str:
-    return f"| {' | '.join(_fill_row(row, width))} |"
+    return f"| {' | '.join(_pad_row(row, width))} |"
 
 
-def _fill_row(row: list[str], width: int) -> list[str]:
+def _pad_row(row: list[str], width: int) -> list[str]:
     return row + [""] * (width - len(row))
 
 
 def write_table_wrap(el: Element, walk: Walk) -> None:
-    """Write label, caption, the table or tables, footnotes."""
+    """Write label, caption, tables and footnotes of a ``table-wrap``."""
     write_caption(el, walk)
     walk.write_content(el, skip=CAPTION)
 
@@ -206,32 +208,32 @@ CAPTION: Final = frozenset({"label", "caption", "title"})
 
 def write_caption(el: Element, walk: Walk) -> None:
     """Write ``**Table 1.**`` and the caption: title and first paragraph follow the label."""
-    label = walk.to_line(first_child(el, "label")).strip("*")
+    label = walk.format_line(get_first_child(el, "label")).strip("*")
     end = "" if label.endswith((".", ":")) else "."
-    walk.flush_lead()
+    walk.write_unused_lead()
     walk.lead = f"**{label}{end}** " if label else ""
     for part in el.iterchildren("title"):
-        walk.write_paragraph(strip_bold(walk.to_line(part)))
+        walk.write_paragraph(strip_bold(walk.format_line(part)))
     for part in el.iterchildren("caption"):
         for title in part.iterchildren("title"):
-            walk.write_paragraph(strip_bold(walk.to_line(title)))
+            walk.write_paragraph(strip_bold(walk.format_line(title)))
         walk.write_content(part, skip={"title"})
-    walk.flush_lead()
+    walk.write_unused_lead()
 
 
-def _has_words(holder: Element) -> bool:
+def _has_label_or_caption(holder: Element) -> bool:
     """Return whether a figure has a label, caption or title of its own."""
-    return holder.tag == "fig" and any(first_child(holder, tag) is not None for tag in CAPTION)
+    return holder.tag == "fig" and any(get_first_child(holder, tag) is not None for tag in CAPTION)
 
 
 def write_graphic(el: Element, walk: Walk) -> None:
-    """Write a picture: the words with it, or its file name where nothing else shows it."""
+    """Write a picture: its description, or its file name if nothing else represents it."""
     before = len(walk.blocks)
     write_caption(el, walk)
     walk.write_content(el, skip=CAPTION)
     parent = el.getparent()
     holder = parent.getparent() if parent is not None and parent.tag == "alternatives" else parent
-    if len(walk.blocks) == before and (holder is None or not _has_words(holder)):
+    if len(walk.blocks) == before and (holder is None or not _has_label_or_caption(holder)):
         name = walk.escape((el.get(HREF) or "").rpartition("/")[2])
         kind = "Table as an image" if holder is not None and holder.tag == "table-wrap" else "Image"
         walk.write_paragraph(f"[{kind}: {name}]" if name else "")

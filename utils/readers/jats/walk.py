@@ -1,18 +1,19 @@
-"""One walk over an article's tree, from which the markdown falls out block by block.
+"""Walk over an article's tree once and write the markdown block by block.
 
-A `Walk` goes down the tree and collects the text; what a tag *means* stands in two tables it is
-given: ``inline`` (tag → markdown text) and ``block`` (tag → adds blocks to the walk). A tag in
-neither is never dropped: it is a container if there are blocks in it, running text if not. Text and
-tails are kept in order, so blocks never stick together and inline elements never gain blanks.
+A `Walk` descends the tree and collects the text. Two tables define the meaning of tags: ``inline``
+(tag → function that returns markdown) and ``block`` (tag → function that adds blocks to the walk).
+A tag in neither table is not dropped: it is a container if it contains blocks, or else running
+text. Text and tails are kept in order, so that blocks are always separated and inline elements get
+no extra spaces.
 
-Papers are full of ``*``, ``<`` and ``_``. Only the ones a markdown reader would take for markup get
-a backslash, so that the text stays searchable. Rules: CommonMark 0.31 and GitHub's tables.
+Papers often contain ``*``, ``<`` and ``_``. Only those that markdown would interpret are escaped,
+so that the text can still be searched. Rules: CommonMark 0.31 and GitHub's tables.
 
-A reader of markdown takes ``*`` for emphasis only where blanks, signs and letters stand around it
-as CommonMark 0.31 (6.2) says. What an element's neighbours print is known only when the line is
-complete; until then control characters, which no XML may hold, stand for the marks. Then the marks
-are moved off blanks and punctuation at their edges (``*Ptdsr-*null`` becomes ``*Ptdsr*-null``), and
-left out where they would split a word, which nobody could search for.
+Markdown reads ``*`` as emphasis only between certain characters (CommonMark 0.31, 6.2). The
+neighbours of an element are known only when the line is complete; until then control characters,
+which XML cannot contain, represent the marks. Then marks are moved away from spaces and punctuation
+(``*Ptdsr-*null`` becomes ``*Ptdsr*-null``), and left out inside words, which could not be found by
+a search otherwise.
 """
 
 from __future__ import annotations
@@ -84,13 +85,13 @@ _TRAILING: Final = (
     re.compile(rf"(?:\s+|(?:[{_MOVABLE}]|\\_)+)\Z"),
 )
 _EDGE: Final = 40  # characters of a text's end that may be moved
-_TIMES: Final = 4  # blanks, signs, blanks again: then it is no emphasis
+_TIMES: Final = 4  # blanks, signs, blanks again: then it is not emphasis
 
 
-def escape(text: str) -> str:
-    r"""Mark what markdown would misread.
+def escape_markdown(text: str) -> str:
+    r"""Escape the characters that markdown would interpret.
 
-    >>> escape("P*<a> but p < 0.05 and q * r, id_no, US$5")
+    >>> escape_markdown("P*<a> but p < 0.05 and q * r, id_no, US$5")
     'P\\*\\<a> but p < 0.05 and q * r, id_no, US\\$5'
     """
     # Most texts have no sign at all, and looking for each is faster than one pattern for all.
@@ -119,13 +120,13 @@ class Walk:
     level : int
         Level of the next heading, 1 to 6.
     counting : bool
-        Whether what is written now is main text; then ``words`` and ``headings`` grow.
+        Whether the text written now belongs to the body; then ``words`` and ``headings`` increase.
     lead : str
         Markdown waiting to open the next paragraph (a label, a speaker, a list letter).
     in_cell : bool
-        Whether what is written goes into a cell of a table, where markdown knows no lists.
+        Whether the text belongs to a table cell, in which markdown allows no lists.
     footnotes : list of str
-        Footnotes met inside a line, written after the outermost block they stand in.
+        Footnotes found inside a line, which are written after the outermost block around them.
     """
 
     def __init__(
@@ -133,7 +134,7 @@ class Walk:
         root: Element,
         inline: Mapping[str, Inline],
         block: Mapping[str, Block],
-        escaped: Callable[[str], str] = escape,
+        escaped: Callable[[str], str] = escape_markdown,
     ) -> None:
         self.root = root
         self.inline_of = inline
@@ -155,8 +156,8 @@ class Walk:
         self._nested = 0
 
     @cached_property
-    def targets(self) -> dict[str, Element]:
-        """Elements by their id, for references that carry no text of their own."""
+    def elements_by_id(self) -> dict[str, Element]:
+        """The elements by their id, for references without text of their own."""
         return {name: el for el in self.root.iter("*") if (name := el.get("id"))}
 
     # --- going down ---------------------------------------------------------------------------
@@ -164,15 +165,15 @@ class Walk:
     @property
     def is_markdown(self) -> bool:
         """True if markdown characters are escaped, so that the result is markdown."""
-        return self.escape is escape
+        return self.escape is escape_markdown
 
-    def to_inline(self, el: Element, skip: Collection[str] = ()) -> str:
-        """Return the element's content as running text, with white space not yet tidied."""
+    def format_content(self, el: Element, skip: Collection[str] = ()) -> str:
+        """Return the element's content as running text; whitespace is not tidied."""
         text = el.text
         if not len(el):
             return self.escape(text) if text else ""
         if self._depth > _DEEPEST:
-            return self.escape(get_text(el, " "))
+            return self.escape(get_all_text(el, " "))
         self._depth += 1
         clean, inline_of = self.escape, self.inline_of
         parts = [clean(text)] if text else []
@@ -180,39 +181,41 @@ class Walk:
             tag = child.tag
             if tag not in skip:
                 handler = inline_of.get(tag)
-                parts.append(handler(child, self) if handler else self._to_unlisted_text(child))
+                parts.append(
+                    handler(child, self) if handler else self._format_unlisted_element(child)
+                )
             if tail := child.tail:
                 parts.append(clean(tail))
         self._depth -= 1
         return "".join(parts)
 
-    def to_inline_element(self, el: Element) -> str:
+    def format_element(self, el: Element) -> str:
         """Return the element itself as running text."""
         if self._depth > _DEEPEST:
-            return self.escape(get_text(el, " "))
+            return self.escape(get_all_text(el, " "))
         self._depth += 1
         handler = self.inline_of.get(el.tag)
-        made = handler(el, self) if handler else self._to_unlisted_text(el)
+        text = handler(el, self) if handler else self._format_unlisted_element(el)
         self._depth -= 1
-        return made
+        return text
 
-    def to_element_line(self, el: Element) -> str:
+    def format_element_line(self, el: Element) -> str:
         """Return the element itself on one tidy line."""
-        return to_print_line(self.to_inline_element(el))
+        return tidy_markdown_line(self.format_element(el))
 
-    def to_line(self, el: Element | None, skip: Collection[str] = ()) -> str:
+    def format_line(self, el: Element | None, skip: Collection[str] = ()) -> str:
         """Return the element's content on one tidy line; empty without an element."""
         if el is None:
             return ""
         if len(el):
-            return to_print_line(self.to_inline(el, skip).replace("<br>", " "))
+            return tidy_markdown_line(self.format_content(el, skip).replace("<br>", " "))
         text = el.text
-        return (text or "") if not text or text.isalnum() else to_print_line(self.escape(text))
+        return (text or "") if not text or text.isalnum() else tidy_markdown_line(self.escape(text))
 
     def write_content(self, el: Element, skip: Collection[str] = ()) -> None:
-        """Write the element's content: running text as paragraphs, blocks as blocks."""
+        """Write the element's content: text as paragraphs, block elements as blocks."""
         if self._depth > _DEEPEST:
-            self.write_paragraph(self.escape(get_text(el, " ")))
+            self.write_paragraph(self.escape(get_all_text(el, " ")))
             return
         self._depth += 1
         clean, inline_of, block_of = self.escape, self.inline_of, self.block_of
@@ -225,89 +228,91 @@ class Walk:
                 pass
             elif not block and (handler := inline_of.get(tag)):
                 parts.append(handler(child, self))
-            elif block or (block := self._find_container(child)):
+            elif block or (block := self._choose_container_writer(child)):
                 if parts:
                     self.write_paragraph("".join(parts))
                     parts = []
                 block(child, self)
             else:
-                parts.append(self._to_unlisted_text(child))
+                parts.append(self._format_unlisted_element(child))
             if tail := child.tail:
                 parts.append(clean(tail))
         if parts:
             self.write_paragraph("".join(parts))
         self._depth -= 1
 
-    def write(self, el: Element) -> None:
-        """Write the element itself: as the block it is, else as a paragraph."""
+    def write_element(self, el: Element) -> None:
+        """Write the element itself: by its block writer, or else as a paragraph."""
         block = self.block_of.get(el.tag)
         if block is None:
-            self.write_paragraph(self.to_inline_element(el))
+            self.write_paragraph(self.format_element(el))
         elif self._depth > _DEEPEST:
-            self.write_paragraph(self.escape(get_text(el, " ")))
+            self.write_paragraph(self.escape(get_all_text(el, " ")))
         else:
             self._depth += 1
             block(el, self)
             self._depth -= 1
 
-    def collect(self, el: Element, skip: Collection[str] = (), itself: bool = False) -> list[str]:
-        """Return the blocks of the element's content (or of the element *itself*), unwritten."""
+    def collect_blocks(
+        self, el: Element, skip: Collection[str] = (), itself: bool = False
+    ) -> list[str]:
+        """Return the blocks of the element's content (or of the element *itself*) unwritten."""
         outer, self.blocks = self.blocks, []
         lead, self.lead = self.lead, ""
         self._nested += 1
         if itself:
-            self.write(el)
+            self.write_element(el)
         else:
             self.write_content(el, skip)
-        self.flush_lead()
+        self.write_unused_lead()
         self._nested -= 1
         self.lead = lead
         found, self.blocks = self.blocks, outer
         return found
 
-    def _find_container(self, el: Element) -> Block | None:
-        """Return how to treat an unlisted element that holds blocks; None if it holds none."""
+    def _choose_container_writer(self, el: Element) -> Block | None:
+        """Return a writer for an unlisted element that contains blocks; else None."""
         if not len(el):
             return None
         if any(child.tag in self.block_of for child in el.iterdescendants()):
             return lambda inner, walk: walk.write_content(inner)
         return None
 
-    def _to_unlisted_text(self, el: Element) -> str:
-        if not isinstance(el.tag, str):  # an entity nobody declared
+    def _format_unlisted_element(self, el: Element) -> str:
+        if not isinstance(el.tag, str):  # an undeclared entity
             return self.escape(html.unescape(el.text or ""))
         if el.tag in self.block_of:
-            blocks = " ".join(self.collect(el, itself=True)).replace("\n", " ")
+            blocks = " ".join(self.collect_blocks(el, itself=True)).replace("\n", " ")
             return f" {blocks.replace('$$', '$')} "
-        return self.to_inline(el)
+        return self.format_content(el)
 
     # --- writing ------------------------------------------------------------------------------
 
     def write_paragraph(self, text: str) -> None:
-        """Write running text as a paragraph; nothing for an empty text."""
-        text = to_print_line(text)
+        """Write running text as a paragraph; an empty text is skipped."""
+        text = tidy_markdown_line(text)
         if not text:
             return
         if self.counting:
             self.words += text.count(" ") + 1
         if self.lead:
-            # The words of a lead (a label) are no words of the paper.
+            # The words of a lead (a label) are not counted as words of the paper.
             text, self.lead = tidy_line(f"{self.lead}{text}"), ""
-        self._append_block(guard_start(text) if self.is_markdown else text)
+        self._append_block(escape_block_start(text) if self.is_markdown else text)
 
-    def add(self, block: str) -> None:
-        """Write a block that is markdown already."""
-        self.flush_lead()
+    def add_block(self, block: str) -> None:
+        """Append a block of finished markdown."""
+        self.write_unused_lead()
         if block:
             self._append_block(block)
 
     def write_heading(self, text: str) -> None:
-        """Write a heading at the current level; nothing without text."""
+        """Write a heading at the current level; an empty text is skipped."""
         if text:
-            self.add(f"{'#' * min(self.level, _LOWEST_HEADING)} {strip_bold(text)}")
+            self.add_block(f"{'#' * min(self.level, _LOWEST_HEADING)} {strip_bold(text)}")
 
-    def flush_lead(self) -> None:
-        """Write a lead that found no paragraph to open."""
+    def write_unused_lead(self) -> None:
+        """Write a lead that no paragraph has used."""
         lead, self.lead = tidy_line(self.lead), ""
         if lead:
             self._append_block(lead)
@@ -319,57 +324,57 @@ class Walk:
             self.footnotes = []
 
 
-def get_text(el: Element, between: str = "") -> str:
-    """Return all text in the element, whatever the tags."""
+def get_all_text(el: Element, between: str = "") -> str:
+    """Return all text in the element, regardless of tags."""
     return between.join(map(str, el.itertext()))
 
 
 def has_own_text(el: Element, children: list[Element]) -> bool:
-    """Return whether there is text before, between or behind the element's *children*."""
+    """Return whether text comes before, between or after the element's *children*."""
     if (text := el.text) and not text.isspace():
         return True
     return any((tail := child.tail) and not tail.isspace() for child in children)
 
 
-def keep_text(text: str) -> str:
-    """Return the text as it is, where no markdown is written."""
+def keep_unescaped(text: str) -> str:
+    """Return the text unchanged, for output that is not markdown."""
     return text
 
 
 def tidy_line(text: str) -> str:
-    """Return one line with single blanks, none at the ends."""
+    """Return text on one line, with single spaces and none at the ends."""
     # Only the plain blank is printable. Most texts are seen to be tidy faster than they are made.
     if text.isprintable() and "  " not in text:
         return text.strip(" ")
     return " ".join(text.split())
 
 
-def to_print_line(text: str) -> str:
-    r"""Markdown on one tidy line, as print would set it.
+def tidy_markdown_line(text: str) -> str:
+    r"""Return markdown on one tidy line, with punctuation spaced as in print.
 
-    Line breaks that only lay out the XML leave no blank inside brackets or before a comma, and
-    emphasis is written where its neighbours are known.
+    Line breaks of the XML layout leave no space inside brackets or before a comma, and emphasis
+    marks are converted, since their neighbours are known.
 
-    >>> to_print_line("a (\n*b*\n) x<sup>[</sup>\n<sup>1</sup>\n,\n<sup>2</sup><sup>]</sup>")
+    >>> tidy_markdown_line("a (\n*b*\n) x<sup>[</sup>\n<sup>1</sup>\n,\n<sup>2</sup><sup>]</sup>")
     'a (*b*) x<sup>[1, 2]</sup>'
     """
-    text = write_emphasis(text)
+    text = convert_emphasis_marks(text)
     if "\n" in text:
         lines = [" ".join(words) for line in text.split("\n") if (words := line.split())]
         text = _LAYOUT.sub("", "\n".join(lines))
-        text = _RAISED_LIST.sub(_join_raised, text).replace("\n", " ")
+        text = _RAISED_LIST.sub(_join_superscripts, text).replace("\n", " ")
     text = tidy_line(text)
     return _BREAK.sub("<br>", text) if "<br>" in text else text
 
 
-def _join_raised(match: re.Match[str]) -> str:
+def _join_superscripts(match: re.Match[str]) -> str:
     return f"<sup>[{re.sub('</?sup>', '', match[1]).rstrip()}]</sup>"
 
 
-def guard_start(text: str) -> str:
-    r"""Keep a paragraph from beginning like a heading, list, quote or table.
+def escape_block_start(text: str) -> str:
+    r"""Escape the beginning of a paragraph that looks like a heading, list, quote or table.
 
-    >>> guard_start("1. This is a sentence"), guard_start("# 5")
+    >>> escape_block_start("1. This is a sentence"), escape_block_start("# 5")
     ('1\\. This is a sentence', '\\# 5')
     """
     if text[:1] not in _BLOCK_STARTERS or not (match := _BLOCK_START.match(text)):
@@ -380,7 +385,7 @@ def guard_start(text: str) -> str:
 
 
 def strip_bold(text: str) -> str:
-    """Return text without bold marks around all of it, where bold is implied.
+    """Return text without bold marks around all of it.
 
     >>> strip_bold("**Ethics**"), strip_bold("**a** and **b**")
     ('Ethics', '**a** and **b**')
@@ -391,7 +396,7 @@ def strip_bold(text: str) -> str:
 
 
 def escape_cell(text: str) -> str:
-    r"""Return text that may be in a cell of a pipe table.
+    r"""Return text that can be put in a cell of a pipe table.
 
     >>> escape_cell("a|b")
     'a\\|b'
@@ -400,9 +405,10 @@ def escape_cell(text: str) -> str:
 
 
 def format_link(text: str, href: str, kind: str = "") -> str:
-    """Return a link with a harmless scheme; the bare address if text and address are equal.
+    """Return a link with a safe scheme, or the bare URL if it equals the text.
 
-    *text* is markdown already. Anything but http, https, ftp and mailto leaves the text alone.
+    *text* is markdown. With a scheme other than http, https, ftp and mailto, only the text is
+    returned.
 
     >>> format_link("site", "https://example.org/a b(c)"), format_link("x", "javascript:alert(1)")
     ('[site](https://example.org/a%20b%28c%29)', 'x')
@@ -414,12 +420,12 @@ def format_link(text: str, href: str, kind: str = "") -> str:
     if not _SAFE_LINK.fullmatch(href):
         return text
     bare = text.replace("\\", "").strip()
-    if not bare or _shorten_address(bare) == _shorten_address(href):
+    if not bare or _strip_url_prefix(bare) == _strip_url_prefix(href):
         return bare or href
     return f"[{text}]({href})"
 
 
-def _shorten_address(url: str) -> str:
+def _strip_url_prefix(url: str) -> str:
     return re.sub(r"^(?:https?://(?:dx\.|www\.)?(?:doi\.org/)?|mailto:|www\.)", "", url).rstrip("/")
 
 
@@ -430,21 +436,21 @@ def format_quote(blocks: list[str]) -> str:
 
 
 def is_nested_list(blocks: list[str]) -> bool:
-    """Return whether the blocks of a list item are a line with a list under it."""
+    """Return whether the blocks of a list item are a line followed by a list."""
     return len(blocks) == 2 and blocks[1].lstrip().startswith(("- ", "1. "))
 
 
 def to_roman(number: int) -> str:
-    """Return a number in small Roman numerals.
+    """Return a number in lower-case Roman numerals.
 
     >>> to_roman(1994)
     'mcmxciv'
     """
-    made = ""
+    numeral = ""
     for value, letters in _ROMAN:
-        made += letters * (number // value)
+        numeral += letters * (number // value)
         number %= value
-    return made
+    return numeral
 
 
 def format_code_block(text: str, language: str = "") -> str:
@@ -454,19 +460,19 @@ def format_code_block(text: str, language: str = "") -> str:
     return f"{fence}{language}\n{text}\n{fence}"
 
 
-def write_emphasis(text: str) -> str:
-    r"""Return a line with its emphasis as markdown.
+def convert_emphasis_marks(text: str) -> str:
+    r"""Return a line with its internal emphasis marks converted to markdown.
 
-    >>> write_emphasis("\x01Ptdsr-\x02null \x03n\x04th, sp\x01. nov\x02")
+    >>> convert_emphasis_marks("\x01Ptdsr-\x02null \x03n\x04th, sp\x01. nov\x02")
     '*Ptdsr*-null nth, sp. *nov*'
     """
     if "\x01" in text or "\x03" in text:
-        return _Line(text).to_markdown()
+        return _MarkedLine(text).to_markdown()
     return text
 
 
-class _Line:
-    """A line cut at its marks: texts at even places, marks at odd ones."""
+class _MarkedLine:
+    """A line split at its emphasis marks: texts at even indices, marks at odd ones."""
 
     def __init__(self, text: str) -> None:
         # Marks of a kind that meet are one.
@@ -475,7 +481,7 @@ class _Line:
         self._with_links = "](" in text
 
     def to_markdown(self) -> str:
-        """Return the line, each mark written, moved or left out; inner ones first."""
+        """Return the line with each mark converted, moved or dropped, inner marks first."""
         parts = self._parts
         begun: list[int] = []
         for at in range(1, len(parts), 2):
@@ -492,12 +498,12 @@ class _Line:
         return "".join([_WRITTEN.get(part, part) for part in parts])
 
     def _is_emphasis(self, start: int, end: int) -> bool:
-        """Return whether marks at *start* and *end* are read as emphasis, maybe moved inwards."""
+        """Return whether the marks at *start* and *end* form emphasis, moved inwards if needed."""
         if not any(map(_WORD.search, self._parts[start + 1 : end : 2])):
             return False
-        return self._can_open(start) and self._can_close(end)
+        return self._can_open_emphasis(start) and self._can_close_emphasis(end)
 
-    def _can_open(self, at: int) -> bool:
+    def _can_open_emphasis(self, at: int) -> bool:
         for _ in range(_TIMES):
             before, after = self._get_char_before(at), self._get_char_after(at)
             if after.isalnum():
@@ -513,7 +519,7 @@ class _Line:
             self._parts[at + 1] = inner[moved.end() :]
         return False
 
-    def _can_close(self, at: int) -> bool:
+    def _can_close_emphasis(self, at: int) -> bool:
         for _ in range(_TIMES):
             before, after = self._get_char_before(at), self._get_char_after(at)
             if before.isalnum():
@@ -530,7 +536,7 @@ class _Line:
         return False
 
     def _get_char_before(self, at: int) -> str:
-        """Return the character before a mark; other marks are skipped."""
+        """Return the character before a mark, skipping other marks."""
         while (at := at - 1) >= 0:
             part = self._parts[at]
             if part and part not in _WRITTEN:
@@ -538,7 +544,7 @@ class _Line:
         return ""
 
     def _get_char_after(self, at: int) -> str:
-        """Return the character behind a mark."""
+        """Return the character after a mark, skipping other marks."""
         while (at := at + 1) < len(self._parts):
             part = self._parts[at]
             if part and part not in _WRITTEN:

@@ -1,12 +1,12 @@
-"""Whether an article's body is all there, compared with what its other parts promise.
+"""Check whether an article's body is complete, compared with what its other parts mention.
 
-A body cut short is well-formed XML like any other, but the reference list, the page range, the
-counts, the numbers of figures and sections and the abstract show the rest. Each is a sign; one
-that no whole article shows convinces alone, merely unusual ones convince together. Measured on 266
-recorded whole articles: once ranges such as 3-7 are filled in, nine leave two references or more
-uncited, none four in a row but a tail that its appendix tables cite; none refers to a part that is
-not there or skips the number of a figure, a table or a section. Short papers with short lists
-(letters, corrections, abstracts of meetings) give no sign.
+A truncated body can be well-formed XML, but the reference list, the page range, the counts, the
+numbers of figures and sections and the abstract show that text is missing. Each of these is a sign.
+A sign that no whole article shows is enough alone; signs that are only unusual count together.
+Measured on 266 recorded whole articles, with ranges such as 3-7 expanded: nine leave at least two
+references uncited, and none leaves four in a row uncited, except references that only its appendix
+tables cite. None refers to a missing part, or skips the number of a figure, a table or a section.
+Short papers with short lists (letters, corrections, meeting abstracts) give no sign.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from ...judges.wholeness import (
 )
 from ...model.verdicts import REFUSE, WEAK, Sign
 from ...outline.sections import is_conclusion_title, is_introduction_title, is_methods_title
-from .walk import Element, get_text
+from .walk import Element, get_all_text
 
 _FEW: Final = 8  # references; in fewer, a share says nothing
 _UNCITED: Final = (0.1, 0.35)  # of the references: more than the second convinces alone
-_RUN: Final = 3  # references in a row that nobody cites: those of a section left out
+_RUN: Final = 3  # consecutive uncited references: those of a missing section
 _LATE: Final = 0.15  # of the list; so many at its end may be cited in tables of an appendix
 _RANGE: Final = 50  # references at most in one "3-7"
 # Words for each reference. Above the first a text may leave references uncited (a bibliography
@@ -70,16 +70,18 @@ _APPENDED: Final = re.compile(r"(?:supplement|appendix)\w{0,9}\s+(?:appendix\s+)
 
 
 def find_signs(article: Element, words: int) -> Iterator[Sign]:
-    """Yield what shows that a body of so many words is not all of it."""
+    """Yield the signs that a body of *words* words is incomplete."""
     if not words:
         return  # no body at all, which is another verdict
     links = _LINKS(article)
     targets = {rid for el in links for rid in (el.get("rid") or "").split()}
-    titles = [title for el in article.iterfind("body/sec/title") if (title := get_text(el).strip())]
+    titles = [
+        title for el in article.iterfind("body/sec/title") if (title := get_all_text(el).strip())
+    ]
     yield from _find_uncited_references(article, links, targets, words)
     yield from _find_missing_targets(article, links)
     yield from _find_missing_floats(article)
-    pages = _count_pages(article)
+    pages = _count_printed_pages(article)
     if pages in _PAGES and words < _PER_PAGE[1] * pages:
         yield Sign(
             "pages", 2 + 2 * (words < _PER_PAGE[0] * pages), f"{words} words for {pages} pages"
@@ -94,7 +96,7 @@ def find_signs(article: Element, words: int) -> Iterator[Sign]:
         yield from _find_skipped_numbers(article)
         yield from _find_unmentioned_floats(article, targets)
         if not is_protocol_title(
-            _get_text(article.find("front/article-meta/title-group/article-title"))
+            _get_optional_text(article.find("front/article-meta/title-group/article-title"))
         ):
             yield from _find_missing_sections(article, titles)
 
@@ -106,8 +108,8 @@ def _find_uncited_references(
     article: Element, links: list[Element], targets: set[str], words: int
 ) -> Iterator[Sign]:
     """Yield a sign for references that are never cited; a whole text cites nearly all."""
-    refs = _find_cited_lists(article, targets)
-    listed, cited = len(refs), _find_cited(article, refs, links)
+    refs = _find_citable_references(article, targets)
+    listed, cited = len(refs), _find_cited_numbers(article, refs, links)
     cites = f"cite {len(cited)} of" if cited else "for"
     finding = f"{words} words {cites} {listed} references"
     if listed >= _MANY and words < _SCANT * listed:
@@ -129,15 +131,15 @@ def _find_uncited_references(
         yield Sign("uncited", 3 if left > _UNCITED[0] * listed else min(left, 2), finding)
 
 
-def _find_cited_lists(article: Element, targets: set[str]) -> list[Element]:
-    """Return the references of the lists that are cited from, without *further reading*."""
-    lists = [el for el in article.iterfind("back//ref-list") if not _is_elsewhere(el)]
+def _find_citable_references(article: Element, targets: set[str]) -> list[Element]:
+    """Return the references of the lists that the text cites, without *further reading*."""
+    lists = [el for el in article.iterfind("back//ref-list") if not _is_outside_body(el)]
     used = [el for el in lists if any(part.get("id") in targets for part in el.iter())]
     return [ref for el in used or lists for ref in el.iter("ref")]
 
 
-def _find_cited(article: Element, refs: list[Element], links: list[Element]) -> set[int]:
-    """Return which references the article cites, by number."""
+def _find_cited_numbers(article: Element, refs: list[Element], links: list[Element]) -> set[int]:
+    """Return the indices of the references that the article cites."""
     # Some publishers refer to the citation inside.
     numbers = {
         el.get("id"): at for at, ref in enumerate(refs, 1) for el in ref.iter() if el.get("id")
@@ -160,10 +162,10 @@ def _find_cited(article: Element, refs: list[Element], links: list[Element]) -> 
 
 
 def _count_prose_words(article: Element) -> int:
-    """Return the number of words of the body outside captions and cells."""
+    """Return the number of words in the body outside captions and cells."""
     bodies = article.findall("body")
-    return sum(len(get_text(el, " ").split()) for el in bodies) - sum(
-        len(get_text(el, " ").split())
+    return sum(len(get_all_text(el, " ").split()) for el in bodies) - sum(
+        len(get_all_text(el, " ").split())
         for body in bodies
         for el in body.iter(*_FLOATS)
         if not _FLOATS.intersection(up.tag for up in el.iterancestors())
@@ -171,7 +173,7 @@ def _count_prose_words(article: Element) -> int:
 
 
 def _get_body_text(article: Element) -> str:
-    return " ".join(get_text(body) for body in article.findall("body"))
+    return " ".join(get_all_text(body) for body in article.findall("body"))
 
 
 # --- parts ----------------------------------------------------------------------------------------
@@ -182,7 +184,7 @@ def _find_missing_targets(article: Element, links: list[Element]) -> Iterator[Si
     names = set(_NAMES(article))
     lost = [
         f"{_POINTED_AT[kind]} {rid}"
-        for kind, rid in dict.fromkeys(_find_targets(links))
+        for kind, rid in dict.fromkeys(_iterate_link_targets(links))
         if kind in _POINTED_AT and rid not in names
     ]
     if lost:
@@ -192,10 +194,10 @@ def _find_missing_targets(article: Element, links: list[Element]) -> Iterator[Si
 
 
 def _find_missing_floats(article: Element) -> Iterator[Sign]:
-    """Yield a sign for figures and tables that are counted, but missing."""
+    """Yield a sign for figures and tables that are counted but missing."""
     for name, tag in (("figure", "fig"), ("table", "table-wrap")):
         count = article.find(f"front/article-meta/counts/{name}-count".replace("figure-", "fig-"))
-        stated = _parse_number(count.get("count")) if count is not None else 0
+        stated = _parse_count(count.get("count")) if count is not None else 0
         there = sum(1 for _ in article.iter(tag))
         if there < _STATED[1] * stated:
             weight = 2 + 2 * (stated > 1 and there <= _STATED[0] * stated)
@@ -207,14 +209,14 @@ def _find_missing_floats(article: Element) -> Iterator[Sign]:
 def _find_skipped_numbers(article: Element) -> Iterator[Sign]:
     """Yield a sign for numbers that the figures, tables or sections skip."""
     for name, tag in (("figure", "fig"), ("table", "table-wrap")):
-        labels = [_get_label(el) for el in article.iter(tag) if not _is_elsewhere(el)]
+        labels = [_get_label(el) for el in article.iter(tag) if not _is_outside_body(el)]
         numbers = {int(match[1]) for label in labels if (match := _LABEL.match(label))}
         if lost := find_first_missing_number(numbers):
             yield Sign(
                 f"skipped {name}", REFUSE, f"{name} {lost} is missing before {name} {max(numbers)}"
             )
     sections = list(article.iterfind("body/sec"))
-    heads = [f"{_get_label(el)} {_get_text(el.find('title'))}" for el in sections]
+    heads = [f"{_get_label(el)} {_get_optional_text(el.find('title'))}" for el in sections]
     numbers = {int(match[1]) for head in heads if (match := _SECTION.match(head.lstrip()))}
     if 1 < len(numbers) >= len(heads) - 2 and (lost := find_first_missing_number(numbers)):
         yield Sign(
@@ -223,16 +225,16 @@ def _find_skipped_numbers(article: Element) -> Iterator[Sign]:
 
 
 def _get_label(el: Element) -> str:
-    return _get_text(el.find("label")).strip()
+    return _get_optional_text(el.find("label")).strip()
 
 
-def _get_text(el: Element | None) -> str:
-    return "" if el is None else get_text(el)
+def _get_optional_text(el: Element | None) -> str:
+    return "" if el is None else get_all_text(el)
 
 
 def _find_unmentioned_floats(article: Element, targets: set[str]) -> Iterator[Sign]:
-    """Yield a sign for figures and tables without a mention, if others are mentioned."""
-    names = [el.get("id") for el in article.iter("fig", "table-wrap") if not _is_elsewhere(el)]
+    """Yield a sign for figures and tables that are never mentioned although others are."""
+    names = [el.get("id") for el in article.iter("fig", "table-wrap") if not _is_outside_body(el)]
     lost = [name for name in names if name and name not in targets]
     if lost and targets.intersection(filter(None, names)):
         many = len(lost) > 1 and 3 * len(lost) >= len(names)
@@ -244,7 +246,7 @@ def _find_unmentioned_floats(article: Element, targets: set[str]) -> Iterator[Si
 
 
 def _find_missing_sections(article: Element, titles: list[str]) -> Iterator[Sign]:
-    """Yield a sign for sections that a report of research has, and this one lacks."""
+    """Yield a sign for sections that research reports have and this article lacks."""
     if not titles:
         return
     if not any(map(is_conclusion_title, titles)):
@@ -257,30 +259,30 @@ def _find_missing_sections(article: Element, titles: list[str]) -> Iterator[Sign
         yield from find_missing_report_parts(titles, titles)
 
 
-def _is_elsewhere(el: Element) -> bool:
+def _is_outside_body(el: Element) -> bool:
     return any(above.tag in _ELSEWHERE for above in el.iterancestors())
 
 
-def _find_targets(links: list[Element]) -> Iterator[tuple[str, str]]:
-    """Yield (kind, id) of everything referred to."""
+def _iterate_link_targets(links: list[Element]) -> Iterator[tuple[str, str]]:
+    """Yield (kind, id) of every element that links refer to."""
     for el in links:
         for rid in (el.get("rid") or "").split():
             yield el.get("ref-type") or "", rid
 
 
-def _count_pages(article: Element) -> int:
-    """Return the number of printed pages; 0 if the page numbers do not tell."""
+def _count_printed_pages(article: Element) -> int:
+    """Return the number of printed pages; 0 if the page numbers are not a range."""
     meta = article.find("front/article-meta")
     if meta is None:
         return 0
-    first, last = (_parse_number(meta.findtext(name)) for name in ("fpage", "lpage"))
+    first, last = (_parse_count(meta.findtext(name)) for name in ("fpage", "lpage"))
     if first and last >= first:
         return last - first + 1
     count = meta.find("counts/page-count")
-    return _parse_number(count.get("count")) if count is not None else 0
+    return _parse_count(count.get("count")) if count is not None else 0
 
 
-def _parse_number(text: str | None) -> int:
+def _parse_count(text: str | None) -> int:
     text = (text or "").strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
 

@@ -1,4 +1,4 @@
 """PDFs as markdown: the `reader`, and what its child process knows of printed pages.
 
-Nothing is imported here, so that the child starts with what it needs alone.
+This package imports nothing, so that the child process imports only what it needs.
 """

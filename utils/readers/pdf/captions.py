@@ -1,4 +1,4 @@
-"""The captions of figures and tables on a PDF page: where they begin and end, and their numbers."""
+"""Find the captions of figures and tables on a PDF page, with their extent and numbers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .rows import Area, get_middle
+from .rows import TableArea, get_vertical_middle
 from .words import Sheet, Word
 
 _TABLE = r"T ?(?:A ?B ?L ?E|a ?b ?l ?e)|Tab(?:elle|leau|la|ela|ella|\.)"
@@ -21,25 +21,25 @@ LONGEST = 1500  # characters
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """The first word of a caption, and the number it gives a table."""
+    """The first word of a caption, and the number of the table."""
 
     word: Word
     at: int  # among the sheet's words
     label: str  # empty for figures
 
 
-def find_captions(sheet: Sheet) -> Iterator[Caption]:
-    """Yield captions where lines begin like them; *Table 2 shows …* begins a sentence."""
+def iterate_captions(sheet: Sheet) -> Iterator[Caption]:
+    """Yield captions at the start of lines; *Table 2 shows …* is the start of a sentence."""
     for at, word in enumerate(sheet.words):
-        if word.text[:1] not in "TFSAC" or not _begins_line(sheet.words, at):
+        if word.text[:1] not in "TFSAC" or not _is_first_in_line(sheet.words, at):
             continue
-        said = " ".join(one.text for one in sheet.words[at : at + 8])
-        found = CAPTION.match(said)
+        line_text = " ".join(word_.text for word_ in sheet.words[at : at + 8])
+        found = CAPTION.match(line_text)
         if found and TITLED.match(found["rest"]):
             yield Caption(word, at, found["number"] if found["kind"] else "")
 
 
-def _begins_line(words: tuple[Word, ...], at: int) -> bool:
+def _is_first_in_line(words: tuple[Word, ...], at: int) -> bool:
     """Return whether a word is the first in its line, or follows a gap."""
     if not at:
         return True
@@ -51,15 +51,15 @@ def _begins_line(words: tuple[Word, ...], at: int) -> bool:
     return not (goes_on and alike and before.text[-1:] not in ".?!:)")
 
 
-def find_caption_end(sheet: Sheet, caption: Caption, area: Area | None) -> tuple[int, int]:
-    """Return where the caption's characters begin and end: adjacent lines of one size."""
+def find_caption_span(sheet: Sheet, caption: Caption, area: TableArea | None) -> tuple[int, int]:
+    """Return the start and end of a caption's characters: adjacent lines of one size."""
     first = last = caption.word
     for word in sheet.words[caption.at + 1 :]:
-        step = get_middle(last) - get_middle(word)
+        step = get_vertical_middle(last) - get_vertical_middle(word)
         beside = abs(step) < 0.5 * first.size and word.left > last.left
         below = 0 < step < 1.7 * first.size and word.left < last.right
         alike = abs(word.size - last.size) < 0.25 * first.size
-        inside = area is not None and _is_inside(word, area)
+        inside = area is not None and _is_in_or_beside_area(word, area)
         if inside or not alike or not (beside or below):
             break
         last = word
@@ -68,16 +68,19 @@ def find_caption_end(sheet: Sheet, caption: Caption, area: Area | None) -> tuple
     return first.start, last.end
 
 
-def _is_inside(word: Word, area: Area) -> bool:
-    """Return whether a word is in a table, or next to it."""
-    return area.bottom < get_middle(word) < area.top and word.left < area.right
+def _is_in_or_beside_area(word: Word, area: TableArea) -> bool:
+    """Return whether a word is in a table's area, or directly beside it."""
+    return area.bottom < get_vertical_middle(word) < area.top and word.left < area.right
 
 
-def find_line_end(sheet: Sheet, caption: Caption) -> float:
+def find_first_line_end(sheet: Sheet, caption: Caption) -> float:
     """Return the right end of the first line of a caption."""
     last = caption.word
     for word in sheet.words[caption.at + 1 :]:
-        if abs(get_middle(word) - get_middle(last)) > 0.5 * last.size or word.left < last.left:
+        if (
+            abs(get_vertical_middle(word) - get_vertical_middle(last)) > 0.5 * last.size
+            or word.left < last.left
+        ):
             break
         last = word
     return last.right

@@ -1,7 +1,7 @@
-"""The characters of a PDF page, with their boxes and fonts, by PDFium.
+"""Read the characters of a PDF page with their boxes and fonts, by PDFium.
 
-PDFium answers for one character at a time: it is asked for many of them in one loop of C, and for
-the font of those that tell a line's. Runs only in the child process of `.child`.
+PDFium's functions take one character at a time, so many calls are made in one loop in C. Fonts are
+read only for the characters that decide a line's font. Runs only in the child process of `.child`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from functools import cache
 from itertools import compress, repeat
 from typing import Any, NamedTuple
 
-from .native import NUMBER, POINTER, REAL, get_address, load_functions
+from .native import NUMBER, POINTER, REAL, get_pointer, load_pdfium_functions
 
 _MOST = 60_000  # a page; posters and hidden text layers aside, pages hold 8,000
 _NAME_BYTES = 100
 _DIGITS, _LETTER = re.compile(r"\d+"), re.compile(r"[^\W\d_]")
-_THIN = 0.07  # of the height of a font's box: a space that is none for PDFium
+_THIN = 0.07  # of the height of a font's box: a space that PDFium does not report
 _USUAL_REACH, _TALL = (0.9, -0.3), 1.9  # ems
 _SOLID = bytes(code > ord(" ") for code in range(256))
 _LAST = 0x10FFFF  # code point
@@ -28,10 +28,10 @@ _UTF16 = f"utf-16-{sys.byteorder[0]}e"
 Box = tuple[float, float, float, float]  # left, bottom, right, top
 
 
-class Face(NamedTuple):
-    """A font's name, and its weight: 400 where it is neither light nor bold.
+class FontFace(NamedTuple):
+    """A font's name and weight; the weight is 400 if it is neither light nor bold.
 
-    ``ascent`` and ``descent`` say how far its box goes above and below the line, in ems.
+    ``ascent`` and ``descent`` are the extent of its box above and below the baseline, in ems.
     """
 
     name: str
@@ -40,8 +40,8 @@ class Face(NamedTuple):
     descent: float = _USUAL_REACH[1]
 
     @property
-    def is_tall(self) -> bool:
-        """True if the font's box is at least half as tall again as in other fonts."""
+    def has_tall_box(self) -> bool:
+        """True if the font's box is at least 1.5 times as tall as usual."""
         return self.ascent - self.descent > _TALL
 
     def normalize_box(self, box: Box) -> Box:
@@ -52,21 +52,21 @@ class Face(NamedTuple):
         return left, line + _USUAL_REACH[1] * em, right, line + _USUAL_REACH[0] * em
 
 
-class Characters:
+class PageCharacters:
     """The characters of an open page, in the order of its content stream.
 
     Attributes
     ----------
     text
-        One character of Python's for each, as far as PDFium knows their code points.
+        The text, with one Python character for each, as far as PDFium knows the code points.
     """
 
     def __init__(self, text_page: Any) -> None:
-        self._address = get_address(text_page)
-        self._functions = _load_functions()
+        self._address = get_pointer(text_page)
+        self._functions = _load_text_functions()
         self._name = ctypes.create_string_buffer(_NAME_BYTES)
-        self._faces: dict[int, Face] = {}  # by font
-        self._pieces: dict[int, Face] = {}  # by text object
+        self._faces: dict[int, FontFace] = {}  # by font
+        self._pieces: dict[int, FontFace] = {}  # by text object
         self._thin: list[int] | None = None
         self.text = self._read_text()
 
@@ -82,8 +82,8 @@ class Characters:
         codes = map(functions["Text_GetUnicode"], repeat(self._address), range(count))
         return "".join(map(chr, map(min, codes, repeat(_LAST))))
 
-    def find_inked(self) -> list[int]:
-        """Return the positions of all characters that are not blank."""
+    def find_visible_characters(self) -> list[int]:
+        """Return the indices of all characters that are not whitespace."""
         shown = self.text.encode("latin-1", "replace").translate(_SOLID)
         return list(compress(range(len(shown)), shown))
 
@@ -92,12 +92,12 @@ class Characters:
         return self.get_boxes((index,))[0]
 
     def get_boxes(self, indices: Sequence[int] | None = None) -> list[Box]:
-        """Return the boxes of these characters, or of all, in one call."""
+        """Return the boxes of the characters at *indices*, or of all, in one call."""
         edges = self.get_edges(range(len(self.text)) if indices is None else indices)
         return list(zip(edges[0::4], edges[3::4], edges[2::4], edges[1::4], strict=True))
 
     def get_edges(self, indices: Sequence[int]) -> list[float]:
-        """Return left, top, right and bottom of each of these characters, one after the other."""
+        """Return left, top, right and bottom of the characters at *indices* in one flat list."""
         rectangles = (REAL * (4 * len(indices)))()
         begin = ctypes.addressof(rectangles)
         into = range(begin, begin + ctypes.sizeof(rectangles), 4 * ctypes.sizeof(REAL))
@@ -106,16 +106,16 @@ class Characters:
         return rectangles[:]
 
     def find_thin_spaces(self) -> list[int]:
-        """Return positions with a thin space before them that the text lacks, as in *2 mm*."""
+        """Return the indices after a thin space that the text lacks, as in *2 mm*."""
         if self._thin is None:
-            places = list(self._find_digit_borders())
+            places = list(self._iterate_digit_borders())
             boxes = self.get_boxes([at + aside for at in places for aside in (-1, 0, 1)])
             around = zip(places, boxes[0::3], boxes[1::3], boxes[2::3], strict=True)
-            self._thin = [at for at, *boxes in around if self._is_thin(at, *boxes)]
+            self._thin = [at for at, *boxes in around if self._has_thin_space(at, *boxes)]
         return self._thin
 
-    def _find_digit_borders(self) -> Iterator[int]:
-        """Yield positions where a digit meets a letter, between other characters."""
+    def _iterate_digit_borders(self) -> Iterator[int]:
+        """Yield the indices at which a digit and a letter are adjacent."""
         text = self.text
         for found in _DIGITS.finditer(text, 0, max(0, len(text) - 1)):
             start, end = found.span()
@@ -124,7 +124,7 @@ class Characters:
             if end < len(text) - 1 and _LETTER.match(text, end):
                 yield end
 
-    def _is_thin(self, at: int, before: Box, here: Box, after: Box) -> bool:
+    def _has_thin_space(self, at: int, before: Box, here: Box, after: Box) -> bool:
         """Return whether two characters are further apart than the next two."""
         height = max(before[3] - before[1], here[3] - here[1])
         is_mark = self.text[at].isdigit() and here[1] > before[1] + 0.1 * height
@@ -132,54 +132,54 @@ class Characters:
         usual = max(0.0, after[0] - here[2])
         return not is_mark and _THIN * height < gap < height and gap - usual > _THIN * height
 
-    def get_angle(self, index: int) -> float:
-        """Return the rotation of a character, in radians."""
+    def get_rotation_angle(self, index: int) -> float:
+        """Return the rotation of a character in radians."""
         return float(self._functions["Text_GetCharAngle"](self._address, index))
 
-    def get_face(self, index: int) -> Face:
+    def get_face(self, index: int) -> FontFace:
         """Return the font of a character."""
         return self._get_object_face(
             self._functions["Text_GetTextObject"](self._address, index), index
         )
 
-    def get_faces(self, indices: Sequence[int]) -> list[Face]:
-        """Return the fonts of several characters, in one call."""
+    def get_faces(self, indices: Sequence[int]) -> list[FontFace]:
+        """Return the fonts of the characters at *indices*, in one call."""
         ask = self._functions["Text_GetTextObject"]
         pieces = map(ask, repeat(self._address), indices)
         return list(map(self._get_object_face, pieces, indices))
 
-    def _get_object_face(self, piece: int | None, index: int) -> Face:
-        """Return the font of a character in a text object, or outside, like PDFium's own blanks."""
+    def _get_object_face(self, piece: int | None, index: int) -> FontFace:
+        """Return the font of a text object's character, or of a blank that PDFium added."""
         if piece in self._pieces:
             return self._pieces[piece]
         font = self._functions["TextObj_GetFont"](piece) if piece else None
         if piece is None or font is None:
-            return self._read_face(index)
+            return self._read_font_face(index)
         if font not in self._faces:
-            ascent, descent = self._get_reach(font)
-            self._faces[font] = self._read_face(index)._replace(ascent=ascent, descent=descent)
+            ascent, descent = self._get_font_extent(font)
+            self._faces[font] = self._read_font_face(index)._replace(ascent=ascent, descent=descent)
         self._pieces[piece] = self._faces[font]
         return self._pieces[piece]
 
-    def _get_reach(self, font: int) -> tuple[float, float]:
-        """Return how far a font extends above and below the line, in ems."""
+    def _get_font_extent(self, font: int) -> tuple[float, float]:
+        """Return how far a font extends above and below the baseline, in ems."""
         reach = (REAL * 2)()
         begin = ctypes.addressof(reach)
         above = self._functions["Font_GetAscent"](font, 1.0, begin)
         below = self._functions["Font_GetDescent"](font, 1.0, begin + ctypes.sizeof(REAL))
         return (reach[0], reach[1]) if above and below and reach[0] > reach[1] else _USUAL_REACH
 
-    def _read_face(self, index: int) -> Face:
+    def _read_font_face(self, index: int) -> FontFace:
         self._name.value = b""
         self._functions["Text_GetFontInfo"](self._address, index, self._name, _NAME_BYTES, None)
         weight = self._functions["Text_GetFontWeight"](self._address, index)
-        return Face(self._name.value.decode("utf-8", "replace"), int(weight))
+        return FontFace(self._name.value.decode("utf-8", "replace"), int(weight))
 
 
 @cache
-def _load_functions() -> dict[str, Any]:
+def _load_text_functions() -> dict[str, Any]:
     count = ctypes.c_ulong
-    return load_functions(
+    return load_pdfium_functions(
         Text_CountChars=(NUMBER, POINTER),
         Text_GetText=(NUMBER, POINTER, NUMBER, NUMBER, POINTER),
         Text_GetUnicode=(ctypes.c_uint, POINTER, NUMBER),

@@ -1,4 +1,4 @@
-"""PDF reading in a process of its own, because PDFium is native code and not safe for threads."""
+"""Read PDFs in a child process, because PDFium is native code and not thread-safe."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MOST_PAGES = 1500
 CHILDREN = ChildPool(__name__, most=2)  # each holds about 100 MB
 
 
-def extract(body: bytes, deadline: float = DEADLINE_S) -> dict[str, Any]:
+def read_pages_in_child(body: bytes, deadline: float = DEADLINE_S) -> dict[str, Any]:
     """Read a PDF in a child process.
 
     Returns
@@ -25,25 +25,25 @@ def extract(body: bytes, deadline: float = DEADLINE_S) -> dict[str, Any]:
     ChildFailed
         The child crashed or took longer than *deadline* seconds.
     """
-    return CHILDREN.read(body, deadline)
+    return CHILDREN.read_bytes(body, deadline)
 
 
 def serve() -> None:
     """Serve requests in the child process."""
-    serve_jobs(read_pages)
+    serve_jobs(read_pages_here)
 
 
-def read_pages(body: bytes) -> dict[str, Any]:
-    """Read a PDF here and now; see `extract` for the answer. Only for the child."""
+def read_pages_here(body: bytes) -> dict[str, Any]:
+    """Read a PDF in this process; see `read_pages_in_child`. Only for the child process."""
     from html import unescape
 
     import pypdfium2
 
     from ...outline.words import fold_words
-    from .ciphers import Ciphers
-    from .doubts import NotedDoubts
-    from .layout import find_title, to_blocks, to_markdown
-    from .ligatures import restore_ligatures
+    from .ciphers import CipherFonts
+    from .doubts import DoubtCollector
+    from .layout import build_text_blocks, find_largest_title, write_markdown
+    from .ligatures import restore_th_ligatures
     from .lines import Page
     from .margins import read_page_count
     from .page import read_page_lines
@@ -52,7 +52,7 @@ def read_pages(body: bytes) -> dict[str, Any]:
         document = pypdfium2.PdfDocument(body)
     except pypdfium2.PdfiumError as error:
         return {"error": "password" if "password" in str(error).lower() else "broken"}
-    pages, doubts, ciphers = [], NotedDoubts(), Ciphers()
+    pages, doubts, ciphers = [], DoubtCollector(), CipherFonts()
     for number in range(min(len(document), MOST_PAGES)):
         try:
             page = document[number]
@@ -61,20 +61,20 @@ def read_pages(body: bytes) -> dict[str, Any]:
             page.close()
         except pypdfium2.PdfiumError:
             pages.append(Page((), 1.0, 1.0))  # a broken page among whole ones
-        doubts.end_page(number + 1)
-    pages = restore_ligatures(pages)
+        doubts.add_unreadable_page(number + 1)
+    pages = restore_th_ligatures(pages)
     first = ["\n".join(line.text for line in page.lines) for page in pages[:2]]
     claimed = unescape(document.get_metadata_value("Title")).strip()
     named = "".join(fold_words(claimed))
     trusted = len(claimed.split()) >= 3 and any(
         named in "".join(fold_words(text)) for text in first
     )
-    title = claimed if trusted else find_title(pages[0]) if pages else ""
+    title = claimed if trusted else find_largest_title(pages[0]) if pages else ""
     return {
         "pages": len(document),
         "title": title,
-        "markdown": to_markdown(title, to_blocks(pages, title)),
+        "markdown": write_markdown(title, build_text_blocks(pages, title)),
         "opening": "\n".join(first)[:20_000],
-        "doubts": doubts.to_answer(),
+        "doubts": doubts.to_json_fields(),
         "numbered": read_page_count(pages) if len(pages) == len(document) else (0, 0),
     }

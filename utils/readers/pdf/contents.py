@@ -1,7 +1,7 @@
-"""A printed table of contents, which repeats the paper's headings before its text.
+"""Remove a printed table of contents, which repeats the paper's headings.
 
-Read as headings, its entries are empty sections, and the text after its last one, *References*,
-counts as references.
+Otherwise its entries would be headings of empty sections, and the text after its last entry,
+*References*, would count as references.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ _FEWEST = 4  # entries in a row that come again as headings
 _MOST = 0.6  # of the headings after it, that a paragraph of entries names
 
 
-def drop_contents(blocks: list[Block]) -> list[Block]:
-    """Leave out the entries of a table of contents, with its title."""
-    last = {_to_key(block.text): at for at, block in enumerate(blocks) if block.level}
+def drop_table_of_contents(blocks: list[Block]) -> list[Block]:
+    """Return the blocks without the entries and the title of a table of contents."""
+    last = {_to_heading_key(block.text): at for at, block in enumerate(blocks) if block.level}
     at = 0
     kept: list[Block] = []
     while at < len(blocks):
         titled = _TITLE.fullmatch(blocks[at].text.strip()) is not None
-        if not titled and _TITLE.match(blocks[at].text) and _lists_headings(blocks, at):
+        if not titled and _TITLE.match(blocks[at].text) and _is_list_of_headings(blocks, at):
             at += 1
             continue
         end = at + titled
-        while end < len(blocks) and _is_entry(blocks[end], end, last):
+        while end < len(blocks) and _is_contents_entry(blocks[end], end, last):
             end += 1
-        if titled and end == at + 1 and end < len(blocks) and _lists_headings(blocks, end):
+        if titled and end == at + 1 and end < len(blocks) and _is_list_of_headings(blocks, end):
             end += 1
         if end - at - titled >= (1 if titled else _FEWEST):
             at = end
@@ -41,21 +41,24 @@ def drop_contents(blocks: list[Block]) -> list[Block]:
     return kept
 
 
-def _is_entry(block: Block, at: int, last: dict[str, int]) -> bool:
-    key = _to_key(block.text)
+def _is_contents_entry(block: Block, at: int, last: dict[str, int]) -> bool:
+    key = _to_heading_key(block.text)
     return bool(key) and last.get(key, 0) > at and not block.rows
 
 
-def _lists_headings(blocks: list[Block], at: int) -> bool:
-    """Return whether a paragraph names, in order, most headings that follow."""
-    text, names = "".join(fold_words(blocks[at].text)), list(_yield_heading_keys(blocks[at + 1 :]))
+def _is_list_of_headings(blocks: list[Block], at: int) -> bool:
+    """Return whether a paragraph lists, in order, most of the headings that follow."""
+    text, names = (
+        "".join(fold_words(blocks[at].text)),
+        list(_iterate_heading_keys(blocks[at + 1 :])),
+    )
     named = sum(name in text for name in names)
     return not blocks[at].level and named >= _FEWEST and named >= _MOST * len(names)
 
 
-def _yield_heading_keys(blocks: list[Block]) -> Iterator[str]:
-    yield from (key for block in blocks if block.level and (key := _to_key(block.text)))
+def _iterate_heading_keys(blocks: list[Block]) -> Iterator[str]:
+    yield from (key for block in blocks if block.level and (key := _to_heading_key(block.text)))
 
 
-def _to_key(text: str) -> str:
+def _to_heading_key(text: str) -> str:
     return "".join(fold_words(_PAGE.sub("", text)))

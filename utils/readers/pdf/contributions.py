@@ -1,4 +1,4 @@
-"""The roles of contributors (CRediT, ANSI/NISO Z39.104), which print sets as bold as headings."""
+"""Merge contributor roles (CRediT, ANSI/NISO Z39.104), which print sets in bold like headings."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _FEWEST = 3  # roles in a row; a paper has one section on its methodology
 _APART = 2  # blocks from one role to the next
 
 
-def merge_roles(blocks: list[Block]) -> list[Block]:
-    """Make roles in a row, each over its names, the beginning of the text below them."""
+def merge_contributor_roles(blocks: list[Block]) -> list[Block]:
+    """Convert consecutive role headings to text, each role followed by its names."""
     named = [at for at, block in enumerate(blocks) if _ROLE.fullmatch(block.text.strip())]
     runs: list[list[int]] = []
     for at in named:
@@ -28,12 +28,12 @@ def merge_roles(blocks: list[Block]) -> list[Block]:
         else:
             runs.append([at])
     roles = {at for run in runs if len(run) >= _FEWEST for at in run}
-    told: list[Block] = []
+    merged: list[Block] = []
     for at, block in enumerate(blocks):
         follows_role = at - 1 in roles and not block.level and not block.rows
         if follows_role:
-            name = told[-1].text.rstrip(" :.")
-            told[-1] = replace(block, text=f"{name}: {block.text}")
+            name = merged[-1].text.rstrip(" :.")
+            merged[-1] = replace(block, text=f"{name}: {block.text}")
         else:
-            told.append(replace(block, level=0) if at in roles else block)
-    return told
+            merged.append(replace(block, level=0) if at in roles else block)
+    return merged

@@ -1,10 +1,9 @@
-"""What a PDF's own fonts leave in doubt: letters without a code, and letters from a strange font.
+"""Record the letters that a PDF's fonts leave in doubt: without a code, or from another font.
 
-A font maps its glyphs to characters, and the map may be wrong: where a typesetter had *ł* in a font
-of its own, the PDF may call it *B* ("SkaBa" for "Skała"). Nothing in the file says so, but such a
-letter stands in a word of another font. Here those words are noted, page by page; which letters
-they really have, only the paper's record can prove (`.glyphs`). Runs only in the child process of
-`.child`.
+A font maps its glyphs to characters, and the map may be wrong: if a typesetter took *ł* from a
+separate font, the PDF may call it *B* ("SkaBa" for "Skała"). The file does not show this, but such
+a letter is in a word of another font. This module records these words page by page; only the
+paper's record can prove the right letters (`.glyphs`). Runs only in the child process of `.child`.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...model.paper import Glyph
-from .characters import Characters
+from .characters import PageCharacters
 
 _WORD = re.compile(r"[^\W\d_]{3,40}")
 # In the middle of a word, capitals after and before small letters: "SkaBa", seldom "BioRad".
@@ -27,44 +26,44 @@ _MOST_WORDS = 500
 _LOST = re.compile("[\0\x01\x03-\x08\x0e-\x1b\ue000-\uf8ff\udb80-\udbff\ufffd]")
 
 
-class NotedDoubts:
-    """The doubtful letters of a document's pages, which are added one after the other."""
+class DoubtCollector:
+    """Collects the doubtful letters of a document, page by page."""
 
     def __init__(self) -> None:
         self._pages: list[dict[str, Any]] = []
         self._places: dict[str, dict[int, Glyph]] = {}
         self._known: set[Glyph] = set()
 
-    def add(self, page: Characters) -> None:
-        """Note those of the next page."""
+    def add_page(self, page: PageCharacters) -> None:
+        """Record the doubtful letters of the next page."""
         words: Counter[str] = Counter()
-        for match in self._find_words(page):
-            if not match[0].islower() and (foreign := self._find_foreign(page, match)):
+        for match in self._iterate_words(page):
+            if not match[0].islower() and (foreign := self._find_foreign_letters(page, match)):
                 words[match[0]] += 1
                 self._places.setdefault(match[0], {}).update(foreign)
         letters = len("".join(page.text.split()))
         lost = len(_LOST.findall(page.text))
         self._pages.append({"letters": letters, "lost": lost, "words": dict(words)})
 
-    def _find_words(self, page: Characters) -> Iterable[re.Match[str]]:
-        """Return the words of a page, if any of them may hold such a letter."""
+    def _iterate_words(self, page: PageCharacters) -> Iterable[re.Match[str]]:
+        """Return the words of a page, if any of them may contain a doubtful letter."""
         may_hold = len(self._pages) < _OPENING or self._known or _ODD.search(page.text)
         return _WORD.finditer(page.text) if may_hold else ()
 
-    def add_unplaced(self, letters: int) -> None:
-        """Note that so many letters of the page are in tables that could not be rebuilt."""
+    def add_unplaced_letters(self, letters: int) -> None:
+        """Record the number of letters in tables of the page that could not be rebuilt."""
         self._pages[-1]["unplaced"] = letters
 
-    def end_page(self, number: int) -> None:
-        """Note a page that could not be read as doubtful in full; *number* counts from 1."""
+    def add_unreadable_page(self, number: int) -> None:
+        """Record a page that could not be read as fully doubtful; *number* starts at 1."""
         if len(self._pages) < number:
             self._pages.append({"letters": 1, "lost": 1, "words": {}})
 
-    def to_answer(self) -> dict[str, Any]:
+    def to_json_fields(self) -> dict[str, Any]:
         """Return the pages (see `...model.paper.PageDoubts`) and the doubtful words.
 
-        ``foreign`` has each word with the places of the letters that are from another font, and
-        what identifies each glyph.
+        ``foreign`` maps each word to the positions of its letters from another font, with the
+        identity of each glyph.
         """
         kept = list(self._places.items())[:_MOST_WORDS]
         foreign = {
@@ -72,7 +71,7 @@ class NotedDoubts:
         }
         return {"pages": self._pages, "foreign": foreign}
 
-    def _find_foreign(self, page: Characters, match: re.Match[str]) -> dict[int, Glyph]:
+    def _find_foreign_letters(self, page: PageCharacters, match: re.Match[str]) -> dict[int, Glyph]:
         """Return the letters of a word that are in another font than the rest."""
         word, start = match[0], match.start()
         is_opening = len(self._pages) < _OPENING
@@ -90,14 +89,14 @@ class NotedDoubts:
         fonts = {at: page.get_face(start + at).name for at in asked}
         foreign = {at: (font, word[at]) for at, font in fonts.items() if font != usual}
         if not foreign or any(
-            page.get_face(start + at).name != usual for at in _find_neighbours(foreign, word)
+            page.get_face(start + at).name != usual for at in _find_letters_beside(foreign, word)
         ):
             return {}
         self._known |= set(foreign.values())
         return foreign
 
 
-def _find_neighbours(foreign: dict[int, Glyph], word: str) -> set[int]:
-    """Return the neighbours of the foreign letters, which a change of style makes foreign, too."""
+def _find_letters_beside(foreign: dict[int, Glyph], word: str) -> set[int]:
+    """Return the letters beside foreign ones; a change of style may make these foreign, too."""
     near = {at + step for at in foreign for step in (-1, 1)}
     return {at for at in near if 0 <= at < len(word) and at not in foreign}

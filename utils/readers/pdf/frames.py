@@ -1,4 +1,4 @@
-"""Tables in frames: fields of cells that ruling lines part, wherever their captions stand."""
+"""Find framed tables: cells separated by ruling lines, regardless of captions."""
 
 from __future__ import annotations
 
@@ -6,34 +6,40 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
 from .rows import FULL
-from .rules import Rule, merge_rules
+from .rules import Rule, merge_horizontal_rules
 
 _NEAR = 3.0  # points: how far apart rules end that touch
 _INSIDE = 4.0  # points: nearer to its side a rule is the frame's
-_MOST = 400  # rules of one direction; more are no frame but a picture
+_MOST = 400  # rules of one direction; more are a picture, not a frame
 _LEAST = 30.0  # points: a smaller frame holds no table
 
 
-def find_frames(rules: Sequence[Rule]) -> list[Rule]:
-    """Return the boxes of all fields of cells, the largest first."""
-    flat = merge_rules(rule for rule in rules if rule.is_flat)
-    lying = merge_rules(_turn_rule(rule) for rule in rules if not rule.is_flat)
-    upright = sorted(map(_turn_rule, lying), key=lambda rule: rule.left)
+def find_cell_frames(rules: Sequence[Rule]) -> list[Rule]:
+    """Return the boxes of all groups of ruled cells, the largest first."""
+    flat = merge_horizontal_rules(rule for rule in rules if rule.is_horizontal)
+    lying = merge_horizontal_rules(
+        _swap_rule_axes(rule) for rule in rules if not rule.is_horizontal
+    )
+    upright = sorted(map(_swap_rule_axes, lying), key=lambda rule: rule.left)
     if not 2 <= len(flat) <= _MOST or not 1 <= len(upright) <= _MOST:
         return []
-    boxes = (_bound_group(group) for group in _group_touching(flat, upright) if _is_field(group))
+    boxes = (
+        _get_bounding_box(group)
+        for group in _group_touching_rules(flat, upright)
+        if _is_cell_grid(group)
+    )
     return sorted(boxes, key=lambda box: (box.left - box.right) * (box.top - box.bottom))
 
 
-def find_boxes(rules: Sequence[Rule]) -> list[Rule]:
-    """Return rectangles drawn around something, the largest first."""
-    flat = merge_rules(rule for rule in rules if rule.is_flat)
+def find_drawn_boxes(rules: Sequence[Rule]) -> list[Rule]:
+    """Return the rectangles drawn around something, the largest first."""
+    flat = merge_horizontal_rules(rule for rule in rules if rule.is_horizontal)
     tops = sorted(flat, key=lambda rule: rule.top)
     heights = [rule.top for rule in tops]
     found: set[Rule] = set()
-    for side in [rule for rule in rules if not rule.is_flat and rule.top - rule.bottom > _LEAST][
-        :_MOST
-    ]:
+    for side in [
+        rule for rule in rules if not rule.is_horizontal and rule.top - rule.bottom > _LEAST
+    ][:_MOST]:
         upper, lower = (
             [
                 rule
@@ -53,11 +59,11 @@ def find_boxes(rules: Sequence[Rule]) -> list[Rule]:
     return sorted(found, key=lambda box: (box.left - box.right) * (box.top - box.bottom))
 
 
-def _turn_rule(rule: Rule) -> Rule:
+def _swap_rule_axes(rule: Rule) -> Rule:
     return Rule(rule.bottom, rule.left, rule.top, rule.right)
 
 
-def _group_touching(flat: list[Rule], upright: list[Rule]) -> Iterator[list[Rule]]:
+def _group_touching_rules(flat: list[Rule], upright: list[Rule]) -> Iterator[list[Rule]]:
     """Yield the rules in groups whose members cross or touch each other."""
     groups = list(range(len(flat) + len(upright)))
 
@@ -79,7 +85,7 @@ def _group_touching(flat: list[Rule], upright: list[Rule]) -> Iterator[list[Rule
     return iter(found.values())
 
 
-def _bound_group(group: list[Rule]) -> Rule:
+def _get_bounding_box(group: list[Rule]) -> Rule:
     return Rule(
         min(rule.left for rule in group),
         min(rule.bottom for rule in group),
@@ -88,22 +94,24 @@ def _bound_group(group: list[Rule]) -> Rule:
     )
 
 
-def _is_field(group: list[Rule]) -> bool:
-    """Return whether rules separate rows and columns, all the way across."""
-    box = _bound_group(group)
+def _is_cell_grid(group: list[Rule]) -> bool:
+    """Return whether rules separate rows and columns across the whole group."""
+    box = _get_bounding_box(group)
     wide, high = box.right - box.left, box.top - box.bottom
     if min(wide, high) < _LEAST:
         return False
-    across = {round(r.top / _NEAR) for r in group if r.is_flat and r.right - r.left >= FULL * wide}
-    return len(across) > 1 and bool(list(find_uprights(group, box)))
+    across = {
+        round(r.top / _NEAR) for r in group if r.is_horizontal and r.right - r.left >= FULL * wide
+    }
+    return len(across) > 1 and bool(list(iterate_upright_positions(group, box)))
 
 
-def find_uprights(rules: Iterable[Rule], box: Rule) -> Iterator[float]:
-    """Yield where upright rules run through most of a box, without its sides."""
+def iterate_upright_positions(rules: Iterable[Rule], box: Rule) -> Iterator[float]:
+    """Yield the positions of upright rules inside a box that span most of its height."""
     inside = sorted(
         (rule.left, rule.top - rule.bottom)
         for rule in rules
-        if not rule.is_flat and box.left + _INSIDE < rule.left < box.right - _INSIDE
+        if not rule.is_horizontal and box.left + _INSIDE < rule.left < box.right - _INSIDE
     )
     run: list[tuple[float, float]] = []
     for place, long in [*inside, (float("inf"), 0.0)]:

@@ -1,8 +1,8 @@
-"""Letters that a PDF's fonts misname, put right where the paper's record proves what they are.
+"""Correct letters that a PDF's fonts misname, if the paper's record proves the right ones.
 
 "SkaBa" on the first page and "Skała" among the record's authors prove that this glyph of this font
-is an *ł*, wherever else it stands; nothing is guessed. What stays in doubt lowers the confidence of
-its page.
+is an *ł* everywhere in the paper; nothing is guessed. Letters that stay in doubt lower the
+confidence of their page.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _WORD = re.compile(r"[^\W\d_]+")
 _ODD = re.compile(r"[a-z][A-Z][a-z]")
 
 
-def correct_letters(document: Document, paper: Paper) -> Document:
+def correct_misnamed_letters(document: Document, paper: Paper) -> Document:
     """Correct misnamed letters that *paper*'s names and title prove.
 
-    Its ``confidence`` says of each page which part of its letters is beyond doubt.
+    Its ``confidence`` is the share of letters without doubt for each page.
     """
     doubts = document.doubts
     if doubts is None:
@@ -30,24 +30,29 @@ def correct_letters(document: Document, paper: Paper) -> Document:
     right = _find_corrections(doubts, paper, document.markdown) if doubts.foreign else {}
     return replace(
         document,
-        markdown=_replace_words(document.markdown, right),
-        title=_replace_words(document.title, right),
-        abstract=_replace_words(document.abstract, right),
-        confidence=tuple(_measure_confidence(page, right) for page in doubts.pages),
+        markdown=_replace_corrected_words(document.markdown, right),
+        title=_replace_corrected_words(document.title, right),
+        abstract=_replace_corrected_words(document.abstract, right),
+        confidence=tuple(_measure_page_confidence(page, right) for page in doubts.pages),
         doubts=None,
     )
 
 
 def _find_corrections(doubts: Doubts, paper: Paper, markdown: str) -> dict[str, str]:
-    """Return the words with a misnamed letter, and their corrections."""
-    proven = dict(_find_proven(doubts, _get_record_words(paper)))
-    said = {word: _correct_word(word, places, proven) for word, places in doubts.foreign.items()}
+    """Return the words that contain a misnamed letter, with their corrections."""
+    proven = dict(_iterate_proven_glyphs(doubts, _get_record_words(paper)))
+    corrected = {
+        word: _replace_proven_letters(word, places, proven)
+        for word, places in doubts.foreign.items()
+    }
     written = Counter(_WORD.findall(markdown)) if proven else Counter()
     noted = Counter[str]()
     for page in doubts.pages:
         noted.update(page.words)
-    # A word that stands there more often stands there in one font, too, where it is no other.
-    return {word: new for word, new in said.items() if new != word and written[word] <= noted[word]}
+    # A word that is in the text more often is there in a single font, too, and correct.
+    return {
+        word: new for word, new in corrected.items() if new != word and written[word] <= noted[word]
+    }
 
 
 def _get_record_words(paper: Paper) -> set[str]:
@@ -55,19 +60,19 @@ def _get_record_words(paper: Paper) -> set[str]:
     return set(_WORD.findall(f"{names} {paper.title}"))
 
 
-def _find_proven(doubts: Doubts, words: set[str]) -> Iterator[tuple[Glyph, str]]:
-    """Yield the glyphs for which the record has exactly one letter."""
+def _iterate_proven_glyphs(doubts: Doubts, words: set[str]) -> Iterator[tuple[Glyph, str]]:
+    """Yield the glyphs for which the record shows exactly one letter."""
     meant: dict[Glyph, set[str]] = {}
     for word, places in doubts.foreign.items():
         for other in words:
-            for glyph, letter in _match_letters(word, places, other):
+            for glyph, letter in _match_foreign_letters(word, places, other):
                 meant.setdefault(glyph, set()).add(letter)
     for glyph, letters in meant.items():
         if len(letters) == 1:
             yield glyph, letters.pop()
 
 
-def _match_letters(
+def _match_foreign_letters(
     word: str, places: Mapping[int, Glyph], other: str
 ) -> Iterator[tuple[Glyph, str]]:
     """Yield the meaning of a word's foreign letters if all its other letters fit *other*."""
@@ -78,17 +83,19 @@ def _match_letters(
         yield from ((glyph, other[at]) for at, glyph in places.items() if not other[at].isascii())
 
 
-def _correct_word(word: str, places: Mapping[int, Glyph], proven: Mapping[Glyph, str]) -> str:
+def _replace_proven_letters(
+    word: str, places: Mapping[int, Glyph], proven: Mapping[Glyph, str]
+) -> str:
     known = {at: proven[glyph] for at, glyph in places.items() if glyph in proven}
     return "".join(known.get(at, letter) for at, letter in enumerate(word))
 
 
-def _replace_words(text: str, right: Mapping[str, str]) -> str:
+def _replace_corrected_words(text: str, right: Mapping[str, str]) -> str:
     return _WORD.sub(lambda match: right.get(match[0], match[0]), text) if right else text
 
 
-def _measure_confidence(page: PageDoubts, right: Mapping[str, str]) -> float:
-    """Return the share of a page's letters with a code, in place, and in plausible words."""
+def _measure_page_confidence(page: PageDoubts, right: Mapping[str, str]) -> float:
+    """Return the share of a page's letters that have a code, a place and a plausible word."""
     odd = sum(
         len(word) * times
         for word, times in page.words.items()

@@ -1,6 +1,6 @@
-"""From the words in a table's area to its rows and columns: geometry only, no PDF.
+"""Arrange the words in a table's area into rows and columns: geometry only, without PDFium.
 
-A PDF has words at positions, and no cells. `build_grid` rebuilds the cells in these steps:
+A PDF has words at positions, and no cells. `build_cell_grid` rebuilds the cells in these steps:
 
 1. Words at one height form a printed row; wide gaps, and the joints of ruled cells, split the row
    into pieces.
@@ -25,19 +25,19 @@ from dataclasses import replace
 from itertools import pairwise, product
 from statistics import median
 
-from .heads import build_head
+from .heads import build_header_row
 from .rows import (
     FULL,
     MOST_COLUMNS,
-    Area,
     Cells,
     Row,
-    find_column,
-    get_right,
-    group_rows,
-    split_piece,
+    TableArea,
+    find_column_index,
+    get_right_edge,
+    group_words_into_rows,
+    split_piece_at_border,
 )
-from .trust import is_credible
+from .trust import is_credible_table
 from .words import Word
 
 _TIGHT = 0.75  # of the height: lines as close as this are one row, set at different heights
@@ -45,73 +45,78 @@ _FEW = 0.08  # of the lines may cross the white between two columns
 _WHOLE = 0.65  # of the columns: a line that has as many is a row by itself, or its first line
 _HALF = 0.4  # of the columns: a line that has more, with numbers, is a row that lacks some
 _MOST_TITLES = 300
-_STRAY = 0.12  # of the cells may cross columns before nobody believes the columns
+_STRAY = 0.12  # of the cells may cross columns; with more, the columns are rejected
 _NUMBER = re.compile(r"[-\u2212\u2013<>\u2264\u2265~=+\u00b1]?\s?[.\d]")
 _NAME = re.compile(r"[^\W\d_]")
 
 
-def build_grid(area: Area) -> list[list[list[list[Word]]]] | None:
-    """Return rows of cells of lines of words, the head first; None if the grid is implausible."""
-    rows = _split_at_joints(group_rows(area.words), area.joints)
+def build_cell_grid(area: TableArea) -> list[list[list[list[Word]]]] | None:
+    """Return rows of cells of lines of words, header first; None if the grid is implausible."""
+    rows = _split_rows_at_joints(group_words_into_rows(area.words), area.joints)
     if len(rows) < 2:
         return None
     across = [
         rule.top
         for rule in area.rules
-        if rule.is_flat and rule.right - rule.left >= FULL * (area.right - area.left)
+        if rule.is_horizontal and rule.right - rule.left >= FULL * (area.right - area.left)
     ]
-    head_count = _count_head_rows(rows, across)
+    head_count = _count_header_rows(rows, across)
     head, body = rows[:head_count], rows[head_count:]
-    cuts = _find_cuts(body, head, area) or _find_cuts(rows, [], area)
+    cuts = _find_column_borders(body, head, area) or _find_column_borders(rows, [], area)
     if not 1 <= len(cuts) < MOST_COLUMNS:
         return None
-    placed = [_place_words(row, cuts) for row in body]
-    if _measure_strays(body, cuts) > _STRAY:
+    placed = [_assign_words_to_columns(row, cuts) for row in body]
+    if _measure_crossing_share(body, cuts) > _STRAY:
         return None
-    cells = [build_head(head, cuts, area), *_build_body(body, placed, across, len(cuts) + 1)]
+    cells = [
+        build_header_row(head, cuts, area),
+        *_build_body_rows(body, placed, across, len(cuts) + 1),
+    ]
     cells = _drop_empty_columns(cells)
-    return cells if is_credible(cells) else None
+    return cells if is_credible_table(cells) else None
 
 
-def _split_at_joints(rows: list[Row], joints: Sequence[float]) -> list[Row]:
-    """Return rows with their pieces split where the rules of cells meet."""
+def _split_rows_at_joints(rows: list[Row], joints: Sequence[float]) -> list[Row]:
+    """Return the rows with their pieces split where the rules of cells meet."""
     crossed = {
         x: sum(word.left + 1 < x < word.right - 1 for row in rows for word in row.words)
         for x in joints
     }
     cuts = [x for x in joints if crossed[x] <= _FEW * len(rows)]
     return [
-        replace(row, pieces=[p for piece in row.pieces for p in split_piece(piece, cuts, 0.0)])
+        replace(
+            row, pieces=[p for piece in row.pieces for p in split_piece_at_border(piece, cuts, 0.0)]
+        )
         if len(row.pieces) > 1
         else row
         for row in rows
     ]
 
 
-def _count_head_rows(rows: list[Row], across: list[float]) -> int:
-    """Return the number of head rows: above the first rule across, else without numbers."""
+def _count_header_rows(rows: list[Row], across: list[float]) -> int:
+    """Return the number of header rows: above the first full rule, or else without numbers."""
     for height in sorted(across, reverse=True):
         above = sum(row.middle > height for row in rows)
         if 0 < above <= max(1, 0.7 * len(rows)) and above < len(rows):
             return above
     for at, row in enumerate(rows[:4]):
-        said = "".join(word.text for piece in row.pieces for word in piece)
-        if at and any(char.isdigit() for char in said):
+        row_text = "".join(word.text for piece in row.pieces for word in piece)
+        if at and any(char.isdigit() for char in row_text):
             return at
     return 1
 
 
-def _find_cuts(body: list[Row], head: list[Row], area: Area) -> list[float]:
-    """Return the positions between columns: clear in the body, and best in the head."""
+def _find_column_borders(body: list[Row], head: list[Row], area: TableArea) -> list[float]:
+    """Return the positions between columns: free in the body, and best in the header."""
     size = median(row.size for row in body) if body else 1.0
-    several = _find_fullest([pieces for pieces in _merge_close_rows(body) if len(pieces) > 1])
-    spans = [(piece[0].left, get_right(piece)) for pieces in several for piece in pieces]
-    titles = [(piece[0].left, get_right(piece)) for row in head for piece in row.pieces][
+    several = _find_fullest_rows([pieces for pieces in _merge_close_rows(body) if len(pieces) > 1])
+    spans = [(piece[0].left, get_right_edge(piece)) for pieces in several for piece in pieces]
+    titles = [(piece[0].left, get_right_edge(piece)) for row in head for piece in row.pieces][
         :_MOST_TITLES
     ]
-    gaps = _find_gutters(spans, int(_FEW * len(several)), 0.2 * size)
-    cuts = [_find_clearest(gap, titles) for gap in gaps]
-    for line in _find_uprights(area):
+    gaps = _iterate_gutters(spans, int(_FEW * len(several)), 0.2 * size)
+    cuts = [_find_clearest_position(gap, titles) for gap in gaps]
+    for line in _iterate_upright_positions(area):
         if all(abs(line - cut) > size for cut in cuts) and not any(
             left + 1 < line < right - 1 for left, right in spans
         ):
@@ -119,7 +124,7 @@ def _find_cuts(body: list[Row], head: list[Row], area: Area) -> list[float]:
     return sorted(cuts)
 
 
-def _find_fullest(rows: list[list[list[Word]]]) -> list[list[list[Word]]]:
+def _find_fullest_rows(rows: list[list[list[Word]]]) -> list[list[list[Word]]]:
     """Return the rows with the most pieces, if they are the majority."""
     counts = sorted(map(len, rows))
     usual = counts[len(counts) // 2] if counts else 0
@@ -127,7 +132,7 @@ def _find_fullest(rows: list[list[list[Word]]]) -> list[list[list[Word]]]:
 
 
 def _merge_close_rows(rows: list[Row]) -> Iterator[list[list[Word]]]:
-    """Yield the pieces of rows so close that they are one row of the table."""
+    """Yield the pieces of rows, with rows that are very close merged into one."""
     last: Row | None = None
     found: list[list[Word]] = []
     for row in rows:
@@ -139,8 +144,8 @@ def _merge_close_rows(rows: list[Row]) -> Iterator[list[list[Word]]]:
     yield found
 
 
-def _find_clearest(gap: tuple[float, float], titles: list[tuple[float, float]]) -> float:
-    """Return where in the white between two columns the fewest titles are cut."""
+def _find_clearest_position(gap: tuple[float, float], titles: list[tuple[float, float]]) -> float:
+    """Return the position between two columns that splits the fewest titles."""
     edges = sorted({*gap, *(x for title in titles for x in title if gap[0] < x < gap[1])})
     steps = list(pairwise(edges))
     crossed = [sum(left < b and right > a for left, right in titles) for a, b in steps]
@@ -152,11 +157,11 @@ def _find_clearest(gap: tuple[float, float], titles: list[tuple[float, float]]) 
     return (a + b) / 2
 
 
-def _find_uprights(area: Area) -> Iterator[float]:
-    """Yield where upright rules run through most of the area, without its edges."""
+def _iterate_upright_positions(area: TableArea) -> Iterator[float]:
+    """Yield the positions of upright rules across most of the area, without its edges."""
     found: dict[int, float] = {}
     for rule in area.rules:
-        if not rule.is_flat and area.left + 4 < rule.left < area.right - 4:
+        if not rule.is_horizontal and area.left + 4 < rule.left < area.right - 4:
             place = round(rule.left / 2)
             found[place] = found.get(place, 0.0) + rule.top - rule.bottom
     for place, length in found.items():
@@ -164,10 +169,10 @@ def _find_uprights(area: Area) -> Iterator[float]:
             yield place * 2.0
 
 
-def _find_gutters(
+def _iterate_gutters(
     spans: list[tuple[float, float]], few: int, least: float
 ) -> Iterator[tuple[float, float]]:
-    """Yield the white gaps between columns, which at most *few* spans cross."""
+    """Yield the white gaps between columns that at most *few* spans cross."""
     edges = sorted([(left, 1) for left, _ in spans] + [(right, -1) for _, right in spans])
     steps: list[tuple[float, float, int]] = []  # from, to, how many cross
     open_ = 0
@@ -180,14 +185,14 @@ def _find_gutters(
         if step[2] <= few:
             run.append(step)
         elif run:
-            yield from _find_whitest(run, least)
+            yield from _iterate_least_crossed_ranges(run, least)
             run = []
 
 
-def _find_whitest(
+def _iterate_least_crossed_ranges(
     run: list[tuple[float, float, int]], least: float
 ) -> Iterator[tuple[float, float]]:
-    """Yield where nothing crosses, or else the least."""
+    """Yield the ranges that no span, or else the fewest spans, cross."""
     white = [(left, right) for left, right, crossing in run if not crossing]
     wide = [(left, right) for left, right in white if right - left >= least]
     if not wide and not white:
@@ -198,45 +203,50 @@ def _find_whitest(
     yield from wide or [max(white, key=lambda gap: gap[1] - gap[0])]
 
 
-def _place_words(row: Row, cuts: Sequence[float]) -> dict[int, list[Word]]:
+def _assign_words_to_columns(row: Row, cuts: Sequence[float]) -> dict[int, list[Word]]:
     """Return the words of a row by column."""
     found: dict[int, list[Word]] = {}
     for piece in row.pieces:
-        for part in split_piece(piece, cuts, row.size):
-            found.setdefault(find_column(part, cuts), []).extend(part)
+        for part in split_piece_at_border(piece, cuts, row.size):
+            found.setdefault(find_column_index(part, cuts), []).extend(part)
     return found
 
 
-def _measure_strays(rows: list[Row], cuts: Sequence[float]) -> float:
-    """Return the share of pieces that cross a column border beside others."""
+def _measure_crossing_share(rows: list[Row], cuts: Sequence[float]) -> float:
+    """Return the share of pieces that cross a column border in rows with other pieces."""
     crossing = total = 0
     for row in rows:
         if len(row.pieces) < 2:
             continue
         for piece in row.pieces:
-            for part in split_piece(piece, cuts, row.size):
+            for part in split_piece_at_border(piece, cuts, row.size):
                 total += 1
-                crossing += any(part[0].left + 2 < cut < get_right(part) - 2 for cut in cuts)
+                crossing += any(part[0].left + 2 < cut < get_right_edge(part) - 2 for cut in cuts)
     return crossing / total if total else 1.0
 
 
 def _drop_empty_columns(cells: list[Cells]) -> list[Cells]:
-    """Return the columns with content, in the body or only in the head."""
-    said = [{word for line in cell for word in line if word.start >= 0} for cell in cells[0]]
-    beside = [
-        said[at]
-        <= (said[at - 1] if at else set()) | (said[at + 1] if at + 1 < len(said) else set())
-        for at in range(len(said))
+    """Return the cells without columns that are empty in body and header."""
+    header_words = [
+        {word for line in cell for word in line if word.start >= 0} for cell in cells[0]
     ]
-    kept = [at for at in range(len(said)) if not beside[at] or any(row[at] for row in cells[1:])]
+    beside = [
+        header_words[at]
+        <= (header_words[at - 1] if at else set())
+        | (header_words[at + 1] if at + 1 < len(header_words) else set())
+        for at in range(len(header_words))
+    ]
+    kept = [
+        at for at in range(len(header_words)) if not beside[at] or any(row[at] for row in cells[1:])
+    ]
     return [[row[at] for at in kept] for row in cells]
 
 
-def _build_body(
+def _build_body_rows(
     rows: list[Row], placed: list[dict[int, list[Word]]], across: list[float], columns: int
 ) -> Iterator[Cells]:
-    """Yield the rows of the table, each of one or several printed rows."""
-    for band in _group_rows(rows, placed, across):
+    """Yield the rows of the table, each made of one or several printed rows."""
+    for band in _group_printed_rows(rows, placed, across):
         made: Cells = [[] for _ in range(columns)]
         for at in band:
             for column, words in placed[at].items():
@@ -244,7 +254,7 @@ def _build_body(
         yield made
 
 
-def _group_rows(
+def _group_printed_rows(
     rows: list[Row], placed: list[dict[int, list[Word]]], across: list[float]
 ) -> Iterator[list[int]]:
     """Yield the printed rows that form one row of the table."""
@@ -252,11 +262,13 @@ def _group_rows(
     for at, row in enumerate(rows):
         between.setdefault(sum(height > row.middle for height in across), []).append(at)
     bands = list(between.values())
-    single = [min(_count_lines([placed[at] for at in band]).values()) == 1 for band in bands]
+    single = [
+        min(_count_lines_by_column([placed[at] for at in band]).values()) == 1 for band in bands
+    ]
     for_all = _find_shared_columns([placed[at] for at in band] for band in bands)
     if len(bands) > 2 and sum(single) > 0.6 * len(bands):
         for band, is_one in zip(bands, single, strict=True):
-            if lines := _split_rows([placed[at] for at in band], for_all):
+            if lines := _split_lines_between_rules([placed[at] for at in band], for_all):
                 yield from ([band[at] for at in row] for row in lines)
             else:
                 yield from [band] if is_one else _group_by_distance(band, rows, placed)
@@ -265,14 +277,14 @@ def _group_rows(
         yield from _group_by_distance(band, rows, placed)
 
 
-def _find_numbered(cells: list[dict[int, list[Word]]]) -> list[int]:
-    """Return the lines between two rules with a number in all columns with most numbers."""
+def _find_number_rows(cells: list[dict[int, list[Word]]]) -> list[int]:
+    """Return the lines between two rules that have a number in all number columns."""
     numbers = {
         column
         for column in {column for line in cells for column in line if column}
         if all(_NUMBER.match(_join_words(line[column])) for line in cells if column in line)
     }
-    counts = _count_lines([{c: line[c] for c in numbers & line.keys()} for line in cells])
+    counts = _count_lines_by_column([{c: line[c] for c in numbers & line.keys()} for line in cells])
     most = max(counts.values(), default=0)
     full = {column for column, count in counts.items() if count == most}
     lines = [at for at, line in enumerate(cells) if full <= line.keys()]
@@ -281,22 +293,24 @@ def _find_numbered(cells: list[dict[int, list[Word]]]) -> list[int]:
 
 
 def _find_shared_columns(bands: Iterable[list[dict[int, list[Word]]]]) -> set[int]:
-    """Return the columns with one text for several numbers below each other."""
+    """Return the columns in which one text belongs to several numbers below each other."""
     return {
         column
         for cells in bands
-        for column, count in _count_lines(cells).items()
-        if count < len(_find_numbered(cells))
+        for column, count in _count_lines_by_column(cells).items()
+        if count < len(_find_number_rows(cells))
     }
 
 
-def _split_rows(cells: list[dict[int, list[Word]]], for_all: set[int]) -> list[list[int]]:
-    """Return the lines between two rules as rows, if they are several.
+def _split_lines_between_rules(
+    cells: list[dict[int, list[Word]]], for_all: set[int]
+) -> list[list[int]]:
+    """Return the lines between two rules as rows, if there are several.
 
-    A line that is only a name above them is a row by itself. What stands at a height of its own
-    beside all of them belongs to the first, and what stands in the columns *for_all*.
+    A line with only a name above them is a separate row. Text at another height beside all of them,
+    and text in the columns *for_all*, belongs to the first row.
     """
-    lines = _find_numbered(cells)
+    lines = _find_number_rows(cells)
     if not lines or (label := _find_label_column([cells[at] for at in lines], for_all)) is None:
         return []
     rows = [[at] for at in lines]
@@ -312,7 +326,7 @@ def _split_rows(cells: list[dict[int, list[Word]]], for_all: set[int]) -> list[l
 
 
 def _find_label_column(lines: list[dict[int, list[Word]]], for_all: set[int]) -> int | None:
-    """Return the column of the names of several rows."""
+    """Return the column that contains the names of several rows."""
     shared = sorted(set.intersection(*(set(line) for line in lines)) - for_all)
     named = (
         c for c in shared if not c or all(_NAME.search(_join_words(line[c])) for line in lines)
@@ -324,7 +338,7 @@ def _join_words(words: list[Word]) -> str:
     return " ".join(word.text for word in words)
 
 
-def _count_lines(cells: list[dict[int, list[Word]]]) -> dict[int, int]:
+def _count_lines_by_column(cells: list[dict[int, list[Word]]]) -> dict[int, int]:
     """Return the number of lines in each column."""
     found: dict[int, int] = {}
     for row in cells:
@@ -336,12 +350,12 @@ def _count_lines(cells: list[dict[int, list[Word]]]) -> dict[int, int]:
 def _group_by_distance(
     band: list[int], rows: list[Row], placed: list[dict[int, list[Word]]]
 ) -> Iterator[list[int]]:
-    """Yield printed rows that form a table row, by distance and empty columns."""
+    """Yield printed rows that form a table row, judged by distance and empty columns."""
     if begun := _find_row_starts(band, rows, placed):
         yield from ([at for at in band if a <= at < b] for a, b in pairwise([*begun, band[-1] + 1]))
         return
-    wide = _find_wide_step(band, rows, placed)
-    widths = _measure_widths(placed)
+    wide = _find_row_distance(band, rows, placed)
+    widths = _measure_column_widths(placed)
     made = band[:1]
     for before, here in pairwise(band):
         step = rows[before].middle - rows[here].middle
@@ -349,7 +363,7 @@ def _group_by_distance(
         if (
             step < _TIGHT * size
             or step < wide
-            or _continues_above(made, placed[here], placed, widths)
+            or _is_continuation_row(made, placed[here], placed, widths)
         ):
             made.append(here)
         else:
@@ -381,7 +395,7 @@ def _find_row_starts(
     if not telling or into_rest > into_full + 0.1 * rows[band[0]].size:
         return []  # cells at half the height of their row
     named = (at for at in rest if 0 in placed[at])
-    own = (at for at in named if not _name_goes_on(placed[at - 1].get(0, []), placed[at][0]))
+    own = (at for at in named if not _is_name_continued(placed[at - 1].get(0, []), placed[at][0]))
     numbers = {
         column
         for column in columns
@@ -399,8 +413,10 @@ def _find_row_starts(
     return sorted({*full, *own, *valued})
 
 
-def _find_wide_step(band: list[int], rows: list[Row], placed: list[dict[int, list[Word]]]) -> float:
-    """Return the least distance between table rows whose own lines are closer."""
+def _find_row_distance(
+    band: list[int], rows: list[Row], placed: list[dict[int, list[Word]]]
+) -> float:
+    """Return the least distance between table rows whose own lines are closer together."""
     steps = [(rows[a].middle - rows[b].middle, a, b) for a, b in pairwise(band)]
     steps = sorted(step for step in steps if step[0] >= _TIGHT * rows[step[1]].size)
     if len(steps) < 3:
@@ -414,16 +430,16 @@ def _find_wide_step(band: list[int], rows: list[Row], placed: list[dict[int, lis
     return (steps[at][0] + steps[at + 1][0]) / 2 if whole < 0.3 * len(close) else 0.0
 
 
-def _measure_widths(placed: list[dict[int, list[Word]]]) -> dict[int, float]:
+def _measure_column_widths(placed: list[dict[int, list[Word]]]) -> dict[int, float]:
     """Return the width of the widest line of each column."""
     found: dict[int, float] = {}
     for cells in placed:
         for column, words in cells.items():
-            found[column] = max(found.get(column, 0.0), get_right(words) - words[0].left)
+            found[column] = max(found.get(column, 0.0), get_right_edge(words) - words[0].left)
     return found
 
 
-def _continues_above(
+def _is_continuation_row(
     made: list[int],
     cells: dict[int, list[Word]],
     placed: list[dict[int, list[Word]]],
@@ -433,23 +449,23 @@ def _continues_above(
     above = placed[made[-1]]
     if not all(
         column in above
-        and get_right(above[column]) - above[column][0].left + words[0].right - words[0].left
+        and get_right_edge(above[column]) - above[column][0].left + words[0].right - words[0].left
         > 0.97 * widths[column]
         for column, words in cells.items()
     ):
         return False
     first = min(cells)
-    told = {column for at in made for column in placed[at]}
+    filled_columns = {column for at in made for column in placed[at]}
     text = cells[first][0].text
     if first == 0 and len(cells) == 1:
-        return _name_goes_on(above.get(0, []), cells[0])
+        return _is_name_continued(above.get(0, []), cells[0])
     if first == 0:
         return False
-    return 2 * len(cells) <= len(told) and not text[:1].isdigit()
+    return 2 * len(cells) <= len(filled_columns) and not text[:1].isdigit()
 
 
-def _name_goes_on(above: list[Word], words: list[Word]) -> bool:
-    """Return whether a name is unfinished in the line above, or continues in small letters."""
+def _is_name_continued(above: list[Word], words: list[Word]) -> bool:
+    """Return whether a name is unfinished in the line above, or continues in lower case."""
     text = words[0].text
     open_ = above and above[-1].text.endswith(("-", ",", "(", "/", "and", "of", "or"))
     return text[:1].islower() or text[:1] == "(" or bool(open_)

@@ -1,7 +1,7 @@
-"""Which lines and blocks of a PDF are headings: by their words, number, font and size.
+"""Decide which lines and blocks of a PDF are headings, by words, number, font and size.
 
-What is none: banners and authors above the text, names of compounds, labels of figures, notes in
-the margin, titles of works in the list of references.
+Not headings: banners and authors above the text, names of compounds, labels of figures, notes in
+the margin, titles of works in the reference list.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import groupby, pairwise
 from ...outline.roles import find_roles
 from ...outline.sections import classify_heading
 from ...outline.words import fold_words
-from .lines import Line, is_below, is_same_size
+from .lines import Line, is_directly_below, is_same_size
 
 ABSTRACT = re.compile(r"(abstract|summary)\s*(?:[:.\u2014\u2013-]\s*|\s(?=[A-Z]))(?=\S)", re.I)
 ENDS = (".", "!", "?", ":", ".\u201d", '."', ".)", ".]")
@@ -79,7 +79,7 @@ _DECLARED = re.compile(r"([A-Z][^.:]{3,60}):\s+\S")
 _RUN_ON = re.compile(
     r"[^\W\d_]{3}\. [^\W\d_a-z][^\W\d_]* "
 )  # a sentence behind a title in its line
-_PARAGRAPH_WORDS = 80  # a text that long is no banner
+_PARAGRAPH_WORDS = 80  # so long a text is not a banner
 _PREFIX = re.compile(  # of a heading: 2.1., 3 |, 4), (a), ii), IV.
     r"(?:\d{1,2}(?:\.\d{1,2}){0,3}(?:[.)]|\s?\|)?|\(?(?:\d{1,2}|[ivx]{1,4}|[a-h])\)|[IVX]{1,4}\.)"
     r"\s+(?=[^\W\d_])"
@@ -88,9 +88,9 @@ _PREFIX = re.compile(  # of a heading: 2.1., 3 |, 4), (a), ii), IV.
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A heading (``level`` above 0), a paragraph or a table; or what is said of one not rebuilt.
+    """A heading (``level`` above 0), a paragraph, a table or a remark about a table.
 
-    What stands *aside* interrupts the text and is no part of it: tables, remarks, margins.
+    A block is *aside* if it interrupts the text without being part of it: tables, remarks, margins.
     """
 
     text: str
@@ -102,7 +102,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Typography:
     """The typography of a paper: size and weight of the body, and styles of headings."""
 
     body: float
@@ -110,30 +110,32 @@ class Look:
     display: frozenset[tuple[str, float]]
 
     @classmethod
-    def measure(cls, lines: list[Line], body: float) -> Look:
-        """Measure the typography of these lines, whose text is mostly of the size *body*."""
+    def measure_typography(cls, lines: list[Line], body: float) -> Typography:
+        """Measure the typography of *lines*, most of which have the size *body*."""
         bold = sum(len(line.text) for line in lines if line.bold)
         is_bold = 2 * bold > sum(len(line.text) for line in lines)
-        text = [line for line in take_before_references(lines) if line.kind == "text"]
-        return cls(body, is_bold, _find_heading_styles(text) | _find_light_styles(text))
+        text = [line for line in select_lines_before_references(lines) if line.kind == "text"]
+        return cls(body, is_bold, _find_heading_styles(text) | _find_minor_heading_styles(text))
 
-    def is_display(self, line: Line) -> bool:
+    def is_heading_style(self, line: Line) -> bool:
         """Return whether a line is set like a heading."""
-        return (line.bold and not self.is_bold) or get_style(line) in self.display
+        return (line.bold and not self.is_bold) or get_font_and_size(line) in self.display
 
 
-def take_before_references(lines: list[Line]) -> list[Line]:
-    """Return the lines above the references, which have their own fonts and sizes."""
-    return lines[: find_references(lines)]
+def select_lines_before_references(lines: list[Line]) -> list[Line]:
+    """Return the lines above the references, whose fonts and sizes differ."""
+    return lines[: find_reference_heading(lines)]
 
 
-def find_references(lines: list[Line]) -> int | None:
-    """Return the last line that is the title of a reference list."""
+def find_reference_heading(lines: list[Line]) -> int | None:
+    """Return the index of the last line that is the title of a reference list."""
     backwards = range(len(lines) - 1, -1, -1)
-    return next((at for at in backwards if is_part_title(lines[at].text, "references")), None)
+    return next(
+        (at for at in backwards if is_major_section_title(lines[at].text, "references")), None
+    )
 
 
-def is_part_title(text: str, *parts: str) -> bool:
+def is_major_section_title(text: str, *parts: str) -> bool:
     """Return whether a line is the title of one of these parts."""
     return (
         len(text) < _LONGEST_NAME
@@ -142,23 +144,25 @@ def is_part_title(text: str, *parts: str) -> bool:
     )
 
 
-def get_style(line: Line) -> tuple[str, float]:
-    """Return the font and size of a line, which are constant for a paper's headings."""
+def get_font_and_size(line: Line) -> tuple[str, float]:
+    """Return the font and size of a line, which a paper's headings share."""
     return line.font, round(2 * line.size) / 2
 
 
 def _find_heading_styles(lines: list[Line]) -> frozenset[tuple[str, float]]:
-    """Return rare styles of short lines above running text.
+    """Return the rare styles of short lines above running text.
 
-    The names of their fonts seldom say that they are bold.
+    The names of fonts seldom show that they are bold.
     """
-    runs = [list(run) for _, run in groupby(lines, key=get_style)]
+    runs = [list(run) for _, run in groupby(lines, key=get_font_and_size)]
     shares: Counter[tuple[str, float]] = Counter()
     for run in runs:
-        shares[get_style(run[0])] += sum(len(line.text) for line in run)
-    counts = Counter(get_style(run[0]) for run in runs)
+        shares[get_font_and_size(run[0])] += sum(len(line.text) for line in run)
+    counts = Counter(get_font_and_size(run[0]) for run in runs)
     fits = Counter(
-        get_style(run[0]) for run, (text, *_) in pairwise(runs) if _may_be_heading(run, text)
+        get_font_and_size(run[0])
+        for run, (text, *_) in pairwise(runs)
+        if _can_be_heading(run, text)
     )
     return frozenset(
         style
@@ -169,42 +173,46 @@ def _find_heading_styles(lines: list[Line]) -> frozenset[tuple[str, float]]:
     )
 
 
-def _find_light_styles(lines: list[Line]) -> frozenset[tuple[str, float]]:
-    """Return the styles of rare titles, in the family of the main titles."""
-    chief = {family for line in lines if is_canonical(line.text) and (family := _get_family(line))}
+def _find_minor_heading_styles(lines: list[Line]) -> frozenset[tuple[str, float]]:
+    """Return the styles of rare titles in the font family of the main titles."""
+    chief = {
+        family
+        for line in lines
+        if is_usual_section_title(line.text) and (family := _get_font_family(line))
+    }
     letters = Counter[str]()
     for line in lines:
-        letters[_get_family(line)] += len(line.text)
+        letters[_get_font_family(line)] += len(line.text)
     rare = {family for family in chief if letters[family] <= _FAMILY_SHARE * letters.total()}
-    runs = [list(run) for _, run in groupby(lines, key=get_style)]
-    heads = ((run, text) for run, (text, *_) in pairwise(runs) if _get_family(run[0]) in rare)
+    runs = [list(run) for _, run in groupby(lines, key=get_font_and_size)]
+    heads = ((run, text) for run, (text, *_) in pairwise(runs) if _get_font_family(run[0]) in rare)
     found: dict[tuple[str, float], bool] = {}
     for run, text in heads:
-        style = get_style(run[0])
-        found[style] = found.get(style, True) and _may_be_heading(run, text)
+        style = get_font_and_size(run[0])
+        found[style] = found.get(style, True) and _can_be_heading(run, text)
     return frozenset(style for style, is_head in found.items() if is_head)
 
 
-def _get_family(line: Line) -> str:
+def _get_font_family(line: Line) -> str:
     """Return the family of a line's font: *Helvetica* for ``ABCDEF+Helvetica-Cn``."""
     return line.font.rpartition("+")[2].partition("-")[0] if "-" in line.font else ""
 
 
-def _may_be_heading(run: list[Line], text: Line) -> bool:
-    """Return whether lines of one font may be a heading above *text*."""
+def _can_be_heading(run: list[Line], text: Line) -> bool:
+    """Return whether lines of one font can be a heading above *text*."""
     first = run[0]
     return (
         sum(len(line.text.split()) for line in run) <= HEADING_WORDS
         and len(text.text.split()) >= _TEXT_WORDS
         and first.size > _HEADING_LEAST * text.size
         and not first.holes
-        and begins_like_title(first.text)
+        and has_title_start(first.text)
         and not run[-1].text.endswith((".", ",", ";"))
     )
 
 
-def guess_level(line: Line, look: Look) -> int:
-    """Return the heading level of a line by its look, 0 for text."""
+def guess_heading_level(line: Line, look: Typography) -> int:
+    """Return the heading level of a line by its typography; 0 for text."""
     text = line.text.lstrip(BULLETS)
     words = text.split()
     if line.kind == "title":
@@ -213,52 +221,53 @@ def guess_level(line: Line, look: Look) -> int:
     if not is_text or len(words) > HEADING_WORDS:
         return 0
     is_large = line.size >= _HEADING_SIZE * look.body
-    is_display = look.is_display(line)
+    is_display = look.is_heading_style(line)
     if len(words) > _FEW_WORDS and not is_display and not is_large:
         return 0
-    if is_canonical(text) or (
+    if is_usual_section_title(text) or (
         len(words) <= 5 and classify_heading(text) in ("abstract", "references")
     ):
         return 2
-    if _is_no_title(text):
+    if _cannot_be_title(text):
         return 0
     is_back = len(words) <= 6 and classify_heading(text) == "back" and not text.endswith(".")
     if is_back and (line.bold or line.size > look.body):
         return 2
     if is_large and len(text) > 3:
         return 2 if line.size >= 1.25 * look.body else 3
-    short = len(words) <= 12 and not text.endswith((".", ",", ";", ":")) and begins_like_title(text)
-    numbered = _PREFIX.match(text) and begins_like_title(text) and not text.endswith(".")
+    short = len(words) <= 12 and not text.endswith((".", ",", ";", ":")) and has_title_start(text)
+    numbered = _PREFIX.match(text) and has_title_start(text) and not text.endswith(".")
     is_title = is_display and (short or numbered) and not LABEL.match(text)
     return BY_FONT if is_title else 0
 
 
-def _is_no_title(text: str) -> bool:
-    """Return whether the words of a line cannot be a section's title in any style."""
+def _cannot_be_title(text: str) -> bool:
+    """Return whether the words of a line cannot be a section title in any style."""
     return bool(
         text.endswith(":")
         or SIDEBAR.match(text)
         or _KIND.fullmatch(text)
         or _NAMES.fullmatch(text)
-        or is_compound(text)
+        or is_compound_name(text)
         or _RUN_ON.search(text)
         or _MEASURE.match(text)
         or ((declared := _DECLARED.match(text)) and classify_heading(declared[1]) == "back")
     )
 
 
-def begins_like_title(text: str) -> bool:
-    """Return whether a text begins with a capital or a digit, apart from a number before it."""
+def has_title_start(text: str) -> bool:
+    """Return whether a text begins with a capital or a digit, after an optional number."""
     number = _PREFIX.match(text)
     first = text[number.end() if number else 0]
     return first.isupper() or first.isdigit()
 
 
-def is_compound(text: str) -> bool:
-    """Return whether a line is the name of a compound, which heads a synthesis.
+def is_compound_name(text: str) -> bool:
+    """Return whether a line is the name of a chemical compound, which heads a synthesis.
 
-    >>> is_compound("2-(4-Chlorophenyl)-4H-chromen-4-one (3a)"), is_compound("3-Month outcomes")
-    (True, False)
+    >>> texts = "2-(4-Chlorophenyl)-4H-chromen-4-one (3a)", "3-Month outcomes"
+    >>> [is_compound_name(text) for text in texts]
+    [True, False]
     """
     if "-" not in text:
         return False
@@ -267,84 +276,84 @@ def is_compound(text: str) -> bool:
     return 2 * named > len(words) or (named > 0 and len(words) > 1 and bool(_COMPOUND.search(text)))
 
 
-def is_canonical(text: str) -> bool:
-    """Return whether a line is a usual section title; in small letters it ends a sentence."""
+def is_usual_section_title(text: str) -> bool:
+    """Return whether a line is a usual section title and does not end a sentence."""
     return not text[:1].islower() and bool(_CANONICAL.fullmatch(text))
 
 
-def demote_banners(blocks: list[Block]) -> Iterator[Block]:
-    """Yield blocks without headings before the text, and without repeated ones.
+def demote_front_headings(blocks: list[Block]) -> Iterator[Block]:
+    """Yield the blocks with headings before the text, and repeated ones, as paragraphs.
 
-    There stand names of journals, of types and authors; and pages and figures have their labels.
+    These are names of journals, article types and authors, and labels of pages and figures.
     """
-    begins = next((at for at, block in enumerate(blocks) if _begins_text(block)), 0)
+    begins = next((at for at, block in enumerate(blocks) if _is_start_of_text(block)), 0)
     above = blocks[begins - 1]
     if begins and not blocks[begins].level and above.level and not _AUTHORS.search(above.text):
         begins -= 1  # what stands right above the first paragraph is its title
-    often = Counter(key for block in blocks if block.level and (key := _to_key(block)))
+    often = Counter(key for block in blocks if block.level and (key := _to_heading_key(block)))
     for at, block in enumerate(blocks):
         if not block.level:
             yield block
             continue
-        is_author = 4 * at < len(blocks) and _are_names(block.text)
-        is_banner = at < begins or is_author or often[_to_key(block)] >= _OFTEN
+        is_author = 4 * at < len(blocks) and _are_personal_names(block.text)
+        is_banner = at < begins or is_author or often[_to_heading_key(block)] >= _OFTEN
         yield replace(block, level=0) if is_banner else block
 
 
-def _are_names_listed(text: str, words: list[str]) -> bool:
+def _is_list_of_names(text: str, words: list[str]) -> bool:
     return len(words) >= _NAMED_WORDS and len(_SPELLED_WORD.findall(text)) > 0.7 * len(words)
 
 
-def _are_names(text: str) -> bool:
+def _are_personal_names(text: str) -> bool:
     return bool(_NAME_ALONE.fullmatch(text) or _NAMES.fullmatch(text))
 
 
 def demote_column_heads(blocks: list[Block]) -> Iterator[Block]:
-    """Yield blocks without headings among the words of a table that was not rebuilt."""
+    """Yield the blocks with headings inside a table that was not rebuilt as paragraphs."""
     in_table = False
     for block, below in zip(blocks, [*blocks[1:], Block("")], strict=True):
         named = block.level and (_PREFIX.match(block.text) or find_roles(block.text))
         text = below if block.level else block
-        ends = named or (_is_paragraph(text) and _is_running_text(text.text))
+        ends = named or (_is_long_paragraph(text) and _is_running_text_block(text.text))
         in_table = block.is_remark or (in_table and not ends)
         yield replace(block, level=0) if in_table else block
 
 
-def _is_paragraph(block: Block) -> bool:
+def _is_long_paragraph(block: Block) -> bool:
     """Return whether a block is long enough to be a paragraph."""
     return not block.level and len(block.text.split()) >= _PARAGRAPH_WORDS
 
 
-def demote_advertisements(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Yield blocks without unusual headings behind the references."""
+def demote_advertisement_headings(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Yield the blocks with unusual headings after the references as paragraphs."""
     is_behind = False
     for block in blocks:
         if not block.level:
             yield block
             continue
         part = classify_heading(block.text)
-        is_named = part != "body" or find_roles(block.text) or is_canonical(block.text)
+        is_named = part != "body" or find_roles(block.text) or is_usual_section_title(block.text)
         is_behind = part == "references" or (is_behind and not (is_named and part == "body"))
         yield replace(block, level=0) if is_behind and not is_named else block
 
 
-def _to_key(block: Block) -> str:
-    """Return the key of a heading; empty where several sections may have the title."""
+def _to_heading_key(block: Block) -> str:
+    """Return the key of a heading; empty if several sections may have this title."""
     return "" if find_roles(block.text) else "".join(fold_words(block.text))
 
 
-def _begins_text(block: Block) -> bool:
+def _is_start_of_text(block: Block) -> bool:
     if block.level:
         is_own = bool(find_roles(block.text)) and classify_heading(block.text) in (
             "abstract",
             "body",
         )
-        return is_canonical(block.text) or is_own
-    return bool(ABSTRACT.match(block.text)) or _is_paragraph(block)
+        return is_usual_section_title(block.text) or is_own
+    return bool(ABSTRACT.match(block.text)) or _is_long_paragraph(block)
 
 
 def split_small_print(blocks: list[Block]) -> Iterator[Block]:
-    """Yield blocks with *Conflict of interest: …* as a heading and text behind the text."""
+    """Yield the blocks with *Conflict of interest: …* split into a heading and its text."""
     for at, block in enumerate(blocks):
         may_be = not block.level and 2 * at > len(blocks) and not SIDEBAR.match(block.text)
         match = _SMALL_PRINT.match(block.text) if may_be else None
@@ -355,28 +364,28 @@ def split_small_print(blocks: list[Block]) -> Iterator[Block]:
             yield block
 
 
-def promote_numbered(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Make 2.1, 2.2, 2.2.1 headings, whatever they look like, where each follows the one before.
+def promote_numbered_headings(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Convert 2.1, 2.2, 2.2.1 to headings, whatever their style, if they are consecutive.
 
-    Their numbers say how deep headings stand, better than fonts do.
+    Numbers show the level of headings more reliably than fonts do.
     """
     last: tuple[int, ...] = ()
     for block in blocks:
         match = NUMBERED_TITLE.match(block.text)
         number = tuple(map(int, match[1].split("."))) if match else ()
         deep = min(6, 1 + len(number))
-        goes_on = bool(number) and (number == (1,) or _is_next_number(number, last))
+        goes_on = bool(number) and (number == (1,) or _is_next_section_number(number, last))
         if block.level and number:
             last = number
             yield replace(block, level=deep) if goes_on or len(number) > 1 else block
-        elif len(number) > 1 and goes_on and _is_title(block.text):
+        elif len(number) > 1 and goes_on and _can_be_section_title(block.text):
             last = number
             yield replace(block, level=deep)
         else:
             yield block
 
 
-def _is_next_number(number: tuple[int, ...], last: tuple[int, ...]) -> bool:
+def _is_next_section_number(number: tuple[int, ...], last: tuple[int, ...]) -> bool:
     shorter = last[: len(number)]
     return number == (*last, 1) or (
         number[:-1] == shorter[:-1]
@@ -385,50 +394,50 @@ def _is_next_number(number: tuple[int, ...], last: tuple[int, ...]) -> bool:
     )
 
 
-def _is_title(text: str) -> bool:
+def _can_be_section_title(text: str) -> bool:
     return len(text.split()) <= HEADING_WORDS and not text.endswith((".", ",", ";", ":"))
 
 
-def continues_heading(previous: Line, line: Line) -> bool:
-    """Return whether *line* is right below in the same font."""
-    together = is_same_size(previous, line) and is_below(previous, line)
+def is_heading_continued(previous: Line, line: Line) -> bool:
+    """Return whether *line* is directly below in the same font."""
+    together = is_same_size(previous, line) and is_directly_below(previous, line)
     alike = previous.font == line.font != "" or (previous.bold and line.bold)
-    return together and alike and not is_next_title(previous, line)
+    return together and alike and not is_separate_title(previous, line)
 
 
-def is_next_title(previous: Line, line: Line) -> bool:
-    """Return whether a heading right below a heading is another: *Methods*, *2.1 Animals*."""
-    if _PREFIX.match(line.text) or is_canonical(line.text):
+def is_separate_title(previous: Line, line: Line) -> bool:
+    """Return whether a heading right below another is separate: *Methods*, *2.1 Animals*."""
+    if _PREFIX.match(line.text) or is_usual_section_title(line.text):
         return True
-    if is_part_title(line.text, "abstract", "references"):
+    if is_major_section_title(line.text, "abstract", "references"):
         return True
-    if not begins_like_title(line.text):
+    if not has_title_start(line.text):
         return False
     is_capital = len(previous.text) > 3 and previous.text.isupper() and not line.text.isupper()
     is_other = "" != previous.font != line.font != "" and previous.bold != line.bold
-    return is_canonical(previous.text) or is_capital or is_other
+    return is_usual_section_title(previous.text) or is_capital or is_other
 
 
-def is_broken_off(previous: Line, line: Line) -> bool:
-    """Return whether a line ends although the next word would have had room."""
-    if not begins_like_title(line.text) or abs(previous.left - line.left) > line.size / 2:
+def is_line_ended_early(previous: Line, line: Line) -> bool:
+    """Return whether a line ends although the next word would have fitted."""
+    if not has_title_start(line.text) or abs(previous.left - line.left) > line.size / 2:
         return False
     width = (line.right - line.left) / max(1, len(line.text))
     return previous.right + width * (len(line.text.split()[0]) + 2) < line.right
 
 
-def continues_sentence(text: str) -> bool:
+def is_sentence_continuation(text: str) -> bool:
     """Return whether a text begins like the continuation of a sentence or list."""
     return bool(_GOES_ON.match(text))
 
 
-def demote_lettering(blocks: list[Block]) -> Iterator[Block]:
-    """Yield blocks without headings above words of figures, cells and formulas."""
+def demote_figure_lettering(blocks: list[Block]) -> Iterator[Block]:
+    """Yield the blocks with headings above words of figures and formulas as paragraphs."""
     is_text = False  # whether what follows is, other headings aside
     kept: list[Block] = []
     for block in reversed(blocks):
         if not block.level:
-            is_text = is_text if block.is_aside else _is_running_text(block.text)
+            is_text = is_text if block.is_aside else _is_running_text_block(block.text)
             kept.append(block)
             continue
         named = (
@@ -436,18 +445,18 @@ def demote_lettering(blocks: list[Block]) -> Iterator[Block]:
             or find_roles(block.text)
             or classify_heading(block.text) != "body"
         )
-        named = named or is_canonical(block.text)
+        named = named or is_usual_section_title(block.text)
         is_title = len(block.text.split()) <= LONGEST and (named or is_text)
         is_text = is_text or bool(is_title and named)
         kept.append(block if is_title else replace(block, level=0))
     yield from reversed(kept)
 
 
-def _is_running_text(text: str) -> bool:
+def _is_running_text_block(text: str) -> bool:
     """Return whether a block is running text."""
-    if continues_sentence(text) or _CAPTION.match(text):
+    if is_sentence_continuation(text) or _CAPTION.match(text):
         return False
     words, small = text.split(), len(_SMALL_WORD.findall(text))
     if text.endswith(ENDS) and len(words) >= _TEXT_WORDS:
-        return small >= 0.3 * len(words) or _are_names_listed(text, words)
+        return small >= 0.3 * len(words) or _is_list_of_names(text, words)
     return len(words) >= _READ_WORDS and small >= 0.45 * len(words)

@@ -1,6 +1,6 @@
-"""The head of a table of a PDF: what each column is called, and what several share.
+"""Build the header row of a PDF table: column names, and titles that several columns share.
 
-What several columns share is said in each of them (``Dose / 5 mg``), as for tables from XML.
+A title over several columns is repeated in each of them (``Dose / 5 mg``), as for XML tables.
 """
 
 from __future__ import annotations
@@ -8,32 +8,42 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, product, takewhile
 
-from .rows import FULL, Area, Cells, Row, find_column, get_right, split_piece
+from .rows import (
+    FULL,
+    Cells,
+    Row,
+    TableArea,
+    find_column_index,
+    get_right_edge,
+    split_piece_at_border,
+)
 from .words import Word
 
 _BESIDE = 12  # columns to each side that a title may span
 
 
-def build_head(rows: list[Row], cuts: Sequence[float], area: Area) -> Cells:
-    """Return one row for all head rows: spanning titles, then column names."""
+def build_header_row(rows: list[Row], cuts: Sequence[float], area: TableArea) -> Cells:
+    """Join all header rows into one: titles over several columns, then column names."""
     columns: list[list[tuple[bool, list[Word]]]] = [[] for _ in range(len(cuts) + 1)]
-    for spans in reversed(list(_find_spans(rows, cuts, area))):
+    for spans in reversed(list(_iterate_header_spans(rows, cuts, area))):
         for covered, part in spans:
             for column in covered:
                 columns[column].append((len(covered) > 1, part))
-    return [list(_split_titles(parts)) for parts in columns]
+    return [list(_split_header_lines(parts)) for parts in columns]
 
 
-def _find_spans(
-    rows: list[Row], cuts: Sequence[float], area: Area
+def _iterate_header_spans(
+    rows: list[Row], cuts: Sequence[float], area: TableArea
 ) -> Iterator[list[tuple[list[int], list[Word]]]]:
-    """Yield the parts of each row, the lowest first, with their columns."""
+    """Yield the parts of each header row, the lowest first, with their columns."""
     names: dict[int, tuple[float, float]] = {}  # from where to where each column's lowest goes
     for row in reversed(rows):
-        parts = [part for piece in row.pieces for part in split_piece(piece, cuts, row.size)]
-        ruled = _drop_shared_rules([_find_ruled(part, row, cuts, area) for part in parts])
+        parts = [
+            part for piece in row.pieces for part in split_piece_at_border(piece, cuts, row.size)
+        ]
+        ruled = _drop_shared_rules([_find_columns_by_rule(part, row, cuts, area) for part in parts])
         above = [
-            by or _find_covered(part, row, cuts, area)
+            by or _find_columns_below(part, row, cuts, area)
             for by, part in zip(ruled, parts, strict=True)
         ]
         free = names.keys() - {column for covered in above for column in covered}
@@ -43,7 +53,7 @@ def _find_spans(
         ]
         for covered, part in zip(above, parts, strict=True):
             if len(covered) == 1:
-                names.setdefault(covered[0], (part[0].left, get_right(part)))
+                names.setdefault(covered[0], (part[0].left, get_right_edge(part)))
 
 
 def _find_centred_span(
@@ -55,20 +65,24 @@ def _find_centred_span(
     first, last = covered[0], covered[-1]
     lows = list(takewhile(free.__contains__, range(first - 1, first - _BESIDE, -1)))
     highs = list(takewhile(free.__contains__, range(last + 1, last + _BESIDE)))
-    middle = (part[0].left + get_right(part)) / 2
+    middle = (part[0].left + get_right_edge(part)) / 2
 
-    def off(span: tuple[int, int]) -> float:
+    def measure_offset(span: tuple[int, int]) -> float:
         return abs(names[span[0]][0] + names[span[1]][1] - 2 * middle) / 2
 
-    spans = [span for span in product([first, *lows], [last, *highs]) if off(span) < part[0].size]
+    spans = [
+        span
+        for span in product([first, *lows], [last, *highs])
+        if measure_offset(span) < part[0].size
+    ]
     if not spans:
         return covered
-    low, high = min(spans, key=lambda span: (span[1] - span[0], off(span)))
+    low, high = min(spans, key=lambda span: (span[1] - span[0], measure_offset(span)))
     return list(range(low, high + 1))
 
 
-def _split_titles(parts: list[tuple[bool, list[Word]]]) -> Iterator[list[Word]]:
-    """Yield the lines of a head's cell; a bar separates its levels."""
+def _split_header_lines(parts: list[tuple[bool, list[Word]]]) -> Iterator[list[Word]]:
+    """Yield the lines of a header cell; a bar separates its levels."""
     for at, (spans, words) in enumerate(parts):
         yield words
         if spans and at + 1 < len(parts):
@@ -76,13 +90,15 @@ def _split_titles(parts: list[tuple[bool, list[Word]]]) -> Iterator[list[Word]]:
             yield [Word("/", last.left, last.bottom, last.right, last.top, -1, -1)]
 
 
-def _find_covered(part: list[Word], row: Row, cuts: Sequence[float], area: Area) -> list[int]:
-    """Return the columns below a part of the head."""
+def _find_columns_below(
+    part: list[Word], row: Row, cuts: Sequence[float], area: TableArea
+) -> list[int]:
+    """Return the columns below a part of the header."""
     slack = 0.3 * row.size
-    start, end = part[0].left + slack, get_right(part) - slack
+    start, end = part[0].left + slack, get_right_edge(part) - slack
     edges = pairwise([area.left, *cuts, area.right])
     return [at for at, (a, b) in enumerate(edges) if start < b and end > a] or [
-        find_column(part, cuts)
+        find_column_index(part, cuts)
     ]
 
 
@@ -91,14 +107,16 @@ def _drop_shared_rules(ruled: list[list[int]]) -> list[list[int]]:
     return [[] if ruled.count(columns) > 1 else columns for columns in ruled]
 
 
-def _find_ruled(part: list[Word], row: Row, cuts: Sequence[float], area: Area) -> list[int]:
-    """Return the columns that a part spans by its own rule, right below it."""
-    middle = (part[0].left + get_right(part)) / 2
+def _find_columns_by_rule(
+    part: list[Word], row: Row, cuts: Sequence[float], area: TableArea
+) -> list[int]:
+    """Return the columns that a part spans according to the rule right below it."""
+    middle = (part[0].left + get_right_edge(part)) / 2
     centers = [(a + b) / 2 for a, b in pairwise([area.left, *cuts, area.right])]
     for rule in area.rules:
         below = -0.4 * row.size < row.bottom - rule.top < 1.0 * row.size
         wide = rule.right - rule.left < FULL * (area.right - area.left)
-        if rule.is_flat and below and wide and rule.left - 2 <= middle <= rule.right + 2:
+        if rule.is_horizontal and below and wide and rule.left - 2 <= middle <= rule.right + 2:
             found = [at for at, x in enumerate(centers) if rule.left - 4 <= x <= rule.right + 4]
             if found:
                 return found

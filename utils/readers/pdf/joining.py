@@ -1,4 +1,4 @@
-"""Lines of print as one text: words broken at the ends of lines are joined, compounds are kept."""
+"""Join printed lines into one text: split words are joined, compounds keep their hyphen."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SECOND = frozenset(  # of compounds: ends no word without a hyphen
         *("related", "resistant", "rich", "specific", "stained", "treated", "type"),
     )
 )
-_FIRST, _WORD_LENGTH = 3, 6  # letters of a compound's first half: "in-dependent" is none
+_FIRST, _WORD_LENGTH = 3, 6  # letters of a compound's first half: "in-dependent" is not a compound
 _LINKING = frozenset(("and", "or", "to", "und", "oder", "et", "ou", "y", "o", "e"))
 _BROKEN = re.compile(r"([^\W\d_]+)-$")
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -24,10 +24,10 @@ _ADDRESS_CHARS = 220
 _PATH = re.compile(r"[\d/=_]|\.\w")
 
 
-def join_lines(lines: list[str], spoken: set[str]) -> str:
-    """Join lines into one text; a word broken at a line's end is joined.
+def join_printed_lines(lines: list[str], spoken: set[str]) -> str:
+    """Join lines into one text; a word split at the end of a line is joined.
 
-    The hyphen stays where the paper writes the word with one elsewhere (*double-blind*).
+    The hyphen is kept if the paper spells the word with one elsewhere (*double-blind*).
     """
     text = ""
     for line in lines:
@@ -36,19 +36,19 @@ def join_lines(lines: list[str], spoken: set[str]) -> str:
         if head and tail and tail[0] in _LINKING:  # short- and long-term
             text = f"{text} {line}"
         elif head and tail and (tail[0][0].islower() or (head[1] + tail[0]).lower() in spoken):
-            text = (text if _has_hyphen(head[1], tail[0], spoken) else text[:-1]) + line
-        elif _is_cut(text, line):
+            text = (text if _keeps_hyphen(head[1], tail[0], spoken) else text[:-1]) + line
+        elif _is_line_unfinished(text, line):
             text += line
         else:
             text = f"{text} {line}" if text else line
     return text.strip()
 
 
-def _has_hyphen(head: str, tail: str, spoken: set[str]) -> bool:
+def _keeps_hyphen(head: str, tail: str, spoken: set[str]) -> bool:
     """Return whether the paper spells the word with a hyphen, or only its halves.
 
-    Nobody parts a word behind its first letter: a capital there is a name's (*D-limonene*), as in
-    *PCR-amplified*.
+    Words are not split after their first letter, so the hyphen after a single capital or an acronym
+    is kept (*D-limonene*, *PCR-amplified*).
     """
     if head.isupper():
         return f"{head}{tail}".lower() not in spoken
@@ -62,8 +62,8 @@ def _has_hyphen(head: str, tail: str, spoken: set[str]) -> bool:
     return (both or is_second) and head + tail not in spoken
 
 
-def _is_cut(text: str, rest: str) -> bool:
-    """Return whether a line ends in the middle of a range, compound or address."""
+def _is_line_unfinished(text: str, rest: str) -> bool:
+    """Return whether a line ends in the middle of a range, compound or URL."""
     if _DASHED.search(text[-2:]):
         return rest[:1].isalnum()
     if not text.endswith("/") or not rest:

@@ -1,13 +1,13 @@
-"""From the lines of a PDF's pages to markdown: order, running heads, hyphens, headings.
+"""Convert the lines of a PDF to markdown: reading order, running heads, hyphens, headings.
 
-A PDF has no paragraphs, headings or columns. `to_blocks` infers them from position, size and
-repetition, in pure Python, so that each step can be tested without a PDF:
+A PDF has no paragraphs, headings or columns. `build_text_blocks` infers them from position, size
+and repetition, in pure Python, so that each step can be tested without a PDF:
 
 1. Attach accents to letters, and put the lines of each page in reading order: a vertical gap that
    hardly any line crosses separates columns; lines across the page divide the columns.
 2. Drop line numbers, and lines that are repeated in the margins of most pages (running heads).
-3. Measure the typography (`.headings.Look`): the body is the largest size that many characters
-   have; rare styles of short lines above running text are those of headings.
+3. Measure the typography (`.headings.Typography`): the body is the largest size that many
+   characters have; rare styles of short lines above running text are those of headings.
 4. Split titles from the text on the same line, and mark where entries of the references begin.
 5. Gather lines into blocks. A block ends at a wider distance, an indent after a short line, or a
    change of style. Words broken at a line's end are joined unless the paper spells the hyphen.
@@ -33,8 +33,8 @@ from statistics import median
 from ...outline.sections import classify_heading
 from ...outline.words import fold_words
 from .captions import CAPTION, TITLED
-from .contents import drop_contents
-from .contributions import merge_roles
+from .contents import drop_table_of_contents
+from .contributions import merge_contributor_roles
 from .headings import (
     ABSTRACT,
     BULLETS,
@@ -43,37 +43,37 @@ from .headings import (
     HEADING_WORDS,
     LONGEST,
     Block,
-    Look,
-    begins_like_title,
-    continues_heading,
-    continues_sentence,
-    demote_advertisements,
-    demote_banners,
+    Typography,
+    demote_advertisement_headings,
     demote_column_heads,
-    demote_lettering,
-    guess_level,
-    is_broken_off,
-    is_canonical,
-    is_next_title,
-    promote_numbered,
+    demote_figure_lettering,
+    demote_front_headings,
+    guess_heading_level,
+    has_title_start,
+    is_heading_continued,
+    is_line_ended_early,
+    is_sentence_continuation,
+    is_separate_title,
+    is_usual_section_title,
+    promote_numbered_headings,
+    select_lines_before_references,
     split_small_print,
-    take_before_references,
 )
-from .joining import join_lines
-from .lettering import merge_lettering
+from .joining import join_printed_lines
+from .lettering import merge_scattered_words
 from .lines import (
     Line,
     Page,
-    compose_accents,
-    is_below,
-    is_mark,
+    combine_accents,
+    is_as_short_as_mark,
+    is_directly_below,
     is_same_size,
 )
-from .margins import drop_line_numbers, drop_running_lines, mark_margins, mark_masthead
+from .margins import drop_line_numbers, drop_running_lines, mark_marginal_lines, mark_masthead_lines
 from .parts import merge_table_parts
-from .references import begins_entry, mark_entries
-from .run_ins import split_numbered_run_ins, split_run_ins
-from .titles import unify_titles
+from .references import is_entry_start, mark_reference_entries
+from .run_ins import split_numbered_run_ins, split_run_in_titles
+from .titles import unify_title_fonts
 
 _SMALL = 0.95  # of the body's size: footnotes, captions and tables
 _MANY = 0.5  # of the characters in the most frequent size
@@ -99,27 +99,36 @@ _WORD = re.compile(r"[^\W\d_]{3,}")
 _FEW_WORDS = 5
 
 
-def to_blocks(pages: list[Page], title: str) -> list[Block]:
-    """Return headings and paragraphs of the whole text, in reading order, without the title."""
-    ordered = [replace(page, lines=tuple(_order_lines(page))) for page in _attach_accents(pages)]
+def build_text_blocks(pages: list[Page], title: str) -> list[Block]:
+    """Return the headings and paragraphs of the whole text in order, without the title."""
+    ordered = [
+        replace(page, lines=tuple(_sort_lines_by_reading_order(page)))
+        for page in _combine_accents_in_pages(pages)
+    ]
     clean = drop_running_lines([drop_line_numbers(page) for page in ordered])
-    clean = mark_masthead(mark_margins(clean), title)
+    clean = mark_masthead_lines(mark_marginal_lines(clean), title)
     lines = merge_table_parts([line for page in clean for line in page.lines])
     if not lines:
         return []
-    body = _find_body_size(take_before_references(lines) or lines)
-    look = Look.measure(lines, body)
+    body = _find_body_size(select_lines_before_references(lines) or lines)
+    look = Typography.measure_typography(lines, body)
     leading = _measure_leading(lines)
-    lines = list(unify_titles(lines, look, leading))
-    told = list(mark_entries(list(split_run_ins(lines, look)), look, leading))
-    blocks = list(demote_lettering(list(_build_blocks(told, look, leading))))
-    rejoined = list(_rejoin_paragraphs(merge_lettering(blocks), body))
-    numbered = promote_numbered(split_numbered_run_ins(rejoined))
-    says = _make_title_test(title)
-    found = (block for block in numbered if block.rows or not says(block.text))
-    headed = demote_column_heads(list(demote_banners(list(found))))
-    text = split_small_print(list(demote_advertisements(headed)))
-    return list(_mark_abstract(merge_roles(drop_contents(list(text)))))
+    lines = list(unify_title_fonts(lines, look, leading))
+    marked_lines = list(
+        mark_reference_entries(list(split_run_in_titles(lines, look)), look, leading)
+    )
+    blocks = list(
+        demote_figure_lettering(list(_group_lines_into_blocks(marked_lines, look, leading)))
+    )
+    rejoined = list(_rejoin_paragraphs(merge_scattered_words(blocks), body))
+    numbered = promote_numbered_headings(split_numbered_run_ins(rejoined))
+    is_title = _make_title_test(title)
+    found = (block for block in numbered if block.rows or not is_title(block.text))
+    headed = demote_column_heads(list(demote_front_headings(list(found))))
+    text = split_small_print(list(demote_advertisement_headings(headed)))
+    return list(
+        _promote_abstract_label(merge_contributor_roles(drop_table_of_contents(list(text))))
+    )
 
 
 def _make_title_test(title: str) -> Callable[[str], bool]:
@@ -128,33 +137,38 @@ def _make_title_test(title: str) -> Callable[[str], bool]:
     wanted = "".join(words)
     telling = max((word for word in words if word in small), key=len, default="")
 
-    def says(text: str) -> bool:
+    def is_title(text: str) -> bool:
         if telling not in text.casefold() or len(text) > 2 * len(wanted) + _MOST_OF_TYPE:
             return False
         return wanted in ("".join(fold_words(text)), "".join(fold_words(_TYPE.sub("", text))))
 
-    return says
+    return is_title
 
 
 def _rejoin_paragraphs(blocks: Iterable[Block], body: float) -> Iterator[Block]:
-    """Yield blocks with paragraphs rejoined around footnotes, tables and captions.
+    """Yield the blocks with paragraphs rejoined around footnotes, tables and captions.
 
-    They stand aside or are set smaller than the text, which goes on in the middle of its sentence.
+    These are asides or have smaller type than the text, which continues in mid-sentence.
     """
     open_, between, joined = None, list[Block](), 0
     for block in blocks:
         is_small = block.is_aside or (not block.level and block.size < _SMALL * body)
         if open_ and is_small and not (between or block.is_aside) and block.text[:1].islower():
             open_ = replace(
-                open_, text=_append_text(open_.text, block.text)
+                open_, text=_append_continuation(open_.text, block.text)
             )  # small by its formulas
             continue
         if open_ and is_small and len(between) < _MOST_BETWEEN:
             between.append(block)
             continue
-        goes_on = not block.level and block.text[:1].islower() and _are_words(between[joined:])
+        goes_on = (
+            not block.level and block.text[:1].islower() and _are_text_blocks(between[joined:])
+        )
         if open_ and between and goes_on:
-            open_, joined = replace(open_, text=_append_text(open_.text, block.text)), len(between)
+            open_, joined = (
+                replace(open_, text=_append_continuation(open_.text, block.text)),
+                len(between),
+            )
         else:
             yield from (*([open_] if open_ else []), *between)
             open_, between, joined = block, [], 0
@@ -164,21 +178,21 @@ def _rejoin_paragraphs(blocks: Iterable[Block], body: float) -> Iterator[Block]:
     yield from (*([open_] if open_ else []), *between)
 
 
-def _are_words(blocks: list[Block]) -> bool:
+def _are_text_blocks(blocks: list[Block]) -> bool:
     """Return whether blocks are asides or text, unlike the pieces of a formula."""
     if any(block.is_aside for block in blocks):
         return True
     return sum(len(_WORD.findall(block.text)) for block in blocks) >= _FEW_WORDS
 
 
-def _append_text(text: str, rest: str) -> str:
+def _append_continuation(text: str, rest: str) -> str:
     return text[:-1] + rest if re.search(r"[^\W\d_]-$", text) else f"{text} {rest}"
 
 
-def _attach_accents(pages: list[Page]) -> Iterator[Page]:
-    """Yield the pages with accents on their letters."""
-    said = [text for page in pages for line in page.lines for text in _yield_texts(line)]
-    accented = compose_accents(said)
+def _combine_accents_in_pages(pages: list[Page]) -> Iterator[Page]:
+    """Yield the pages with separate accents combined with their letters."""
+    said = [text for page in pages for line in page.lines for text in _iterate_line_texts(line)]
+    accented = combine_accents(said)
     if accented == said:
         yield from pages
         return
@@ -193,14 +207,14 @@ def _attach_accents(pages: list[Page]) -> Iterator[Page]:
         yield replace(page, lines=tuple(lines))
 
 
-def _yield_texts(line: Line) -> Iterator[str]:
+def _iterate_line_texts(line: Line) -> Iterator[str]:
     yield line.text
     for row in line.rows:
         yield from row
 
 
-def _mark_abstract(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Give a run-in *Abstract:* the heading other papers give theirs."""
+def _promote_abstract_label(blocks: Iterable[Block]) -> Iterator[Block]:
+    """Yield the blocks with a run-in *Abstract:* converted to a heading."""
     seen = False
     for block in blocks:
         seen = seen or (block.level > 0 and classify_heading(block.text) != "body")
@@ -211,20 +225,20 @@ def _mark_abstract(blocks: Iterable[Block]) -> Iterator[Block]:
         yield replace(block, text=block.text[match.end() :]) if match else block
 
 
-def to_markdown(title: str, blocks: Iterable[Block]) -> str:
-    """Write the blocks down; text that would read as markup is escaped."""
-    written = [f"# {_escape_text(title)}"] if title else []
+def write_markdown(title: str, blocks: Iterable[Block]) -> str:
+    """Return the blocks as markdown, with markdown characters escaped."""
+    written = [f"# {_escape_markdown(title)}"] if title else []
     for block in blocks:
         if block.rows:
             written.append(_format_table(block.rows))
             continue
-        text = _escape_text(block.text)
+        text = _escape_markdown(block.text)
         written.append(f"{'#' * block.level} {text}" if block.level else _format_caption(text))
     return "\n\n".join(written)
 
 
 def _format_caption(text: str) -> str:
-    """Return a caption with its label in bold; any other text as it is."""
+    """Return a caption with its label in bold; any other text is unchanged."""
     found = CAPTION.match(text)
     if not found or not TITLED.match(found["rest"]):
         return text
@@ -233,28 +247,32 @@ def _format_caption(text: str) -> str:
 
 
 def _format_table(rows: tuple[tuple[str, ...], ...]) -> str:
-    """Return a markdown table; the first row is its head."""
-    lines = ["| " + " | ".join(map(_escape_cell, row)) + " |" for row in rows]
+    """Return a markdown table whose first row is the header."""
+    lines = ["| " + " | ".join(map(_escape_table_cell, row)) + " |" for row in rows]
     return "\n".join([lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]])
 
 
-def _escape_cell(text: str) -> str:
+def _escape_table_cell(text: str) -> str:
     text = re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text.replace("*", r"\*"))
     return text.replace("|", r"\|")
 
 
-def find_title(page: Page) -> str:
+def find_largest_title(page: Page) -> str:
     """Return the first page's title: its largest text of several words."""
     groups: list[list[Line]] = []
-    for line in _order_lines(page):
-        if groups and is_same_size(groups[-1][-1], line) and is_below(groups[-1][-1], line):
+    for line in _sort_lines_by_reading_order(page):
+        if (
+            groups
+            and is_same_size(groups[-1][-1], line)
+            and is_directly_below(groups[-1][-1], line)
+        ):
             groups[-1].append(line)
         else:
             groups.append([line])
     runs = [
         (group[0].size, " ".join(line.text for line in group), group[0].bold) for group in groups
     ]
-    usual = _count_sizes(list(page.lines)).most_common(1)[0][0] if page.lines else 0.0
+    usual = _count_characters_by_size(list(page.lines)).most_common(1)[0][0] if page.lines else 0.0
     worded = [
         (size, text)
         for size, text, bold in runs
@@ -271,22 +289,22 @@ def find_title(page: Page) -> str:
     return _TYPE.sub("", worded[0][1]) if worded else ""
 
 
-def _order_lines(page: Page) -> list[Line]:
-    """Return the page's rows in reading order, corrected where columns got mixed."""
+def _sort_lines_by_reading_order(page: Page) -> list[Line]:
+    """Return the page's rows in reading order, with mixed columns separated."""
     upright = [line for line in page.lines if line.upright]
     lines = upright if 2 * len(upright) >= len(page.lines) else list(page.lines)
-    gutter = _find_gutter(lines, page.width)
-    if gutter and _is_mixed(lines, gutter):
-        return _order_columns(lines, gutter)
-    return list(_merge_rows(lines))
+    gutter = _find_column_gutter(lines, page.width)
+    if gutter and _are_columns_mixed(lines, gutter):
+        return _sort_lines_by_column(lines, gutter)
+    return list(_merge_row_pieces(lines))
 
 
-def _mend_lines(lines: list[Line]) -> Iterator[Line]:
-    """Yield lines that PDFium split at raised, lowered or foreign letters, joined."""
+def _join_split_lines(lines: list[Line]) -> Iterator[Line]:
+    """Yield the lines, joined where PDFium split them at raised or foreign letters."""
     last: Line | None = None
     for line in lines:
-        if last and _is_torn(last, line):
-            longer = max(last, line, key=lambda one: len(one.text))
+        if last and _is_same_printed_line(last, line):
+            longer = max(last, line, key=lambda piece: len(piece.text))
             text, span = f"{last.text} {line.text}", (last.span[0], line.span[1])
             last = replace(
                 longer, text=text, left=last.left, right=line.right, row=last.row, span=span
@@ -299,8 +317,8 @@ def _mend_lines(lines: list[Line]) -> Iterator[Line]:
         yield last
 
 
-def _is_torn(last: Line, line: Line) -> bool:
-    """Return whether a line continues right beside the line before, and one is short."""
+def _is_same_printed_line(last: Line, line: Line) -> bool:
+    """Return whether a line directly continues the line before it, and one is short."""
     is_note = not any(map(str.isalpha, last.text))  # 1 before an address, * before a remark
     if line.row == last.row or not last.kind == line.kind == "text" or is_note:
         return False
@@ -312,23 +330,23 @@ def _is_torn(last: Line, line: Line) -> bool:
         and overlap > _LEVEL * size
         and last.upright
         and line.upright
-        and is_mark(last) != is_mark(line)
+        and is_as_short_as_mark(last) != is_as_short_as_mark(line)
     )
 
 
-def _merge_rows(lines: list[Line]) -> Iterator[Line]:
-    """Put the pieces of each row together again."""
+def _merge_row_pieces(lines: list[Line]) -> Iterator[Line]:
+    """Yield the pieces of each row as one line."""
     row: list[Line] = []
-    for line in _mend_lines(lines):
+    for line in _join_split_lines(lines):
         if row and line.row != row[0].row:
-            yield _join_row(row)
+            yield _join_row_pieces(row)
             row = []
         row.append(line)
     if row:
-        yield _join_row(row)
+        yield _join_row_pieces(row)
 
 
-def _join_row(row: list[Line]) -> Line:
+def _join_row_pieces(row: list[Line]) -> Line:
     if len(row) == 1:
         return row[0]
     return replace(
@@ -341,8 +359,8 @@ def _join_row(row: list[Line]) -> Line:
     )
 
 
-def _find_gutter(lines: list[Line], width: float) -> float:
-    """Return where hardly any text crosses from left to right; 0 if there is no such place."""
+def _find_column_gutter(lines: list[Line], width: float) -> float:
+    """Return the position that hardly any text crosses; 0 without one."""
     total = sum(len(line.text) for line in lines)
     ends = sorted((line.right, len(line.text)) for line in lines)
     starts = sorted((-line.left, len(line.text)) for line in lines)
@@ -359,29 +377,29 @@ def _find_gutter(lines: list[Line], width: float) -> float:
     return best
 
 
-def _is_mixed(lines: list[Line], gutter: float) -> bool:
+def _are_columns_mixed(lines: list[Line], gutter: float) -> bool:
     """Return whether rows run across both columns, or the order jumps between them."""
     rows: dict[int, set[bool]] = {}
-    sides = [line.left >= gutter for line in lines if not _crosses_position(line, gutter)]
+    sides = [line.left >= gutter for line in lines if not _is_line_across(line, gutter)]
     for line in lines:
-        if not _crosses_position(line, gutter):
+        if not _is_line_across(line, gutter):
             rows.setdefault(line.row, set()).add(line.left >= gutter)
     across = sum(len(seen) == 2 for seen in rows.values())
     jumps = sum(a != b for a, b in pairwise(sides))
     return across > _MIXED * len(rows) or jumps > _MIXED * len(sides)
 
 
-def _crosses_position(line: Line, x: float) -> bool:
+def _is_line_across(line: Line, x: float) -> bool:
     return line.left < x < line.right
 
 
-def _order_columns(lines: list[Line], gutter: float) -> list[Line]:
-    """Return lines top to bottom; between full-width lines the left column comes first."""
+def _sort_lines_by_column(lines: list[Line], gutter: float) -> list[Line]:
+    """Return the lines from top to bottom, the left column before the right one."""
     ordered: list[Line] = []
     left: list[Line] = []
     right: list[Line] = []
     for line in sorted(lines, key=lambda line: (-round(line.top), line.left)):
-        if _crosses_position(line, gutter):
+        if _is_line_across(line, gutter):
             ordered += [*left, *right, line]
             left, right = [], []
         else:
@@ -390,110 +408,120 @@ def _order_columns(lines: list[Line], gutter: float) -> list[Line]:
 
 
 def _find_body_size(lines: list[Line]) -> float:
-    """Return the largest size that many characters are set in.
+    """Return the largest font size that many characters have.
 
-    Notes, tables and references are set smaller, and may be longer than the text.
+    Notes, tables and references have smaller type, and may be longer than the text.
     """
-    sizes = _count_sizes(lines)
+    sizes = _count_characters_by_size(lines)
     most = max(sizes.values())
     return max(size for size, count in sizes.items() if count >= _MANY * most)
 
 
-def _count_sizes(lines: list[Line]) -> Counter[float]:
-    """Return the number of characters in each size."""
+def _count_characters_by_size(lines: list[Line]) -> Counter[float]:
+    """Return the number of characters of each font size."""
     sizes: Counter[float] = Counter()
     for line in lines:
         sizes[round(line.size * 2) / 2] += len(line.text)
     return sizes
 
 
-def _build_blocks(lines: list[Line], look: Look, leading: float) -> Iterator[Block]:
-    """Gather lines into headings and paragraphs."""
+def _group_lines_into_blocks(
+    lines: list[Line], look: Typography, leading: float
+) -> Iterator[Block]:
+    """Yield headings and paragraphs made of the lines."""
     gathered: list[Line] = []
     level = 0
     part = "lead"
-    said = "\n".join(text for line in lines for text in _yield_texts(line))
-    spoken = set(re.findall(r"[\w-]+", said.lower()))
+    page_text = "\n".join(text for line in lines for text in _iterate_line_texts(line))
+    spoken = set(re.findall(r"[\w-]+", page_text.lower()))
     for line in lines:
         if line.kind in ("table", "remark"):
             if gathered:
-                yield _make_block(gathered, level, spoken)
-            rows = _join_cells(line.rows, spoken)
+                yield _build_block(gathered, level, spoken)
+            rows = _join_cell_lines(line.rows, spoken)
             yield Block(line.text, rows=rows, is_remark=not rows, is_aside=True)
             gathered, level = [], 0
             continue
-        this = guess_level(line, look)
+        this = guess_heading_level(line, look)
         if this == BY_FONT and part == "references":
             this = 0  # titles of works in another font
-        if gathered and level and _is_paragraph(gathered, line, this):
+        if gathered and level and _is_paragraph_in_heading_style(gathered, line, this):
             level = 0
         if gathered:
             this = _guess_level_below(gathered[-1], level, line, this, leading)
-        if gathered and (this != level or _starts_block(gathered, line, leading, this, part)):
-            yield (block := _make_block(gathered, level, spoken))
+        if gathered and (this != level or _is_block_start(gathered, line, leading, this, part)):
+            yield (block := _build_block(gathered, level, spoken))
             named = classify_heading(block.text) if level else "body"
             # The title and a banner are headings, too; the text begins under a name of its own.
-            if named != "body" or (level and (part != "lead" or is_canonical(gathered[0].text))):
+            if named != "body" or (
+                level and (part != "lead" or is_usual_section_title(gathered[0].text))
+            ):
                 part = named
             gathered = []
         gathered.append(line)
         level = this
     if gathered:
-        yield _make_block(gathered, level, spoken)
+        yield _build_block(gathered, level, spoken)
 
 
 def _guess_level_below(previous: Line, level: int, line: Line, this: int, leading: float) -> int:
     """Return the level of a line that looks like *this*, below a line of *level*."""
     if line.kind == "title":
         return this
-    if (this == BY_FONT or (level and not begins_like_title(line.text))) and continues_heading(
+    if (this == BY_FONT or (level and not has_title_start(line.text))) and is_heading_continued(
         previous, line
     ):
         return level
-    if not level and this >= BY_FONT and _is_in_sentence(previous, line, leading):
+    if not level and this >= BY_FONT and _is_within_sentence(previous, line, leading):
         return 0
-    is_second = level and is_below(previous, line)
-    return 0 if this and not is_second and continues_sentence(line.text) else this
+    is_second = level and is_directly_below(previous, line)
+    return 0 if this and not is_second and is_sentence_continuation(line.text) else this
 
 
-def _is_paragraph(gathered: list[Line], line: Line, this: int) -> bool:
-    """Return whether lines that look like a heading begin a text set entirely like them."""
+def _is_paragraph_in_heading_style(gathered: list[Line], line: Line, this: int) -> bool:
+    """Return whether lines that look like a heading begin a whole paragraph in that style."""
     last = gathered[-1]
     fills = last.right > line.right - 2 * line.size and abs(last.left - line.left) < 2 * line.size
-    words = sum(len(one.text.split()) for one in (*gathered, line))
+    words = sum(len(line_.text.split()) for line_ in (*gathered, line))
     most = LONGEST if this else HEADING_WORDS
     may_be = words > most and this in (0, BY_FONT) and last.kind == line.kind
-    return may_be and fills and not last.text.endswith(ENDS) and continues_heading(last, line)
+    return may_be and fills and not last.text.endswith(ENDS) and is_heading_continued(last, line)
 
 
-def _is_in_sentence(previous: Line, line: Line, leading: float) -> bool:
-    """Return whether the line right above ends in the middle of a sentence."""
+def _is_within_sentence(previous: Line, line: Line, leading: float) -> bool:
+    """Return whether the line directly above ends in the middle of a sentence."""
     step = previous.top - line.top
     is_near = 0 < step < 1.2 * leading and previous.left < line.right and line.left < previous.right
     wide = previous.right - previous.left > _WIDE * (line.right - line.left)
     return is_near and wide and not previous.text.endswith(ENDS) and previous.kind == line.kind
 
 
-def _make_block(lines: list[Line], level: int, spoken: set[str]) -> Block:
-    text = join_lines([line.text for line in lines], spoken)
+def _build_block(lines: list[Line], level: int, spoken: set[str]) -> Block:
+    text = join_printed_lines([line.text for line in lines], spoken)
     if level:
         text = text.lstrip(BULLETS) or text
     return Block(text, level, lines[0].size, is_aside=lines[0].kind == "margin")
 
 
-def _join_cells(rows: tuple[tuple[str, ...], ...], spoken: set[str]) -> tuple[tuple[str, ...], ...]:
-    """Return a table with the lines of each cell as one text."""
-    return tuple(tuple(join_lines(cell.split("\n"), spoken) for cell in row) for row in rows)
+def _join_cell_lines(
+    rows: tuple[tuple[str, ...], ...], spoken: set[str]
+) -> tuple[tuple[str, ...], ...]:
+    """Return a table with the lines of each cell joined into one text."""
+    return tuple(
+        tuple(join_printed_lines(cell.split("\n"), spoken) for cell in row) for row in rows
+    )
 
 
 def _measure_leading(lines: list[Line]) -> float:
-    """Return the usual distance between the tops of two lines."""
+    """Return the usual distance between the tops of two lines, in points."""
     steps = [a.top - b.top for a, b in pairwise(lines)]
     close = [step for a, step in zip(lines, steps, strict=False) if 0 < step < 3 * a.size]
     return median(close) if close else 12.0
 
 
-def _starts_block(gathered: list[Line], line: Line, leading: float, level: int, part: str) -> bool:
+def _is_block_start(
+    gathered: list[Line], line: Line, leading: float, level: int, part: str
+) -> bool:
     """Return whether a line begins another block than the lines before it."""
     previous = gathered[-1]
     if line.kind in ("entry", "cited") and previous.kind in ("entry", "cited"):
@@ -501,31 +529,31 @@ def _starts_block(gathered: list[Line], line: Line, leading: float, level: int, 
     if previous.kind != line.kind:
         return True
     if level:
-        together = is_same_size(previous, line) and is_below(previous, line)
-        if part != "lead" and line.kind == "text" and is_broken_off(previous, line):
+        together = is_same_size(previous, line) and is_directly_below(previous, line)
+        if part != "lead" and line.kind == "text" and is_line_ended_early(previous, line):
             return True
-        return not together or is_next_title(previous, line)
+        return not together or is_separate_title(previous, line)
     if part == "lead" and ABSTRACT.match(line.text):
         return True
-    telling = next((text for text in reversed(gathered) if not is_mark(text)), previous)
+    telling = next((text for text in reversed(gathered) if not is_as_short_as_mark(text)), previous)
     if part != "references" and not is_same_size(telling, line):
         return True
     step = previous.top - line.top
     ended = previous.text.endswith(ENDS)
     if part == "references":
-        return begins_entry(previous, line, leading)
+        return is_entry_start(previous, line, leading)
     if step < 0 or step > 4 * leading:  # another column or page
-        return ended and line.text[:1].isupper() and _is_indented(previous, line)
+        return ended and line.text[:1].isupper() and _follows_short_line(previous, line)
     if step > 1.45 * leading:
         return True
     return ended and line.left > previous.left + 0.6 * line.size and line.text[:1].isupper()
 
 
-def _is_indented(previous: Line, line: Line) -> bool:
-    """Return whether the previous line is much shorter, as the last line of a paragraph is."""
+def _follows_short_line(previous: Line, line: Line) -> bool:
+    """Return whether the previous line is much shorter, like the last line of a paragraph."""
     return (previous.right - previous.left) < 0.9 * (line.right - line.left)
 
 
-def _escape_text(text: str) -> str:
+def _escape_markdown(text: str) -> str:
     text = re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text.replace("*", r"\*"))
     return re.sub(r"^(#{1,6}(?:\s|$)|[-+>]\s|```)", r"\\\1", text)

@@ -1,4 +1,4 @@
-"""Scattered words of a PDF, each in a place of its own: labels of figures, pieces of formulas."""
+"""Merge scattered words of a PDF: labels in figures, pieces of formulas."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from dataclasses import replace
 from itertools import groupby
 
 from .captions import CAPTION
-from .headings import ENDS, Block, is_canonical
+from .headings import ENDS, Block, is_usual_section_title
 
 _FEWEST = 3  # pieces in a row; fewer may be anything
 _MOST_WORDS = 3  # of a piece
 _MATHS = re.compile(r"[=\u2211\u222b\u221a\u2264\u2265\u2248\u00d7\u220f\u2202]")
 
 
-def merge_lettering(blocks: list[Block]) -> Iterator[Block]:
-    """Yield the blocks, with pieces in a row as one line.
+def merge_scattered_words(blocks: list[Block]) -> Iterator[Block]:
+    """Yield the blocks with consecutive scattered pieces merged into one line.
 
-    Labels of a figure stand aside, so that they tear no sentence; formulas are part of the text.
+    Labels of a figure become asides, so that they do not split a sentence; formulas are part of the
+    text.
     """
-    for scattered, run in groupby(blocks, key=_is_scattered):
+    for scattered, run in groupby(blocks, key=_is_scattered_word):
         pieces = list(run)
         if not scattered or len(pieces) < _FEWEST:
             yield from pieces
@@ -29,9 +30,9 @@ def merge_lettering(blocks: list[Block]) -> Iterator[Block]:
         yield replace(pieces[0], text=text, is_aside=not _MATHS.search(text))
 
 
-def _is_scattered(block: Block) -> bool:
+def _is_scattered_word(block: Block) -> bool:
     """Return whether a block is too short to be text."""
     if block.level or block.is_aside or block.rows or not block.text:
         return False
     is_short = len(block.text.split()) <= _MOST_WORDS and not block.text.endswith(ENDS)
-    return is_short and not CAPTION.match(block.text) and not is_canonical(block.text)
+    return is_short and not CAPTION.match(block.text) and not is_usual_section_title(block.text)

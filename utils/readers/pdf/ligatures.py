@@ -1,7 +1,7 @@
-"""Fonts that map their ligature *Th* to another sign: *These* comes as ``*ese``.
+"""Restore *Th* ligatures that a font maps to another sign: *These* is read as ``*ese``.
 
-No English text has words such as ``*is`` and ``*ese`` again and again and hardly a word that begins
-with *Th*, so both together prove the sign. Nothing is read into a text that has them rarely.
+No English text has many words such as ``*is`` and ``*ese`` but hardly any that begins with *Th*, so
+both together prove the replacement. A text that contains such words rarely is left unchanged.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _CLIPPED = re.compile(rf"(?<!\S)[(\[\u201c]?([^\w\s.,;:()\[\]\u2018-\u201d\"'-])
 _SPELLED = re.compile(rf"\bTh(?={_ENDINGS})")
 
 
-def restore_ligatures(pages: list[Page]) -> list[Page]:
-    """Spell the ligature *Th* where a font of the PDF has another sign for it."""
+def restore_th_ligatures(pages: list[Page]) -> list[Page]:
+    """Return the pages with *Th* in place of the sign that the font has for the ligature."""
     signs: Counter[str] = Counter()
     spelled = 0
     for page in pages:
@@ -32,12 +32,12 @@ def restore_ligatures(pages: list[Page]) -> list[Page]:
         return pages
     clipped = re.compile(rf"(?<![^\W_]){re.escape(sign)}(?=[a-z])")
     return [
-        replace(page, lines=tuple(_expand_ligatures(line, clipped) for line in page.lines))
+        replace(page, lines=tuple(_expand_line_ligatures(line, clipped) for line in page.lines))
         for page in pages
     ]
 
 
-def _expand_ligatures(line: Line, clipped: re.Pattern[str]) -> Line:
+def _expand_line_ligatures(line: Line, clipped: re.Pattern[str]) -> Line:
     rows = tuple(tuple(clipped.sub("Th", cell) for cell in row) for row in line.rows)
     return replace(
         line, text=clipped.sub("Th", line.text), lead=clipped.sub("Th", line.lead), rows=rows

@@ -1,12 +1,12 @@
-"""The lines of a PDF page as print shows them, with where they stand, by PDFium.
+"""Read the lines of a PDF page as printed, with their positions, by PDFium.
 
-Runs only in the child process of `.child`: PDFium is not thread-safe and the files are
-hostile. PDFium's own reading order, that of the content stream, is right for nearly all journals
-(measured: 0.999 of the words of two-column pages in order); `.layout` puts the rest right.
+Runs only in the child process of `.child`: PDFium is not thread-safe and the files are untrusted.
+PDFium's reading order, that of the content stream, is right for nearly all journals (measured:
+0.999 of the words of two-column pages are in order); `.layout` corrects the rest.
 
-A PDF's codes do not always say what print shows. Three habits of typesetting systems are undone:
-fonts of signs whose codes are those of letters and digits (*lm* for μm, *8 9 104* for 8 × 10⁴),
-exponents that only their place tells from other digits, and accents as characters of their own,
+A PDF's character codes do not always match the printed text. Three habits of typesetting systems
+are corrected: sign fonts that use the codes of letters and digits (*lm* for μm, *8 9 104* for 8 ×
+10⁴), exponents that differ from other digits only in position, and accents as separate characters
 beside their letter.
 """
 
@@ -24,7 +24,7 @@ from itertools import chain, pairwise, repeat
 from operator import add, sub
 from typing import Literal
 
-from .characters import Box, Characters, Face
+from .characters import Box, FontFace, PageCharacters
 
 _GAP = 1.2  # of the line's height: a wider hole separates columns or cells, not words
 _LEAST_HEIGHT = 4.0  # points
@@ -64,7 +64,7 @@ _OTHERS = {"¸": "cCsStT", "˜": "nNoOaA", "ˇ": "cCdDeEnNrRsStTzZ", "˚": "aAuU
 
 
 class _PrintedForms(dict[int, str]):
-    """The printed form of each code; empty for a code that is not a character."""
+    """A cache of the printed form of each code; empty for a code that is not a character."""
 
     def __missing__(self, code: int) -> str:
         char = chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else ""
@@ -81,26 +81,25 @@ _SHOWN = _PrintedForms(
 _OTHERWISE = re.compile(f"[{''.join(map(chr, _SHOWN))}]")
 
 
-def _get_printed(found: re.Match[str]) -> str:
+def _get_printed_form(found: re.Match[str]) -> str:
     return _SHOWN[ord(found[0])]
 
 
 @dataclass(slots=True)
 class Line:
-    """A piece of a line of text. Coordinates are points from the page's lower left corner.
+    """A piece of a line of text; coordinates are points from the page's lower left corner.
 
-    Changed by nobody; that is not enforced, because a page has a hundred and a frozen one takes
-    four times as long to make.
+    A line is never changed; this is not enforced, because a page has a hundred lines and a frozen
+    dataclass takes four times as long to create.
 
-    ``row`` numbers the lines of the page as PDFium sees them: pieces of one row were separated
-    by a hole; ``holes`` counts them once they are joined. ``size`` is the font's box's height,
-    ``font`` the name of the font that all of the line seems to be set in, ``span`` where its
-    characters begin and end. ``lead`` are the words it begins with if they are in another font
-    than the rest, ``lead_font``; ``end_font`` is that of its last character. A whole table has
-    ``rows`` of cells and no text, its number as ``label``, and of its ``columns`` where they begin
-    and end, from its left. ``kind`` says what stands by itself: a table, its caption, a remark of
-    ours, what the margin says; a title that was set in the same line as its text; or that it
-    begins a reference, or goes on with one.
+    ``row`` is the number of PDFium's line on the page; pieces of one row are separated by wide
+    gaps, and ``holes`` is the number of gaps in joined pieces. ``size`` is the height of the font's
+    box, ``font`` the name of the font of the whole line, ``span`` the start and end of its
+    characters. ``lead`` has the first words if they are in another font than the rest,
+    ``lead_font``; ``end_font`` is the font of the last character. A whole table has ``rows`` of
+    cells and no text, its number as ``label``, and the left and right end of each of its
+    ``columns``. ``kind`` is the kind of line: text, a table, its caption, a remark, marginal text,
+    a run-in title, or the start or continuation of a reference.
     """
 
     text: str
@@ -128,44 +127,44 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page's lines, in stream order, and its size in points."""
+    """The lines of a page in stream order, and its size in points."""
 
     lines: tuple[Line, ...]
     width: float
     height: float
 
 
-def read_lines(page: Characters) -> list[Line]:
-    """Return the lines of an open page, in the order of its content stream."""
-    solid = page.find_inked()
-    pieces = list(_split_pieces(page))
-    probes = [_choose_probes(solid, start, end) for start, end, _ in pieces]
+def read_page_pieces(page: PageCharacters) -> list[Line]:
+    """Return the line pieces of an open page, in the order of its content stream."""
+    solid = page.find_visible_characters()
+    pieces = list(_iterate_piece_spans(page))
+    probes = [_choose_sample_indices(solid, start, end) for start, end, _ in pieces]
     boxes = page.get_boxes(list(chain.from_iterable(probes)))
     faces = page.get_faces([at for places in probes for at in places[::2]])
     return [
-        _make_line(page, piece, probes[at], boxes[5 * at : 5 * at + 5], faces[3 * at : 3 * at + 3])
+        _build_line(page, piece, probes[at], boxes[5 * at : 5 * at + 5], faces[3 * at : 3 * at + 3])
         for at, piece in enumerate(pieces)
     ]
 
 
-def read_line(page: Characters, start: int, end: int, row: int) -> Line:
+def read_line_piece(page: PageCharacters, start: int, end: int, row: int) -> Line:
     """Return the characters from *start* to *end* as one piece of a line."""
     solid = [at for at in range(start, end) if page.text[at] > _SPACE]
-    probes = _choose_probes(solid, start, end)
-    return _make_line(
+    probes = _choose_sample_indices(solid, start, end)
+    return _build_line(
         page, (start, end, row), probes, page.get_boxes(probes), page.get_faces(probes[::2])
     )
 
 
-def _split_lines(page: Characters) -> Iterator[tuple[int, int]]:
-    """Yield where each line of the page begins and ends."""
+def _iterate_line_spans(page: PageCharacters) -> Iterator[tuple[int, int]]:
+    """Yield the start and end of each line of the page."""
     count = len(page.text)
     start = 0
     for found in _LINE_ENDS.finditer(page.text):
         at = found.start()
         if found[0] in "\r\n":
             yield start, at
-        elif start < at < count - 1 and _breaks_after_hyphen(page, at):
+        elif start < at < count - 1 and _is_line_end_at_hyphen(page, at):
             yield start, at + 1
         else:
             continue
@@ -173,18 +172,18 @@ def _split_lines(page: Characters) -> Iterator[tuple[int, int]]:
     yield start, count
 
 
-def _breaks_after_hyphen(page: Characters, index: int) -> bool:
-    """Return whether the text continues in another line after a hyphen; PDFium does not say so."""
+def _is_line_end_at_hyphen(page: PageCharacters, index: int) -> bool:
+    """Return whether a line ends at a hyphen; PDFium does not report this."""
     left, bottom, right, top = page.get_box(index - 1)
     next_left, next_bottom, _, next_top = page.get_box(index + 1)
     is_next_column = next_left - right > _GAP * max(top - bottom, _LEAST_HEIGHT)
     return is_next_column or next_left < left or next_top < bottom or next_bottom > top
 
 
-def _split_pieces(page: Characters) -> Iterator[tuple[int, int, int]]:
-    """Yield start, end and row of each piece, cut at gaps wider than any space."""
-    holes = _find_holes(page)
-    for row, (start, end) in enumerate(_split_lines(page)):
+def _iterate_piece_spans(page: PageCharacters) -> Iterator[tuple[int, int, int]]:
+    """Yield start, end and row of each piece, split at gaps wider than any space."""
+    holes = _find_wide_blanks(page)
+    for row, (start, end) in enumerate(_iterate_line_spans(page)):
         begin = start
         for hole in holes[bisect_left(holes, start + 1) : bisect_left(holes, end - 1)]:
             yield begin, hole, row
@@ -193,8 +192,8 @@ def _split_pieces(page: Characters) -> Iterator[tuple[int, int, int]]:
             yield begin, end, row
 
 
-def _find_holes(page: Characters) -> list[int]:
-    """Return the blanks of a page that are wider than any space between two words."""
+def _find_wide_blanks(page: PageCharacters) -> list[int]:
+    """Return the indices of blanks that are wider than any space between two words."""
     blanks = [found.start() for found in _BLANK.finditer(page.text, 1, len(page.text) - 1)]
     before, after = (page.get_edges(list(map(add, blanks, repeat(aside)))) for aside in (-1, 1))
     gaps, heights = map(sub, after[0::4], before[2::4]), map(sub, before[1::4], before[3::4])
@@ -203,12 +202,14 @@ def _find_holes(page: Characters) -> list[int]:
     return [at for at, gap, height in placed if gap > least and gap > _GAP * height]
 
 
-def _get_height(box: Box) -> float:
+def _get_box_height(box: Box) -> float:
     return box[3] - box[1]
 
 
-def _choose_probes(solid: Sequence[int], start: int, end: int) -> tuple[int, int, int, int, int]:
-    """Return the first, the last and three characters between, without blanks."""
+def _choose_sample_indices(
+    solid: Sequence[int], start: int, end: int
+) -> tuple[int, int, int, int, int]:
+    """Return the indices of the first, the last and three characters between, no blanks."""
     first = bisect_left(solid, start)
     count = bisect_left(solid, end) - first
     if not count:
@@ -217,138 +218,144 @@ def _choose_probes(solid: Sequence[int], start: int, end: int) -> tuple[int, int
     return solid[first], solid[quarter], solid[half], solid[later], solid[first + count - 1]
 
 
-def _make_line(
-    page: Characters,
+def _build_line(
+    page: PageCharacters,
     piece: tuple[int, int, int],
     probes: tuple[int, int, int, int, int],
     boxes: list[Box],
-    fonts: list[Face],
+    fonts: list[FontFace],
 ) -> Line:
     start, end, row = piece
     first, _, middle, _, last = boxes
-    if any(face.is_tall for face in fonts):
+    if any(face.has_tall_box for face in fonts):
         placed = zip(fonts, (first, middle, last), strict=True)
         boxes = [face.normalize_box(box) for face, box in placed]
-    # The median, which is no raised footnote mark, nor the index of a formula.
-    _, bottom, _, top = sorted(boxes, key=_get_height)[len(boxes) // 2]
+    # The median excludes raised footnote marks and the indices of formulas.
+    _, bottom, _, top = sorted(boxes, key=_get_box_height)[len(boxes) // 2]
     is_level = first[1] == last[1] and probes[0] < probes[4]  # as nearly always
     faces = set(fonts)
     begins = fonts[0] if len(faces) > 1 else None
     return Line(
-        text=get_text(page, start, end, faces),
+        text=get_printed_text(page, start, end, faces),
         left=min(first[0], middle[0], last[0]),
         bottom=bottom,
         right=max(first[2], middle[2], last[2]),
         top=top,
         size=top - bottom,
         row=row,
-        bold=_are_bold(faces),
-        upright=is_level or abs(math.sin(page.get_angle(probes[2]))) < 0.1,
+        bold=_are_bold_faces(faces),
+        upright=is_level or abs(math.sin(page.get_rotation_angle(probes[2]))) < 0.1,
         font="" if begins else faces.pop().name,
         span=(start, end),
-        lead=_find_lead(page, start, end, begins) if begins else "",
+        lead=_find_words_in_first_style(page, start, end, begins) if begins else "",
         lead_font=begins.name if begins else "",
         end_font=fonts[-1].name if begins else "",
     )
 
 
-def _find_lead(page: Characters, start: int, end: int, begins: Face) -> str:
-    """Return the first words in the line's first font or weight; empty if all words are."""
-    is_bold = _is_heavy(begins)
+def _find_words_in_first_style(page: PageCharacters, start: int, end: int, begins: FontFace) -> str:
+    """Return the first words in the line's first font or weight; empty for the whole line."""
+    is_bold = _is_bold_face(begins)
     for found in _WORD.finditer(page.text, start, end):
         face = page.get_face(found.start())
-        if not (_is_heavy(face) if is_bold else face.name == begins.name):
-            return get_text(page, start, found.start(), (begins,))
+        if not (_is_bold_face(face) if is_bold else face.name == begins.name):
+            return get_printed_text(page, start, found.start(), (begins,))
     return ""
 
 
-def _are_bold(faces: set[Face]) -> bool:
+def _are_bold_faces(faces: set[FontFace]) -> bool:
     """Return whether fonts are all bold by weight, or all by name."""
     if len(faces) == 1:
-        return all(map(_is_heavy, faces))
+        return all(map(_is_bold_face, faces))
     by_weight = all(face.weight >= _BOLD for face in faces)
-    return by_weight or all(is_bold_font(face.name) for face in faces)
+    return by_weight or all(is_bold_font_name(face.name) for face in faces)
 
 
 @cache
-def _is_heavy(face: Face) -> bool:
-    return face.weight >= _BOLD or is_bold_font(face.name)
+def _is_bold_face(face: FontFace) -> bool:
+    return face.weight >= _BOLD or is_bold_font_name(face.name)
 
 
 @cache
-def is_bold_font(font: str) -> bool:
+def is_bold_font_name(font: str) -> bool:
     """Return whether a font is bold by its name."""
     return bool(_BOLD_NAME.search(font))
 
 
-def is_mark(line: Line) -> bool:
-    """Return whether a line is as short as a footnote mark, so that its size says nothing."""
+def is_as_short_as_mark(line: Line) -> bool:
+    """Return whether a line is as short as a footnote mark, so that its size is unreliable."""
     return len(line.text) <= _MARK_CHARS
 
 
 def is_same_size(a: Line, b: Line) -> bool:
-    """Return whether both lines are of one size, as far as their length tells."""
-    if is_mark(a) or is_mark(b):
+    """Return whether both lines have the same font size, as far as their length shows."""
+    if is_as_short_as_mark(a) or is_as_short_as_mark(b):
         return True
     return abs(a.size - b.size) < 0.06 * max(a.size, b.size)
 
 
-def is_below(a: Line, b: Line) -> bool:
+def is_directly_below(a: Line, b: Line) -> bool:
     """Return whether *b* is the next line below *a*, at most one line apart."""
     return 0 < a.top - b.top < 2.2 * a.size
 
 
-def get_text(page: Characters, start: int, end: int, faces: Iterable[Face]) -> str:
-    """Return the text of the characters from *start* to *end*; *faces* are some of its fonts."""
+def get_printed_text(page: PageCharacters, start: int, end: int, faces: Iterable[FontFace]) -> str:
+    """Return the text of characters *start* to *end*; *faces* are some of its fonts."""
     thin = page.find_thin_spaces()
     first = bisect_left(thin, start + 1)
     if cuts := thin[first : bisect_left(thin, end, first)]:
         edges = pairwise((start, *cuts, end))
-        return " ".join(_compute_text(page, first, last, faces) for first, last in edges)
-    return _compute_text(page, start, end, faces)
+        return " ".join(_compute_printed_text(page, first, last, faces) for first, last in edges)
+    return _compute_printed_text(page, start, end, faces)
 
 
-def _compute_text(page: Characters, start: int, end: int, faces: Iterable[Face]) -> str:
+def _compute_printed_text(
+    page: PageCharacters, start: int, end: int, faces: Iterable[FontFace]
+) -> str:
     text = page.text[start:end]
     if not (text.isascii() and text.isprintable()):
-        text = _OTHERWISE.sub(_get_printed, text)
+        text = _OTHERWISE.sub(_get_printed_form, text)
         if not text.isprintable():
             text = text.translate(_SHOWN)
-    is_plain = len(text) == end - start and not _has_signs(page, text, start, faces)
-    if not is_plain or (_MAY_BE_POWER.search(text) and _has_power(page, text, start)):
-        text = "".join(_to_printed_characters(page, start, end, faces))
+    is_plain = len(text) == end - start and not _has_sign_letters(page, text, start, faces)
+    if not is_plain or (_MAY_BE_POWER.search(text) and _has_superscript_power(page, text, start)):
+        text = "".join(_list_printed_characters(page, start, end, faces))
     return " ".join(text.split())
 
 
-def _has_signs(page: Characters, text: str, start: int, faces: Iterable[Face]) -> bool:
+def _has_sign_letters(
+    page: PageCharacters, text: str, start: int, faces: Iterable[FontFace]
+) -> bool:
     """Return whether letters of a text, which begins at *start*, represent signs."""
     may_hold = "¼" in text or "þ" in text or any("Adv" in face.name for face in faces)
     places = _MAY_BE_SIGN.finditer(text) if may_hold else ()
-    return any(_are_signs(page.get_face(start + found.start()).name) for found in places)
+    return any(_is_sign_font(page.get_face(start + found.start()).name) for found in places)
 
 
-def _has_power(page: Characters, text: str, start: int) -> bool:
-    """Return whether a possible power is raised; *text* begins at *start*."""
-    return any(_is_raised(page, start + found.start("power")) for found in _POWER.finditer(text))
+def _has_superscript_power(page: PageCharacters, text: str, start: int) -> bool:
+    """Return whether a possible power is superscript; *text* begins at *start*."""
+    return any(
+        _is_superscript(page, start + found.start("power")) for found in _POWER.finditer(text)
+    )
 
 
-def _to_printed_characters(
-    page: Characters, start: int, end: int, faces: Iterable[Face]
+def _list_printed_characters(
+    page: PageCharacters, start: int, end: int, faces: Iterable[FontFace]
 ) -> list[str]:
-    """Return the characters as printed, some as several or none."""
+    """Return the characters as printed; one may become several or none."""
     written = page.text[start:end]
     chars = list(map(_SHOWN.__getitem__, map(ord, written)))
     if "" in chars:
-        chars = list(_join_pairs(chars, [ord(char) for char in written]))
+        chars = list(_join_surrogate_pairs(chars, [ord(char) for char in written]))
     if _MAY_BE_SIGN.search("".join(chars)):
-        chars = list(_replace_signs(page, chars, start))
+        chars = list(_replace_sign_letters(page, chars, start))
     if _POWER.search("".join(chars)):
-        chars = list(_raise_powers(page, chars, start))
+        chars = list(_write_superscript_powers(page, chars, start))
     return chars
 
 
-def _join_pairs(chars: list[str], codes: Sequence[int]) -> Iterator[str]:
-    """Letters of mathematical alphabets, which come as two codes, as the plain ones."""
+def _join_surrogate_pairs(chars: list[str], codes: Sequence[int]) -> Iterator[str]:
+    """Yield plain letters for mathematical letters, which consist of two codes."""
     for at, char in enumerate(chars):
         high, low = codes[at], codes[at + 1] if at + 1 < len(chars) else 0
         if 0xD800 <= high < 0xDC00 <= low < 0xE000:
@@ -358,14 +365,14 @@ def _join_pairs(chars: list[str], codes: Sequence[int]) -> Iterator[str]:
             yield char
 
 
-def _replace_signs(page: Characters, chars: list[str], start: int) -> Iterator[str]:
-    """Letters and digits that stand for signs, by their font, as what they are."""
+def _replace_sign_letters(page: PageCharacters, chars: list[str], start: int) -> Iterator[str]:
+    """Yield the characters, with letters replaced by the signs that their font shows."""
     firsts = "".join([char[:1] or " " for char in chars])  # a ligature is several letters
     places = {match.start() for match in _MAY_BE_SIGN.finditer(firsts)}
     is_sign = False
     for at, char in enumerate(chars):
         if at in places or (is_sign and char in _GREEK):
-            sign = _get_sign(char, page.get_face(start + at).name)
+            sign = _get_shown_sign(char, page.get_face(start + at).name)
             is_sign = sign != char
             yield sign
         else:
@@ -374,13 +381,13 @@ def _replace_signs(page: Characters, chars: list[str], start: int) -> Iterator[s
 
 
 @cache
-def _are_signs(font: str) -> bool:
+def _is_sign_font(font: str) -> bool:
     """Return whether letters and digits of a font represent signs."""
     return bool(_DASHES_FONT.match(font) or _SIGNS_FONT.match(font))
 
 
-def _get_sign(char: str, font: str) -> str:
-    """Return what a character of a font of signs shows; of any other font, the character."""
+def _get_shown_sign(char: str, font: str) -> str:
+    """Return the sign that a character of a sign font shows; else the character."""
     if _DASHES_FONT.match(font):
         return "\u2013" if char == "e" else char
     if not _SIGNS_FONT.match(font):
@@ -388,8 +395,8 @@ def _get_sign(char: str, font: str) -> str:
     return _SIGNS.get(char) or _NAMED_SIGNS.get(char) or _GREEK.get(char) or char
 
 
-def _raise_powers(page: Characters, chars: list[str], start: int) -> Iterator[str]:
-    """Yield raised powers of ten and of units, 10⁴ and g⁻¹; others may be citations."""
+def _write_superscript_powers(page: PageCharacters, chars: list[str], start: int) -> Iterator[str]:
+    """Yield the characters, with powers of ten and of units in superscript: 10⁴, g⁻¹."""
     is_raised = False
     for at, char in enumerate(chars):
         if char not in _RAISED:
@@ -399,23 +406,23 @@ def _raise_powers(page: Characters, chars: list[str], start: int) -> Iterator[st
         before = "".join(chars[max(0, at - 3) : at])
         unit = not char.isalnum() and before[-1:].isalpha() and chars[at + 1 : at + 2] != []
         may_be = is_raised or unit or bool(_TEN.search(before))
-        is_raised = may_be and (is_raised or _is_raised(page, start + at))
+        is_raised = may_be and (is_raised or _is_superscript(page, start + at))
         yield _RAISED[char] if is_raised else char
 
 
-def _is_raised(page: Characters, index: int) -> bool:
+def _is_superscript(page: PageCharacters, index: int) -> bool:
     _, before, _, top = page.get_box(index - 1)
     _, bottom, _, here = page.get_box(index)
     height = top - before
     return here - bottom < _SMALLER * height and bottom > before + 0.1 * height
 
 
-def compose_accents(texts: Iterable[str]) -> list[str]:
-    """Return texts with accents on their letters, by the majority: before or after them.
+def combine_accents(texts: Iterable[str]) -> list[str]:
+    """Return texts with accents combined with their letters: those before or those after.
 
-    >>> compose_accents(["Rene´ De`gnon", "Gale´oides"])
+    >>> combine_accents(["Rene´ De`gnon", "Gale´oides"])
     ['René Dègnon', 'Galéoides']
-    >>> compose_accents(["Schr¨odinger, Poincar´e, No¨el"])
+    >>> combine_accents(["Schr¨odinger, Poincar´e, No¨el"])
     ['Schrödinger, Poincaré, Noël']
     """
     originals = list(texts)
@@ -424,46 +431,46 @@ def compose_accents(texts: Iterable[str]) -> list[str]:
         place
         for text in accented
         for match in _ACCENTED.finditer(text)
-        if (place := _find_only_place(*match.groups())) is not None
+        if (place := _find_accented_group(*match.groups())) is not None
     )
     return [
-        _ACCENTED.sub(lambda match: _place_accent(match, places), text)
+        _ACCENTED.sub(lambda match: _attach_accent_to_letter(match, places), text)
         if text in accented
         else text
         for text in originals
     ]
 
 
-def _find_only_place(before: str | None, accent: str, after: str | None) -> int | None:
-    """Return 1 or 3, the group of the one letter that can carry the accent; else None."""
-    fits = [bool(letter) and _can_carry(str(letter), accent) for letter in (before, after)]
+def _find_accented_group(before: str | None, accent: str, after: str | None) -> int | None:
+    """Return 1 or 3, the group of the only letter that can carry the accent; else None."""
+    fits = [bool(letter) and _can_carry_accent(str(letter), accent) for letter in (before, after)]
     return None if fits[0] == fits[1] else 1 if fits[0] else 3
 
 
-def _can_carry(letter: str, accent: str) -> bool:
+def _can_carry_accent(letter: str, accent: str) -> bool:
     if letter not in _OTHERS.get(accent, "") and letter not in _VOWELS:
         return False
-    return len(unicodedata.normalize("NFC", _strip_dot(letter) + _ACCENTS[accent])) == 1
+    return len(unicodedata.normalize("NFC", _strip_dot_from_letter(letter) + _ACCENTS[accent])) == 1
 
 
-def _strip_dot(letter: str) -> str:
+def _strip_dot_from_letter(letter: str) -> str:
     return {"ı": "i", "ȷ": "j"}.get(letter, letter)
 
 
-def _place_accent(match: re.Match[str], places: Counter[int]) -> str:
+def _attach_accent_to_letter(match: re.Match[str], places: Counter[int]) -> str:
     before, accent, after = match.groups()
-    place = _find_only_place(before, accent, after)
+    place = _find_accented_group(before, accent, after)
     if (
         place is None
         and before
         and after
-        and _can_carry(before, accent)
-        and _can_carry(after, accent)
+        and _can_carry_accent(before, accent)
+        and _can_carry_accent(after, accent)
     ):
         place = 3 if after in "ıȷ" or places[3] > places[1] else 1
     if place is None or (accent == "´" and place == 1 and after == "s"):  # an apostrophe
         return match[0]
     if accent == "`" and not (before and after):  # a quotation mark
         return match[0]
-    letter = unicodedata.normalize("NFC", _strip_dot(match[place]) + _ACCENTS[accent])
+    letter = unicodedata.normalize("NFC", _strip_dot_from_letter(match[place]) + _ACCENTS[accent])
     return f"{letter}{after or ''}" if place == 1 else f"{before or ''}{letter}"

@@ -1,4 +1,4 @@
-"""What stands in the margins of a PDF's pages: running heads, page and line numbers, mastheads."""
+"""Handle the margins of PDF pages: running heads, page numbers, line numbers, mastheads."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TWICE_WORDS = 3  # of a line that is a running head if it stands on two pages o
 
 
 def drop_line_numbers(page: Page) -> Page:
-    """Drop the line numbers that manuscripts print in the margin."""
+    """Return the page without the line numbers that manuscripts print in the margin."""
     alone = [line for line in page.lines if re.fullmatch(r"\d{1,4}", line.text)]
     if _are_line_numbers([int(line.text) for line in alone]):
         named = {id(line) for line in alone}
@@ -47,12 +47,12 @@ def _are_line_numbers(numbers: list[int]) -> bool:
 
 
 def read_page_count(pages: list[Page]) -> tuple[int, int]:
-    """Return the last page's number and the number of pages in a margin; zeros without one.
+    """Return the last page's number and the page count in a margin; zeros without one.
 
-    Of a whole file they are the same. Pages after the one that says so are counted on.
+    Both are equal for a complete file. Pages after the last printed number are counted, too.
     """
     for after, page in enumerate(reversed(pages)):
-        for line in _find_marginal(page):
+        for line in _find_marginal_lines(page):
             if found := _PAGE_OF.search(line.text):
                 number, count = (int(text) for text in found.groups() if text)
                 return number + after, count
@@ -60,21 +60,25 @@ def read_page_count(pages: list[Page]) -> tuple[int, int]:
 
 
 def drop_running_lines(pages: list[Page]) -> list[Page]:
-    """Drop page numbers, and lines in the margin of most pages."""
+    """Return the pages without page numbers and lines in the margin of most pages."""
     seen = Counter(
-        key for page in pages for key in {_to_key(line) for line in _find_marginal(page)}
+        key for page in pages for key in {_to_line_key(line) for line in _find_marginal_lines(page)}
     )
-    places = Counter(one for page in pages for one in set(map(_get_place, _find_marginal(page))))
+    places = Counter(
+        line_
+        for page in pages
+        for line_ in set(map(_get_text_and_place, _find_marginal_lines(page)))
+    )
     often = max(3, _REPEATED * len(pages))
     cleaned = []
     for page in pages:
-        marginal = {id(line) for line in _find_marginal(page)}
+        marginal = {id(line) for line in _find_marginal_lines(page)}
         kept = [
             line
             for line in page.lines
             if id(line) not in marginal
             or not (
-                _is_running_line(_to_key(line), seen, often)
+                _is_running_line(_to_line_key(line), seen, often)
                 or _is_at_same_place(line, places)
                 or _PAGE_NUMBER.fullmatch(line.text)
             )
@@ -83,10 +87,10 @@ def drop_running_lines(pages: list[Page]) -> list[Page]:
     return cleaned
 
 
-def mark_margins(pages: list[Page]) -> list[Page]:
-    """Say of the first pages' lines above and below where other pages' text ends: marginal.
+def mark_marginal_lines(pages: list[Page]) -> list[Page]:
+    """Return the pages with lines beyond the usual text area marked as marginal.
 
-    Such are mastheads and notices; the text goes on behind them.
+    These lines are mastheads and notices, after which the text continues.
     """
     shown = [[line for line in page.lines if line.kind == "text"] for page in pages]
     shown = [lines for lines in shown if lines]
@@ -95,17 +99,17 @@ def mark_margins(pages: list[Page]) -> list[Page]:
     top = sorted((max(line.top for line in lines) for lines in shown), reverse=True)[_FEW_PAGES]
     bottom = sorted(min(line.bottom for line in lines) for lines in shown)[_FEW_PAGES]
     first, rest = pages[:_FEW_PAGES], pages[_FEW_PAGES:]
-    return [*(_mark_margin(page, top, bottom) for page in first), *rest]
+    return [*(_mark_lines_beyond(page, top, bottom) for page in first), *rest]
 
 
-def mark_masthead(pages: list[Page], title: str) -> list[Page]:
-    """Say of the first page's lines above the title: marginal."""
+def mark_masthead_lines(pages: list[Page], title: str) -> list[Page]:
+    """Return the pages with the lines above the title marked as marginal."""
     first = pages[0] if pages else Page((), 0, 0)
     wanted = " ".join(fold_words(title))
     usual = median(line.size for line in first.lines) if first.lines else 0.0
     upper = (line for line in first.lines if line.bottom > first.height / 2)
     large = (line for line in upper if line.size > _LARGE * usual)
-    begins = [line for line in large if _begins_title(line, wanted)]
+    begins = [line for line in large if _is_start_of_title(line, wanted)]
     if not begins:
         return pages
     top = max(begins, key=lambda line: line.size).top
@@ -116,14 +120,14 @@ def mark_masthead(pages: list[Page], title: str) -> list[Page]:
     return [replace(first, lines=tuple(lines)), *pages[1:]]
 
 
-def _begins_title(line: Line, title: str) -> bool:
+def _is_start_of_title(line: Line, title: str) -> bool:
     words = fold_words(line.text)
-    said = " ".join(words)
-    return len(words) >= _TITLE_WORDS and f"{title} ".startswith(f"{said} ")
+    line_text = " ".join(words)
+    return len(words) >= _TITLE_WORDS and f"{title} ".startswith(f"{line_text} ")
 
 
-def _mark_margin(page: Page, top: float, bottom: float) -> Page:
-    """Return the page with lines beyond *top* and *bottom* marked as marginal."""
+def _mark_lines_beyond(page: Page, top: float, bottom: float) -> Page:
+    """Return the page with lines above *top* and below *bottom* marked as marginal."""
     text = [line for line in page.lines if line.kind == "text"]
     above = [line for line in text if line.bottom > top - _TOUCHES * line.size]
     below = [line for line in text if line.top < bottom + _TOUCHES * line.size]
@@ -141,25 +145,25 @@ def _mark_margin(page: Page, top: float, bottom: float) -> Page:
 
 
 def _is_running_line(key: str, seen: Counter[str], often: float) -> bool:
-    """Return whether a marginal line is on most pages; two pages suffice for a long one."""
+    """Return whether a marginal line is on most pages, or, if long, on two pages."""
     return seen[key] >= often or (seen[key] > 1 and len(key.split()) >= _TWICE_WORDS)
 
 
 def _is_at_same_place(line: Line, places: Counter[tuple[str, int, int]]) -> bool:
-    """Return whether the line is at the very same place on another page, like a logo."""
-    return places[_get_place(line)] > 1 and not _NAMED.match(line.text)
+    """Return whether the line is at the same place on another page, like a logo."""
+    return places[_get_text_and_place(line)] > 1 and not _NAMED.match(line.text)
 
 
-def _get_place(line: Line) -> tuple[str, int, int]:
-    return _to_key(line), round(line.left), round(line.bottom)
+def _get_text_and_place(line: Line) -> tuple[str, int, int]:
+    return _to_line_key(line), round(line.left), round(line.bottom)
 
 
-def _find_marginal(page: Page) -> list[Line]:
+def _find_marginal_lines(page: Page) -> list[Line]:
     low, high = _MARGIN * page.height, (1 - _MARGIN) * page.height
     lines = (line for line in page.lines if line.kind == "text")
     return [line for line in lines if line.top < low or line.bottom > high]
 
 
-def _to_key(line: Line) -> str:
+def _to_line_key(line: Line) -> str:
     """Return the text of a line without the page number before or after it."""
     return re.sub(r"\d+", "#", " ".join(line.text.lower().split())).strip("# ")

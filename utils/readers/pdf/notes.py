@@ -1,4 +1,4 @@
-"""The notes below a table, which stand between its rules like rows: they stay text."""
+"""Separate the notes below a table from its rows, so that they stay text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
-from .rows import Area, Row, get_right, group_rows
+from .rows import Row, TableArea, get_right_edge, group_words_into_rows
 
 CONTINUES = re.compile(  # what only says that a table goes on, or went before
     r"\W*(?:table\s?\w{1,4}\W{0,3})?continue[sd](?:\s(?:on|from|in|overleaf)\b.{0,30})?\W*", re.I
@@ -18,20 +18,25 @@ _NOTE = re.compile(
     r"|(?:Foot)?[Nn]otes?\b|NOTE|Abbreviations?\b|Sources?:"
     r"|(?:Data|Values|Results|Numbers) (?:are|in|is|repr)"
 )
-_LONG = 0.6  # of the width: lines without a hole that are longer are no names of groups
+_LONG = 0.6  # of the width: longer lines without a gap are not names of groups
 _FAR = 1.8  # of the usual distance of rows
 _SMALL = 0.94  # of the size of the other rows
 
 
-def drop_notes(area: Area) -> Area:
+def drop_table_notes(area: TableArea) -> TableArea:
     """Return the area down to its last table row, without "continued" lines."""
-    rows = group_rows(area.words)
-    said = {word for row in rows if CONTINUES.fullmatch(_join_pieces(row, 2)) for word in row.words}
-    if said:
-        area = replace(area, words=tuple(word for word in area.words if word not in said))
-        rows = group_rows(area.words)
+    rows = group_words_into_rows(area.words)
+    note_words = {
+        word
+        for row in rows
+        if CONTINUES.fullmatch(_join_first_pieces(row, 2))
+        for word in row.words
+    }
+    if note_words:
+        area = replace(area, words=tuple(word for word in area.words if word not in note_words))
+        rows = group_words_into_rows(area.words)
     single = len(rows)
-    while single and _is_single(rows[single - 1]):
+    while single and _is_single_line(rows[single - 1]):
         single -= 1
     if single < 2:
         return area
@@ -42,7 +47,7 @@ def drop_notes(area: Area) -> Area:
         (
             at
             for at in range(single, len(rows))
-            if _is_note(rows[at], size, wide) or rows[at - 1].middle - rows[at].middle > far
+            if _is_note_row(rows[at], size, wide) or rows[at - 1].middle - rows[at].middle > far
         ),
         None,
     )
@@ -53,25 +58,27 @@ def drop_notes(area: Area) -> Area:
     return replace(area, words=words, bottom=max(area.bottom, rows[first].top))
 
 
-def is_continued(area: Area) -> bool:
-    """Return whether a line says that the table continues elsewhere."""
-    return any(CONTINUES.fullmatch(_join_pieces(row, 2)) for row in group_rows(area.words))
-
-
-def _is_single(row: Row) -> bool:
-    """Return whether a row is one line without a gap, except behind the mark of a note."""
-    return len(row.pieces) == 1 or (
-        len(row.pieces) == 2 and bool(_MARK.fullmatch(_join_pieces(row, 1)))
+def has_continued_line(area: TableArea) -> bool:
+    """Return whether a line states that the table continues elsewhere."""
+    return any(
+        CONTINUES.fullmatch(_join_first_pieces(row, 2)) for row in group_words_into_rows(area.words)
     )
 
 
-def _join_pieces(row: Row, count: int) -> str:
+def _is_single_line(row: Row) -> bool:
+    """Return whether a row is one line without a gap, except after the mark of a note."""
+    return len(row.pieces) == 1 or (
+        len(row.pieces) == 2 and bool(_MARK.fullmatch(_join_first_pieces(row, 1)))
+    )
+
+
+def _join_first_pieces(row: Row, count: int) -> str:
     return " ".join(word.text for piece in row.pieces[:count] for word in piece)
 
 
-def _is_note(row: Row, size: float, wide: float) -> bool:
+def _is_note_row(row: Row, size: float, wide: float) -> bool:
     return (
-        get_right(row.pieces[-1]) - row.pieces[0][0].left > wide
+        get_right_edge(row.pieces[-1]) - row.pieces[0][0].left > wide
         or row.size < _SMALL * size
-        or bool(_NOTE.match(_join_pieces(row, 2)))
+        or bool(_NOTE.match(_join_first_pieces(row, 2)))
     )

@@ -1,9 +1,9 @@
-"""Text recognition for PDFs that are pictures of pages; with the extra ``ocr`` only.
+"""Recognise the text of scanned PDFs; only with the extra ``ocr``.
 
-The engine is RapidOCR with the models of PP-OCR (Apache 2.0), which come in its package: nothing is
-fetched when it runs. Pages are rendered by PDFium and read one by one in a child process, each
-within its own time, so that a page made to hang costs that page only. What is recognised are lines
-with their places; `.layout` makes a text of them as of any PDF's.
+The engine is RapidOCR with the models of PP-OCR (Apache 2.0), which its package contains: nothing
+is downloaded at run time. Pages are rendered by PDFium and read one by one in a child process, each
+with its own time limit, so that a page that hangs is the only one lost. The result is lines with
+positions; `.layout` converts them to text as for any PDF.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from ..child_processes import ChildFailed, ChildPool, serve_jobs
 from .lines import Line, Page
 
-__all__ = ["MOST_PAGES", "is_installed", "recognise_text"]
+__all__ = ["MOST_PAGES", "is_ocr_installed", "recognise_text"]
 
 log = logging.getLogger(__name__)
 MOST_PAGES = 100
@@ -46,25 +46,25 @@ Box = list[tuple[float, float]]
 CHILDREN = ChildPool(__name__, most=1)
 
 
-def is_installed() -> bool:
+def is_ocr_installed() -> bool:
     """Return whether the extra ``ocr`` is installed."""
     return bool(find_spec("rapidocr") and find_spec("onnxruntime"))
 
 
 def recognise_text(body: bytes, pages: int, deadline: float = _PAGE_S) -> dict[str, Any] | None:
-    """Read the pictures of a PDF's pages, at most *deadline* seconds each.
+    """Recognise the text of a PDF's page images, at most *deadline* seconds each.
 
     Returns
     -------
     dict or None
-        As `.child.extract`, with ``confidence`` (the engine's mean, 0 to 1, by characters),
-        ``engine`` and ``unread`` (numbers of pages that it gave up); None where it cannot run.
+        As `.child.read_pages_in_child`, with ``confidence`` (the mean of all characters, 0 to 1),
+        ``engine`` and ``unread`` (the numbers of pages that failed); None if OCR cannot run.
     """
     read: list[dict[str, Any]] = []
     try:
         for number in range(pages):
             try:
-                read.append(CHILDREN.read(_HEADER.pack(number) + body, deadline))
+                read.append(CHILDREN.read_bytes(_HEADER.pack(number) + body, deadline))
             except ChildFailed as error:
                 log.warning("Page %d was not recognised: %s.", number + 1, error)
                 read.append({})
@@ -72,51 +72,51 @@ def recognise_text(body: bytes, pages: int, deadline: float = _PAGE_S) -> dict[s
         log.warning("Text recognition cannot run. Reinstall the extra `ocr`.", exc_info=True)
         return None
     finally:
-        CHILDREN.stop_idle()  # it holds half a gigabyte
-    return _join_pages(read)
+        CHILDREN.stop_idle_children()  # it holds half a gigabyte
+    return _join_recognised_pages(read)
 
 
-def _join_pages(read: list[dict[str, Any]]) -> dict[str, Any]:
+def _join_recognised_pages(read: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the pages as one text."""
-    from .layout import find_title, to_blocks, to_markdown
+    from .layout import build_text_blocks, find_largest_title, write_markdown
 
-    found = [[Recognised(*row) for row in page.get("lines", ())] for page in read]
+    found = [[RecognisedLine(*row) for row in page.get("lines", ())] for page in read]
     heights = [line.bottom - line.top for lines in found for line in lines]
     usual = median(heights) if heights else 1.0
     sizes = [(page.get("width", 1.0), page.get("height", 1.0)) for page in read]
     pages = [
-        Page(tuple(order_lines(lines, width, height, usual)), width, height)
+        Page(tuple(sort_recognised_lines(lines, width, height, usual)), width, height)
         for lines, (width, height) in zip(found, sizes, strict=True)
     ]
-    title = find_title(pages[0]) if pages and pages[0].lines else ""
-    letters, sure = _count_letters(chain.from_iterable(found))
+    title = find_largest_title(pages[0]) if pages and pages[0].lines else ""
+    letters, sure = _count_certain_letters(chain.from_iterable(found))
     return {
         "pages": len(read),
         "title": title,
-        "markdown": to_markdown(title, to_blocks(pages, title)),
+        "markdown": write_markdown(title, build_text_blocks(pages, title)),
         "opening": "\n".join(line.text for page in pages[:2] for line in page.lines)[:20_000],
         "numbered": (0, 0),
         "confidence": sure / max(letters, 1),
-        "doubts": {"pages": [_measure_doubts(lines) for lines in found], "foreign": {}},
+        "doubts": {"pages": [_measure_page_doubts(lines) for lines in found], "foreign": {}},
         "engine": f"rapidocr {metadata.version('rapidocr')}",
         "unread": [number for number, page in enumerate(read, 1) if "lines" not in page],
     }
 
 
-def _count_letters(lines: Iterable[Recognised]) -> tuple[int, float]:
-    """Return the number of letters in lines, and how many the engine is sure of."""
+def _count_certain_letters(lines: Iterable[RecognisedLine]) -> tuple[int, float]:
+    """Return the number of letters in lines, and how many are recognised with confidence."""
     counted = [(len(line.text), line.confidence) for line in lines]
     return sum(count for count, _ in counted), sum(count * sure for count, sure in counted)
 
 
-def _measure_doubts(lines: Sequence[Recognised]) -> dict[str, Any]:
+def _measure_page_doubts(lines: Sequence[RecognisedLine]) -> dict[str, Any]:
     """Return the engine's confidence in a page; 0 for a page without words."""
-    letters, sure = _count_letters(lines)
+    letters, sure = _count_certain_letters(lines)
     return {"letters": max(letters, 1), "recognised": sure / max(letters, 1)}
 
 
-class Recognised(NamedTuple):
-    """A line as the engine saw it, in points from the page's upper left corner."""
+class RecognisedLine(NamedTuple):
+    """A line as recognised, in points from the page's upper left corner."""
 
     text: str
     left: float
@@ -126,52 +126,54 @@ class Recognised(NamedTuple):
     confidence: float
 
 
-def order_lines(
-    found: Sequence[Recognised], width: float, height: float, usual: float
+def sort_recognised_lines(
+    found: Sequence[RecognisedLine], width: float, height: float, usual: float
 ) -> Iterator[Line]:
     """Yield the lines like those of a PDF, column by column; *usual* is the line height."""
     row, last = 0, None
-    for line in _order_columns(found, width):
+    for line in _sort_by_columns(found, width):
         if (
             last is None
             or (line.top + line.bottom) / 2 > last.bottom
             or line.top < last.top - usual
         ):
             row += 1
-        size = _get_size(line.bottom - line.top, usual)
+        size = _round_letter_size(line.bottom - line.top, usual)
         last = line
         yield Line(
             line.text, line.left, height - line.bottom, line.right, height - line.top, size, row
         )
 
 
-def _get_size(height: float, usual: float) -> float:
-    """Return the size of a line's letters, in steps: a line's box is as high as its letters."""
+def _round_letter_size(height: float, usual: float) -> float:
+    """Return the rounded letter size, because a line's box is as high as its letters."""
     if _LOW * usual < height < _HIGH * usual:
         return usual
     return usual * _STEP ** round(math.log(max(height, 0.1) / usual, _STEP))
 
 
-def _order_columns(found: Sequence[Recognised], width: float, depth: int = 0) -> list[Recognised]:
-    """Return the left column before the right, between lines that cross both."""
-    gutter = _find_gutter(found, width) if depth < _COLUMNS else 0.0
+def _sort_by_columns(
+    found: Sequence[RecognisedLine], width: float, depth: int = 0
+) -> list[RecognisedLine]:
+    """Return the left column before the right one, between lines that cross both."""
+    gutter = _find_column_gutter(found, width) if depth < _COLUMNS else 0.0
     if not gutter:
-        return _merge_rows(found)
-    ordered: list[Recognised] = []
-    sides: tuple[list[Recognised], list[Recognised]] = ([], [])
+        return _merge_adjacent_lines(found)
+    ordered: list[RecognisedLine] = []
+    sides: tuple[list[RecognisedLine], list[RecognisedLine]] = ([], [])
     for line in sorted(found, key=lambda line: line.top):
         if line.left < gutter < line.right:
-            ordered += [*chain(*(_order_columns(side, width, depth + 1) for side in sides)), line]
+            ordered += [*chain(*(_sort_by_columns(side, width, depth + 1) for side in sides)), line]
             sides = ([], [])
         else:
             sides[line.left >= gutter].append(line)
-    return [*ordered, *chain(*(_order_columns(side, width, depth + 1) for side in sides))]
+    return [*ordered, *chain(*(_sort_by_columns(side, width, depth + 1) for side in sides))]
 
 
-def _merge_rows(found: Sequence[Recognised]) -> list[Recognised]:
-    """Return lines row by row; lines next to each other form one row."""
-    ordered: list[Recognised] = []
-    row: list[Recognised] = []
+def _merge_adjacent_lines(found: Sequence[RecognisedLine]) -> list[RecognisedLine]:
+    """Return the lines row by row; lines beside each other are merged."""
+    ordered: list[RecognisedLine] = []
+    row: list[RecognisedLine] = []
     for line in sorted(found, key=lambda line: line.top + line.bottom):
         if row and (line.top + line.bottom) / 2 > row[0].bottom:
             ordered += sorted(row, key=lambda line: line.left)
@@ -180,10 +182,10 @@ def _merge_rows(found: Sequence[Recognised]) -> list[Recognised]:
     return [*ordered, *sorted(row, key=lambda line: line.left)]
 
 
-def _find_gutter(found: Sequence[Recognised], width: float) -> float:
-    """Return where hardly any line crosses, between two columns; 0 if nowhere.
+def _find_column_gutter(found: Sequence[RecognisedLine], width: float) -> float:
+    """Return the position between two columns that hardly any line crosses; 0 without one.
 
-    Lines of text are long; the cells of a table are not, and stay in their rows.
+    Lines of text are long; the cells of a table are short, and stay in their rows.
     """
     total = sum(len(line.text) for line in found)
     best, least = 0.0, _CROSSING * total
@@ -193,12 +195,17 @@ def _find_gutter(found: Sequence[Recognised], width: float) -> float:
         right = [len(line.text) for line in found if line.left >= x]
         crossing = total - sum(left) - sum(right)
         smaller = min(sum(left), sum(right))
-        if smaller > _SIDE * total and crossing < least and _is_text(left) and _is_text(right):
+        if (
+            smaller > _SIDE * total
+            and crossing < least
+            and _is_text_column(left)
+            and _is_text_column(right)
+        ):
             best, least = x, crossing
     return best
 
 
-def _is_text(lengths: list[int]) -> bool:
+def _is_text_column(lengths: list[int]) -> bool:
     return len(lengths) >= _FEWEST and median(lengths) >= _LONG
 
 
@@ -209,16 +216,16 @@ def serve() -> None:
     """Serve requests in the child process."""
     engine: list[Any] = []
 
-    def read(job: bytes) -> dict[str, Any]:
+    def read_job(job: bytes) -> dict[str, Any]:
         if not engine:
-            engine.append(make_engine())
-        return read_page(job, engine[0])
+            engine.append(make_ocr_engine())
+        return recognise_page(job, engine[0])
 
-    serve_jobs(read, _MEMORY, _SWOLLEN)
+    serve_jobs(read_job, _MEMORY, _SWOLLEN)
 
 
-def make_engine() -> Any:
-    """Make the engine with its package's models, each by name, so that none is downloaded."""
+def make_ocr_engine() -> Any:
+    """Make the engine with named models of its package, so that none is downloaded."""
     import os
 
     import rapidocr
@@ -240,8 +247,8 @@ def make_engine() -> Any:
     )
 
 
-def read_page(job: bytes, engine: Any) -> dict[str, Any]:
-    """Read the lines of one page: text, left, top, right, bottom (points), confidence."""
+def recognise_page(job: bytes, engine: Any) -> dict[str, Any]:
+    """Recognise the lines of a page: text, left, top, right, bottom (points), confidence."""
     import pypdfium2
 
     [number] = _HEADER.unpack_from(job)
@@ -251,17 +258,17 @@ def read_page(job: bytes, engine: Any) -> dict[str, Any]:
     found = engine(page.render(scale=scale, rev_byteorder=False).to_numpy())
     if found.txts is None:
         return {"lines": [], "width": width, "height": height}
-    turned = _straighten([[(float(x), float(y)) for x, y in box] for box in found.boxes])
+    turned = _straighten_boxes([[(float(x), float(y)) for x, y in box] for box in found.boxes])
     lines = [
-        (said, *(value / scale for value in _get_bounds(box)), float(score))
-        for said, box, score in zip(found.txts, turned, found.scores, strict=True)
-        if said.strip()
+        (text, *(value / scale for value in _get_quadrangle_bounds(box)), float(score))
+        for text, box, score in zip(found.txts, turned, found.scores, strict=True)
+        if text.strip()
     ]
     return {"lines": lines[:_MOST_LINES], "width": width, "height": height}
 
 
-def _straighten(boxes: list[Box]) -> list[Box]:
-    """Return the boxes of a skewed page, straightened by the slope of the widest."""
+def _straighten_boxes(boxes: list[Box]) -> list[Box]:
+    """Return the boxes of a skewed page, rotated by the slope of the widest box."""
     wide = sorted(boxes, key=lambda box: box[0][0] - box[1][0])[: max(1, len(boxes) // 2)]
     leaning = median(math.atan2(b[1] - a[1], b[0] - a[0]) for a, b, *_ in wide)
     if abs(leaning) > _MOST_LEANING:
@@ -270,7 +277,7 @@ def _straighten(boxes: list[Box]) -> list[Box]:
     return [[(x * cos + y * sin, y * cos - x * sin) for x, y in box] for box in boxes]
 
 
-def _get_bounds(box: Box) -> tuple[float, float, float, float]:
+def _get_quadrangle_bounds(box: Box) -> tuple[float, float, float, float]:
     """Return left, top, right and bottom of a quadrangle."""
     across, down = [point[0] for point in box], [point[1] for point in box]
     return min(across), min(down), max(across), max(down)

@@ -1,8 +1,8 @@
-"""PDFs as markdown, with the identifiers on their first pages.
+"""Convert PDFs to markdown, with the identifiers on their first pages.
 
-A child process does the reading (`.child`); here its answer is measured. A PDF of pictures
-comes back with pages and no words: where the extra ``ocr`` is installed, they are recognised
-(`.ocr`), else the judge calls it scanned.
+A child process reads the PDF (`.child`); this module checks its answer. A PDF of page images has
+pages and no words. If the extra ``ocr`` is installed, the words are recognised (`.ocr`); otherwise
+the verdict is ``scanned``.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from ...model.identifiers import Ids
 from ...model.paper import Document, Doubts, Fetched, PageDoubts, Paper, Verdict
 from ...outline.sections import measure_text
 from ...outline.words import count_words
-from .. import get_extractor
+from .. import get_extractor_name
 from ..child_processes import ChildFailed
 from . import ocr
-from .child import extract
+from .child import read_pages_in_child
 
 __all__ = ["read"]
 
@@ -35,18 +35,18 @@ _HEAD = 1024  # bytes; readers accept what stands before "%PDF-" within these
 
 
 def read(fetched: Fetched) -> Document:
-    """Read a PDF.
+    """Convert a PDF to a document.
 
     Raises
     ------
     BadContent
-        It is none (``not_a_paper``, or whatever wall the page served in its place shows), needs
+        The bytes are not a PDF (``not_a_paper``, or the wall that a page in its place shows), need
         a password (``login``), or cannot be read (``not_a_paper``).
     """
     if b"%PDF-" not in fetched.body[:_HEAD]:
         _raise_not_a_pdf(fetched)
     try:
-        found = extract(fetched.body)
+        found = read_pages_in_child(fetched.body)
     except ChildFailed as error:
         msg = f"The PDF from {fetched.source} could not be read: {error}."
         raise BadContent(
@@ -58,8 +58,8 @@ def read(fetched: Fetched) -> Document:
     if found.get("error"):
         msg = f"The PDF from {fetched.source} is damaged."
         raise BadContent(msg, "Another source may have an intact copy.", verdict="not_a_paper")
-    if _is_scan(found) and ocr.is_installed():
-        found = _recognise_scan(fetched, found)
+    if _is_scanned_pdf(found) and ocr.is_ocr_installed():
+        found = _recognise_if_possible(fetched, found)
     markdown, title, opening = found["markdown"], found["title"], found["opening"]
     counted = measure_text(markdown)
     number, count = found["numbered"]
@@ -81,33 +81,33 @@ def read(fetched: Fetched) -> Document:
         verdict="partial" if lost else "full_text",
         evidence=lost,
         extractor=found.get("extractor", ""),
-        doubts=_parse_doubts(found["doubts"]),
+        doubts=_parse_child_doubts(found["doubts"]),
     )
 
 
-def _parse_doubts(told: dict[str, Any]) -> Doubts:
-    """Return the doubts that the child reported."""
+def _parse_child_doubts(reported: dict[str, Any]) -> Doubts:
+    """Return the doubts that the child process reported."""
     foreign = {
         word: {at: (font, letter) for at, font, letter in places}
-        for word, places in told["foreign"].items()
+        for word, places in reported["foreign"].items()
     }
-    return Doubts(tuple(PageDoubts(**page) for page in told["pages"]), foreign)
+    return Doubts(tuple(PageDoubts(**page) for page in reported["pages"]), foreign)
 
 
-def _is_scan(found: dict[str, Any]) -> bool:
-    """Return whether a PDF's pages hold hardly a word, like pictures."""
+def _is_scanned_pdf(found: dict[str, Any]) -> bool:
+    """Return whether a PDF's pages contain hardly any words, like page images."""
     return bool(
         found["pages"] and count_words(found["markdown"]) < SCAN_MAX_WORDS_PER_PAGE * found["pages"]
     )
 
 
-def _recognise_scan(fetched: Fetched, found: dict[str, Any]) -> dict[str, Any]:
+def _recognise_if_possible(fetched: Fetched, found: dict[str, Any]) -> dict[str, Any]:
     """Return the recognised text of a scan, or *found* if recognition cannot run.
 
     Raises
     ------
     BadContent
-        It reads hardly a word, or the scan has too many pages (verdict ``scanned``).
+        Hardly any words are recognised, or the scan has too many pages (verdict ``scanned``).
     """
     pages = found["pages"]
     if pages > ocr.MOST_PAGES:
@@ -116,23 +116,22 @@ def _recognise_scan(fetched: Fetched, found: dict[str, Any]) -> dict[str, Any]:
     read_ = ocr.recognise_text(fetched.body, pages)
     if read_ is None:
         return found
-    if _is_scan(read_):
+    if _is_scanned_pdf(read_):
         printed, recognised = (count_words(one["markdown"]) for one in (found, read_))
         if printed and printed >= recognised:
             return found  # few words, and no picture of any
         msg = f"Text recognition found hardly a word in the {pages} pages from {fetched.source}."
         raise BadContent(msg, _BY_HAND, verdict="scanned")
-    made_by = (
-        f"{read_['engine']} (mean confidence {read_['confidence']:.2f}), {get_extractor('pdf')}"
-    )
+    confidence = f"mean confidence {read_['confidence']:.2f}"
+    made_by = f"{read_['engine']} ({confidence}), {get_extractor_name('pdf')}"
     return {**read_, "extractor": made_by}
 
 
 def _find_ids(opening: str, markdown: str) -> Ids:
-    """Return identifiers on the first pages: the DOI printed most often, others if unique.
+    """Return identifiers on the first pages: the most frequent DOI, and unique others.
 
-    A first page also cites; the paper's own DOI stands there at least as often as any other, and
-    first.
+    The first page may also cite; the paper's own DOI is at least as frequent there as any other,
+    and first.
     """
     found = Ids()
     dois = Counter(match[0].lower() for match in _DOI.finditer(opening))
@@ -148,23 +147,23 @@ def _find_ids(opening: str, markdown: str) -> Ids:
 
 
 def _raise_not_a_pdf(fetched: Fetched) -> None:
-    """Raise `BadContent` for bytes that are no PDF: mostly a page, judged as such."""
+    """Raise `BadContent` for bytes that are not a PDF, usually a web page."""
     from dataclasses import replace
 
     from ...judges.check import judge_completeness
-    from .. import get_reader
+    from .. import import_reader
 
     verdict: Verdict = "not_a_paper"
-    what = "Something other than a PDF was served"
+    kind = "Something other than a PDF was served"
     try:
-        page = get_reader("html").read(replace(fetched, media="html"))
+        page = import_reader("html").read(replace(fetched, media="html"))
     except BadContent as error:
         verdict = "empty" if error.outcome == "empty" else verdict
     else:
-        what = "A web page was served instead of a PDF"
+        kind = "A web page was served instead of a PDF"
         shown = judge_completeness(page, Paper(ids=page.ids, title=page.title)).verdict
         verdict = verdict if shown in ("full_text", "empty") else shown
-    msg = f"{what} by {fetched.source}."
+    msg = f"{kind} by {fetched.source}."
     raise BadContent(
         msg, "Open the address in a browser to see what the site wants.", verdict=verdict
     )

@@ -1,4 +1,4 @@
-"""Where each entry of the list of references of a PDF begins: by its number, indent or authors."""
+"""Find where each entry of a PDF's reference list begins, by number, indent or authors."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from .headings import ENDS, Look, find_references, guess_level
-from .lines import Line, is_mark
+from .headings import ENDS, Typography, find_reference_heading, guess_heading_level
+from .lines import Line, is_as_short_as_mark
 
 _ENTRY = re.compile(r"\[?\d{1,3}[\].)]\s+\S|\[\d{1,3}\]")
 _AUTHOR = re.compile(r"[^\W\d_a-z][\w'\u2019-]+(?: [^\W\d_a-z][\w'\u2019-]+)?,? [A-Z]{1,3}\b")
@@ -20,17 +20,17 @@ _FEWEST = 5  # entries in a row that follow each other
 _MOST_MISSED = 1  # numbers in a row that begin no line
 _LONGEST = 14  # lines of an entry
 _SPACED = 1.45  # of the distance of lines: more sets what follows apart
-_OTHER = 0.2  # of the size: lines that differ more are no part of an entry
+_OTHER = 0.2  # of the size: lines that differ more are not part of an entry
 
 
-def mark_entries(lines: list[Line], look: Look, leading: float) -> Iterator[Line]:
-    """Yield the lines, with beginnings and continuations of numbered entries marked.
+def mark_reference_entries(lines: list[Line], look: Typography, leading: float) -> Iterator[Line]:
+    """Yield the lines, with starts and continuations of numbered entries marked.
 
-    Numbers say best where entries begin, whatever stands between two pages of them.
+    Numbers show most reliably where entries begin, whatever is between two pages of a list.
     """
-    begin = find_references(lines)
-    starts = _find_starts(lines, len(lines) if begin is None else begin)
-    end = _end_of_list(lines, starts[-1], look, leading) if starts else 0
+    begin = find_reference_heading(lines)
+    starts = _find_entry_starts(lines, len(lines) if begin is None else begin)
+    end = _find_list_end(lines, starts[-1], look, leading) if starts else 0
     if len(starts) < _FEWEST or end - starts[-1] > _LONGEST:  # its numbers are not all read
         yield from lines
         return
@@ -38,14 +38,14 @@ def mark_entries(lines: list[Line], look: Look, leading: float) -> Iterator[Line
     for at, line in enumerate(lines):
         if at in begins:
             yield replace(line, kind="entry")
-        elif starts[0] < at < end and _may_continue_entry(line, lines[starts[0]], look):
+        elif starts[0] < at < end and _can_continue_entry(line, lines[starts[0]], look):
             yield replace(line, kind="cited")
         else:
             yield line
 
 
-def _find_starts(lines: list[Line], begin: int) -> list[int]:
-    """Return the lines below *begin* whose numbers count up from one."""
+def _find_entry_starts(lines: list[Line], begin: int) -> list[int]:
+    """Return the indices of lines after *begin* whose numbers count up from one."""
     starts, last = list[int](), 0
     for at in range(begin + 1, len(lines)):
         found = _NUMBERED.match(lines[at].text) if lines[at].kind == "text" else None
@@ -56,23 +56,23 @@ def _find_starts(lines: list[Line], begin: int) -> list[int]:
     return starts
 
 
-def _end_of_list(lines: list[Line], last: int, look: Look, leading: float) -> int:
-    """Return where the last entry ends."""
+def _find_list_end(lines: list[Line], last: int, look: Typography, leading: float) -> int:
+    """Return the index at which the last entry ends."""
     for at in range(last + 1, len(lines)):
         previous, line = lines[at - 1], lines[at]
         is_apart = previous.top - line.top > _SPACED * leading and previous.text.endswith(ENDS)
-        if is_apart or not _may_continue_entry(line, lines[last], look):
+        if is_apart or not _can_continue_entry(line, lines[last], look):
             return at
     return len(lines)
 
 
-def _may_continue_entry(line: Line, entry: Line, look: Look) -> bool:
-    """Return whether a line may be part of an entry, by its typography."""
-    alike = is_mark(line) or abs(line.size - entry.size) <= _OTHER * entry.size
-    return line.kind == "text" and (alike or not guess_level(line, look))
+def _can_continue_entry(line: Line, entry: Line, look: Typography) -> bool:
+    """Return whether a line can be part of an entry, by its typography."""
+    alike = is_as_short_as_mark(line) or abs(line.size - entry.size) <= _OTHER * entry.size
+    return line.kind == "text" and (alike or not guess_heading_level(line, look))
 
 
-def begins_entry(previous: Line, line: Line, leading: float) -> bool:
+def is_entry_start(previous: Line, line: Line, leading: float) -> bool:
     """Return whether a line begins an entry: by number, hanging indent, space or authors."""
     if _ENTRY.match(line.text):
         return True

@@ -1,4 +1,4 @@
-"""The lines of a table's area in pieces: what rows, columns and heads are made of."""
+"""Split the lines in a table's area into pieces, of which rows and columns are made."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from .rules import Rule, merge_rules
+from .rules import Rule, merge_horizontal_rules
 from .words import Sheet, Word
 
 _SAME_LINE = 0.36  # of the height: how far the middles of words of one line are apart at most
@@ -21,10 +21,10 @@ _PROSE_LINES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Area:
-    """The area of a table: its box, and what is in the box.
+class TableArea:
+    """The area of a table: its box with the words and rules inside.
 
-    ``joints`` are the places where flat rules are put together of shorter ones, cell by cell.
+    ``joints`` are the positions at which horizontal rules consist of shorter ones, cell by cell.
     """
 
     left: float
@@ -46,24 +46,24 @@ class Row:
 
     @property
     def words(self) -> list[Word]:
-        """All words, from left to right."""
+        """All words from left to right."""
         return [word for piece in self.pieces for word in piece]
 
     @property
     def top(self) -> float:
-        """The upper edge."""
+        """The upper edge in points."""
         return self.middle + self.size / 2
 
     @property
     def bottom(self) -> float:
-        """The lower edge."""
+        """The lower edge in points."""
         return self.middle - self.size / 2
 
 
 Cells = list[list[list[Word]]]  # column by column the lines of a cell
 
 
-def group_rows(words: Iterable[Word]) -> list[Row]:
+def group_words_into_rows(words: Iterable[Word]) -> list[Row]:
     """Return words grouped by height, from the top, each row from left to right."""
     lines: list[list[Word]] = []
     tallest: Word | None = None
@@ -76,27 +76,32 @@ def group_rows(words: Iterable[Word]) -> list[Row]:
         else:
             lines.append([word])
             tallest = word
-    return [_make_row(line) for line in lines]
+    return [_split_words_into_row(line) for line in lines]
 
 
-def _make_row(words: list[Word]) -> Row:
+def _split_words_into_row(words: list[Word]) -> Row:
     words.sort(key=lambda word: word.left)
     tallest = max(words, key=lambda word: word.size)
     pieces = [[words[0]]]
     for word in words[1:]:
-        if word.left - max(one.right for one in pieces[-1][-3:]) > _CELL_GAP * tallest.size:
+        if (
+            word.left - max(previous.right for previous in pieces[-1][-3:])
+            > _CELL_GAP * tallest.size
+        ):
             pieces.append([])
         pieces[-1].append(word)
     return Row(pieces, (tallest.bottom + tallest.top) / 2, tallest.size)
 
 
-def get_right(piece: list[Word]) -> float:
-    """Return the right end of a piece."""
+def get_right_edge(piece: list[Word]) -> float:
+    """Return the right edge of a piece."""
     return max(word.right for word in piece)
 
 
-def split_piece(piece: list[Word], cuts: Sequence[float], size: float) -> Iterator[list[Word]]:
-    """Yield a piece in two parts if a column border is in one of its gaps."""
+def split_piece_at_border(
+    piece: list[Word], cuts: Sequence[float], size: float
+) -> Iterator[list[Word]]:
+    """Yield a piece, in two parts if a column border is in one of its gaps."""
     part = [piece[0]]
     for before, word in pairwise(piece):
         gap = word.left - before.right
@@ -108,39 +113,42 @@ def split_piece(piece: list[Word], cuts: Sequence[float], size: float) -> Iterat
     yield part
 
 
-def find_column(part: list[Word], cuts: Sequence[float]) -> int:
-    """Return the column that holds most of some words."""
+def find_column_index(part: list[Word], cuts: Sequence[float]) -> int:
+    """Return the index of the column that contains most of the words."""
     edges = [float("-inf"), *cuts, float("inf")]
-    start, end = part[0].left, get_right(part)
+    start, end = part[0].left, get_right_edge(part)
     shared = [min(end, b) - max(start, a) for a, b in pairwise(edges)]
     return shared.index(max(shared))
 
 
-def make_area(sheet: Sheet, box: Rule) -> Area | None:
-    """Return everything in a box as an area."""
+def collect_words_in_box(sheet: Sheet, box: Rule) -> TableArea | None:
+    """Return the words and rules in a box as a table area; None without words."""
     words = tuple(
         word
         for word in sheet.words
-        if box.left <= word.middle <= box.right and box.bottom < get_middle(word) < box.top
+        if box.left <= word.horizontal_middle <= box.right
+        and box.bottom < get_vertical_middle(word) < box.top
     )
-    return make_area_with(sheet, box, words) if words else None
+    return build_table_area(sheet, box, words) if words else None
 
 
-def make_area_with(sheet: Sheet, box: Rule, words: tuple[Word, ...]) -> Area:
-    """Return a box with these words and the rules inside it."""
-    flat = [rule for rule in sheet.rules if rule.is_flat and _is_inside(rule, box)]
-    upright = (rule for rule in sheet.rules if not rule.is_flat and _is_inside(rule, box))
+def build_table_area(sheet: Sheet, box: Rule, words: tuple[Word, ...]) -> TableArea:
+    """Return an area with these words and the rules inside its box."""
+    flat = [rule for rule in sheet.rules if rule.is_horizontal and _is_rule_inside(rule, box)]
+    upright = (
+        rule for rule in sheet.rules if not rule.is_horizontal and _is_rule_inside(rule, box)
+    )
     flat.sort(key=lambda rule: (round(rule.top), rule.left))
     joints = {
         round((a.right + b.left) / 2)
         for a, b in pairwise(flat)
         if abs(a.top - b.top) < 1 and abs(a.right - b.left) < _JOINT
     }
-    rules = (*merge_rules(flat), *upright)
-    return Area(box.left, box.bottom, box.right, box.top, words, rules, tuple(sorted(joints)))
+    rules = (*merge_horizontal_rules(flat), *upright)
+    return TableArea(box.left, box.bottom, box.right, box.top, words, rules, tuple(sorted(joints)))
 
 
-def _is_inside(rule: Rule, box: Rule) -> bool:
+def _is_rule_inside(rule: Rule, box: Rule) -> bool:
     return (
         rule.left > box.left - _EDGE
         and rule.right < box.right + _EDGE
@@ -149,12 +157,12 @@ def _is_inside(rule: Rule, box: Rule) -> bool:
     )
 
 
-def get_middle(word: Word) -> float:
-    """Return the height of a word's middle, from below."""
+def get_vertical_middle(word: Word) -> float:
+    """Return the vertical middle of a word, in points from below."""
     return (word.bottom + word.top) / 2
 
 
-def is_prose(rows: list[Row], width: float) -> bool:
+def are_prose_rows(rows: list[Row], width: float) -> bool:
     """Return whether lines are running text: several long ones without a gap."""
     run = 0
     for row in rows:

@@ -1,4 +1,4 @@
-"""The straight lines drawn on a PDF page: rules of tables, edges of shaded fields."""
+"""Find the straight lines drawn on a PDF page: rules of tables, edges of shaded fields."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from .characters import Box
-from .native import NUMBER, POINTER, REAL, get_address, load_functions
+from .native import NUMBER, POINTER, REAL, get_pointer, load_pdfium_functions
 
 _MOST_OBJECTS = 40_000  # of a page, with the sides of paths; a figure of points may have millions
 _MOST_SEGMENTS = 500
@@ -32,12 +32,12 @@ class Rule:
     top: float
 
     @property
-    def is_flat(self) -> bool:
+    def is_horizontal(self) -> bool:
         """True if the rule is horizontal."""
         return self.right - self.left >= self.top - self.bottom
 
 
-def to_rule(box: Box) -> Rule:
+def box_to_rule(box: Box) -> Rule:
     """Return a thin box as a line through its middle."""
     left, bottom, right, top = box
     if right - left >= top - bottom:
@@ -45,8 +45,8 @@ def to_rule(box: Box) -> Rule:
     return Rule((left + right) / 2, bottom, (left + right) / 2, top)
 
 
-def merge_rules(rules: Iterable[Rule]) -> list[Rule]:
-    """Return flat rules, with those that continue each other as one."""
+def merge_horizontal_rules(rules: Iterable[Rule]) -> list[Rule]:
+    """Return the horizontal rules, with adjoining ones merged."""
     made: list[Rule] = []
     for rule in sorted(rules, key=lambda rule: (-round(rule.top), rule.left)):
         last = made[-1] if made else None
@@ -61,34 +61,34 @@ def merge_rules(rules: Iterable[Rule]) -> list[Rule]:
     return made
 
 
-def find_drawn_lines(page: Any) -> Iterator[Box]:
-    """Yield the straight lines drawn along a page's edges, and the edges of fields."""
+def iterate_drawn_lines(page: Any) -> Iterator[Box]:
+    """Yield the straight lines drawn parallel to a page's edges, and the edges of fields."""
     work = _MOST_OBJECTS
-    for kind, thing, placing in _walk_objects(get_address(page.raw)):
+    for kind, thing, placing in _iterate_objects(get_pointer(page.raw)):
         work -= 1
         if work < 0:
             return
         if kind not in (_PATH, _IMAGE):
             continue
-        box = _get_bounds(thing, placing)
+        box = _get_object_bounds(thing, placing)
         if min(box[2] - box[0], box[3] - box[1]) < _THIN:
             parts = [box]
         elif kind == _PATH:
-            parts = list(_find_sides(thing, placing))
+            parts = list(_iterate_path_lines(thing, placing))
             work -= len(parts)
         else:
             continue
-        yield from (part for part in parts if _is_straight(part))
+        yield from (part for part in parts if _is_straight_line(part))
 
 
-def _walk_objects(
+def _iterate_objects(
     holder: int, depth: int = 0, placing: Matrix = _AS_IT_IS
 ) -> Iterator[tuple[int, int, Matrix]]:
-    """Yield the objects painted on a page, and in its forms.
+    """Yield the objects painted on a page and in its forms.
 
-    Its kind, where PDFium has it, and how its coordinates become the page's.
+    Each has its kind, its PDFium pointer, and the matrix to the page's coordinates.
     """
-    ask = _load_functions()
+    ask = _load_object_functions()
     count, get = (
         ("FormObj_CountObjects", "FormObj_GetObject")
         if depth
@@ -99,16 +99,18 @@ def _walk_objects(
         kind = ask["PageObj_GetType"](thing)
         yield kind, thing, placing
         if kind == _FORM and depth + 1 < _DEEP:
-            yield from _walk_objects(thing, depth + 1, _multiply(_get_matrix(thing), placing))
+            yield from _iterate_objects(
+                thing, depth + 1, _compose_matrices(_get_object_matrix(thing), placing)
+            )
 
 
-def _get_matrix(thing: int) -> Matrix:
+def _get_object_matrix(thing: int) -> Matrix:
     numbers = (REAL * 6)()
-    _load_functions()["PageObj_GetMatrix"](thing, numbers)
+    _load_object_functions()["PageObj_GetMatrix"](thing, numbers)
     return tuple(numbers)
 
 
-def _multiply(inner: Matrix, outer: Matrix) -> Matrix:
+def _compose_matrices(inner: Matrix, outer: Matrix) -> Matrix:
     """Return the matrix that applies *inner* and then *outer*."""
     a, b, c, d, e, f = inner
     g, h, i, j, *_ = outer
@@ -123,26 +125,26 @@ def _transform_point(point: tuple[float, float], matrix: Matrix) -> tuple[float,
     return a * x + c * y + e, b * x + d * y + f
 
 
-def _get_bounds(thing: int, placing: Matrix) -> Box:
+def _get_object_bounds(thing: int, placing: Matrix) -> Box:
     edges = (REAL * 4)()
     begin = ctypes.addressof(edges)
-    _load_functions()["PageObj_GetBounds"](thing, *range(begin, begin + 16, 4))
+    _load_object_functions()["PageObj_GetBounds"](thing, *range(begin, begin + 16, 4))
     left, bottom, right, top = edges
     if placing is _AS_IT_IS:
         return left, bottom, right, top
-    return _to_box(
+    return _points_to_box(
         _transform_point((left, bottom), placing), _transform_point((right, top), placing)
     )
 
 
-def _find_sides(path: int, placing: Matrix) -> Iterator[Box]:
+def _iterate_path_lines(path: int, placing: Matrix) -> Iterator[Box]:
     """Yield the straight lines of a path."""
-    ask = _load_functions()
+    ask = _load_object_functions()
     count = ask["Path_CountSegments"](path)
     if count > _MOST_SEGMENTS:  # a curve
         return
     place = (REAL * 2)()
-    matrix = _multiply(_get_matrix(path), placing)
+    matrix = _compose_matrices(_get_object_matrix(path), placing)
     at_x = ctypes.addressof(place)
     first = last = (0.0, 0.0)
     for at in range(count):
@@ -153,25 +155,25 @@ def _find_sides(path: int, placing: Matrix) -> Iterator[Box]:
         if kind == _MOVE:
             first = point
         elif kind == _LINE:
-            yield _to_box(last, point)
+            yield _points_to_box(last, point)
         last = point
         if ask["PathSegment_GetClose"](segment):
-            yield _to_box(last, first)
+            yield _points_to_box(last, first)
 
 
-def _to_box(a: tuple[float, float], b: tuple[float, float]) -> Box:
+def _points_to_box(a: tuple[float, float], b: tuple[float, float]) -> Box:
     return min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1])
 
 
-def _is_straight(box: Box) -> bool:
+def _is_straight_line(box: Box) -> bool:
     """Return whether a box is a horizontal or vertical line longer than a letter's."""
     wide, high = box[2] - box[0], box[3] - box[1]
     return min(wide, high) < _THIN and max(wide, high) >= _SHORT
 
 
 @cache
-def _load_functions() -> dict[str, Any]:
-    return load_functions(
+def _load_object_functions() -> dict[str, Any]:
+    return load_pdfium_functions(
         Page_CountObjects=(NUMBER, POINTER),
         Page_GetObject=(POINTER, POINTER, NUMBER),
         FormObj_CountObjects=(NUMBER, POINTER),

@@ -1,7 +1,7 @@
-"""Titles of a PDF in the same line as their text: *Animals. We kept mice in pairs*.
+"""Split titles that are in the same line as their text: *Animals. We kept mice in pairs*.
 
-They are told by their numbers, or by a font of their own that begins paragraphs throughout the
-paper and ends with a full stop or colon.
+Such titles have numbers, or a font of their own at the start of paragraphs throughout the paper,
+and end with a full stop or colon.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from .headings import (
     NUMBERED_TITLE,
     SIDEBAR,
     Block,
-    Look,
-    begins_like_title,
-    guess_level,
-    is_canonical,
+    Typography,
+    guess_heading_level,
+    has_title_start,
+    is_usual_section_title,
 )
-from .lines import Line, is_below, is_bold_font
+from .lines import Line, is_bold_font_name, is_directly_below
 
 _NUMBERED = re.compile(  # "R. carthamoides" ends no title
     r"(\d{1,2}(?:\.\d{1,2}){1,3}\.?\s[^\W\d_].{2,240}?(?:[^\W\d_]{3}|[)\d]))\.\s+(?=[\"\u201c(]?[A-Z])"
@@ -42,7 +42,7 @@ _FEW_WORDS = 6  # of titles of abstracts and small print
 
 @dataclass(frozen=True, slots=True)
 class _RunIn:
-    """A title from the line ``first`` on, that ends in the line ``last`` before its text."""
+    """A title that starts in the line ``first`` and ends in ``last`` before its text."""
 
     first: int
     last: int
@@ -50,15 +50,15 @@ class _RunIn:
     is_numbered: bool
 
 
-def split_run_ins(lines: list[Line], look: Look) -> Iterator[Line]:
-    """Yield the lines, with titles in another font than their text as separate lines.
+def split_run_in_titles(lines: list[Line], look: Typography) -> Iterator[Line]:
+    """Yield the lines, with titles in another font than their text on separate lines.
 
-    Those of an abstract stay in their paragraph, and so does what stands behind the paper's text.
+    Titles in the abstract, and after the paper's text, stay in their paragraphs.
     """
-    body = [at for at in _find_body_lines(lines) if lines[at].size >= _NO_NOTE * look.body]
-    leads = [at for at in body if _begins_paragraph(lines, at, look)]
-    titles = [_run_in(lines, at) for at in leads if _is_title(lines, at)]
-    paragraphs = Counter(_get_font(lines[at]) for at in leads if lines[at].lead)
+    body = [at for at in _iterate_body_lines(lines) if lines[at].size >= _NO_NOTE * look.body]
+    leads = [at for at in body if _is_paragraph_start(lines, at, look)]
+    titles = [_build_run_in(lines, at) for at in leads if _can_be_run_in_title(lines, at)]
+    paragraphs = Counter(_get_first_font(lines[at]) for at in leads if lines[at].lead)
     counts = Counter(title.font for title in titles if lines[title.last].lead)
     numbered = Counter(one.font for one in titles if one.is_numbered)
     usual = {
@@ -81,16 +81,16 @@ def split_run_ins(lines: list[Line], look: Look) -> Iterator[Line]:
             yield replace(line, kind="title") if at in parts else line
 
 
-def _find_body_lines(lines: list[Line]) -> Iterator[int]:
-    """Yield the positions of the lines between abstract and small print."""
-    canonical = [at for at, line in enumerate(lines) if _is_body_heading(line)]
+def _iterate_body_lines(lines: list[Line]) -> Iterator[int]:
+    """Yield the indices of the lines between abstract and small print."""
+    canonical = [at for at, line in enumerate(lines) if _is_usual_heading_line(line)]
     # Papers without an introduction begin with their text, right behind the abstract.
     is_plain = not canonical or 3 * canonical[0] > len(lines)
     is_body = is_plain
     for at, line in enumerate(lines):
         if line.kind != "text" or line.holes or not line.upright:
             continue
-        if _is_body_heading(line):
+        if _is_usual_heading_line(line):
             is_body = True
         elif (
             len(line.text.split()) <= _FEW_WORDS and (part := classify_heading(line.text)) != "body"
@@ -100,62 +100,64 @@ def _find_body_lines(lines: list[Line]) -> Iterator[int]:
             yield at
 
 
-def _is_body_heading(line: Line) -> bool:
-    return line.kind == "text" and not line.holes and is_canonical(line.text)
+def _is_usual_heading_line(line: Line) -> bool:
+    return line.kind == "text" and not line.holes and is_usual_section_title(line.text)
 
 
-def _get_font(line: Line) -> str:
-    """Return the font that a line begins in."""
+def _get_first_font(line: Line) -> str:
+    """Return the font at the beginning of a line."""
     return line.font or line.lead_font
 
 
-def _begins_paragraph(lines: list[Line], at: int, look: Look) -> bool:
+def _is_paragraph_start(lines: list[Line], at: int, look: Typography) -> bool:
     """Return whether the line, or the title that it ends, begins a new sentence."""
     above = lines[_find_title_start(lines, at) - 1]
-    goes_on = is_below(above, lines[at]) and not above.text.endswith(ENDS)
-    return not goes_on or above.kind != "text" or guess_level(above, look) > 0
+    goes_on = is_directly_below(above, lines[at]) and not above.text.endswith(ENDS)
+    return not goes_on or above.kind != "text" or guess_heading_level(above, look) > 0
 
 
 def _find_title_start(lines: list[Line], at: int) -> int:
-    """Return the line in which the title that ends in the line *at* begins."""
-    first, font = at, _get_font(lines[at])
+    """Return the index of the line in which the title ending in line *at* begins."""
+    first, font = at, _get_first_font(lines[at])
     if (numbered := _find_number_above(lines, at)) < at:
         return numbered
     while first > max(1, at - _MOST_LINES + 1):
         above, line = lines[first - 1], lines[first]
         wide = above.right - above.left > _FULL * (lines[at].right - lines[at].left)
-        is_bold = above.bold and is_bold_font(font)
+        is_bold = above.bold and is_bold_font_name(font)
         alike = (above.font == font or is_bold) and above.kind == "text" and wide
-        below = is_below(above, line) and not above.holes
-        if not (alike and below) or above.text.endswith(ENDS) or is_canonical(above.text):
+        below = is_directly_below(above, line) and not above.holes
+        if not (alike and below) or above.text.endswith(ENDS) or is_usual_section_title(above.text):
             break
         first -= 1
     return first
 
 
 def _find_number_above(lines: list[Line], at: int) -> int:
-    """Return the line right above that begins a numbered title in the same font, else *at*."""
+    """Return the index of a numbered title's start directly above; else *at*."""
     if NUMBERED_TITLE.match(lines[at].text):
         return at
     for first in range(at - 1, max(0, at - _MOST_LINES), -1):
         line = lines[first]
-        is_near = line.kind == "text" and not line.holes and is_below(line, lines[first + 1])
-        if not is_near or is_canonical(line.text):
+        is_near = (
+            line.kind == "text" and not line.holes and is_directly_below(line, lines[first + 1])
+        )
+        if not is_near or is_usual_section_title(line.text):
             break
-        if NUMBERED_TITLE.match(line.text) and _get_font(line) == _get_font(lines[at]):
+        if NUMBERED_TITLE.match(line.text) and _get_first_font(line) == _get_first_font(lines[at]):
             return first
         if line.text.endswith(ENDS):
             break
     return at
 
 
-def _is_title(lines: list[Line], at: int) -> bool:
-    """Return whether the beginning of a line may be a title, or its end, before text."""
+def _can_be_run_in_title(lines: list[Line], at: int) -> bool:
+    """Return whether the start of a line, or its end before text, can be a title."""
     line = lines[at]
     title, text = line.lead or line.text, line.text.removeprefix(line.lead).strip()
     if not line.lead:
         below = lines[at + 1] if at + 1 < len(lines) else line
-        text = below.text if is_below(line, below) and below.font != line.font else ""
+        text = below.text if is_directly_below(line, below) and below.font != line.font else ""
     return (
         title.endswith((".", ":", "\u2014"))
         and bool(_ENDED.search(title))
@@ -163,23 +165,25 @@ def _is_title(lines: list[Line], at: int) -> bool:
         and bool(text)
         and not text[0].islower()
         and classify_heading(title.rstrip(" .:")) == "body"
-        and not is_canonical(title)
+        and not is_usual_section_title(title)
         and not LABEL.match(title)
         and not SIDEBAR.match(title)
     )
 
 
-def _run_in(lines: list[Line], at: int) -> _RunIn:
+def _build_run_in(lines: list[Line], at: int) -> _RunIn:
     first, line = _find_title_start(lines, at), lines[at]
-    said = " ".join(one.text for one in lines[first:at]) + " " + (line.lead or line.text)
-    is_numbered = bool(NUMBERED_TITLE.match(said.strip()))
+    title = (
+        " ".join(title_line.text for title_line in lines[first:at]) + " " + (line.lead or line.text)
+    )
+    is_numbered = bool(NUMBERED_TITLE.match(title.strip()))
     most = _LONG_TITLE if is_numbered else HEADING_WORDS
-    fits = begins_like_title(said.strip()) and len(said.split()) <= most and not LABEL.match(said)
-    return _RunIn(first, at, _get_font(lines[first]) if fits else "", is_numbered)
+    fits = has_title_start(title.strip()) and len(title.split()) <= most and not LABEL.match(title)
+    return _RunIn(first, at, _get_first_font(lines[first]) if fits else "", is_numbered)
 
 
 def split_numbered_run_ins(blocks: list[Block]) -> Iterator[Block]:
-    """Yield blocks with numbered run-in headings separated from their text."""
+    """Yield the blocks with numbered run-in headings separated from their text."""
     titles = [match[1] for block in blocks if (match := _NUMBERED.match(block.text))]
     usual = sum(len(title.split()) <= HEADING_WORDS for title in titles) >= FEWEST_HEADINGS
     at = 0

@@ -1,7 +1,7 @@
-"""The words of a PDF page and the lines drawn on it, each with its place, by PDFium.
+"""Read the words of a PDF page and the lines drawn on it, with their positions, by PDFium.
 
-What `.tables` rebuilds tables from. Runs only in the child process of `.child`. Text that
-runs up or down a page is turned until it reads from left to right, and the rules with it.
+`.tables` rebuilds tables from these words. Runs only in the child process of `.child`. Text that
+runs up or down a page is rotated with its rules, so that it reads from left to right.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from itertools import islice
 from operator import sub
 from typing import Any, NamedTuple
 
-from .characters import Box, Characters
+from .characters import Box, PageCharacters
 from .lines import BROKEN
-from .rules import Rule, find_drawn_lines, to_rule
+from .rules import Rule, box_to_rule, iterate_drawn_lines
 
 _MOST_RULES = 1500
 _NEAR = 1.0  # points: no gap between two words of any size
@@ -25,23 +25,23 @@ DOTTED = re.compile(r"[._\u2026\-]{12,}")  # a rule that is written
 _UNBROKEN = re.compile(r"\S+")
 
 
-class _Written(dict[int, str]):
-    """A map from codes to one character each; blank for a missing one."""
+class _SingleCharacters(dict[int, str]):
+    """A map from codes to single characters; a missing code becomes a space."""
 
     def __missing__(self, code: int) -> str:
-        # Half of a letter of a mathematical alphabet is no white space, nor is an unknown glyph.
+        # A surrogate of a mathematical letter is not whitespace, nor is an unknown glyph.
         self[code] = written = "\ufffd" if 0xD800 <= code < 0xE000 else chr(max(code, ord(" ")))
         return written
 
 
-_WRITTEN = _Written(dict.fromkeys(BROKEN, "-"))
+_WRITTEN = _SingleCharacters(dict.fromkeys(BROKEN, "-"))
 _UNWRITTEN = re.compile(f"[\0-\x1f\ud800-\udfff{''.join(map(chr, BROKEN))}]")
 
 
 class Word(NamedTuple):
-    """A word with its box as tall as its font, and where its characters begin and end.
+    """A word with its box, as tall as its font, and the indices of its characters.
 
-    ``text`` has one character for each code of the page, before signs and powers are put right.
+    ``text`` has one character for each code of the page, before signs and powers are corrected.
     """
 
     text: str
@@ -54,68 +54,68 @@ class Word(NamedTuple):
 
     @property
     def size(self) -> float:
-        """The height of the font's box."""
+        """The height of the font's box in points."""
         return self.top - self.bottom
 
     @property
-    def middle(self) -> float:
-        """The position half way between left and right."""
+    def horizontal_middle(self) -> float:
+        """The horizontal middle of the word in points."""
         return (self.left + self.right) / 2
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """All words of one direction on a page, and its rules, turned so that the words are upright."""
+    """All words of one direction on a page, and its rules, rotated to be upright."""
 
     words: tuple[Word, ...]
     rules: tuple[Rule, ...]
 
 
-def to_sheets(page: Any, characters: Characters) -> list[Sheet]:
-    """Return the page as it reads upright, and turned left and right where text is turned."""
+def build_upright_sheets(page: Any, characters: PageCharacters) -> list[Sheet]:
+    """Return the upright page, and the page rotated for text that runs up or down."""
     boxes = characters.get_boxes()
     written = _UNWRITTEN.sub(lambda found: _WRITTEN[ord(found[0])], characters.text)
     by_turn: dict[int, list[Word]] = {}
-    spans = list(_split_words(written, boxes))
+    spans = list(_iterate_word_spans(written, boxes))
     faces = characters.get_faces([start for start, _ in spans])
     for (start, end), face in zip(spans, faces, strict=True):
-        turn = _get_rotation(characters, boxes, start, end)
-        placed = [_turn_box(box, turn) for box in boxes[start:end]] if turn else boxes[start:end]
-        if face.is_tall:
+        turn = _get_word_rotation(characters, boxes, start, end)
+        placed = [_rotate_box(box, turn) for box in boxes[start:end]] if turn else boxes[start:end]
+        if face.has_tall_box:
             placed = list(map(face.normalize_box, placed))
-        by_turn.setdefault(turn, []).append(_make_word(written, placed, start, end))
-    drawn = list(islice(find_drawn_lines(page), _MOST_RULES)) if by_turn else []
+        by_turn.setdefault(turn, []).append(_build_word(written, placed, start, end))
+    drawn = list(islice(iterate_drawn_lines(page), _MOST_RULES)) if by_turn else []
     return [
         Sheet(
             tuple(word for word in words if not DOTTED.fullmatch(word.text)),
             (
-                *(to_rule(_turn_box(box, turn)) for box in drawn),
-                *(_to_dotted_rule(word) for word in words if DOTTED.fullmatch(word.text)),
+                *(box_to_rule(_rotate_box(box, turn)) for box in drawn),
+                *(_word_to_rule(word) for word in words if DOTTED.fullmatch(word.text)),
             ),
         )
         for turn, words in by_turn.items()
     ]
 
 
-def _to_dotted_rule(word: Word) -> Rule:
+def _word_to_rule(word: Word) -> Rule:
     """Return a rule made of dots or dashes."""
     return Rule(word.left, word.bottom, word.right, word.bottom)
 
 
-def _split_words(written: str, boxes: Sequence[Box]) -> Iterator[tuple[int, int]]:
-    """Yield where each word begins and ends."""
+def _iterate_word_spans(written: str, boxes: Sequence[Box]) -> Iterator[tuple[int, int]]:
+    """Yield the start and end of each word."""
     for found in _UNBROKEN.finditer(written):
         start, end = found.span()
         for index in range(start + 1, end):
             before, here = boxes[index - 1], boxes[index]
             is_near = before[0] <= here[0] < before[2] + _NEAR and before[1] == here[1]
-            if not is_near and _is_apart(before, here):
+            if not is_near and _is_word_gap(before, here):
                 yield start, index
                 start = index
         yield start, end
 
 
-def _is_apart(before: Box, here: Box) -> bool:
+def _is_word_gap(before: Box, here: Box) -> bool:
     """Return whether two neighbouring characters belong to two words without a space."""
     left, bottom, right, top = before
     height = max(min(top - bottom, right - left + 8), 4)
@@ -124,11 +124,13 @@ def _is_apart(before: Box, here: Box) -> bool:
     return beside > _WORD_GAP * height or above > _WORD_GAP * height
 
 
-def _get_rotation(characters: Characters, boxes: Sequence[Box], start: int, end: int) -> int:
+def _get_word_rotation(
+    characters: PageCharacters, boxes: Sequence[Box], start: int, end: int
+) -> int:
     """Return 0 for upright words, 1 for upward ones, -1 for downward ones."""
     if end - start > 1 and boxes[start][1] == boxes[end - 1][1]:
         return 0  # as nearly always
-    angle = characters.get_angle(start)
+    angle = characters.get_rotation_angle(start)
     if abs(math.sin(angle)) < 0.7:
         return 0
     if end - start > 1:
@@ -136,14 +138,14 @@ def _get_rotation(characters: Characters, boxes: Sequence[Box], start: int, end:
     return -1 if math.sin(angle) > 0 else 1
 
 
-def _turn_box(box: Box, turn: int) -> Box:
+def _rotate_box(box: Box, turn: int) -> Box:
     left, bottom, right, top = box
     if turn == 1:
         return bottom, -right, top, -left
     return (-top, left, -bottom, right) if turn else box
 
 
-def _make_word(written: str, placed: Sequence[Box], start: int, end: int) -> Word:
+def _build_word(written: str, placed: Sequence[Box], start: int, end: int) -> Word:
     lefts, bottoms, rights, tops = zip(*placed, strict=True)
     heights = list(map(sub, tops, bottoms))
     tallest = heights.index(max(heights))

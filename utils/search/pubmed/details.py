@@ -17,7 +17,7 @@ from ...errors import BadContent, BadRequest, NotFound, PaperError, SourceMiss
 from ...http import Web
 from ...model.identifiers import Ids
 from ...model.paper import Author, Paper
-from ...readers.pubmed_articles import Article, medline_title, read_article
+from ...readers.pubmed_articles import CompleteRecord, get_medline_title, parse_record
 from ...sources.eutils import MAX_IDS_PER_REQUEST
 from ...sources.pubmed import (
     Form,
@@ -154,8 +154,8 @@ def to_row(record: str, level: Level, *, mesh: bool, grants: bool) -> dict[str, 
     A text level gives the title only: the text itself is shown apart.
     """
     if level == "medline_text":
-        return {"title": medline_title(record)}
-    article = read_article(record)
+        return {"title": get_medline_title(record)}
+    article = parse_record(record)
     if level == "full_xml":
         return {"title": article.paper.title}
     shown = _to_full_row(article) if level == "abstract_plus" else _to_citation_row(article)
@@ -177,7 +177,7 @@ def to_row(record: str, level: Level, *, mesh: bool, grants: bool) -> dict[str, 
     return shown
 
 
-def _to_full_row(article: Article) -> dict[str, Any]:
+def _to_full_row(article: CompleteRecord) -> dict[str, Any]:
     paper = article.paper
     return {
         "title": paper.title,
@@ -200,7 +200,7 @@ def _to_full_row(article: Article) -> dict[str, Any]:
     }
 
 
-def _to_citation_row(article: Article) -> dict[str, Any]:
+def _to_citation_row(article: CompleteRecord) -> dict[str, Any]:
     paper = article.paper
     return {
         "title": paper.title,
