@@ -135,7 +135,7 @@ class Shelf:
 
         The catalogue is asked once in ten minutes for each journal.
         """
-        kind = get_compared_type(paper.publication_types)
+        kind = get_comparable_article_type(paper.publication_types)
         if not paper.journal or kind == "short" or not self._open_catalogue():
             return ()
         asked_at, rows = self._journals.get(paper.journal, (-inf, []))
