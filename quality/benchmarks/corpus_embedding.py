@@ -45,7 +45,7 @@ def report(model: LocalModel, texts: list[str]) -> None:
     spent = time.process_time()
     width = model.dim
     loaded, spent = time.process_time() - spent, time.process_time()
-    model.embed(texts)
+    model.embed_texts(texts)
     rate, questions = len(texts) / (time.process_time() - spent), []
     for _ in range(50):
         spent = time.process_time()

@@ -68,18 +68,18 @@ def ours(made: list[tuple[list[int], bytes]], folder: Path) -> dict[str, float]:
     job = SyncJob.open_or_create(corpus.database, "all", "all[sb]", 5, full=False)
     while stretch := job.get_next_stretch():
         if stretch.date_type == "edat":
-            job.record_hits(stretch, [str(n) for numbers, _ in made for n in numbers], ())
+            job.stage_hits(stretch, [str(n) for numbers, _ in made for n in numbers], ())
         else:
-            job.want_lost_members(stretch)
+            job.stage_lost_members(stretch)
     clock = took("store", clock)
     for _, body in made:
         papers = list(iterate_records(body))
         clock = took("parse", clock)
         job.stage_records(papers)
         clock = took("store", clock)
-    while job.merge_some():
+    while job.merge_next_page():
         pass
-    synced = job.end()
+    synced = job.complete()
     clock = took("store", clock)
     *_, indexed = corpus.index()
     took("words", clock)

@@ -38,18 +38,18 @@ def steps(folder: Path, data: Path, records: int) -> Iterator[str]:
     job = SyncJob.open_or_create(corpus.database, "all", "all[sb]", 5, full=False)
     while stretch := job.get_next_stretch():
         if stretch.date_type == "members":
-            job.want_lost_members(stretch)
+            job.stage_lost_members(stretch)
             continue
         for start in range(0, records, AT_ONCE):
             numbers = range(start, min(start + AT_ONCE, records))
-            job.record_hits(stretch, (str(40_000_001 + n) for n in numbers), ())
+            job.stage_hits(stretch, (str(40_000_001 + n) for n in numbers), ())
     yield "what there is"
     for _, body in batches(data, records):
         job.stage_records(list(iterate_records(body)))
     yield "fetched and staged"
-    while job.merge_some():
+    while job.merge_next_page():
         pass
-    assert job.end().inserted == records
+    assert job.complete().inserted == records
     yield "merged"
     for _ in corpus.index():
         pass

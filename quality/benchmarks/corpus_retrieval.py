@@ -42,9 +42,14 @@ from numpy.typing import NDArray
 from quality.benchmarks.questions import Case, Question, cases, papers, sampled
 from tests.corpus.real_minilm import describe_missing, lay_out_minilm
 from utils.corpus.embedded import EmbeddedFinder
-from utils.corpus.embedded_vectors import View, to_binary_codes
+from utils.corpus.embedded_vectors import VectorView, to_binary_codes
 from utils.corpus.local_model import LocalModel
-from utils.corpus.names import FindNames, build_wordings, extract_names, merge_hits
+from utils.corpus.names import (
+    FindNames,
+    build_alternative_questions,
+    extract_alternative_names,
+    merge_hits,
+)
 from utils.corpus.quality import score_evidence
 from utils.corpus.search import EVIDENCE_WEIGHT
 from utils.model.passage import Filters, Hit, Passage
@@ -74,8 +79,8 @@ def ours(
         return -hit.score * (1 + EVIDENCE_WEIGHT * evidence[hit.paper])
 
     with tempfile.TemporaryDirectory() as folder, closing(EmbeddedFinder(Path(folder))) as finder:
-        finder.prepare("MiniLM", vectors.shape[1])
-        finder.upsert(passages, vectors)
+        finder.prepare_for_model("MiniLM", vectors.shape[1])
+        finder.store_passages(passages, vectors)
         for text, row in zip(asking, asked, strict=True):
             words = finder.search(text, None, LIMIT, RETRACTED_TOO)
             near = finder.search("", row, LIMIT, RETRACTED_TOO)
@@ -83,7 +88,7 @@ def ours(
             keep("words", words)
             keep("meaning", near)
             keep("both", both)
-            others = [one.question for one in build_wordings(text, named)]
+            others = [one.question for one in build_alternative_questions(text, named)]
             wider = [finder.search(other, row, LIMIT, RETRACTED_TOO) for other in others]
             widened = merge_hits([both, *wider], LIMIT)
             keep("widened", widened)
@@ -103,8 +108,8 @@ def alike(made: Sequence[Case], passages: Sequence[Passage], evidence: dict[str,
     mixed_ones = [one for one, keys in topics.items() if len({evidence[key] for key in keys}) > 1]
     first = {weight: [0, 0] for weight in WEIGHTS}
     with tempfile.TemporaryDirectory() as folder, closing(EmbeddedFinder(Path(folder))) as finder:
-        finder.prepare("", 0)
-        finder.upsert(passages, None)
+        finder.prepare_for_model("", 0)
+        finder.store_passages(passages, None)
         for topic in sorted(mixed_ones)[:TOPICS]:
             best: dict[str, float] = {}
             for hit in finder.search(" ".join(topic), None, LIMIT, RETRACTED_TOO):
@@ -185,7 +190,7 @@ def mixed(real: Vectors, count: int) -> Vectors:
 def signs(real: Vectors, asked: Vectors, count: int) -> None:
     """How many of the best the choice by signs keeps."""
     rows, allowed = mixed(real, count), np.array([False, True])
-    exact = View(0, 0, rows, np.arange(count), np.ones(count, np.int32), None, count)
+    exact = VectorView(0, 0, rows, np.arange(count), np.ones(count, np.int32), None, count)
     chosen = replace(exact, codes=to_binary_codes(rows).T, exact=0)
     kept = []
     for row in asked:
@@ -201,7 +206,9 @@ def names_of(made: Sequence[Case], passages: Sequence[Passage]) -> FindNames:
     by_paper: dict[str, list[Passage]] = defaultdict(list)
     for one in passages:
         by_paper[one.paper].append(one)
-    names = Counter(name for key, paper, _ in made for name in extract_names(paper, by_paper[key]))
+    names = Counter(
+        name for key, paper, _ in made for name in extract_alternative_names(paper, by_paper[key])
+    )
     by_form: dict[str, list[tuple[str, int]]] = defaultdict(list)
     for name, papers_with in sorted(names.items(), key=lambda pair: (-pair[1], pair[0].name)):
         if name.kind == "term":
@@ -224,7 +231,10 @@ def measure(given: argparse.Namespace) -> None:
     texts, asking = [one.embedding_text for one in passages], [one.text for one in questions]
     with tempfile.TemporaryDirectory() as folder:
         model = LocalModel(given.model or str(lay_out_minilm(Path(folder))), load_settings())
-        vectors, asked = model.embed(texts), np.array([model.embed_question(one) for one in asking])
+        vectors, asked = (
+            model.embed_texts(texts),
+            np.array([model.embed_question(one) for one in asking]),
+        )
     print(f"{len(made):,} papers, {len(passages):,} passages, {len(questions):,} questions\n")
     found = ours(passages, vectors, asking, asked, evidence, named)
     if given.beside:

@@ -128,10 +128,10 @@ def ours(way: str, folder: Path) -> None:
     shutil.rmtree(home, ignore_errors=True)
     finder = EmbeddedFinder(home)
     begun = time.perf_counter()
-    finder.prepare("invented", DIM)
+    finder.prepare_for_model("invented", DIM)
     for start, texts, vectors in batches(folder):
         passages = [_passage(start + at, *words) for at, words in enumerate(texts)]
-        finder.upsert(passages, vectors)
+        finder.store_passages(passages, vectors)
     built = time.perf_counter() - begun
     recent = Filters(year_from=2016)
     finder.close()

@@ -26,15 +26,15 @@ from quality.benchmarks.questions import Question, cases, papers, sampled
 from tests.corpus.real_minilm import describe_missing, lay_out_minilm
 from utils.corpus.embedded import EmbeddedFinder
 from utils.corpus.local_model import LocalModel
-from utils.corpus.quality import Quality
-from utils.corpus.search import ScoredPassage, limit_per_paper
+from utils.corpus.quality import QualityScores
+from utils.corpus.search import ScoredPassage, limit_passages_per_paper
 from utils.corpus.unanswered import explain_doubt
 from utils.model.passage import Passage
 from utils.outline.cut import split_passages
 from utils.settings import load_settings
 
 TOP = 20
-NOT_SCORED = Quality(None, None, None, None, 0)
+NOT_SCORED = QualityScores(None, None, None, None, 0)
 TUNING = """\
 How do I bake sourdough bread with a crisp crust?
 Which king of France was beheaded in 1793?
@@ -148,9 +148,9 @@ def measure(given: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder, closing(EmbeddedFinder(Path(folder))) as finder:
         home = lay_out_minilm(Path(folder) / "all-MiniLM-L6-v2")
         model = LocalModel(str(home), load_settings())
-        vectors = model.embed([one.embedding_text for one in passages])
-        finder.prepare("MiniLM", vectors.shape[1])
-        finder.upsert(passages, vectors)
+        vectors = model.embed_texts([one.embedding_text for one in passages])
+        finder.prepare_for_model("MiniLM", vectors.shape[1])
+        finder.store_passages(passages, vectors)
 
         def found(text: str, vector: np.ndarray | None) -> Sequence[ScoredPassage]:
             hits = finder.search(text, vector, LIMIT, RETRACTED_TOO)
@@ -158,7 +158,7 @@ def measure(given: argparse.Namespace) -> None:
                 ScoredPassage(known[hit.uuid], hit.score, hit.sim, hit.bm25, NOT_SCORED)
                 for hit in hits
             )
-            return limit_per_paper(scored, TOP)
+            return limit_passages_per_paper(scored, TOP)
 
         for name, questions in asked.items():
             shares = []

@@ -78,10 +78,10 @@ def _embedded(texts: list[str]) -> tuple[np.ndarray, float]:
     """Vectors, and how many are made in a second of a processor."""
     embedder = make_embedder(load_settings())
     assert embedder is not None
-    embedder.embed(texts[:8])
+    embedder.embed_texts(texts[:8])
     began = time.process_time()
     rows = np.concatenate(
-        [embedder.embed(texts[at : at + 256]) for at in range(0, len(texts), 256)]
+        [embedder.embed_texts(texts[at : at + 256]) for at in range(0, len(texts), 256)]
     )
     return rows, len(texts) / (time.process_time() - began)
 

@@ -303,7 +303,7 @@ def _searched(args: argparse.Namespace) -> dict[str, object]:
 
 def _against_all(store: VectorStore, vectors: list[np.ndarray]) -> tuple[float, list[float]]:
     """The share of the best fifty by all numbers that is found; times of comparing all signs."""
-    from utils.corpus.embedded_vectors import find_most_alike
+    from utils.corpus.embedded_vectors import find_most_similar_codes
 
     shares, times = [], []
     all_codes = [np.ascontiguousarray(segment.codes.T) for segment in store.segments]
@@ -320,7 +320,7 @@ def _against_all(store: VectorStore, vectors: list[np.ndarray]) -> tuple[float, 
         began = time.perf_counter()
         for segment, codes in zip(store.segments, all_codes, strict=True):
             segment.compute_cosines(
-                vector, find_most_alike(codes, vector, np.arange(codes.shape[1]), 5_000)
+                vector, find_most_similar_codes(codes, vector, np.arange(codes.shape[1]), 5_000)
             )
         times.append((time.perf_counter() - began) * 1000)
     return statistics.mean(shares), times

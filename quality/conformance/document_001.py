@@ -129,7 +129,7 @@ def _rows_of(library: Any) -> int:
 
 def _vectors(library: Any) -> Any:
     embedder = library.corpus.embedder
-    vectors = embedder.embed(["corals bleach", "a quite different text"])
+    vectors = embedder.embed_texts(["corals bleach", "a quite different text"])
     lengths = (vectors**2).sum(axis=1).tolist()
     return {"shape": list(vectors.shape), "dim": embedder.dim, "lengths": lengths}
 

@@ -47,7 +47,7 @@ def live(folder: Path, chance: random.Random) -> None:
             notices = (Notice("retraction"),) if chance.random() < 0.2 else ()
             words = f"The {word} of {pmid} lives {chance.randrange(1000)} years."
             revised = f"2025-01-{chance.randrange(1, 29):02}"
-            corpus.database.upsert([record(pmid, words, notices=notices, revised=revised)])
+            corpus.database.store_records([record(pmid, words, notices=notices, revised=revised)])
     close(corpus)
 
 
@@ -71,7 +71,7 @@ def child(folder: Path, at: int, seconds: float) -> int:
             fate = Fate(at)
             event.listen(corpus.database.engine, "commit", lambda _: fate.step())
             event.listen(corpus.database.engine, "checkin", lambda *_: fate.step())
-            for name in ("upsert", "remove", "prepare"):
+            for name in ("store_passages", "remove", "prepare_for_model"):
                 fate.around(corpus.finder, name)
         list(corpus.index())
         os._exit(0)

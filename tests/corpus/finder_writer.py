@@ -44,12 +44,12 @@ def vector(kept: Passage) -> np.ndarray:
 def main() -> None:
     folder, first = Path(sys.argv[1]), int(sys.argv[2])
     finder = EmbeddedFinder(folder)
-    finder.prepare("seeded", DIM)
+    finder.prepare_for_model("seeded", DIM)
     for batch in range(1_000):
         edition = int(batch % 3 == 2)
         start = first + (batch - edition) * SIZE
         some = [passage(number, edition) for number in range(start, start + SIZE)]
-        finder.upsert(some, np.stack([vector(each) for each in some]))
+        finder.store_passages(some, np.stack([vector(each) for each in some]))
         sys.stdout.write(f"{start} {edition}\n")
         sys.stdout.flush()
 

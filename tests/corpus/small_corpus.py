@@ -25,10 +25,10 @@ class LetterEmbedder:
     model = "letters-1"
     dim = DIM
 
-    def available(self) -> str:
+    def explain_unavailable(self) -> str:
         return ""
 
-    def embed(self, texts: Sequence[str]) -> np.ndarray:
+    def embed_texts(self, texts: Sequence[str]) -> np.ndarray:
         rows = np.full((len(texts), DIM), 1e-3, np.float32)
         for row, text in zip(rows, texts, strict=True):
             for pair in zip(text.lower(), text.lower()[1:], strict=False):
@@ -36,7 +36,7 @@ class LetterEmbedder:
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
     def embed_question(self, text: str) -> np.ndarray:
-        return self.embed([text])[0]
+        return self.embed_texts([text])[0]
 
 
 def corpus_in(folder: Path, *, vectors: bool = True, **settings: Any) -> Corpus:
@@ -80,12 +80,12 @@ def fill(corpus: Corpus, papers: Iterable[Paper], passages: Iterable[Passage]) -
     """Keep and index them."""
     passages = list(passages)
     if papers := list(papers):
-        corpus.database.upsert(papers)
+        corpus.database.store_records(papers)
     by_paper: dict[str, list[Passage]] = {}
     for one in passages:
         by_paper.setdefault(one.paper, []).append(one)
     for key, some in by_paper.items():
-        corpus.database.replace_together([(key, "digest", some)])
+        corpus.database.replace_passages([(key, "digest", some)])
     index(corpus, passages)
     return passages
 
@@ -94,8 +94,10 @@ def index(corpus: Corpus, passages: Sequence[Passage]) -> None:
     """Put them into the finder, with vectors where there is a model."""
     embedder = corpus.embedder
     if embedder is None:
-        corpus.finder.prepare("", 0)
-        corpus.finder.upsert(passages, None)
+        corpus.finder.prepare_for_model("", 0)
+        corpus.finder.store_passages(passages, None)
     else:
-        corpus.finder.prepare(embedder.model, embedder.dim)
-        corpus.finder.upsert(passages, embedder.embed([one.embedding_text for one in passages]))
+        corpus.finder.prepare_for_model(embedder.model, embedder.dim)
+        corpus.finder.store_passages(
+            passages, embedder.embed_texts([one.embedding_text for one in passages])
+        )

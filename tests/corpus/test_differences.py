@@ -9,8 +9,8 @@ from random import Random
 import pytest
 
 from tests.fixtures import fixture_text
-from utils.corpus.differences import Kind, match_nearest
-from utils.corpus.wording import FoldedText, find_verbatim, parse_quotation
+from utils.corpus.differences import Kind, find_nearest_stretch
+from utils.corpus.wording import FoldedText, find_verbatim_spans, parse_quotation
 from utils.model.paper import Fetched
 from utils.readers import jats
 
@@ -39,20 +39,20 @@ TEXT = fixture_text("passages/differences_text.md")
 )
 def test_each_difference_is_named(quotation: str, kind: Kind, printed: str) -> None:
     quoted, wording = parse_quotation(quotation), FoldedText.fold(TEXT)
-    assert not find_verbatim(quoted, TEXT, wording)
-    found = match_nearest(quoted, TEXT, wording)
+    assert not find_verbatim_spans(quoted, TEXT, wording)
+    found = find_nearest_stretch(quoted, TEXT, wording)
     assert kind in [one.kind for one in found.differences]
     assert any(printed in one.printed for one in found.differences if one.kind == kind)
     assert 0.6 < found.likeness < 1
 
 
 def test_what_nobody_said_is_like_nothing() -> None:
-    found = match_nearest(parse_quotation("Quarks zigzag beneath jovial llamas"), TEXT)
+    found = find_nearest_stretch(parse_quotation("Quarks zigzag beneath jovial llamas"), TEXT)
     assert (found.likeness, found.start, found.end) == (0, 0, 0)
 
 
 def test_the_place_is_that_of_the_sentence() -> None:
-    found = match_nearest(parse_quotation("the first colony shrank by 5.2 mm"), TEXT)
+    found = find_nearest_stretch(parse_quotation("the first colony shrank by 5.2 mm"), TEXT)
     assert " ".join(TEXT[found.start : found.end].split()) == "The first colony grew by 5.2 mm"
 
 
@@ -125,12 +125,12 @@ def test_changes_of_real_sentences_are_found_and_named(name: str, shared: Path) 
     change, kinds = CHANGES[name]
     asked = named = 0
     for text, wording, said, other in _changed(shared, change):
-        assert find_verbatim(parse_quotation(said), text, wording), said
+        assert find_verbatim_spans(parse_quotation(said), text, wording), said
         quoted = parse_quotation(other)
-        assert not find_verbatim(quoted, text, wording), other
+        assert not find_verbatim_spans(quoted, text, wording), other
         asked += 1
         named += bool(
-            kinds & {one.kind for one in match_nearest(quoted, text, wording).differences}
+            kinds & {one.kind for one in find_nearest_stretch(quoted, text, wording).differences}
         )
     assert asked >= 20
     assert named >= 0.95 * asked
@@ -147,8 +147,10 @@ def test_sentences_of_two_sections_are_never_verbatim_together(shared: Path) -> 
             if "\n\n" not in between:
                 continue
             quoted = parse_quotation(f"{one[0]} … {other[0]}")
-            assert not find_verbatim(quoted, text, wording)
-            kinds = [found.kind for found in match_nearest(quoted, text, wording).differences]
+            assert not find_verbatim_spans(quoted, text, wording)
+            kinds = [
+                found.kind for found in find_nearest_stretch(quoted, text, wording).differences
+            ]
             assert kinds == ["stitched"]
             joined += 1
     assert joined >= 30

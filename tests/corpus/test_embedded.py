@@ -16,7 +16,7 @@ from tests.corpus.finder_writer import DIM, SIZE, passage, vector
 from tests.processes import Process
 from utils.corpus import embedded_vectors
 from utils.corpus.embedded import EmbeddedFinder
-from utils.corpus.embedded_schema import set_facts
+from utils.corpus.embedded_schema import set_index_facts
 from utils.corpus.embedded_vectors import to_binary_codes
 from utils.corpus.finders import FinderStatus
 from utils.errors import StoreFailed
@@ -41,8 +41,8 @@ def finder(request: pytest.FixtureRequest, folder: Path) -> Iterator[EmbeddedFin
 
 def fill(finder: EmbeddedFinder, edition: int = 0) -> list[Passage]:
     some = [passage(number, edition) for number in NUMBERS]
-    finder.prepare("seeded", DIM)
-    finder.upsert(some, np.stack([vector(each) for each in some]))
+    finder.prepare_for_model("seeded", DIM)
+    finder.store_passages(some, np.stack([vector(each) for each in some]))
     return some
 
 
@@ -83,10 +83,10 @@ def test_a_writer_killed_anywhere_loses_nothing_it_had_told(folder: Path) -> Non
                 told |= dict.fromkeys(range(int(start), int(start) + SIZE), int(edition))
         assert first in told
         with closing(EmbeddedFinder(folder)) as finder:
-            finder.prepare("seeded", DIM)  # checks every vector
+            finder.prepare_for_model("seeded", DIM)  # checks every vector
             asked = [passage(number) for number in told]
-            assert finder.without_vectors([each.uuid for each in asked]) == set()
-            held = finder.status()
+            assert finder.find_without_vectors([each.uuid for each in asked]) == set()
+            held = finder.get_status()
             assert held.passages == held.vectors >= len(told)
             assert _same_signs(folder, held.vectors)
             for number in chance.sample(sorted(told), 3):
@@ -104,7 +104,7 @@ def test_rows_nobody_committed_are_written_over(finder: EmbeddedFinder, folder: 
     with file.open("ab") as torn:
         torn.write(b"half a row of somebody who was killed")
     more = passage(99)
-    finder.upsert([more], vector(more)[None])
+    finder.store_passages([more], vector(more)[None])
     assert file.stat().st_size == 31 * DIM * 4
     assert_finds(finder, more)
     assert_finds(finder, passage(7))
@@ -116,12 +116,12 @@ def test_an_upsert_that_fails_leaves_all_as_it_was(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device", "texts")
 
-    monkeypatch.setattr(EmbeddedFinder, "_put_passages", full)
+    monkeypatch.setattr(EmbeddedFinder, "_write_passages", full)
     changed = passage(7, edition=1)
     with pytest.raises(StoreFailed, match="disk is full"):
-        finder.upsert([changed], vector(changed)[None])
+        finder.store_passages([changed], vector(changed)[None])
     monkeypatch.undo()
-    assert finder.status() == FinderStatus(30, 30, "seeded", DIM)
+    assert finder.get_status() == FinderStatus(30, 30, "seeded", DIM)
     assert_finds(finder, passage(7))
 
 
@@ -142,14 +142,14 @@ def test_two_in_one_folder_follow_each_other(finder: EmbeddedFinder, folder: Pat
     with closing(EmbeddedFinder(folder)) as other:
         assert_finds(other, passage(7))
         changed = passage(7, edition=1)
-        finder.upsert([changed], vector(changed)[None])
+        finder.store_passages([changed], vector(changed)[None])
         assert_finds(other, changed)
         other.remove([changed.uuid])
         assert finder.search("word7", None, 5, Filters()) == []
-        assert finder.status() == FinderStatus(29, 29, "seeded", DIM)
-        other.prepare("another", 4)
-        assert finder.status() == FinderStatus(29, 0, "another", 4)
-        other.prepare("seeded", DIM)
+        assert finder.get_status() == FinderStatus(29, 29, "seeded", DIM)
+        other.prepare_for_model("another", 4)
+        assert finder.get_status() == FinderStatus(29, 0, "another", 4)
+        other.prepare_for_model("seeded", DIM)
         fill(other)
         assert_finds(finder, passage(7))
 
@@ -161,7 +161,7 @@ def test_threads_share_one_finder(finder: EmbeddedFinder) -> None:
         try:
             for _ in range(10):
                 assert_finds(finder, passage(number))
-                finder.upsert([passage(number)], vector(passage(number))[None])
+                finder.store_passages([passage(number)], vector(passage(number))[None])
         except BaseException as error:  # noqa: BLE001
             failed.append(error)
 
@@ -171,7 +171,7 @@ def test_threads_share_one_finder(finder: EmbeddedFinder) -> None:
     for thread in threads:
         thread.join()
     assert not failed
-    assert finder.status() == FinderStatus(30, 30, "seeded", DIM)
+    assert finder.get_status() == FinderStatus(30, 30, "seeded", DIM)
 
 
 # -- damage -------------------------------------------------------------------------------------
@@ -197,9 +197,9 @@ def test_vectors_that_are_torn_are_set_aside_and_words_go_on(folder: Path, damag
         with pytest.raises(StoreFailed, match="set aside") as raised:
             finder.search("word7", vector(passage(7)), 5, Filters())
         assert "index" in raised.value.hint
-        assert finder.status() == FinderStatus(30, 0, "seeded", DIM)
+        assert finder.get_status() == FinderStatus(30, 0, "seeded", DIM)
         assert [hit.paper for hit in finder.search("word7", None, 5, Filters())] == ["pmid:7"]
-        assert len(finder.without_vectors([passage(n).uuid for n in NUMBERS])) == 30
+        assert len(finder.find_without_vectors([passage(n).uuid for n in NUMBERS])) == 30
         fill(finder)
         assert_finds(finder, passage(7))
 
@@ -208,15 +208,15 @@ def test_one_wrong_bit_is_noticed_by_who_indexes(folder: Path) -> None:
     with closing(EmbeddedFinder(folder)) as first:
         fill(first)
         more = passage(99)
-        first.upsert([more], vector(more)[None])
+        first.store_passages([more], vector(more)[None])
     (file,) = folder.glob("vectors-*.f32")
     _one_bit(file)
     with closing(EmbeddedFinder(folder)) as finder:
         with pytest.raises(StoreFailed, match="not those that were written"):
-            finder.prepare("seeded", DIM)
+            finder.prepare_for_model("seeded", DIM)
         assert list(folder.glob("vectors-*.damaged-*"))
-        finder.prepare("seeded", DIM)
-        assert finder.status() == FinderStatus(31, 0, "seeded", DIM)
+        finder.prepare_for_model("seeded", DIM)
+        assert finder.get_status() == FinderStatus(31, 0, "seeded", DIM)
 
 
 @pytest.mark.parametrize(
@@ -230,9 +230,9 @@ def test_signs_that_are_wrong_are_made_again_and_nobody_waits(folder: Path, dama
     with closing(EmbeddedFinder(folder, exact=0)) as finder:
         assert_finds(finder, passage(7))
         more = passage(99)
-        finder.upsert([more], vector(more)[None])
+        finder.store_passages([more], vector(more)[None])
         assert_finds(finder, more)
-        finder.prepare("seeded", DIM)
+        finder.prepare_for_model("seeded", DIM)
         assert _same_signs(folder, 31)
         assert_finds(finder, passage(7))
 
@@ -245,7 +245,7 @@ def test_of_very_many_the_same_are_nearest() -> None:
     abouts = noise.integers(0, 3, len(rows)).astype(np.int32)
     numbers = np.arange(len(rows))
     some, every = (
-        embedded_vectors.View(0, 0, rows, numbers, abouts, to_binary_codes(rows).T, exact)
+        embedded_vectors.VectorView(0, 0, rows, numbers, abouts, to_binary_codes(rows).T, exact)
         for exact in (1_000, 10**6)
     )
     for near in rows[abouts == 1][:20]:
@@ -266,7 +266,7 @@ def test_a_database_that_is_none_is_set_aside_and_made_again(folder: Path, garba
                 finder.search("word7", None, 5, Filters())
             assert "index" in raised.value.hint
             assert list(folder.glob("words.db.damaged-*"))
-        assert finder.status() == FinderStatus(0, 0)
+        assert finder.get_status() == FinderStatus(0, 0)
         fill(finder)
         assert_finds(finder, passage(7))
 
@@ -291,30 +291,30 @@ def test_an_index_of_words_that_is_damaged_is_made_again(folder: Path) -> None:
         with pytest.raises(StoreFailed) as raised:
             finder.search("word7", None, 5, Filters())
         assert "index" in raised.value.hint
-        finder.prepare("seeded", DIM)
+        finder.prepare_for_model("seeded", DIM)
         assert_finds(finder, passage(7))
 
 
 @pytest.mark.parametrize("words", ["fts5", "tantivy-1-1"])
-@pytest.mark.parametrize("first", ["search", "prepare", "upsert"])
+@pytest.mark.parametrize("first", ["search", "prepare_for_model", "store_passages"])
 def test_an_index_of_an_older_version_is_made_again_and_says_so(
     folder: Path, words: str, first: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     with closing(EmbeddedFinder(folder)) as finder:
         fill(finder)
-        with finder._database.writing() as db:  # as the older version left it
+        with finder._database.open_writing() as db:  # as the older version left it
             db.execute("CREATE VIRTUAL TABLE words USING fts5(title, section, text, content = '')")
-            set_facts(db, words=words)
+            set_index_facts(db, words=words)
     for old in folder.glob("words-*"):
         old.rename(folder / "tantivy-1-1")
     with closing(EmbeddedFinder(folder)) as finder:
-        if first == "prepare":
-            finder.prepare("seeded", DIM)
-        elif first == "upsert":
-            finder.upsert([passage(7)], None)
+        if first == "prepare_for_model":
+            finder.prepare_for_model("seeded", DIM)
+        elif first == "store_passages":
+            finder.store_passages([passage(7)], None)
         for number in (1, 7, 30):
             assert_finds(finder, passage(number))
-        assert finder.status() == FinderStatus(30, 30, "seeded", DIM)
+        assert finder.get_status() == FinderStatus(30, 30, "seeded", DIM)
     assert not (folder / "tantivy-1-1").exists()
     assert len([one for one in caplog.records if "index of words" in one.message]) == 1
 
@@ -335,12 +335,12 @@ def test_vectors_nobody_needs_are_let_go(
         for each in (finder, reader):
             for number in (16, 25, 30):
                 assert_finds(each, passage(number))
-            assert each.status() == FinderStatus(15, 15, "seeded", DIM)
-        finder.prepare("seeded", DIM)  # checks every vector
+            assert each.get_status() == FinderStatus(15, 15, "seeded", DIM)
+        finder.prepare_for_model("seeded", DIM)  # checks every vector
 
 
 def test_looking_makes_no_files(folder: Path) -> None:
     with closing(EmbeddedFinder(folder)) as finder:
         finder.search("corals", None, 5, Filters())
-        finder.status()
+        finder.get_status()
     assert not folder.exists()

@@ -78,17 +78,17 @@ def asked(world):
 
 def test_a_name_is_all_it_takes(made, bge):
     embedder = made(BGE)
-    assert embedder.available() == ""
+    assert embedder.explain_unavailable() == ""
     assert embedder.dim == DIM
     text = "the heart fails"
-    assert np.allclose(embedder.embed([text]), [first(text)], atol=1e-5)
+    assert np.allclose(embedder.embed_texts([text]), [first(text)], atol=1e-5)
 
 
 def test_hf_has_a_model_of_its_own(made, world):
     rounded = "onnx/model_qint8_avx512_vnni.onnx"
     world.models["sentence-transformers/all-MiniLM-L6-v2"] = repository(rounded)
     embedder = made("", embeddings_provider="hf")
-    assert embedder.embed(["pain"]).shape == (1, DIM)
+    assert embedder.embed_texts(["pain"]).shape == (1, DIM)
     assert embedder.model.startswith("sentence-transformers/all-MiniLM-L6-v2@")
     assert embedder.model.endswith(rounded)
 
@@ -97,10 +97,12 @@ def test_a_file_may_be_named(made, world, bge):
     bge.files["onnx/model_O3.onnx"] = onnx_file(3)
     embedder = made(f"{BGE}:onnx/model_O3.onnx")
     assert embedder.model == f"{BGE}@c0ffee00c0ff:onnx/model_O3.onnx"
-    assert np.allclose(embedder.embed(["pain"]), [direction(word_vectors("pain", 3)[0])], atol=1e-5)
+    assert np.allclose(
+        embedder.embed_texts(["pain"]), [direction(word_vectors("pain", 3)[0])], atol=1e-5
+    )
     assert made(BGE).model.endswith(":onnx/model.onnx")
     with pytest.raises(EmbeddingsFailed, match=r"has no onnx/other\.onnx"):
-        made(f"{BGE}:onnx/other.onnx").embed(["pain"])
+        made(f"{BGE}:onnx/other.onnx").embed_texts(["pain"])
 
 
 def test_bge_reads_questions_behind_its_instruction_and_passages_without(made, bge):
@@ -121,12 +123,12 @@ def test_an_onnx_file_is_found_where_repositories_have_it(made, world, path):
     world.models["lab/tiny"] = repository(path)
     embedder = made("lab/tiny")
     assert embedder.model.endswith(f":{path}")
-    assert embedder.embed(["pain"]).shape == (1, DIM)
+    assert embedder.embed_texts(["pain"]).shape == (1, DIM)
 
 
 def test_the_whole_model_comes_before_a_rounded_one(made, world):
     world.models["lab/tiny"] = repository(**{"onnx__model_quantized.onnx": b"no"})
-    assert made("lab/tiny").embed(["pain"]).shape == (1, DIM)
+    assert made("lab/tiny").embed_texts(["pain"]).shape == (1, DIM)
     assert not any("quantized" in path for path in asked(world))
 
 
@@ -134,7 +136,7 @@ def test_the_whole_model_comes_before_a_rounded_one(made, world):
 
 
 def test_only_what_is_needed_is_fetched_and_never_a_pickle(made, bge, world):
-    made(BGE).embed(["pain"])
+    made(BGE).embed_texts(["pain"])
     fetched = {path.rpartition(f"{bge.commit}/")[2] for path in asked(world)[1:]}
     assert fetched == {
         *("config.json", "tokenizer.json", "tokenizer_config.json", "modules.json"),
@@ -143,12 +145,12 @@ def test_only_what_is_needed_is_fetched_and_never_a_pickle(made, bge, world):
 
 
 def test_what_was_fetched_once_is_not_asked_for_again(made, bge, world):
-    before = made(BGE).embed(["pain"])
+    before = made(BGE).embed_texts(["pain"])
     world.models[BGE] = Repository({}, "0ddba11" * 5 + "00000")  # the Hub has moved on
     requests = len(world.requests)
     again = made(BGE, papers_offline=True)
-    assert again.available() == ""
-    assert (again.embed(["pain"]) == before).all()
+    assert again.explain_unavailable() == ""
+    assert (again.embed_texts(["pain"]) == before).all()
     assert again.model == f"{BGE}@{bge.commit[:12]}:onnx/model.onnx"
     assert len(world.requests) == requests
 
@@ -175,7 +177,7 @@ def test_a_pin_that_another_program_wrote_leads_nowhere_else(made, bge, tmp_path
 
 def test_a_download_that_breaks_off_goes_on(made, bge, world):
     world.mood("truncate", "hub", times=1, path="/cdn/")
-    assert made(BGE).embed(["pain"]).shape == (1, DIM)
+    assert made(BGE).embed_texts(["pain"]).shape == (1, DIM)
 
 
 # Manners and safety
@@ -183,7 +185,7 @@ def test_a_download_that_breaks_off_goes_on(made, bge, world):
 
 def test_the_token_goes_to_the_hub_alone(made, bge, world):
     bge.gated = True
-    made(BGE, hf_token=SecretStr(TOKEN)).embed(["pain"])
+    made(BGE, hf_token=SecretStr(TOKEN)).embed_texts(["pain"])
     told = {"/cdn/" in one.path: one.headers.get("authorization", "") for one in world.requests}
     assert told == {False: f"Bearer {TOKEN}", True: ""}
     assert all("Papershelf/" in one.headers["user-agent"] for one in world.requests)
@@ -192,15 +194,15 @@ def test_the_token_goes_to_the_hub_alone(made, bge, world):
 def test_a_file_that_is_not_what_the_listing_said_is_refused_and_not_kept(made, bge):
     bge.spoilt.add("onnx/model.onnx")
     with pytest.raises(EmbeddingsFailed, match="damaged"):
-        made(BGE).embed(["pain"])
+        made(BGE).embed_texts(["pain"])
     bge.spoilt.clear()
-    assert made(BGE).embed(["pain"]).shape == (1, DIM)
+    assert made(BGE).embed_texts(["pain"]).shape == (1, DIM)
 
 
 def test_a_model_that_is_too_large_is_not_fetched(made, bge, world, monkeypatch):
     monkeypatch.setattr("utils.corpus.model_files._MAX_BYTES", 1000)
     with pytest.raises(EmbeddingsFailed, match="at most"):
-        made(BGE).embed(["pain"])
+        made(BGE).embed_texts(["pain"])
     assert len(asked(world)) == 1
 
 
@@ -210,7 +212,7 @@ def test_a_file_that_is_larger_than_was_said_is_not_read_to_its_end(
     monkeypatch.setattr("utils.corpus.model_files._MAX_BYTES", 1_000_000)
     world.mood("huge", "hub", path="/cdn/")
     with pytest.raises(EmbeddingsFailed, match="could not be fetched: It has more than"):
-        made(BGE).embed(["pain"])
+        made(BGE).embed_texts(["pain"])
     assert not [*tmp_path.rglob("*.part")]
 
 
@@ -218,13 +220,13 @@ def test_a_file_that_is_larger_than_was_said_is_not_read_to_its_end(
 def test_a_commit_that_is_none_leads_nowhere(made, bge, sha):
     bge.commit = sha
     with pytest.raises(EmbeddingsFailed, match="names no commit"):
-        made(BGE).embed(["pain"])
+        made(BGE).embed_texts(["pain"])
 
 
 def test_a_link_into_a_private_network_is_not_followed(made, bge, world):
     world.mood("ssrf", "hub", path="/cdn/", to="http://169.254.169.254/latest")
     with pytest.raises(EmbeddingsFailed, match="private network"):
-        made(BGE, papers_allow_private_network=False).embed(["pain"])
+        made(BGE, papers_allow_private_network=False).embed_texts(["pain"])
 
 
 # Errors name the setting
@@ -243,20 +245,24 @@ def test_a_link_into_a_private_network_is_not_followed(made, bge, world):
 )
 def test_a_model_that_cannot_be_had(made, bge, model, choices, said):
     embedder = made(model, **choices)
-    for use in (lambda: embedder.model, lambda: embedder.dim, lambda: embedder.embed(["hello"])):
+    for use in (
+        lambda: embedder.model,
+        lambda: embedder.dim,
+        lambda: embedder.embed_texts(["hello"]),
+    ):
         with pytest.raises(EmbeddingsFailed) as failed:
             use()
         assert re.search(said, str(failed.value))
 
 
 def test_offline_is_said_before_a_vector_is_wanted(made, bge):
-    assert "PAPERS_OFFLINE" in made(BGE, papers_offline=True).available()
+    assert "PAPERS_OFFLINE" in made(BGE, papers_offline=True).explain_unavailable()
 
 
 def test_terms_to_accept_are_said_with_where(made, bge):
     bge.gated = True
     with pytest.raises(EmbeddingsFailed, match=f"Accept them at .*/{BGE}.*HF_TOKEN"):
-        made(BGE).embed(["pain"])
+        made(BGE).embed_texts(["pain"])
 
 
 @pytest.mark.parametrize(
@@ -271,14 +277,14 @@ def test_a_repository_that_is_no_model_for_us(made, bge, without, said):
     for path in without:
         del bge.files[path]
     with pytest.raises(EmbeddingsFailed, match=said):
-        made(BGE).embed(["pain"])
+        made(BGE).embed_texts(["pain"])
 
 
 @pytest.mark.parametrize("mood", ["reset", "down"])
 def test_a_hub_that_is_down_is_said(made, bge, world, mood):
     world.mood(mood, "hub")
     with pytest.raises(EmbeddingsFailed, match=BGE):
-        made(BGE).embed(["pain"])
+        made(BGE).embed_texts(["pain"])
 
 
 @pytest.mark.real_time
@@ -291,8 +297,8 @@ def test_it_is_fetched_through_our_proxy_and_by_our_certificates(made, tmp_path)
         world.models["lab/tiny"] = repository("model.onnx")
         told = {"hub_base_url": world.url("hub"), "papers_proxy": f"http://me:secret@{proxy.place}"}
         with pytest.raises(EmbeddingsFailed, match="certificate"):
-            made("lab/tiny", **told).embed(["pain"])
+            made("lab/tiny", **told).embed_texts(["pain"])
         trusting = made("lab/tiny", **told, papers_ca_bundle=network.cert)
-        assert trusting.embed(["pain"]).shape == (1, DIM)
+        assert trusting.embed_texts(["pain"]).shape == (1, DIM)
     proxy.die()
     assert proxy.tunnels

@@ -14,7 +14,7 @@ from tests.corpus.small_corpus import corpus_in, paper
 from tests.databases import POSTGRESQL
 from utils.corpus import Corpus
 from utils.corpus.search import EVIDENCE_WEIGHT
-from utils.corpus.texts import collect_shown_facts
+from utils.corpus.texts import collect_shared_facts
 from utils.model.passage import Filters
 
 LANCET = {
@@ -84,7 +84,7 @@ def corpus(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Corpus]:
     made = corpus_in(tmp_path / "papers", vectors=False, database_url=url)
     if request.param == "weaviate":
         made.__dict__["finder"] = _weaviate(request.getfixturevalue("stand_in"), made)
-    made.database.upsert(PAPERS)
+    made.database.store_records(PAPERS)
     list(made.index())
     yield made
     made.finder.close()
@@ -118,7 +118,7 @@ def _weaviate(stand_in: Any, corpus: Corpus) -> Any:
     from utils.corpus.weaviate_finder import WeaviateFinder
 
     def of(papers: Any) -> Any:
-        return collect_shown_facts(papers, corpus.database)
+        return collect_shared_facts(papers, corpus.database)
 
     return WeaviateFinder(stand_in.url, stand_in.key, "PubMedChunk", of)
 

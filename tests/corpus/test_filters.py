@@ -11,7 +11,7 @@ from tests.corpus.small_corpus import corpus_in, paper
 from tests.databases import database_url, postgresql
 from tests.shelf.papers import save
 from utils.corpus import Corpus
-from utils.corpus.names import extract_names
+from utils.corpus.names import extract_alternative_names
 from utils.library import Library
 from utils.model.identifiers import Ids
 from utils.model.passage import Filters
@@ -42,7 +42,7 @@ PAPERS = [
 def corpus(tmp_path: Path, database_url: str) -> Iterator[Corpus]:
     """Words and names in SQLite, then in PostgreSQL."""
     made = corpus_in(tmp_path / "papers", vectors=False, database_url=database_url or None)
-    made.database.upsert(PAPERS)
+    made.database.store_records(PAPERS)
     save(made.shelf, paper("6", ids=Ids(doi="10.1000/a"), title="On statins", journal="The Lancet"))
     list(made.index())
     yield made
@@ -124,8 +124,8 @@ def test_words_that_are_nowhere_are_not_the_filters_doing(corpus: Corpus) -> Non
 
 def test_names_are_kept_within_what_databases_index(corpus: Corpus) -> None:
     long = replace(PAPERS[0], journal="Journal \0\ud800 of " + "long names " * 500)
-    corpus.database.add_counts(dict.fromkeys(extract_names(long, []), 1))
-    assert corpus.database.journals(long.journal)
+    corpus.database.add_text_counts(dict.fromkeys(extract_alternative_names(long, []), 1))
+    assert corpus.database.find_journal_names(long.journal)
 
 
 def test_a_listing_says_which_filter_leaves_nothing(library: Library) -> None:

@@ -19,7 +19,7 @@ import pytest
 
 from tests.databases import POSTGRESQL, postgresql
 from utils.corpus.embedded import EmbeddedFinder
-from utils.corpus.embedded_schema import Words, set_facts
+from utils.corpus.embedded_schema import PassageTerms, set_index_facts
 from utils.corpus.finders import Finder, FinderStatus, make_finder
 from utils.errors import InvariantFailed, NotConfigured, StoreFailed, WeaviateFailed
 from utils.model.passage import Filters, Passage
@@ -145,8 +145,8 @@ THREE = [CORALS, MICE, SHARKS]
 
 
 def filled(finder: Finder) -> Finder:
-    finder.prepare("model-1", DIM)
-    finder.upsert(THREE, vectors(0, 1, 2))
+    finder.prepare_for_model("model-1", DIM)
+    finder.store_passages(THREE, vectors(0, 1, 2))
     return finder
 
 
@@ -160,10 +160,10 @@ def found(finder: Finder, query: str, *, axis: int | None = None, **asked: Any) 
 
 
 def test_before_anything_was_kept_it_is_empty_and_says_so(finder: Finder) -> None:
-    assert finder.status() == FinderStatus(0, 0)
+    assert finder.get_status() == FinderStatus(0, 0)
     assert finder.search("corals", None, 10, Filters()) == []
-    assert finder.without_vectors([CORALS.uuid]) == {CORALS.uuid}
-    finder.prepare("", 0)
+    assert finder.find_without_vectors([CORALS.uuid]) == {CORALS.uuid}
+    finder.prepare_for_model("", 0)
     assert finder.search("corals", vectors(0)[0], 10, Filters()) == []
 
 
@@ -231,14 +231,14 @@ FIELD = [
 def test_every_store_finds_the_same_first_however_it_is_spelled(
     finder: Finder, query: str, first: int
 ) -> None:
-    finder.prepare("", 0)
-    finder.upsert(FIELD, None)
+    finder.prepare_for_model("", 0)
+    finder.store_passages(FIELD, None)
     assert found(finder, query)[0] == f"pmid:{first}"
 
 
 def test_every_store_makes_one_order_of_words_and_meaning(finder: Finder) -> None:
-    finder.prepare("model-1", DIM)
-    finder.upsert(FIELD, vectors(*(at % DIM for at in range(len(FIELD)))))
+    finder.prepare_for_model("model-1", DIM)
+    finder.store_passages(FIELD, vectors(*(at % DIM for at in range(len(FIELD)))))
     named = finder.search("TNF-alpha blockers of joints", vectors(4)[0], 4, Filters())
     assert named[0].paper == "pmid:24"
     assert named[0].score == pytest.approx(1.2 + 1.0, rel=0.02)
@@ -253,17 +253,17 @@ def test_every_store_makes_one_order_of_words_and_meaning(finder: Finder) -> Non
 
 
 def test_a_word_of_the_title_weighs_more_than_one_of_the_text(finder: Finder) -> None:
-    finder.prepare("", 0)
+    finder.prepare_for_model("", 0)
     titled = passage(7, "They swim in the blue water of the bay.", title="Manatees of the coast")
     texted = passage(8, "They swim with manatees in the water.", title="Dolphins of the coast")
-    finder.upsert([texted, titled], None)
+    finder.store_passages([texted, titled], None)
     assert found(finder, "manatees") == ["pmid:7", "pmid:8"]
 
 
 def test_keeping_the_same_twice_is_keeping_it_once(finder: Finder) -> None:
     filled(filled(finder))
-    finder.upsert([CORALS, CORALS], vectors(0, 0))
-    assert finder.status() == FinderStatus(3, 3, "model-1", DIM)
+    finder.store_passages([CORALS, CORALS], vectors(0, 0))
+    assert finder.get_status() == FinderStatus(3, 3, "model-1", DIM)
     assert found(finder, "corals algae") == ["pmid:1"]
 
 
@@ -271,50 +271,50 @@ def test_a_passage_that_changed_is_found_by_its_new_words_only(finder: Finder) -
     filled(finder)
     changed = passage(2, "Zebrafish swam upstream.")
     assert changed.uuid == MICE.uuid
-    finder.upsert([changed], vectors(5))
+    finder.store_passages([changed], vectors(5))
     assert found(finder, "mice semaglutide") == []
     assert found(finder, "zebrafish") == ["pmid:2"]
     hits = finder.search("zebrafish", vectors(5)[0], 10, Filters())
     assert hits[0].sim == pytest.approx(1.0, abs=1e-3)
-    assert finder.status().vectors == 3
+    assert finder.get_status().vectors == 3
 
 
 def test_without_a_new_vector_the_old_one_stays_while_the_words_do(finder: Finder) -> None:
     filled(finder)
-    finder.upsert([replace(MICE, year=1999), passage(3, "Whales sing.")], None)
-    assert finder.without_vectors([p.uuid for p in THREE]) == {SHARKS.uuid}
-    assert finder.status() == FinderStatus(3, 2, "model-1", DIM)
+    finder.store_passages([replace(MICE, year=1999), passage(3, "Whales sing.")], None)
+    assert finder.find_without_vectors([p.uuid for p in THREE]) == {SHARKS.uuid}
+    assert finder.get_status() == FinderStatus(3, 2, "model-1", DIM)
     assert found(finder, "", axis=1, year_to=1999) == ["pmid:2"]
 
 
 def test_words_first_and_vectors_later(finder: Finder) -> None:
-    finder.prepare("model-1", DIM)
-    finder.upsert(THREE, None)
-    assert finder.status() == FinderStatus(3, 0, "model-1", DIM)
-    assert finder.without_vectors([p.uuid for p in THREE]) == {p.uuid for p in THREE}
+    finder.prepare_for_model("model-1", DIM)
+    finder.store_passages(THREE, None)
+    assert finder.get_status() == FinderStatus(3, 0, "model-1", DIM)
+    assert finder.find_without_vectors([p.uuid for p in THREE]) == {p.uuid for p in THREE}
     assert found(finder, "sharks", axis=2) == ["pmid:3"]
-    finder.upsert(THREE, vectors(0, 1, 2))
-    assert finder.without_vectors([p.uuid for p in THREE]) == set()
+    finder.store_passages(THREE, vectors(0, 1, 2))
+    assert finder.find_without_vectors([p.uuid for p in THREE]) == set()
     assert found(finder, "", axis=2)[0] == "pmid:3"
 
 
 def test_where_no_vectors_are_wanted_only_the_unknown_lack_one(finder: Finder) -> None:
-    finder.prepare("", 0)
-    finder.upsert([CORALS], None)
-    assert finder.without_vectors([CORALS.uuid, MICE.uuid]) == {MICE.uuid}
+    finder.prepare_for_model("", 0)
+    finder.store_passages([CORALS], None)
+    assert finder.find_without_vectors([CORALS.uuid, MICE.uuid]) == {MICE.uuid}
 
 
 def test_what_is_removed_is_gone_and_the_unknown_is_no_error(finder: Finder) -> None:
     filled(finder).remove([MICE.uuid, passage(99, "never seen").uuid])
     finder.remove([])
     finder.remove([MICE.uuid])
-    assert finder.status() == FinderStatus(2, 2, "model-1", DIM)
+    assert finder.get_status() == FinderStatus(2, 2, "model-1", DIM)
     assert "pmid:2" not in found(finder, "mice reef", axis=1)
-    assert finder.without_vectors([MICE.uuid, CORALS.uuid]) == {MICE.uuid}
+    assert finder.find_without_vectors([MICE.uuid, CORALS.uuid]) == {MICE.uuid}
 
 
 def test_retracted_papers_are_found_only_where_they_are_asked_for(finder: Finder) -> None:
-    filled(finder).upsert([replace(MICE, retracted=True)], None)
+    filled(finder).store_passages([replace(MICE, retracted=True)], None)
     assert "pmid:2" not in found(finder, "mice", axis=1)
     assert found(finder, "mice", axis=1, retracted=True)[0] == "pmid:2"
 
@@ -342,7 +342,7 @@ def test_retracted_papers_are_found_only_where_they_are_asked_for(finder: Finder
 def test_filters_choose_before_the_best_are_chosen(
     finder: Finder, asked: dict[str, Any], expected: set[str]
 ) -> None:
-    finder.prepare("model-1", DIM)
+    finder.prepare_for_model("model-1", DIM)
     # Sixty better matches that no filter wants: a filter applied afterwards would find nothing.
     better = [passage(n, "urchin urchin", year=None, journal="") for n in range(100, 160)]
     better = [replace(each, publication_types=(), kind="") for each in better]  # type: ignore[arg-type]
@@ -358,7 +358,7 @@ def test_filters_choose_before_the_best_are_chosen(
             kind="full_text",
         ),
     ]
-    finder.upsert([*better, *wanted], vectors(*[0] * 60, 1, 1, 1))
+    finder.store_passages([*better, *wanted], vectors(*[0] * 60, 1, 1, 1))
     assert set(found(finder, "urchin", **asked)) == expected
     assert set(found(finder, "", axis=0, **asked)) == expected
     assert set(found(finder, "urchin", axis=0, **asked)) == expected
@@ -398,17 +398,17 @@ def test_any_text_can_be_kept(finder: Finder) -> None:
         5, "NUL \0 half \ud800 emoji 🦈 quote ' \" \\ \x1f octopus", title="\0\x1f", journal="\0"
     )
     odd = replace(odd, digest="d" * 64, publication_types=("\0", "a\nb"))
-    finder.prepare("model-1", DIM)
-    finder.upsert([odd], vectors(0))
-    finder.upsert([odd], vectors(0))
-    finder.upsert([replace(odd, text="squid", digest="e" * 64)], vectors(0))
+    finder.prepare_for_model("model-1", DIM)
+    finder.store_passages([odd], vectors(0))
+    finder.store_passages([odd], vectors(0))
+    finder.store_passages([replace(odd, text="squid", digest="e" * 64)], vectors(0))
     assert found(finder, "octopus") == []
     assert found(finder, "squid") == ["pmid:5"]
 
 
 def test_papers_without_a_pmid_keep_their_name(finder: Finder) -> None:
-    finder.prepare("", 0)
-    finder.upsert([passage(0, "A preprint on limpets.", paper="arxiv:2101.00001")], None)
+    finder.prepare_for_model("", 0)
+    finder.store_passages([passage(0, "A preprint on limpets.", paper="arxiv:2101.00001")], None)
     assert found(finder, "limpets") == ["arxiv:2101.00001"]
 
 
@@ -424,10 +424,10 @@ def test_papers_without_a_pmid_keep_their_name(finder: Finder) -> None:
     ids=["too few", "too wide", "not normalised", "zero", "nan"],
 )
 def test_vectors_that_are_not_the_models_are_refused_whole(finder: Finder, wrong: Any) -> None:
-    finder.prepare("model-1", DIM)
+    finder.prepare_for_model("model-1", DIM)
     with pytest.raises(InvariantFailed):
-        finder.upsert(THREE, wrong)
-    assert finder.status() == FinderStatus(0, 0, "model-1", DIM)
+        finder.store_passages(THREE, wrong)
+    assert finder.get_status() == FinderStatus(0, 0, "model-1", DIM)
 
 
 def test_a_question_of_another_width_is_refused(finder: Finder) -> None:
@@ -437,35 +437,35 @@ def test_a_question_of_another_width_is_refused(finder: Finder) -> None:
 
 
 def test_another_model_means_other_vectors(finder: Finder) -> None:
-    filled(finder).prepare("model-1", DIM)
-    assert finder.status().vectors == 3
-    finder.prepare("", 0)  # no model today: those of yesterday stay
-    assert finder.status() == FinderStatus(3, 3, "model-1", DIM)
-    finder.prepare("model-2", 4)
-    assert finder.status().vectors == 0
-    assert finder.status().dim == 4
-    assert finder.without_vectors([p.uuid for p in THREE]) == {p.uuid for p in THREE}
+    filled(finder).prepare_for_model("model-1", DIM)
+    assert finder.get_status().vectors == 3
+    finder.prepare_for_model("", 0)  # no model today: those of yesterday stay
+    assert finder.get_status() == FinderStatus(3, 3, "model-1", DIM)
+    finder.prepare_for_model("model-2", 4)
+    assert finder.get_status().vectors == 0
+    assert finder.get_status().dim == 4
+    assert finder.find_without_vectors([p.uuid for p in THREE]) == {p.uuid for p in THREE}
     four = np.eye(4, dtype=np.float32)[:3]
-    finder.upsert(THREE, four)
+    finder.store_passages(THREE, four)
     hits = finder.search("", four[1], 1, Filters())
     assert [hit.paper for hit in hits] == ["pmid:2"]
 
 
 def test_a_finder_that_was_closed_opens_again(finder: Finder) -> None:
     filled(finder).close()
-    assert finder.status().passages == 3
+    assert finder.get_status().passages == 3
     assert found(finder, "corals") == ["pmid:1"]
 
 
 def test_many_passages_at_once(finder: Finder) -> None:
-    finder.prepare("model-1", DIM)
+    finder.prepare_for_model("model-1", DIM)
     many = [passage(n, f"Observation number w{n} of a limpet.") for n in range(1, 451)]
-    finder.upsert(many, vectors(*(n % DIM for n in range(450))))
-    assert finder.status().passages == 450
+    finder.store_passages(many, vectors(*(n % DIM for n in range(450))))
+    assert finder.get_status().passages == 450
     assert found(finder, "w345") == ["pmid:345"]
-    assert finder.without_vectors([p.uuid for p in many]) == set()
+    assert finder.find_without_vectors([p.uuid for p in many]) == set()
     finder.remove([p.uuid for p in many[:350]])
-    assert finder.status() == FinderStatus(100, 100, "model-1", DIM)
+    assert finder.get_status() == FinderStatus(100, 100, "model-1", DIM)
 
 
 # -- which one it is ----------------------------------------------------------------------------
@@ -504,22 +504,22 @@ def test_without_its_client_weaviate_says_what_to_install(
 @POSTGRESQL
 @pytest.mark.parametrize("dim", [2_001, 3_072, 4_001])
 def test_wide_vectors_are_kept_in_postgresql_too(pgvector: Finder, dim: int) -> None:
-    pgvector.prepare("wide", dim)
+    pgvector.prepare_for_model("wide", dim)
     rows = np.eye(3, dim, dtype=np.float32)
-    pgvector.upsert(THREE, rows)
+    pgvector.store_passages(THREE, rows)
     assert pgvector.search("", rows[2], 1, Filters())[0].paper == "pmid:3"
 
 
 @POSTGRESQL
 def test_a_database_without_pgvector_says_what_to_run(engine: Any) -> None:
-    from utils.corpus.pgvector import _suggest_fix
+    from utils.corpus.pgvector import _suggest_postgresql_fix
 
     for told in (
         'extension "vector" is not available',
         'permission denied to create extension "vector"',
         'type "vector" does not exist',
     ):
-        assert "CREATE EXTENSION vector" in _suggest_fix(told)
+        assert "CREATE EXTENSION vector" in _suggest_postgresql_fix(told)
 
 
 @POSTGRESQL
@@ -534,7 +534,7 @@ def test_a_database_of_older_days_gets_the_index_that_holds_the_weights(engine: 
     with engine.begin() as db:
         db.execute(text("DROP INDEX corpus_terms_weighed, corpus_finder_facts"))
         db.execute(text("ALTER TABLE corpus_terms ADD PRIMARY KEY (term, passage)"))
-    finder.prepare("model-1", DIM)
+    finder.prepare_for_model("model-1", DIM)
     made = {
         one["name"]
         for name in ("terms", "finder")
@@ -553,7 +553,7 @@ def test_a_server_that_is_down_is_a_store_that_failed() -> None:
 
     engine = sqlalchemy.create_engine("postgresql+psycopg://me:secret@127.0.0.1:1/none")
     with pytest.raises(StoreFailed) as raised:
-        PgvectorFinder(engine).status()
+        PgvectorFinder(engine).get_status()
     assert "127.0.0.1" in raised.value.message
     assert "secret" not in str(raised.value)
 
@@ -563,7 +563,7 @@ def test_a_server_that_is_down_is_a_store_that_failed() -> None:
 
 @WEAVIATE
 def test_the_class_has_the_properties_of_the_contract(weaviate: Finder, stand_in: Any) -> None:
-    filled(weaviate).prepare("model-1", DIM)
+    filled(weaviate).prepare_for_model("model-1", DIM)
     made = stand_in.classes["PubMedChunk"]
     kinds = {each["name"]: each["dataType"][0] for each in made["properties"]}
     contract = {
@@ -581,10 +581,10 @@ def test_the_class_has_the_properties_of_the_contract(weaviate: Finder, stand_in
 
 @WEAVIATE
 def test_a_class_of_older_days_gets_what_it_lacks(weaviate: Finder, stand_in: Any) -> None:
-    weaviate.prepare("model-1", DIM)
+    weaviate.prepare_for_model("model-1", DIM)
     made = stand_in.classes["PubMedChunk"]
     made["properties"] = [each for each in made["properties"] if each["name"] != "digest"]
-    weaviate.prepare("model-1", DIM)
+    weaviate.prepare_for_model("model-1", DIM)
     names = {each["name"] for each in stand_in.classes["PubMedChunk"]["properties"]}
     assert "digest" in names
 
@@ -595,7 +595,7 @@ def test_errors_of_weaviate_name_its_host_and_never_the_key(stand_in: Any) -> No
 
     wrong = WeaviateFinder(stand_in.url, "a-wrong-secret")
     with pytest.raises(WeaviateFailed) as refused:
-        wrong.prepare("model-1", DIM)
+        wrong.prepare_for_model("model-1", DIM)
     assert "a-wrong-secret" in stand_in.keys_seen
     nobody = WeaviateFinder("http://127.0.0.1:1", "a-wrong-secret")
     with pytest.raises(WeaviateFailed) as absent:
@@ -619,7 +619,7 @@ def test_a_passage_weaviate_refuses_is_an_error(weaviate: Finder, stand_in: Any)
     for kept in stand_in.objects["PubMedChunk"].values():
         kept["vector"] = np.ones(3, np.float32)
     with pytest.raises(WeaviateFailed, match="length 8"):
-        weaviate.upsert([passage(9, "one more")], vectors(0))
+        weaviate.store_passages([passage(9, "one more")], vectors(0))
 
 
 def test_an_index_from_before_there_were_terms_is_folded_and_keeps_its_vectors(
@@ -628,17 +628,19 @@ def test_an_index_from_before_there_were_terms_is_folded_and_keeps_its_vectors(
     text = "IL-6 rose in Sjögren’s syndrome."
     old = EmbeddedFinder(tmp_path / "corpus")
     filled(old)
-    old.upsert([passage(7, text)], vectors(3))
-    with old._database.writing() as db:  # as format 1 had it: words as they are, stemmed by FTS5
-        kept = Words("A paper", "Abstract", text).pack()
+    old.store_passages([passage(7, text)], vectors(3))
+    with (
+        old._database.open_writing() as db
+    ):  # as format 1 had it: words as they are, stemmed by FTS5
+        kept = PassageTerms("A paper", "Abstract", text).compress()
         number = db.execute("SELECT id FROM passages WHERE paper = 'pmid:7'").fetchone()[0]
         db.execute("UPDATE texts SET words = ? WHERE id = ?", (kept, number))
         db.execute("CREATE VIRTUAL TABLE words USING fts5(title, section, text, content = '')")
-        set_facts(db, format=1, words="fts5")
+        set_index_facts(db, format=1, words="fts5")
     old.close()
     finder = EmbeddedFinder(tmp_path / "corpus")
-    finder.prepare("model-1", DIM)
+    finder.prepare_for_model("model-1", DIM)
     assert found(finder, "il6") == found(finder, "sjogren") == ["pmid:7"]
     assert found(finder, "", axis=3)[0] == "pmid:7"
-    assert finder.status() == FinderStatus(4, 4, "model-1", DIM)
+    assert finder.get_status() == FinderStatus(4, 4, "model-1", DIM)
     finder.close()

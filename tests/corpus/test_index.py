@@ -16,7 +16,7 @@ from tests.examples import share, some
 from tests.shelf.papers import document, fetched, save
 from utils.corpus import Corpus
 from utils.corpus.index import LOCK, IndexProgress
-from utils.corpus.texts import Texts
+from utils.corpus.texts import CorpusTexts
 from utils.errors import EmbeddingsFailed, StoreBusy
 from utils.model.identifiers import Ids
 from utils.model.paper import Notice, Paper
@@ -34,14 +34,14 @@ class Model(LetterEmbedder):
         self.breath = 10**9
         self.missing = missing
 
-    def available(self) -> str:
+    def explain_unavailable(self) -> str:
         return self.missing
 
-    def embed(self, texts: Sequence[str]) -> np.ndarray:
+    def embed_texts(self, texts: Sequence[str]) -> np.ndarray:
         if len(self.read) + len(texts) > self.breath:
             raise EmbeddingsFailed("The service went away.")
         self.read += texts
-        return super().embed(texts)
+        return super().embed_texts(texts)
 
 
 @pytest.fixture
@@ -101,12 +101,12 @@ def found(corpus: Corpus, query: str, **filters: Any) -> set[str]:
 
 def check_whole(corpus: Corpus) -> None:
     """The index holds exactly the passages SQL knows, all with vectors, all of today's texts."""
-    passages = corpus.database.every_passage(limit=10_000)
-    held = corpus.finder.status()
+    passages = corpus.database.list_passages(limit=10_000)
+    held = corpus.finder.get_status()
     assert (held.passages, held.vectors) == (len(passages), len(passages))
-    assert not corpus.finder.without_vectors([passage.uuid for passage in passages])
+    assert not corpus.finder.find_without_vectors([passage.uuid for passage in passages])
     database = corpus.database
-    assert "" not in database.source_digests(database.every_source()).values()
+    assert "" not in database.get_source_digests(database.list_indexed_papers()).values()
     for passage in passages:
         hits = corpus.finder.search(passage.text[:300], None, 100, Filters(retracted=True))
         assert passage.uuid in {hit.uuid for hit in hits}
@@ -137,14 +137,14 @@ def test_a_text_that_must_not_be_passed_on_does_not_leave_this_machine(
         text = document(body(word), license=license_)
         corpus.shelf.save_full_text(about, text, fetched(via=via), source="DOI", attempts=())
     corpus.__dict__["database"] = corpus_in(tmp_path / "papers").database  # no such server here
-    texts = Texts(corpus)
+    texts = CorpusTexts(corpus)
     kinds = {text.key: text.kind for text in texts if text}
     assert kinds == {
         "doi:10.1000/eel": "abstract" if sent else "full_text",
         "doi:10.1000/cod": "full_text",
         "doi:10.1000/ray": "full_text",
     }
-    assert (texts.withheld, bool(texts.hosts)) == (sent, sent)
+    assert (texts.withheld, bool(texts.remote_hosts)) == (sent, sent)
     corpus.shelf.close()
 
 
@@ -158,29 +158,29 @@ def test_it_is_said_which_texts_stay_here(corpus: Corpus) -> None:
 
 
 def test_abstracts_and_full_texts_are_found(corpus: Corpus) -> None:
-    corpus.database.upsert([record("1"), record("2", "Sponges filter.")])
+    corpus.database.store_records([record("1"), record("2", "Sponges filter.")])
     save(corpus.shelf, paper("", ids=Ids(doi="10.1000/x"), title="On eels"), body("eel"))
     last = run(corpus)
     assert (last.done, last.total, last.cut) == (3, 3, 3)
-    assert last.passages == last.vectors == corpus.finder.status().passages
+    assert last.passages == last.vectors == corpus.finder.get_status().passages
     assert found(corpus, "eel") == {"doi:10.1000/x"}
     assert found(corpus, "bleach") == {"pmid:1"}
     check_whole(corpus)
 
 
 def test_the_full_text_takes_the_place_of_the_abstract(corpus: Corpus) -> None:
-    corpus.database.upsert([record("1", ids=Ids(pmid="1", doi="10.1000/a"))])
+    corpus.database.store_records([record("1", ids=Ids(pmid="1", doi="10.1000/a"))])
     run(corpus)
     stored = save(corpus.shelf, paper("", ids=Ids(doi="10.1000/a")), body("coral"))
     last = run(corpus)
     assert (last.cut, last.removed) == (1, 1)
-    passages = corpus.database.passages_of("pmid:1")
+    passages = corpus.database.get_passages_of_paper("pmid:1")
     text = corpus.shelf.read_text(stored)
     assert {passage.file for passage in passages} == {"10.1000_a.txt"}
     assert all(text[one.start : one.end] == one.text for one in passages)
     Path(stored.path).unlink()
     assert run(corpus).cut == 1
-    assert [one.kind for one in corpus.database.passages_of("pmid:1")] == ["abstract"]
+    assert [one.kind for one in corpus.database.get_passages_of_paper("pmid:1")] == ["abstract"]
     check_whole(corpus)
 
 
@@ -191,7 +191,7 @@ def test_a_shelved_abstract_without_a_record_is_indexed_too(corpus: Corpus) -> N
 
 
 def test_what_has_not_changed_is_neither_cut_nor_embedded(corpus: Corpus) -> None:
-    corpus.database.upsert([record("1")])
+    corpus.database.store_records([record("1")])
     save(corpus.shelf, paper("2"), body("eel"))
     run(corpus)
     model = corpus.embedder
@@ -218,15 +218,15 @@ def test_only_what_changed_in_a_text_is_embedded_again(corpus: Corpus) -> None:
         encoding="utf-8",
     )
     last = run(corpus)
-    assert 0 < last.vectors == len(model.read) < corpus.finder.status().passages
+    assert 0 < last.vectors == len(model.read) < corpus.finder.get_status().passages
     assert all("Results" in text for text in model.read)
     check_whole(corpus)
 
 
 def test_a_retraction_reaches_the_index_without_a_new_vector(corpus: Corpus) -> None:
-    corpus.database.upsert([record("1", revised="2024-06-15")])
+    corpus.database.store_records([record("1", revised="2024-06-15")])
     run(corpus)
-    corpus.database.upsert([record("1", revised="2024-07-15", notices=RETRACTION)])
+    corpus.database.store_records([record("1", revised="2024-07-15", notices=RETRACTION)])
     last = run(corpus)
     assert (last.passages, last.vectors) == (1, 0)
     assert found(corpus, "corals") == set()
@@ -238,21 +238,21 @@ def test_what_is_gone_leaves_the_index(corpus: Corpus) -> None:
     run(corpus)
     Path(stored.path).unlink()
     last = run(corpus)
-    assert (last.dropped, corpus.finder.status().passages) == (1, 0)
+    assert (last.dropped, corpus.finder.get_status().passages) == (1, 0)
     assert last.removed > 1
-    assert corpus.database.every_source() == []
+    assert corpus.database.list_indexed_papers() == []
 
 
 def test_a_paper_shelved_during_a_run_is_left_to_the_next(corpus: Corpus) -> None:
-    corpus.database.upsert([record("1")])
+    corpus.database.store_records([record("1")])
     save(corpus.shelf, paper("2"), body("eel"))
     run(corpus)
-    texts = Texts(corpus)
+    texts = CorpusTexts(corpus)
     going = iter(texts)
     assert next(going)
     save(corpus.shelf, paper("1"), body("coral"))
     keys = {text.key for text in going if text}
-    assert (keys, list(texts.find_gone())) == ({"pmid:2"}, [])
+    assert (keys, list(texts.find_removed_papers())) == ({"pmid:2"}, [])
 
 
 @pytest.mark.extras("weaviate")
@@ -260,7 +260,7 @@ def test_others_see_the_newest_record_beside_each_passage_and_vectors_stay(
     shared_corpus: tuple[Corpus, dict[str, Any]],
 ) -> None:
     corpus, objects = shared_corpus
-    corpus.database.upsert([record("1"), record("2", entered="", revised="")])
+    corpus.database.store_records([record("1"), record("2", entered="", revised="")])
     save(corpus.shelf, paper("3"), body("eel"))  # no record of it
     run(corpus)
 
@@ -274,7 +274,7 @@ def test_others_see_the_newest_record_beside_each_passage_and_vectors_stay(
     assert seen("2") == {(quality, None, None, True)}
     assert seen("3") == {(None, None, None, True)}
     read = len(corpus.embedder.read)
-    corpus.database.upsert([record("1", revised="2025-01-02", mesh=("Humans",))])
+    corpus.database.store_records([record("1", revised="2025-01-02", mesh=("Humans",))])
     run(corpus)
     better = quality + 3  # humans, in a journal that MEDLINE indexes
     assert seen("1") == {(better, "2024-06-02T00:00:00Z", "2025-01-02T00:00:00Z", True)}
@@ -283,13 +283,13 @@ def test_others_see_the_newest_record_beside_each_passage_and_vectors_stay(
 
 
 def test_another_model_reads_everything_again_and_it_is_said(corpus: Corpus) -> None:
-    corpus.database.upsert([record(str(n)) for n in range(1, 6)])
+    corpus.database.store_records([record(str(n)) for n in range(1, 6)])
     run(corpus)
     with_model(corpus, Model("letters-2"))
     last = run(corpus)
     assert last.vectors == 5
     assert "from letters-1 to letters-2" in last.warnings[0]
-    assert corpus.finder.status().model == "letters-2"
+    assert corpus.finder.get_status().model == "letters-2"
     assert run(corpus).warnings == ()
 
 
@@ -298,7 +298,7 @@ def test_without_a_model_words_are_found_and_it_is_said(
     corpus: Corpus, model: Model | None
 ) -> None:
     with_model(corpus, model)
-    corpus.database.upsert([record("1")])
+    corpus.database.store_records([record("1")])
     last = run(corpus)
     assert "words alone" in last.warnings[0]
     assert found(corpus, "corals") == {"pmid:1"}
@@ -311,35 +311,35 @@ def test_an_empty_corpus_says_what_to_do(corpus: Corpus) -> None:
 
 
 def test_a_model_that_breaks_down_leaves_what_it_made(corpus: Corpus) -> None:
-    corpus.database.upsert([record(str(n), f"Coral{n} bleaches.") for n in range(1, 401)])
+    corpus.database.store_records([record(str(n), f"Coral{n} bleaches.") for n in range(1, 401)])
     model = corpus.embedder
     assert isinstance(model, Model)
     model.breath = 300
     with pytest.raises(EmbeddingsFailed):
         run(corpus)
-    assert corpus.finder.status().passages == 400
+    assert corpus.finder.get_status().passages == 400
     made = len(model.read)
-    assert corpus.finder.status().vectors == made > 0
+    assert corpus.finder.get_status().vectors == made > 0
     model.breath = 10**9
     assert run(corpus).vectors == 400 - made
     check_whole(corpus)
 
 
 def test_a_finder_that_lost_everything_is_filled_again(corpus: Corpus) -> None:
-    corpus.database.upsert([record("1"), record("2")])
+    corpus.database.store_records([record("1"), record("2")])
     run(corpus)
-    corpus.finder.remove([one.uuid for one in corpus.database.every_passage()])
+    corpus.finder.remove([one.uuid for one in corpus.database.list_passages()])
     last = run(corpus)
     assert (last.cut, last.vectors) == (0, 2)
     check_whole(corpus)
     with_model(corpus, None)
-    corpus.finder.remove([one.uuid for one in corpus.database.every_passage()])
+    corpus.finder.remove([one.uuid for one in corpus.database.list_passages()])
     run(corpus)
-    assert corpus.finder.status().passages == 2
+    assert corpus.finder.get_status().passages == 2
 
 
 def test_the_time_being_up_leaves_the_rest_for_the_next_run(corpus: Corpus, clock: Any) -> None:
-    corpus.database.upsert([record(str(n), "Other words.") for n in range(1, 1401)])
+    corpus.database.store_records([record(str(n), "Other words.") for n in range(1, 1401)])
     told = []
     for step in corpus.index(wait_s=60):
         told.append(step)
@@ -349,13 +349,13 @@ def test_the_time_being_up_leaves_the_rest_for_the_next_run(corpus: Corpus, cloc
     assert 0 < last.cut < 1400
     while run(corpus, longest_s=60).unfinished:
         pass
-    assert {one.text for one in corpus.database.every_passage(limit=2000)} == {"Other words."}
+    assert {one.text for one in corpus.database.list_passages(limit=2000)} == {"Other words."}
 
 
 def test_two_at_once_are_told_apart(corpus: Corpus) -> None:
-    corpus.database.upsert([record("1")])
+    corpus.database.store_records([record("1")])
     with (
-        reopened_beside(corpus).database.alone(LOCK, 0),
+        reopened_beside(corpus).database.exclusive_lock(LOCK, 0),
         pytest.raises(StoreBusy, match="Another"),
     ):
         run(corpus)
@@ -367,7 +367,7 @@ def reopened_beside(corpus: Corpus) -> Corpus:
 
 
 def test_progress_is_told(corpus: Corpus) -> None:
-    corpus.database.upsert([record(str(n)) for n in range(1, 501)])
+    corpus.database.store_records([record(str(n)) for n in range(1, 501)])
     steps = list(corpus.index())
     assert [step.done for step in steps] == sorted(step.done for step in steps)
     assert len(steps) > 3
@@ -382,7 +382,7 @@ def test_a_file_that_cannot_be_read_is_told_and_kept(
 
     save(corpus.shelf, paper("2"), body("eel"))
     run(corpus)
-    corpus.database.upsert([record("3")])
+    corpus.database.store_records([record("3")])
 
     def refuse(_: object) -> str:
         raise StoreFailed("Could not read it.")
@@ -401,8 +401,8 @@ class Died(BaseException):
 def steps_of(corpus: Corpus) -> list[tuple[object, str]]:
     """Everything that changes something."""
     return [
-        *((corpus.finder, name) for name in ("prepare", "upsert", "remove")),
-        *((corpus.database, name) for name in ("replace_together", "drop_paper")),
+        *((corpus.finder, name) for name in ("prepare_for_model", "store_passages", "remove")),
+        *((corpus.database, name) for name in ("replace_passages", "delete_paper_passages")),
     ]
 
 
@@ -430,7 +430,7 @@ def dying(corpus: Corpus, at: int, *, after: bool, monkeypatch: pytest.MonkeyPat
 def changed(corpus: Corpus, round_: int) -> None:
     """What a life brings: new, changed, retracted and vanished papers; texts and abstracts."""
     other = "in cold water" if round_ else "in warm water"
-    corpus.database.upsert(
+    corpus.database.store_records(
         [
             record("1", f"Corals bleach {other}."),
             record("2", "Sponges filter.", notices=RETRACTION if round_ else ()),
@@ -495,19 +495,19 @@ def test_a_text_that_returns_to_what_it_was_after_a_death_is_whole(corpus: Corpu
 
 
 def test_passages_carry_what_filters_ask(corpus: Corpus) -> None:
-    corpus.database.upsert([record("1", published="1999", publication_types=("Review",))])
+    corpus.database.store_records([record("1", published="1999", publication_types=("Review",))])
     run(corpus)
-    (made,) = corpus.database.passages_of("pmid:1")
+    (made,) = corpus.database.get_passages_of_paper("pmid:1")
     assert (made.year, made.publication_types, made.journal) == (1999, ("Review",), "Reef Studies")
     assert found(corpus, "corals", year_to=1999, publication_types=("Review",)) == {"pmid:1"}
     assert found(corpus, "corals", year_from=2000) == set()
 
 
 def test_stats_count_what_is_there_and_what_is_behind(corpus: Corpus) -> None:
-    corpus.database.upsert([record("1"), record("2", "Sponges.", published="1999")])
+    corpus.database.store_records([record("1"), record("2", "Sponges.", published="1999")])
     save(corpus.shelf, paper("4", title="On eels"), body("eel"))
     run(corpus)
-    corpus.database.upsert([record("1", "Now otherwise."), record("3")])
+    corpus.database.store_records([record("1", "Now otherwise."), record("3")])
     stats = corpus.stats()
     assert (stats.records, stats.papers, stats.to_cut) == (3, 3, 2)
     assert stats.kinds == {"abstract": 2, "full_text": 1}
@@ -528,16 +528,16 @@ def test_stats_of_nothing(corpus: Corpus) -> None:
 def test_a_corpus_in_postgresql_is_indexed_alike(tmp_path: Path, database_url: str) -> None:
     corpus = with_model(corpus_in(tmp_path / "papers", database_url=database_url), Model())
     changed(corpus, 0)
-    assert run(corpus).vectors == corpus.finder.status().passages > 0
+    assert run(corpus).vectors == corpus.finder.get_status().passages > 0
     changed(corpus, 1)
     with pytest.MonkeyPatch.context() as patch:
         dying(corpus, 4, after=True, monkeypatch=patch)
         with pytest.raises(Died):
             run(corpus)
-    with corpus.database.alone(LOCK, 0):
+    with corpus.database.exclusive_lock(LOCK, 0):
         pass  # the lock died with the run
     run(corpus)
-    held, stats = corpus.finder.status(), corpus.stats()
+    held, stats = corpus.finder.get_status(), corpus.stats()
     assert held.passages == held.vectors == stats.passages
     assert (stats.to_cut, stats.finder) == (0, "pgvector")
     assert found(corpus, "cold") == {"pmid:1"}

@@ -47,10 +47,10 @@ def mean(text, seed=7):
 
 
 def test_vectors_are_those_of_the_onnx_file(folder):
-    vectors = model_in(folder).embed(TEXTS)
+    vectors = model_in(folder).embed_texts(TEXTS)
     assert np.allclose(vectors, [mean(text) for text in TEXTS], atol=1e-5)
     assert model_in(folder).dim == DIM
-    assert model_in(folder).embed([]).shape == (0, DIM)
+    assert model_in(folder).embed_texts([]).shape == (0, DIM)
 
 
 @pytest.mark.parametrize(
@@ -64,13 +64,15 @@ def test_vectors_are_those_of_the_onnx_file(folder):
 )
 def test_pooling_is_as_the_folder_says(folder, told, pool):
     (folder / "1_Pooling" / "config.json").write_text(json.dumps(told), encoding="utf-8")
-    vector = model_in(folder).embed(TEXTS[:1])[0]
+    vector = model_in(folder).embed_texts(TEXTS[:1])[0]
     assert np.allclose(vector, direction(pool(word_vectors(TEXTS[0]))), atol=1e-5)
 
 
 def test_an_onnx_file_that_pools_by_itself_is_not_pooled_again(tmp_path):
     folder = lay_out(tmp_path / "pooled", onnx_file(pooled=True))
-    assert np.allclose(model_in(folder).embed(TEXTS), [mean(text) for text in TEXTS], atol=1e-5)
+    assert np.allclose(
+        model_in(folder).embed_texts(TEXTS), [mean(text) for text in TEXTS], atol=1e-5
+    )
 
 
 def test_prompts_of_the_folder_stand_before_questions_and_passages(folder):
@@ -79,28 +81,28 @@ def test_prompts_of_the_folder_stand_before_questions_and_passages(folder):
     (folder / "config_sentence_transformers.json").write_text(told, encoding="utf-8")
     model = model_in(folder)
     assert np.allclose(model.embed_question("fever"), mean("weigh: fever"), atol=1e-5)
-    assert np.allclose(model.embed(["fever"]), [mean("heart: fever")], atol=1e-5)
+    assert np.allclose(model.embed_texts(["fever"]), [mean("heart: fever")], atol=1e-5)
 
 
 def test_two_subfolders_are_the_encoders_of_questions_and_of_passages(tmp_path):
     lay_out(tmp_path / "MedCPT" / "question", onnx_file(1))
     lay_out(tmp_path / "MedCPT" / "passage", onnx_file(2))
     model = model_in(tmp_path / "MedCPT")
-    assert model.available() == ""
+    assert model.explain_unavailable() == ""
     assert np.allclose(model.embed_question("fever"), mean("fever", 1), atol=1e-5)
-    assert np.allclose(model.embed(["fever"]), [mean("fever", 2)], atol=1e-5)
+    assert np.allclose(model.embed_texts(["fever"]), [mean("fever", 2)], atol=1e-5)
     assert model.model.count("MedCPT/") == 2
 
 
 def test_a_text_has_one_vector_whatever_stands_beside_it(folder):
     model = model_in(folder)
-    alone = model.embed([TEXTS[0]])[0]
-    assert (model.embed(["pain " * 30, *TEXTS])[1] == alone).all()
+    alone = model.embed_texts([TEXTS[0]])[0]
+    assert (model.embed_texts(["pain " * 30, *TEXTS])[1] == alone).all()
 
 
 def test_any_text_has_a_vector(folder):
     texts = ["", "\ud800", "\x00", "zzz" * 1000, "heart " * 200_000, "心不全"]
-    vectors = model_in(folder).embed(texts)
+    vectors = model_in(folder).embed_texts(texts)
     assert vectors.shape == (6, DIM)
     assert np.isfinite(vectors).all()
 
@@ -115,7 +117,7 @@ def test_threads_share_one_model(folder, monkeypatch):
 
     def work(_):
         start.wait()
-        return model.embed(TEXTS)
+        return model.embed_texts(TEXTS)
 
     with ThreadPoolExecutor(8) as pool:
         outcomes = list(pool.map(work, range(8)))
@@ -126,12 +128,12 @@ def test_threads_share_one_model(folder, monkeypatch):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_loaded_model_survives_a_fork(folder):
     model = model_in(folder)
-    vectors = model.embed(TEXTS)
+    vectors = model.embed_texts(TEXTS)
     if not (child := os.fork()):
         same = False
         try:
             signal.alarm(30)
-            same = bool((model.embed(TEXTS) == vectors).all())
+            same = bool((model.embed_texts(TEXTS) == vectors).all())
         finally:
             os._exit(0 if same else 1)
     assert os.waitpid(child, 0)[1] == 0
@@ -155,13 +157,13 @@ def test_the_weights_beside_an_onnx_file_count_too(folder):
 def test_an_onnx_file_may_lie_deeper(folder):
     (folder / "onnx").mkdir()
     (folder / "model.onnx").rename(folder / "onnx" / "model.onnx")
-    assert model_in(folder).embed(TEXTS).shape == (4, DIM)
+    assert model_in(folder).embed_texts(TEXTS).shape == (4, DIM)
 
 
 def test_as_much_of_a_text_is_read_as_the_tokenizer_says(folder):
     told = '{"model_max_length": 4, "pad_token": "[PAD]"}'
     (folder / "tokenizer_config.json").write_text(told, encoding="utf-8")
-    first, second = model_in(folder).embed(["the heart fails", "the heart weigh less"])
+    first, second = model_in(folder).embed_texts(["the heart fails", "the heart weigh less"])
     assert (first == second).all()
 
 
@@ -186,7 +188,7 @@ def test_a_folder_that_is_not_right_says_so(folder, name, content, message):
     else:
         (folder / name).write_text(content, encoding="utf-8")
     with pytest.raises(EmbeddingsFailed, match=message):
-        model_in(folder).embed(TEXTS)
+        model_in(folder).embed_texts(TEXTS)
 
 
 @pytest.mark.parametrize("provider", ["local", "hf"])
@@ -196,32 +198,36 @@ def test_a_missing_package_is_named_and_only_when_it_is_wanted(provider, monkeyp
         importlib.util, "find_spec", lambda name: None if name == "fastembed" else find(name)
     )
     embedder = make_embedder(load_settings(embeddings_provider=provider))
-    assert "fastembed" in embedder.available()
-    assert "--extra embed" in embedder.available()
+    assert "fastembed" in embedder.explain_unavailable()
+    assert "--extra embed" in embedder.explain_unavailable()
     with pytest.raises(EmbeddingsFailed, match="fastembed"):
-        embedder.embed(["hello"])
+        embedder.embed_texts(["hello"])
 
 
 def test_a_package_that_cannot_be_imported_is_no_crash(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "fastembed", None)
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: True)
     with pytest.raises(EmbeddingsFailed, match="fastembed"):
-        model_in(folder).embed(["hello"])
+        model_in(folder).embed_texts(["hello"])
 
 
 @pytest.mark.parametrize("provider", ["local", "hf"])
 def test_a_folder_that_is_not_there_is_said(provider, tmp_path):
     wanted = str(tmp_path / "nowhere")
     embedder = make_embedder(load_settings(embeddings_provider=provider, embeddings_model=wanted))
-    assert "nowhere" in embedder.available()
-    for use in (lambda: embedder.model, lambda: embedder.dim, lambda: embedder.embed(["hello"])):
+    assert "nowhere" in embedder.explain_unavailable()
+    for use in (
+        lambda: embedder.model,
+        lambda: embedder.dim,
+        lambda: embedder.embed_texts(["hello"]),
+    ):
         with pytest.raises(EmbeddingsFailed, match="EMBEDDINGS_MODEL"):
             use()
 
 
 def test_without_a_model_in_the_settings_nothing_is_fetched():
     local = make_embedder(load_settings())
-    assert "EMBEDDINGS_PROVIDER=hf" in local.available()
+    assert "EMBEDDINGS_PROVIDER=hf" in local.explain_unavailable()
     assert make_embedder(load_settings(embeddings_provider="none")) is None
 
 
@@ -232,7 +238,7 @@ def test_nothing_heavy_is_imported_before_a_vector_is_wanted(name, folder):
 import sys
 from utils.corpus.finders import make_embedder
 from utils.settings import load_settings
-assert not make_embedder(load_settings(embeddings_model={name!r})).available()
+assert not make_embedder(load_settings(embeddings_model={name!r})).explain_unavailable()
 heavy = {{"fastembed", "onnxruntime", "tokenizers", "numpy", "requests", "huggingface_hub"}}
 print(sorted(heavy & set(sys.modules)))
 """

@@ -27,13 +27,13 @@ def embedder(tmp_path_factory):
 
 
 def test_what_means_the_same_is_nearest(embedder):
-    questions, answers = (embedder.embed(side) for side in zip(*PAIRS, strict=True))
+    questions, answers = (embedder.embed_texts(side) for side in zip(*PAIRS, strict=True))
     assert (questions @ answers.T).argmax(1).tolist() == list(range(len(PAIRS)))
 
 
 def test_a_passage_is_read_to_its_512th_word_piece(embedder):
     start = "of the cells " * 160
-    near, far = embedder.embed([f"{start} insulin", f"{start}{start} insulin"])
+    near, far = embedder.embed_texts([f"{start} insulin", f"{start}{start} insulin"])
     assert embedder.dim == 384
-    assert abs(near @ embedder.embed([start])[0] - 1) > 1e-3
-    assert (far == embedder.embed([f"{start}{start}"])[0]).all()
+    assert abs(near @ embedder.embed_texts([start])[0] - 1) > 1e-3
+    assert (far == embedder.embed_texts([f"{start}{start}"])[0]).all()

@@ -54,7 +54,7 @@ Growth was measured daily. Later, when lights were dimmed, it was not seen again
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Corpus]:
     made = corpus_in(tmp_path_factory.mktemp("quoted") / "papers", vectors=False)
-    made.database.upsert(
+    made.database.store_records(
         [paper("1", title="Sponges", abstract="Sponges filter sea water all day.")]
     )
     save(made.shelf, paper("2", ids=Ids(pmid="2"), title="On corals"), TEXT)
@@ -69,7 +69,7 @@ def check_place(corpus: Corpus, found: Quotation) -> None:
     if found.file:
         text = (corpus.shelf.folder / found.file).read_text(encoding="utf-8")
     else:
-        record = corpus.database.record(found.paper.removeprefix("pmid:"))
+        record = corpus.database.get_record(found.paper.removeprefix("pmid:"))
         assert record
         text = f"{record.paper.title}\n\n{record.paper.abstract}"
     assert text[found.start : found.end] == found.text
@@ -138,12 +138,12 @@ def test_what_differs_in_a_figure_a_sign_or_a_not_is_not_verbatim(
     assert found.found
     assert not found.verbatim
     assert 0 < found.likeness < 1
-    assert found.uuid in {one.uuid for one in corpus.database.passages_of(found.paper)}
+    assert found.uuid in {one.uuid for one in corpus.database.get_passages_of_paper(found.paper)}
     check_place(corpus, found)
 
 
 def test_a_quotation_across_the_border_of_passages_is_found(corpus: Corpus) -> None:
-    passages = corpus.database.passages_of("pmid:2")
+    passages = corpus.database.get_passages_of_paper("pmid:2")
     text = (corpus.shelf.folder / passages[0].file).read_text(encoding="utf-8")
     one, other = next((a, b) for a, b in pairwise(passages) if b.start < a.end)
     quotation = text[other.start - 100 : one.end + 100]
@@ -236,7 +236,7 @@ def test_retracted_papers_are_looked_through_as_well(tmp_path: Path) -> None:
     made = corpus_in(tmp_path / "papers", vectors=False)
     retracted = ("Retracted Publication",)
     text = "Everything here was invented by us."
-    made.database.upsert([paper("9", abstract=text, publication_types=retracted)])
+    made.database.store_records([paper("9", abstract=text, publication_types=retracted)])
     list(made.index())
     assert made.verify_quote("everything here was invented").verbatim
 
@@ -250,8 +250,8 @@ def test_every_place_of_a_folded_text_is_a_place_of_the_text(a: str, b: str, c: 
     text = f"{a} colony grew {b} by {c}"
     wording = FoldedText.fold(text)
     for part in ("colony grew", "by"):
-        if (at := wording.find(part)) >= 0:
-            start, end = wording.place(at, at + len(part))
+        if (at := wording.find_at_word_borders(part)) >= 0:
+            start, end = wording.map_to_text(at, at + len(part))
             assert FoldedText.fold(text[start:end]).words.strip() == part
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from utils.corpus.ranking import fuse_scores, share_of_terms
+from utils.corpus.ranking import compute_term_share, fuse_scores
 
 
 def found(*scores):
@@ -63,5 +63,5 @@ def test_nothing_wanted_is_nothing_found(limit):
 
 
 def test_the_share_of_the_terms_that_a_passage_has():
-    assert share_of_terms(["il6", "reef"], {"reef", "coral"}) == 0.5
-    assert share_of_terms([], {"reef"}) == 0.0
+    assert compute_term_share(["il6", "reef"], {"reef", "coral"}) == 0.5
+    assert compute_term_share([], {"reef"}) == 0.0

@@ -3,12 +3,12 @@
 import pytest
 
 from tests.corpus.small_corpus import LetterEmbedder, corpus_in, fill, index, paper, passage
-from utils.corpus.quality import get_today, score_quality
+from utils.corpus.quality import get_utc_today, score_quality
 from utils.corpus.search import (
     EVIDENCE_WEIGHT,
     MAX_PER_PAPER,
     ScoredPassage,
-    limit_per_paper,
+    limit_passages_per_paper,
 )
 from utils.errors import BadRequest, EmbeddingsFailed, NotFound, StoreFailed
 from utils.model.paper import Author
@@ -83,7 +83,7 @@ def test_quality_lifts_the_better_paper_by_what_is_documented(corpus):
 
 def test_retracted_papers_come_last_and_are_marked(corpus):
     reef(corpus)
-    corpus.database.upsert([paper("1", publication_types=RETRACTED, revised="2025-01-01")])
+    corpus.database.store_records([paper("1", publication_types=RETRACTED, revised="2025-01-01")])
     query = "corals bleach when the water of the reef is warm for weeks"
     answer = corpus.find(query, filters=Filters(retracted=True))
     assert found(answer)[-1] == "pmid:1"
@@ -125,7 +125,7 @@ def test_one_paper_does_not_take_the_places_of_others(corpus):
 
 def test_what_is_no_longer_in_the_database_is_not_found(corpus):
     reef(corpus)
-    corpus.database.drop_paper("pmid:1")
+    corpus.database.delete_paper_passages("pmid:1")
     answer = corpus.find("corals bleach")
     assert "pmid:1" not in found(answer)
     assert any("out of date by 1 passages" in warning for warning in answer.warnings)
@@ -133,7 +133,7 @@ def test_what_is_no_longer_in_the_database_is_not_found(corpus):
 
 def test_a_paper_retracted_since_is_found_only_where_asked_for(corpus):
     reef(corpus)
-    corpus.database.upsert([paper("1", publication_types=RETRACTED, revised="2025-01-01")])
+    corpus.database.store_records([paper("1", publication_types=RETRACTED, revised="2025-01-01")])
     assert "pmid:1" not in found(corpus.find("corals bleach"))
     known = corpus.find("corals bleach", filters=Filters(retracted=True))
     [one] = [one for one in known.hits if one.passage.paper == "pmid:1"]
@@ -162,7 +162,7 @@ def test_a_model_that_fails_is_a_warning_and_an_error_where_only_meaning_counts(
     reef(corpus)
 
     class Broken(LetterEmbedder):
-        def embed(self, texts):
+        def embed_texts(self, texts):
             raise EmbeddingsFailed("The model is not there.", "Install it.")
 
     corpus.__dict__["embedder"] = Broken()
@@ -178,7 +178,7 @@ def test_a_model_that_is_not_installed_is_said_with_what_to_install(corpus):
     reef(corpus)
 
     class Missing(LetterEmbedder):
-        def available(self):
+        def explain_unavailable(self):
             return "No model: install papershelf[embed]."
 
     corpus.__dict__["embedder"] = Missing()
@@ -209,17 +209,17 @@ def test_meaning_alone_looks_at_vectors_alone(corpus):
 def test_passages_without_a_vector_are_counted(corpus):
     reef(corpus)
     late = passage("pmid:3", "A late passage on seagrass.", 1)
-    held = corpus.database.passages_of("pmid:3")
-    corpus.database.replace_together([("pmid:3", "new", [*held, late])])
-    corpus.finder.upsert([late], None)
+    held = corpus.database.get_passages_of_paper("pmid:3")
+    corpus.database.replace_passages([("pmid:3", "new", [*held, late])])
+    corpus.finder.store_passages([late], None)
     warnings = corpus.find("seagrass").warnings
     assert any("1 passages have no vector" in warning for warning in warnings)
 
 
 def test_not_everything_is_counted_at_every_search(corpus, monkeypatch):
     reef(corpus)
-    counts, counted = corpus.database.counts, []
-    monkeypatch.setattr(corpus.database, "counts", lambda: counted.append(1) or counts())
+    counts, counted = corpus.database.count_rows, []
+    monkeypatch.setattr(corpus.database, "count_rows", lambda: counted.append(1) or counts())
     corpus.find("corals")
     corpus.find("cholesterol")
     assert len(counted) == 1
@@ -230,7 +230,7 @@ def test_not_everything_is_counted_at_every_search(corpus, monkeypatch):
 
 def test_papers_that_wait_to_be_indexed_are_counted(corpus):
     reef(corpus)
-    corpus.database.upsert([paper("5"), paper("6")])
+    corpus.database.store_records([paper("5"), paper("6")])
     assert any("2 papers are not indexed" in one for one in corpus.find("corals").warnings)
 
 
@@ -241,7 +241,7 @@ def test_an_empty_corpus_is_an_error_with_a_next_step(corpus, by):
 
 
 def test_an_empty_index_is_an_error_with_a_next_step(corpus):
-    corpus.database.upsert([paper("1")])
+    corpus.database.store_records([paper("1")])
     with pytest.raises(StoreFailed, match=r"corpus\.index"):
         corpus.find("corals")
 
@@ -250,7 +250,7 @@ def test_a_finder_that_is_down_is_an_error(corpus):
     reef(corpus)
 
     class Down:
-        def status(self):
+        def get_status(self):
             raise StoreFailed("It does not answer.")
 
         def close(self):
@@ -282,7 +282,7 @@ def test_what_cannot_be_asked_is_refused(corpus, query, options):
 def test_papers_without_a_pmid_are_counted_where_a_document_leaves_them_out(corpus):
     reef(corpus)
     preprint = passage("doi:10.1000/a", "Corals bleach in warm water of the reef.")
-    corpus.database.replace_together([("doi:10.1000/a", "digest", [preprint])])
+    corpus.database.replace_passages([("doi:10.1000/a", "digest", [preprint])])
     index(corpus, [preprint])
     everything = corpus.find("corals bleach")
     assert "doi:10.1000/a" in found(everything)
@@ -307,7 +307,7 @@ def test_a_record_is_looked_up_by_the_name_a_search_answers(corpus):
     reef(corpus)
     assert corpus.record("pmid:2").paper.title == "Paper 2"
     assert corpus.record("2").version == 1
-    corpus.database.upsert([paper("2", title="Another", revised="2025-01-01")])
+    corpus.database.store_records([paper("2", title="Another", revised="2025-01-01")])
     assert corpus.record("pmid:2").version == 2
     with pytest.raises(NotFound, match=r"corpus\.sync"):
         corpus.record("pmid:999")
@@ -316,9 +316,9 @@ def test_a_record_is_looked_up_by_the_name_a_search_answers(corpus):
 
 
 def test_a_tie_is_broken_the_same_way_every_time():
-    quality = score_quality(paper("1"), get_today())
+    quality = score_quality(paper("1"), get_utc_today())
     twins = [
         ScoredPassage(passage(f"pmid:{n}", "The same."), 1.0, None, 1.0, quality)
         for n in range(1, 7)
     ]
-    assert limit_per_paper(twins, 4) == limit_per_paper(reversed(twins), 4)
+    assert limit_passages_per_paper(twins, 4) == limit_passages_per_paper(reversed(twins), 4)

@@ -24,7 +24,7 @@ def test_the_example_of_the_document():
         published="2024-05-11",
         mesh=("Humans", "*Obesity/drug therapy"),
     )
-    assert quality.row() == {"design": 2, "recency": 2, "journal": 2, "human": 2, "total": 8}
+    assert quality.to_row() == {"design": 2, "recency": 2, "journal": 2, "human": 2, "total": 8}
 
 
 def test_the_best_record_there_can_be():
@@ -104,7 +104,7 @@ def test_a_retracted_paper_has_nothing_in_total(retracted):
 
 def test_what_a_record_does_not_say_is_null_and_adds_nothing():
     quality = score_quality(Paper(Ids(doi="10.1/a")), TODAY)
-    assert quality.row() == {
+    assert quality.to_row() == {
         "design": None,
         "recency": None,
         "journal": 0,

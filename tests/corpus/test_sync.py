@@ -72,9 +72,9 @@ def fetched(world):
 
 
 def is_whole(database, key="k", size=30):
-    assert len(database.members(key)) == size
-    assert {r.version for r in database.every_record(limit=99_999)} == {1}
-    assert database.counts().records == size
+    assert len(database.list_member_pmids(key)) == size
+    assert {r.version for r in database.list_records(limit=99_999)} == {1}
+    assert database.count_rows().records == size
 
 
 def test_the_first_sync_brings_the_whole_history(database, web, crowd):
@@ -82,18 +82,18 @@ def test_the_first_sync_brings_the_whole_history(database, web, crowd):
     assert re.fullmatch(r"sync_\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", done.job_id)
     assert (done.inserted, done.updated, done.skipped, done.pmids_processed) == (30, 0, 0, 30)
     assert (done.max_edat_seen, done.warnings, done.unfinished) == ("2023-01-03", (), False)
-    checkpoint = database.checkpoint("k")
+    checkpoint = database.get_checkpoint("k")
     assert (checkpoint.term, checkpoint.last_edat) == (TERM, "2023-01-03")
     is_whole(database)
-    assert [m.by for m in database.moves("k")] == [done.job_id]
+    assert [m.by for m in database.list_watermark_moves("k")] == [done.job_id]
 
 
 def test_the_same_window_twice_changes_nothing(database, synced, crowd):
-    before = database.every_record(limit=999)
+    before = database.list_records(limit=999)
     done = synced()
     assert (done.inserted, done.updated, done.skipped) == (0, 0, 30)
-    assert database.every_record(limit=999) == before
-    assert len(database.moves("k")) == 1
+    assert database.list_records(limit=999) == before
+    assert len(database.list_watermark_moves("k")) == 1
 
 
 def test_only_the_window_with_its_overlap_is_asked_for(database, synced, crowd):
@@ -107,7 +107,7 @@ def test_what_came_in_since_is_brought(database, synced, crowd):
     crowd.put(replace(crowd.record(str(LAST)), pmid="31000000", entered="2023-02-01"))
     done = synced()
     assert (done.inserted, done.max_edat_seen) == (1, "2023-02-01")
-    assert database.checkpoint("k").last_edat == "2023-02-01"
+    assert database.get_checkpoint("k").last_edat == "2023-02-01"
 
 
 def test_what_pubmed_revised_is_brought_however_old(database, synced, crowd):
@@ -117,9 +117,9 @@ def test_what_pubmed_revised_is_brought_however_old(database, synced, crowd):
     crowd.put(replace(old, types=types, revised=today))
     done = synced(overlap_days=0)
     assert done.updated == 1
-    record = database.record(str(FIRST))
+    record = database.get_record(str(FIRST))
     assert (record.version, record.paper.retracted, record.lr) == (2, True, today)
-    assert database.checkpoint("k").last_edat == "2023-01-03"
+    assert database.get_checkpoint("k").last_edat == "2023-01-03"
 
 
 def test_a_revision_that_goes_backwards_is_skipped_with_a_warning(database, synced, crowd):
@@ -127,16 +127,16 @@ def test_a_revision_that_goes_backwards_is_skipped_with_a_warning(database, sync
     done = synced()
     assert (done.updated, done.skipped) == (0, 30)
     assert str(LAST) in done.warnings[0]
-    assert database.record(str(LAST)).version == 1
+    assert database.get_record(str(LAST)).version == 1
 
 
 def test_a_deleted_record_is_gone(database, synced, crowd):
     crowd.delete(str(LAST))
     done = synced()
     assert done.updated == 1
-    assert database.record(str(LAST)).gone
-    assert str(LAST) not in database.members("k")
-    assert database.counts().gone == 1
+    assert database.get_record(str(LAST)).gone
+    assert str(LAST) not in database.list_member_pmids("k")
+    assert database.count_rows().gone == 1
     assert synced().updated == 0
 
 
@@ -146,16 +146,16 @@ def test_a_deleted_record_may_come_back(database, synced, crowd):
     synced()
     crowd.put(record)
     synced()
-    assert not database.record(str(LAST)).gone
+    assert not database.get_record(str(LAST)).gone
     is_whole(database)
 
 
 def test_who_does_not_match_any_more_is_no_member(database, synced, crowd):
     crowd.put(replace(crowd.record(str(LAST)), title="Alone", revised="2023-06-01"))
     synced()
-    record = database.record(str(LAST))
+    record = database.get_record(str(LAST))
     assert (record.gone, record.version) == (False, 2)
-    assert str(LAST) not in database.members("k")
+    assert str(LAST) not in database.list_member_pmids("k")
 
 
 def proved(done, members):
@@ -168,7 +168,7 @@ def test_deletions_before_the_window_are_followed_and_the_count_proves_it(databa
     done = synced(overlap_days=0)
     assert (done.updated, done.skipped) == (1, 10)
     assert proved(done, 29)
-    assert database.record(str(FIRST)).gone
+    assert database.get_record(str(FIRST)).gone
     assert proved(synced(full=True), 29)
 
 
@@ -178,9 +178,12 @@ def test_who_matches_no_more_or_came_late_is_found_out_before_the_window(databas
     crowd.put(late)
     done = synced(overlap_days=0)
     assert proved(done, 30)
-    assert (str(FIRST) in database.members("k"), "29000000" in database.members("k")) == (0, 1)
-    assert not database.record(str(FIRST)).gone
-    assert database.checkpoint("k").last_edat == "2023-01-03"
+    assert (
+        str(FIRST) in database.list_member_pmids("k"),
+        "29000000" in database.list_member_pmids("k"),
+    ) == (0, 1)
+    assert not database.get_record(str(FIRST)).gone
+    assert database.get_checkpoint("k").last_edat == "2023-01-03"
 
 
 @pytest.mark.parametrize("at_once", [9_999, 7])
@@ -193,7 +196,7 @@ def test_a_paper_whose_entrez_date_changed_stays_a_member(
         crowd.put(replace(crowd.record(str(pmid)), entered=entered))
     for _ in range(2):
         assert proved(synced(overlap_days=0), 30)
-    assert database.counts().gone == 0
+    assert database.count_rows().gone == 0
 
 
 def test_a_count_that_does_not_come_is_said_and_no_difference(database, synced, crowd, monkeypatch):
@@ -219,8 +222,8 @@ def test_a_record_that_is_found_and_not_sent_is_no_deletion(database, synced, cr
     monkeypatch.setattr(crowd, "record", lambda pmid: None if pmid == str(LAST) else record(pmid))
     done = synced()
     assert str(LAST) in done.warnings[0]
-    assert not database.record(str(LAST)).gone
-    assert str(LAST) in database.members("k")
+    assert not database.get_record(str(LAST)).gone
+    assert str(LAST) in database.list_member_pmids("k")
 
 
 def test_a_search_that_forgets_members_makes_them_not_deleted(database, synced, crowd, monkeypatch):
@@ -228,9 +231,9 @@ def test_a_search_that_forgets_members_makes_them_not_deleted(database, synced, 
     with monkeypatch.context() as patched:
         patched.setattr(crowd, "_entries", hidden)
         synced()
-    assert not database.record(str(LAST)).gone
+    assert not database.get_record(str(LAST)).gone
     synced()
-    assert str(LAST) in database.members("k")
+    assert str(LAST) in database.list_member_pmids("k")
 
 
 def test_an_answer_without_any_record_is_no_answer(database, web, crowd, monkeypatch):
@@ -239,7 +242,7 @@ def test_an_answer_without_any_record_is_no_answer(database, web, crowd, monkeyp
         done = sync_query("k", TERM, database, web)
     assert len(done.warnings) == 3
     assert "0 members are here, and PubMed counts 30" in done.warnings[-1]
-    assert database.checkpoint("k").last_edat is None
+    assert database.get_checkpoint("k").last_edat is None
     assert sync_query("k", TERM, database, web).inserted == 30
 
 
@@ -270,10 +273,10 @@ def test_one_batch_that_fails_holds_the_watermark_back(database, web, crowd):
     done = sync_query("k", TERM, database, web)
     assert (done.inserted, done.unfinished) == (10, False)
     assert "20 records" in done.warnings[0]
-    assert database.checkpoint("k").last_edat is None
+    assert database.get_checkpoint("k").last_edat is None
     assert sync_query("k", TERM, database, web).inserted == 20
     is_whole(database)
-    assert database.checkpoint("k").last_edat == "2023-01-03"
+    assert database.get_checkpoint("k").last_edat == "2023-01-03"
 
 
 def test_an_outage_ends_the_call_and_keeps_what_is_staged(database, web, crowd, monkeypatch):
@@ -282,7 +285,7 @@ def test_an_outage_ends_the_call_and_keeps_what_is_staged(database, web, crowd, 
     done = sync_query("k", TERM, database, web)
     assert done.unfinished
     assert len(done.warnings) == 3
-    assert database.counts().records == 0
+    assert database.count_rows().records == 0
     crowd.calm()
     assert sync_query("k", TERM, database, web).inserted == 30
 
@@ -291,7 +294,7 @@ def test_a_search_that_fails_is_an_error_and_not_an_empty_answer(database, web, 
     crowd.mood("down", "eutils", path="esearch")
     with pytest.raises(Unreachable):
         sync_query("k", TERM, database, web)
-    assert database.checkpoint("k") is None
+    assert database.get_checkpoint("k") is None
 
 
 def test_a_short_call_is_taken_up_where_it_stopped(database, web, crowd, monkeypatch):
@@ -299,9 +302,11 @@ def test_a_short_call_is_taken_up_where_it_stopped(database, web, crowd, monkeyp
     told = []
     first = done = sync_query("k", TERM, database, web, wait_s=0.0)
     while done.unfinished:
-        told.append((database.counts().records, len(database.members("k")), done.inserted))
+        told.append(
+            (database.count_rows().records, len(database.list_member_pmids("k")), done.inserted)
+        )
         assert done.job_id == first.job_id
-        assert database.checkpoint("k") is None
+        assert database.get_checkpoint("k") is None
         done = sync_query("k", TERM, database, web, wait_s=0.0)
     assert sorted(set(told)) == [(n, n, n) for n in (0, 7, 14, 21, 28, 30)]
     assert (done.job_id, done.inserted) == (first.job_id, 30)
@@ -315,38 +320,38 @@ def test_records_that_fail_while_others_are_merged_are_fetched_before_the_waterm
 ):
     monkeypatch.setattr("utils.corpus.sync_jobs._PAGE", 7)
     crowd.mood("down", "eutils", path="efetch", times=5)
-    while not database.counts().records:
+    while not database.count_rows().records:
         assert sync_query("k", TERM, database, web, wait_s=0.0).unfinished
     done = sync_query("k", TERM, database, web)
     assert (done.inserted, done.unfinished) == (30, False)
-    assert database.checkpoint("k").last_edat == "2023-01-03"
+    assert database.get_checkpoint("k").last_edat == "2023-01-03"
 
 
 def test_who_ends_the_job_of_another_call_sees_what_changed_since(database, synced, crowd):
     """As many came as went: no count tells that the job's searches are of before."""
     job = SyncJob.open_or_create(database, "k", TERM, 5, full=False)
     while stretch := job.get_next_stretch():  # searched, by a call that was killed then
-        found = database.members("k") if stretch.date_type == "set" else []
-        (job.reconcile_members if stretch.date_type == "set" else job.record_hits)(
+        found = database.list_member_pmids("k") if stretch.date_type == "set" else []
+        (job.reconcile_members if stretch.date_type == "set" else job.stage_hits)(
             stretch, found, []
         )
     crowd.delete(str(FIRST))
     late = replace(crowd.record(str(LAST)), pmid="31000000")
     crowd.put(late)
     assert proved(synced(), 30)
-    assert str(FIRST) not in database.members("k")
-    assert late.pmid in database.members("k")
+    assert str(FIRST) not in database.list_member_pmids("k")
+    assert late.pmid in database.list_member_pmids("k")
 
 
 def test_another_term_gives_up_what_is_half_merged(database, web, crowd, monkeypatch):
     monkeypatch.setattr("utils.corpus.sync_jobs._PAGE", 7)
-    while len(database.members("k")) < 14:
+    while len(database.list_member_pmids("k")) < 14:
         assert sync_query("k", TERM, database, web, wait_s=0.0).unfinished
     term = f"{FIRST}[uid] OR {LAST}[uid]"
     done = sync_query("k", term, database, web)
     assert proved(done, 2)
-    assert database.members("k") == [str(FIRST), str(LAST)]
-    assert database.counts().gone == 0
+    assert database.list_member_pmids("k") == [str(FIRST), str(LAST)]
+    assert database.count_rows().gone == 0
 
 
 def test_a_job_of_days_that_an_older_version_left_open_ends_no_membership(database, synced, crowd):
@@ -358,24 +363,24 @@ def test_a_job_of_days_that_an_older_version_left_open_ends_no_membership(databa
         days = {"date_type": "members", "first": "2023-01-03"}
         assert connection.execute(update(stretches).where(whole_set).values(days)).rowcount == 1
     assert proved(synced(overlap_days=0), 29)
-    assert database.counts().gone == 1
+    assert database.count_rows().gone == 1
 
 
 def test_a_watermark_moved_by_hand_gives_an_open_job_up(database, synced, crowd):
     assert synced(longest_s=0.0).unfinished
     database.set_checkpoint("k", "2022-12-01", manual=True)
     assert synced(overlap_days=0).skipped == 30
-    assert database.checkpoint("k").last_edat == "2023-01-03"
+    assert database.get_checkpoint("k").last_edat == "2023-01-03"
 
 
 def test_a_watermark_moved_by_hand_during_a_sync_stays(database, synced, crowd):
     def meddle(done, total):
-        if database.checkpoint("k").last_edat != "2022-12-01":
+        if database.get_checkpoint("k").last_edat != "2022-12-01":
             database.set_checkpoint("k", "2022-12-01", manual=True)
 
     done = synced(progress=meddle)
     assert any("by hand" in said for said in done.warnings)
-    assert database.checkpoint("k").last_edat == "2022-12-01"
+    assert database.get_checkpoint("k").last_edat == "2022-12-01"
 
 
 def test_a_key_stands_for_one_term(database, synced, web, crowd):
@@ -383,15 +388,15 @@ def test_a_key_stands_for_one_term(database, synced, web, crowd):
         sync_query("k", "report[ti]", database, web)
     term = f"{FIRST}[uid] OR {LAST}[uid]"
     sync_query("k", term, database, web, full=True)
-    assert database.members("k") == [str(FIRST), str(LAST)]
-    assert database.checkpoint("k").term == term
-    assert database.counts().gone == 0
+    assert database.list_member_pmids("k") == [str(FIRST), str(LAST)]
+    assert database.get_checkpoint("k").term == term
+    assert database.count_rows().gone == 0
 
 
 def test_two_keys_share_records(database, synced, web, crowd):
     done = sync_query("other", TERM, database, web)
     assert (done.inserted, done.skipped) == (0, 30)
-    assert database.members("other") == database.members("k")
+    assert database.list_member_pmids("other") == database.list_member_pmids("k")
 
 
 def test_two_syncs_at_once_never_double(database, database_url, web, crowd, settings, tmp_path):
@@ -435,7 +440,7 @@ def test_without_an_address_nothing_is_asked_and_nothing_made(web, crowd, settin
 def test_a_term_that_finds_nothing_is_an_answer(database, web, crowd):
     done = sync_query("k", "zzqqx[ti]", database, web)
     assert (done.pmids_processed, done.max_edat_seen) == (0, None)
-    assert database.checkpoint("k").last_edat is None
+    assert database.get_checkpoint("k").last_edat is None
 
 
 # -- killed ------------------------------------------------------------------------------------

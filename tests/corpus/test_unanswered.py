@@ -3,7 +3,7 @@
 import pytest
 
 from tests.corpus.small_corpus import corpus_in, fill, paper, passage
-from utils.corpus.search import Quality, ScoredPassage
+from utils.corpus.search import QualityScores, ScoredPassage
 from utils.corpus.unanswered import MIN_ANSWER_COSINE, explain_doubt
 from utils.model.passage import Filters
 
@@ -22,7 +22,7 @@ def corpus(tmp_path):
 
 
 def scored(text, sim=None):
-    nothing = Quality(None, None, None, None, 0)
+    nothing = QualityScores(None, None, None, None, 0)
     return ScoredPassage(passage("pmid:1", text), 1.0, sim, None, nothing)
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.corpus.small_corpus import corpus_in, paper
 from tests.databases import database_url, postgresql
 from utils.corpus import Corpus
-from utils.corpus.names import build_wordings, merge_hits
+from utils.corpus.names import build_alternative_questions, merge_hits
 from utils.errors import BadRequest
 from utils.model.passage import Filters, Hit
 
@@ -59,7 +59,7 @@ def corpus(tmp_path: Path, database_url: str) -> Iterator[Corpus]:
     made = corpus_in(tmp_path / "papers", vectors=False, database_url=database_url or None)
     dermatology = "Journal of the American Academy of Dermatology"
     papers = [paper(pmid, abstract=text, journal=dermatology) for pmid, text in TEXTS.items()]
-    made.database.upsert(papers)
+    made.database.store_records(papers)
     list(made.index())
     yield made
     made.finder.close()
@@ -148,7 +148,7 @@ def test_lists_come_compressed_and_what_is_none_is_refused(corpus: Corpus, tmp_p
 
 def test_a_term_is_exchanged_where_it_is_longest_and_once() -> None:
     names = {"growth hormon": [("GH", 3)], "growth hormon receptor": [("GHR", 1)]}
-    made = build_wordings(
+    made = build_alternative_questions(
         "growth hormone receptor loss", lambda forms: {f: names[f] for f in forms if f in names}
     )
     assert [one.question for one in made] == ["GHR loss"]

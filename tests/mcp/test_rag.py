@@ -266,7 +266,7 @@ async def test_a_watermark_is_read_and_moved_also_back(library):
     now = await answer(library, "corpus_checkpoint_get", query_key="reef")
     as_written("corpus_checkpoint_get", now)
     assert now["last_edat"] == "2024-01-01T00:00:00Z"
-    moves = library.corpus.database.moves("reef")
+    moves = library.corpus.database.list_watermark_moves("reef")
     assert [(move.manual, move.by, move.after) for move in moves] == [
         (True, "MCP", "2025-06-01"),
         (True, "MCP", "2024-01-01"),
@@ -304,7 +304,7 @@ async def test_a_store_that_is_down_is_an_error_never_an_empty_list(library):
     class Down:
         name = "weaviate"
 
-        def status(self):
+        def get_status(self):
             raise WeaviateFailed("Weaviate does not answer.")
 
         def close(self):
@@ -319,7 +319,7 @@ async def test_without_a_model_every_answer_says_so(library):
     reef(library)
 
     class Missing(LetterEmbedder):
-        def embed(self, texts):
+        def embed_texts(self, texts):
             raise EmbeddingsFailed("No model is installed.", "Install papershelf[embed].")
 
     library.corpus.__dict__["embedder"] = Missing()
@@ -397,7 +397,7 @@ async def test_waiting_for_another_sync_is_said_and_a_search_beside_it_answers(
         monkeypatch.setattr(f"utils.mcp.{name}", seconds)
     monkeypatch.setattr("utils.mcp.tool.MAX_ANSWER_S", 200.0)
     heard, other = [], ExitStack()
-    other.enter_context(library.corpus.database.alone("all", 0))
+    other.enter_context(library.corpus.database.exclusive_lock("all", 0))
 
     async def hear(progress, total, message):
         heard.append(message)
@@ -522,6 +522,6 @@ async def test_over_http_the_record_says_whose_token_moved_a_watermark(library):
         async with Client(endpoint.url, auth=endpoint.token(subject="alice")) as client:
             day = {"query_key": "reef", "last_edat": "2025-01-01"}
             assert not (await client.call_tool("corpus_checkpoint_set", day)).is_error
-    [move] = library.corpus.database.moves("reef")
+    [move] = library.corpus.database.list_watermark_moves("reef")
     assert "alice" in move.by
     shared.corpus.database.close()

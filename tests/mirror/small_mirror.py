@@ -78,9 +78,9 @@ class Counting(LetterEmbedder):
     def __init__(self, model="letters-1"):
         self.model, self.texts = model, []
 
-    def embed(self, texts):
+    def embed_texts(self, texts):
         self.texts += texts
-        return super().embed(texts)
+        return super().embed_texts(texts)
 
     def embed_question(self, text):
-        return super().embed([text])[0]
+        return super().embed_texts([text])[0]

@@ -204,7 +204,7 @@ def test_a_mirror_of_pmc_alone_is_asked_alone(world, tmp_path):
 def test_texts_are_found_by_meaning_too(both, tmp_path, monkeypatch):
     class Letters(LetterEmbedder):
         def embed_question(self, text):
-            return super().embed([text])[0]
+            return super().embed_texts([text])[0]
 
     made = Letters()
     monkeypatch.setattr(embedding, "make_embedder", lambda _: made)

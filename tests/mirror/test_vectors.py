@@ -62,7 +62,7 @@ def test_passages_are_found_by_meaning_as_by_comparing_all(mirror, mirrored, emb
     question = "zzyzx hcaelb slaroc"
     answer = mirrored.find(question, by="meaning", quality_bias=False, top_k=12)
     texts = embedder.texts[:12]
-    exact = LetterEmbedder().embed(texts) @ embedder.embed_question(question)
+    exact = LetterEmbedder().embed_texts(texts) @ embedder.embed_question(question)
     best = [hit.passage.embedding_text for hit in answer.hits]
     retracted = next(text for text in texts if "We saw" in text)
     order = [texts[at] for at in np.argsort(-exact) if texts[at] != retracted]
@@ -135,7 +135,7 @@ def test_what_is_not_published_whole_or_of_another_model_is_refused(mirror, embe
         embedded(mirror, published=folder)
     with pytest.raises(BadRequest, match="holds no"):
         embedded(mirror, published=tmp_path)
-    embedder.available = lambda: "Nothing is installed."
+    embedder.explain_unavailable = lambda: "Nothing is installed."
     with pytest.raises(EmbeddingsFailed, match="Nothing is installed"):
         embedded(mirror)
 

@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import inspect, text
 
 from utils.corpus import schema as corpus_schema
-from utils.corpus.database import CorpusDatabase, parse_day, to_timestamp
-from utils.corpus.names import Name
+from utils.corpus.database import CorpusDatabase, day_to_timestamp, parse_iso_day
+from utils.corpus.names import AlternativeName
 from utils.errors import BadRequest, InvariantFailed, StoreBusy, StoreFailed
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Notice, Paper
@@ -32,12 +32,12 @@ PAPER = Paper(
 
 
 def put(database, **changes):
-    return database.upsert([replace(PAPER, **changes)])
+    return database.store_records([replace(PAPER, **changes)])
 
 
 def test_a_record_comes_back_as_it_was(database):
     assert put(database)[:4] == (1, 0, 0, "2024-06-02")
-    record = database.record("101")
+    record = database.get_record("101")
     assert record.paper == PAPER
     assert (record.version, record.edat, record.lr) == (1, "2024-06-02", "2024-06-15")
     assert not record.gone
@@ -45,9 +45,9 @@ def test_a_record_comes_back_as_it_was(database):
 
 def test_the_same_again_is_skipped(database):
     put(database)
-    before = database.record("101")
+    before = database.get_record("101")
     assert put(database)[:3] == (0, 0, 1)
-    assert database.record("101") == before
+    assert database.get_record("101") == before
 
 
 @pytest.mark.parametrize(
@@ -63,17 +63,17 @@ def test_another_content_or_a_later_revision_is_a_new_version(database, changes)
     put(database)
     assert put(database, **changes)[:3] == (0, 1, 0)
     assert put(database, **changes)[:3] == (0, 0, 1)
-    record = database.record("101")
+    record = database.get_record("101")
     assert record.version == 2
     assert record.paper == replace(PAPER, **changes)
 
 
 def test_a_retraction_is_content_and_counted(database):
     put(database)
-    before = database.record("101").content_hash
+    before = database.get_record("101").content_hash
     put(database, publication_types=("Retracted Publication",))
-    assert database.record("101").content_hash != before
-    assert database.counts().retracted == 1
+    assert database.get_record("101").content_hash != before
+    assert database.count_rows().retracted == 1
 
 
 def test_an_older_revision_is_skipped_with_a_warning(database):
@@ -81,50 +81,50 @@ def test_an_older_revision_is_skipped_with_a_warning(database):
     done = put(database, title="Old", revised="2024-06-01")
     assert done[:3] == (0, 0, 1)
     assert "101" in done.warnings[0]
-    assert database.record("101").paper == PAPER
+    assert database.get_record("101").paper == PAPER
 
 
 def test_a_lost_revision_date_takes_nothing_back(database):
     put(database)
     put(database, title="New", revised="")
-    record = database.record("101")
+    record = database.get_record("101")
     assert (record.version, record.lr) == (2, "2024-06-15")
     assert put(database, title="Old", revised="2024-06-01").skipped == 1
 
 
 def test_of_two_in_one_batch_the_later_revision_counts(database):
     later = replace(PAPER, title="New", revised="2024-09-01")
-    assert database.upsert([later, PAPER])[:3] == (1, 0, 0)
-    assert database.record("101").paper.title == "New"
+    assert database.store_records([later, PAPER])[:3] == (1, 0, 0)
+    assert database.get_record("101").paper.title == "New"
 
 
 def test_a_paper_without_pmid_is_refused_and_nothing_of_the_batch_is_kept(database):
     with pytest.raises(BadRequest, match="PMID"):
-        database.upsert([PAPER, replace(PAPER, ids=Ids(doi="10.1000/b"))])
-    assert database.counts().records == 0
+        database.store_records([PAPER, replace(PAPER, ids=Ids(doi="10.1000/b"))])
+    assert database.count_rows().records == 0
 
 
 def test_nothing_kept_is_an_answer(database):
-    assert database.record("1") is None
-    assert database.records(["1", "x", "99999999999999", "\u0663"]) == {}
-    assert database.every_record() == []
-    assert database.checkpoint("k") is None
-    assert database.upsert([])[:4] == (0, 0, 0, None)
+    assert database.get_record("1") is None
+    assert database.get_records(["1", "x", "99999999999999", "\u0663"]) == {}
+    assert database.list_records() == []
+    assert database.get_checkpoint("k") is None
+    assert database.store_records([])[:4] == (0, 0, 0, None)
 
 
 def test_records_are_paged_by_number(database):
     pmids = ["9", "10", "100", "11"]
-    database.upsert([replace(PAPER, ids=Ids(pmid=pmid)) for pmid in pmids])
-    first = database.every_record(limit=3)
-    rest = database.every_record(first[-1].paper.ids.pmid, limit=3)
+    database.store_records([replace(PAPER, ids=Ids(pmid=pmid)) for pmid in pmids])
+    first = database.list_records(limit=3)
+    rest = database.list_records(first[-1].paper.ids.pmid, limit=3)
     assert [r.paper.ids.pmid for r in [*first, *rest]] == ["9", "10", "11", "100"]
 
 
 def test_more_records_than_a_statement_takes(database):
     many = [replace(PAPER, ids=Ids(pmid=str(n))) for n in range(1, 3001)]
-    assert database.upsert(many).inserted == 3000
-    assert database.upsert(many).skipped == 3000
-    assert len(database.records([paper.ids.pmid for paper in many])) == 3000
+    assert database.store_records(many).inserted == 3000
+    assert database.store_records(many).skipped == 3000
+    assert len(database.get_records([paper.ids.pmid for paper in many])) == 3000
 
 
 def test_two_who_write_the_same_at_once_make_one_record(database, database_url, tmp_path):
@@ -134,7 +134,7 @@ def test_two_who_write_the_same_at_once_make_one_record(database, database_url, 
 
     def write(into, title):
         papers = [replace(PAPER, ids=Ids(pmid=str(n)), title=title) for n in range(1, 200)]
-        done.append(into.upsert(papers))
+        done.append(into.store_records(papers))
 
     threads = [
         threading.Thread(target=write, args=pair) for pair in ((database, "A"), (other, "B"))
@@ -145,7 +145,7 @@ def test_two_who_write_the_same_at_once_make_one_record(database, database_url, 
         thread.join()
     other.close()
     assert sorted((d.inserted, d.updated) for d in done) == [(0, 199), (199, 0)]
-    assert {r.version for r in database.every_record()} == {2}
+    assert {r.version for r in database.list_records()} == {2}
 
 
 # -- watermarks --------------------------------------------------------------------------------
@@ -156,8 +156,8 @@ def test_a_watermark_moves_backwards_by_hand_only(database):
     with pytest.raises(InvariantFailed, match="2024-06-02"):
         database.set_checkpoint("k", "2024-06-01", manual=False)
     database.set_checkpoint("k", "2024-01-01T10:00:00Z", manual=True, by="ann")
-    assert database.checkpoint("k").last_edat == "2024-01-01"
-    told = [(m.before, m.after, m.manual, m.by) for m in database.moves("k")]
+    assert database.get_checkpoint("k").last_edat == "2024-01-01"
+    told = [(m.before, m.after, m.manual, m.by) for m in database.list_watermark_moves("k")]
     assert told == [
         (None, "2024-06-02", False, ""),
         ("2024-06-02", "2024-01-01", True, "ann"),
@@ -167,7 +167,7 @@ def test_a_watermark_moves_backwards_by_hand_only(database):
 def test_the_same_watermark_again_is_no_move(database):
     for _ in range(2):
         database.set_checkpoint("k", "2024-06-02", manual=False)
-    assert len(database.moves("k")) == 1
+    assert len(database.list_watermark_moves("k")) == 1
 
 
 @pytest.mark.parametrize(
@@ -182,13 +182,13 @@ def test_a_watermark_in_the_future_is_refused(database):
     for manual in (True, False):
         with pytest.raises(BadRequest, match="future"):
             database.set_checkpoint("k", "2999-01-01", manual=manual)
-    assert database.checkpoint("k") is None
+    assert database.get_checkpoint("k") is None
 
 
 def test_days_and_timestamps():
-    assert parse_day("2025-08-17T15:59:02.5+00:00") == "2025-08-17"
-    assert to_timestamp("2025-08-17") == "2025-08-17T00:00:00Z"
-    assert to_timestamp(None) is to_timestamp("2025-08") is None
+    assert parse_iso_day("2025-08-17T15:59:02.5+00:00") == "2025-08-17"
+    assert day_to_timestamp("2025-08-17") == "2025-08-17T00:00:00Z"
+    assert day_to_timestamp(None) is day_to_timestamp("2025-08") is None
 
 
 # -- passages ----------------------------------------------------------------------------------
@@ -206,47 +206,47 @@ def of(number, **changes):
 
 def test_passages_come_back_in_their_order(database):
     made = [of(n) for n in (2, 0, 1)]
-    [changes] = database.replace_together([("pmid:101", "s1", made)])
+    [changes] = database.replace_passages([("pmid:101", "s1", made)])
     assert (changes.added, changes.removed, changes.kept) == (made, [], 0)
-    assert database.passages_of("pmid:101") == [of(0), of(1), of(2)]
-    assert database.passages([of(1).uuid, "unknown"]) == {of(1).uuid: of(1)}
-    assert database.source_digests(["pmid:101", "pmid:102"]) == {"pmid:101": "s1"}
-    assert database.counts().passages == 3
+    assert database.get_passages_of_paper("pmid:101") == [of(0), of(1), of(2)]
+    assert database.get_passages([of(1).uuid, "unknown"]) == {of(1).uuid: of(1)}
+    assert database.get_source_digests(["pmid:101", "pmid:102"]) == {"pmid:101": "s1"}
+    assert database.count_rows().passages == 3
 
 
 def test_only_what_differs_is_told(database):
-    database.replace_together([("pmid:101", "s1", [of(0), of(1), of(2)])])
+    database.replace_passages([("pmid:101", "s1", [of(0), of(1), of(2)])])
     elsewhere, rewritten = of(0, start=20, end=30), of(1, text="They shine.", digest="new")
-    [changes] = database.replace_together([("pmid:101", "s2", [elsewhere, rewritten, of(3)])])
+    [changes] = database.replace_passages([("pmid:101", "s2", [elsewhere, rewritten, of(3)])])
     assert changes.moved == [elsewhere]
     assert {made.uuid for made in changes.added} == {rewritten.uuid, of(3).uuid}
     assert changes.removed == [of(2).uuid]
     assert changes.kept == 1
-    assert database.passages_of("pmid:101") == [elsewhere, rewritten, of(3)]
-    [again] = database.replace_together([("pmid:101", "s2", [elsewhere, rewritten, of(3)])])
+    assert database.get_passages_of_paper("pmid:101") == [elsewhere, rewritten, of(3)]
+    [again] = database.replace_passages([("pmid:101", "s2", [elsewhere, rewritten, of(3)])])
     assert (again.added, again.removed, again.kept, again.moved) == ([], [], 3, [])
 
 
 def test_a_dropped_paper_leaves_nothing(database):
-    database.replace_together([("pmid:101", "s1", [of(0)])])
-    database.replace_together([("pmid:102", "s1", [of(0, paper="pmid:102")])])
-    assert database.drop_paper("pmid:101") == [of(0).uuid]
-    assert database.every_source() == ["pmid:102"]
-    assert len(database.every_passage()) == 1
+    database.replace_passages([("pmid:101", "s1", [of(0)])])
+    database.replace_passages([("pmid:102", "s1", [of(0, paper="pmid:102")])])
+    assert database.delete_paper_passages("pmid:101") == [of(0).uuid]
+    assert database.list_indexed_papers() == ["pmid:102"]
+    assert len(database.list_passages()) == 1
 
 
 def test_every_passage_comes_once_in_pages(database):
-    database.replace_together([("pmid:101", "s", [of(n) for n in range(25)])])
+    database.replace_passages([("pmid:101", "s", [of(n) for n in range(25)])])
     found, after = [], ""
-    while page := database.every_passage(after, limit=10):
+    while page := database.list_passages(after, limit=10):
         found += page
         after = page[-1].uuid
     assert len({made.uuid for made in found}) == len(found) == 25
 
 
 def test_text_no_database_takes_keeps_its_length(database):
-    database.replace_together([("pmid:101", "s", [of(0, text="a\0b\ud800c")])])
-    assert database.passages_of("pmid:101")[0].text == "a\ufffdb\ufffdc"
+    database.replace_passages([("pmid:101", "s", [of(0, text="a\0b\ud800c")])])
+    assert database.get_passages_of_paper("pmid:101")[0].text == "a\ufffdb\ufffdc"
 
 
 # -- the database ------------------------------------------------------------------------------
@@ -269,7 +269,7 @@ def test_a_newer_schema_is_refused(database):
         connection.execute(text("UPDATE corpus_version SET version = 99"))
     database.close()
     with pytest.raises(StoreFailed, match="newer version"):
-        database.record("1")
+        database.get_record("1")
 
 
 def test_an_older_schema_is_brought_here_and_keeps_its_records(database, monkeypatch):
@@ -278,7 +278,7 @@ def test_an_older_schema_is_brought_here_and_keeps_its_records(database, monkeyp
     steps = {2: ("ALTER TABLE corpus_records ADD COLUMN colour TEXT",), 3: ()}
     monkeypatch.setattr(corpus_schema, "VERSION", 4)
     monkeypatch.setattr(corpus_schema, "_STEPS", steps)
-    assert database.record("101").paper == PAPER
+    assert database.get_record("101").paper == PAPER
     with database.reading() as connection:
         columns = {c["name"] for c in inspect(connection).get_columns("corpus_records")}
         assert connection.execute(text("SELECT version FROM corpus_version")).scalar() == 4
@@ -291,10 +291,10 @@ def test_the_first_schema_gets_the_table_of_names(database):
         connection.execute(text("DROP TABLE corpus_names"))
         connection.execute(text("UPDATE corpus_version SET version = 1"))
     database.close()
-    database.add_counts({Name("journal", "reef stud", "Reef Studies"): 2})
-    database.add_counts({Name("journal", "reef stud", "Reef Studies"): 1})
-    assert database.journals("Reef Stud.") == ("Reef Studies",)
-    assert database.record("101").paper == PAPER
+    database.add_text_counts({AlternativeName("journal", "reef stud", "Reef Studies"): 2})
+    database.add_text_counts({AlternativeName("journal", "reef stud", "Reef Studies"): 1})
+    assert database.find_journal_names("Reef Stud.") == ("Reef Studies",)
+    assert database.get_record("101").paper == PAPER
 
 
 def test_a_step_that_fails_changes_nothing(database, monkeypatch):
@@ -305,8 +305,8 @@ def test_a_step_that_fails_changes_nothing(database, monkeypatch):
         patched.setattr(corpus_schema, "VERSION", 3)
         patched.setattr(corpus_schema, "_STEPS", steps)
         with pytest.raises(StoreFailed):
-            database.record("101")
-    assert database.record("101").version == 1
+            database.get_record("101")
+    assert database.get_record("101").version == 1
     with database.reading() as connection:
         columns = {c["name"] for c in inspect(connection).get_columns("corpus_records")}
     assert "colour" not in columns
@@ -315,12 +315,12 @@ def test_a_step_that_fails_changes_nothing(database, monkeypatch):
 def test_a_lock_is_held_by_one(database, database_url, tmp_path):
     settings = load_settings(database_url=database_url or None)
     other = CorpusDatabase.of(settings, tmp_path / "papers")
-    with database.alone("k", 1.0):
-        with pytest.raises(StoreBusy, match="k"), other.alone("k", 1.0):
+    with database.exclusive_lock("k", 1.0):
+        with pytest.raises(StoreBusy, match="k"), other.exclusive_lock("k", 1.0):
             pass
-        with other.alone("another", 1.0):
+        with other.exclusive_lock("another", 1.0):
             pass
-    with other.alone("k", 1.0):
+    with other.exclusive_lock("k", 1.0):
         pass
     other.close()
 
@@ -332,7 +332,7 @@ def test_who_opens_it_to_read_does_not_wait_for_a_writer(
     put(database)
     other = CorpusDatabase.of(load_settings(database_url=database_url or None), tmp_path / "papers")
     with database.writing():
-        assert other.counts().records == 1
+        assert other.count_rows().records == 1
         with pytest.raises(StoreFailed) as refused:
             put(other)
     assert "Another process holds it" in refused.value.hint
@@ -344,9 +344,9 @@ def test_who_waits_for_a_lock_is_told_who_has_it_and_since_when(database, databa
     other = CorpusDatabase.of(settings, tmp_path / "papers")
     said = []
     with (
-        database.alone("k", 0.0),
+        database.exclusive_lock("k", 0.0),
         pytest.raises(StoreBusy) as refused,
-        other.alone("k", 0.5, said.append),
+        other.exclusive_lock("k", 0.5, said.append),
     ):
         pass
     holder = rf"Process {os.getpid()} on \S.*, since 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00"
@@ -356,7 +356,7 @@ def test_who_waits_for_a_lock_is_told_who_has_it_and_since_when(database, databa
     assert re.fullmatch(holder, refused.value.details["holder"])
     [told] = said
     assert re.fullmatch(rf"Waiting for another that is at work on k: {holder}", told)
-    with database.alone("k", 0.0, said.append):
+    with database.exclusive_lock("k", 0.0, said.append):
         pass
     assert said == [told]
     other.close()
@@ -366,15 +366,18 @@ def test_who_waits_for_a_lock_is_told_who_has_it_and_since_when(database, databa
 def test_whoever_holds_a_lock_unsigned_is_another_process(database, tmp_path):
     """Killed between the two, or written by an older version."""
     other = CorpusDatabase.of(load_settings(), tmp_path / "papers")
-    with database.alone("k", 0.0):
+    with database.exclusive_lock("k", 0.0):
         [signed] = (tmp_path / "papers/.papershelf/corpus").glob("*.holder")
         signed.write_bytes(b"\xff\x1b[31mred\n" * 9_999)
-        with pytest.raises(StoreBusy) as refused, other.alone("k", 0.0):
+        with pytest.raises(StoreBusy) as refused, other.exclusive_lock("k", 0.0):
             pass
         assert refused.value.message.isprintable()
         assert len(refused.value.message) < 300
         signed.unlink()
-        with pytest.raises(StoreBusy, match="on k: Another process"), other.alone("k", 0.0):
+        with (
+            pytest.raises(StoreBusy, match="on k: Another process"),
+            other.exclusive_lock("k", 0.0),
+        ):
             pass
     other.close()
 
@@ -385,7 +388,7 @@ def test_a_server_that_is_away_is_told_without_the_password(spelling, tmp_path):
     url = f"{spelling}://ann:geheim@127.0.0.1:1/papers"
     made = CorpusDatabase.of(load_settings(database_url=url), tmp_path)
     with pytest.raises(StoreFailed) as failed:
-        made.record("1")
+        made.get_record("1")
     assert "127.0.0.1" in str(failed.value)
     assert "geheim" not in f"{failed.value!r} {failed.value.details}"
 
@@ -402,4 +405,4 @@ def test_a_damaged_file_is_told(tmp_path):
     folder.mkdir(parents=True)
     (folder / "corpus.db").write_bytes(b"no database at all" * 100)
     with pytest.raises(StoreFailed, match="damaged"):
-        CorpusDatabase.of(load_settings(), tmp_path).record("1")
+        CorpusDatabase.of(load_settings(), tmp_path).get_record("1")

@@ -103,7 +103,7 @@ def _add_find_options(find: CommandParser) -> None:
 
 
 def _sync_query(args: argparse.Namespace, library: Library) -> int:
-    from ..corpus.stored_records import to_timestamp
+    from ..corpus.stored_records import day_to_timestamp
 
     synced = library.corpus.sync(
         args.key,
@@ -122,7 +122,7 @@ def _sync_query(args: argparse.Namespace, library: Library) -> int:
         told = "not counted" if there is None else f"{there:,}"
         text += f" Papers of the query: {synced.members:,} here, {told} at PubMed."
     row = {**asdict(synced), "query_key": args.key}
-    row["max_edat_seen"] = to_timestamp(synced.max_edat_seen)
+    row["max_edat_seen"] = day_to_timestamp(synced.max_edat_seen)
     say(row if args.json else text, args.json)
     warn(synced.warnings)
     if synced.unfinished:
@@ -134,7 +134,7 @@ def _sync_query(args: argparse.Namespace, library: Library) -> int:
 
 
 def _show_checkpoint(args: argparse.Namespace, library: Library) -> int:
-    from ..corpus.stored_records import to_timestamp
+    from ..corpus.stored_records import day_to_timestamp
 
     corpus = library.corpus
     if args.set:
@@ -142,7 +142,7 @@ def _show_checkpoint(args: argparse.Namespace, library: Library) -> int:
     checkpoint = corpus.checkpoint(args.key)
     row = asdict(checkpoint) if checkpoint else {"query_key": args.key, "last_edat": None}
     text = f"{args.key}: {row['last_edat'] or 'never synced'}"
-    row["last_edat"] = to_timestamp(row["last_edat"])
+    row["last_edat"] = day_to_timestamp(row["last_edat"])
     say(row if args.json else text, args.json)
     return 0
 
@@ -219,7 +219,7 @@ def _to_hit_row(found: ScoredPassage) -> dict[str, Any]:
         "score": found.score,
         "sim": found.sim,
         "bm25": found.bm25,
-        "quality": found.quality.row(),
+        "quality": found.quality.to_row(),
         "version": found.version,
     }
 

@@ -20,7 +20,7 @@ from ..model.passage import Filters
 from ..system.keyword_options import accept_former_options, explain_options
 from ..system.named_files import require_file
 from ..system.once import shared_property
-from .texts import Texts
+from .texts import CorpusTexts
 from .unanswered import SYNC_ADVICE
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _COUNTS_MAX_AGE_S = 10.0
 
 @explain_options()
 class Corpus:
-    """The corpus of one shelf. The constructor accesses neither disk nor network.
+    """The corpus of one shelf. The constructor uses neither disk nor network.
 
     Examples
     --------
@@ -71,14 +71,14 @@ class Corpus:
 
     @shared_property
     def embedder(self) -> Embedder | None:
-        """The maker of vectors; None where the settings want none."""
+        """The model that embeds texts; None if the settings turn embeddings off."""
         from .finders import make_embedder
 
         return make_embedder(self.settings)
 
     @shared_property
     def reranker(self) -> Reranker | None:
-        """The model that reorders passages; None where the settings name none."""
+        """The model that reorders passages; None if the settings name no model."""
         from .local_model import Reranker
 
         wanted = self.settings.reranker_model
@@ -88,20 +88,20 @@ class Corpus:
     def finder(self) -> Finder:
         """The index of passages."""
         from .finders import make_finder
-        from .texts import collect_shown_facts
+        from .texts import collect_shared_facts
 
         database = self.database
         return make_finder(
             *(self.settings, database.engine, self.shelf.folder),
-            shown=lambda papers: collect_shown_facts(papers, database),
+            shown=lambda papers: collect_shared_facts(papers, database),
         )
 
     def recent_counts(self) -> CorpusCounts:
-        """Return the counts, up to ten seconds old: counting a million rows is slow."""
+        """Return the counts, at most ten seconds old, because counting a million rows is slow."""
         now = time.monotonic()
         known = self._counted
         if known is None or now - known[0] > _COUNTS_MAX_AGE_S or not known[1].passages:
-            known = self._counted = (now, self.database.counts())
+            known = self._counted = (now, self.database.count_rows())
         return known[1]
 
     @accept_former_options(longest_s="wait_s")
@@ -130,17 +130,17 @@ class Corpus:
 
     def checkpoint(self, query_key: str) -> Checkpoint | None:
         """Return how far a query is synced; None before its first sync."""
-        return self.database.checkpoint(query_key)
+        return self.database.get_checkpoint(query_key)
 
     def set_checkpoint(self, query_key: str, last_edat: str, *, by: str = "") -> None:
         """Move a query's watermark by hand, forwards or backwards; the move is recorded."""
         self.database.set_checkpoint(query_key, last_edat, manual=True, by=by)
 
     def record(self, doc_id: str) -> CorpusRecord:
-        """Return one paper of the corpus, by ``pmid:…`` or PMID; see `.search.find_record`."""
-        from .search import find_record
+        """Return one paper, by ``pmid:…`` or PMID; see `.search.find_corpus_record`."""
+        from .search import find_corpus_record
 
-        return find_record(doc_id, self.database, self.shelf)
+        return find_corpus_record(doc_id, self.database, self.shelf)
 
     @accept_former_options(longest_s="wait_s")
     def index(
@@ -150,20 +150,20 @@ class Corpus:
         wait_s: float | None = None,
         waiting: Callable[[str], None] | None = None,
     ) -> Iterator[IndexProgress]:
-        """Cut and embed changed texts; iterating does the work. See `.index.index_corpus`."""
+        """Split changed texts into passages and embed them; see `.index.index_corpus`."""
         from .index import index_corpus
 
         return index_corpus(self, everything=everything, wait_s=wait_s, waiting=waiting)
 
     def learn(self, file: Path) -> int:
-        """Import names of journals and terms from one of NLM's lists; return their count.
+        """Import the names of journals and terms from a list of NLM's; return their number.
 
         See `..readers.nlm_lists` for the lists and `.names` for their use.
         """
         from ..readers.nlm_lists import iterate_name_pairs
 
         require_file(file)
-        return self.database.learn(iterate_name_pairs(file))
+        return self.database.import_names(iterate_name_pairs(file))
 
     def find(
         self,
@@ -200,7 +200,7 @@ class Corpus:
         return verify_in_paper(text, paper, self) if paper else verify_quotation(text, self)
 
     def stats(self) -> CorpusStats:
-        """Return the contents of the corpus, and what is out of date; see `stats`."""
+        """Return the contents of the corpus and what is out of date; see `collect_stats`."""
         return collect_stats(self)
 
 
@@ -240,13 +240,13 @@ def collect_stats(corpus: Corpus) -> CorpusStats:
     StoreFailed, WeaviateFailed
         Database or index cannot be used.
     """
-    counts = corpus.database.counts()
-    contents = corpus.finder.status()
-    model, trouble = _configured_model(corpus)
+    counts = corpus.database.count_rows()
+    contents = corpus.finder.get_status()
+    model, trouble = _get_configured_model(corpus)
     kinds: Counter[str] = Counter()
     years: Counter[str] = Counter()
     retracted = to_cut = indexed = 0
-    for text, digest in Texts(corpus).yield_with_digests():
+    for text, digest in CorpusTexts(corpus).iterate_with_digests():
         if text is None:
             continue
         to_cut += digest != text.digest
@@ -269,24 +269,24 @@ def collect_stats(corpus: Corpus) -> CorpusStats:
         to_cut=to_cut + counts.papers_cut - indexed,
         without_vectors=max(0, counts.passages - vectors),
         retracted=retracted,
-        synced={point.query_key: point.updated_at for point in corpus.database.checkpoints()},
-        warnings=tuple(_index_warnings(counts.passages, contents, trouble)),
+        synced={point.query_key: point.updated_at for point in corpus.database.list_checkpoints()},
+        warnings=tuple(_build_index_warnings(counts.passages, contents, trouble)),
     )
 
 
-def _configured_model(corpus: Corpus) -> tuple[str, str]:
-    """Return the model of the settings, and the reason if the model cannot be used."""
+def _get_configured_model(corpus: Corpus) -> tuple[str, str]:
+    """Return the configured model, and the reason if the model cannot be used."""
     embedder = corpus.embedder
     if embedder is None:
         return "", ""
-    trouble = embedder.available()
+    trouble = embedder.explain_unavailable()
     try:
         return embedder.model, trouble
     except EmbeddingsFailed as error:
         return "", trouble or error.text
 
 
-def _index_warnings(passages: int, contents: FinderStatus, trouble: str) -> list[str]:
+def _build_index_warnings(passages: int, contents: FinderStatus, trouble: str) -> list[str]:
     warnings = [f"No vectors can be made: {trouble}"] if trouble else []
     if passages != contents.passages:
         counts = f"The corpus has {passages:,} passages and the index {contents.passages:,}"

@@ -36,7 +36,7 @@ from ..model.paper import Paper, paper_from_row, utc_now
 from ..model.passage import Passage
 from ..system.plain_text import replace_surrogates
 from .names import NameTables
-from .schema import Connections
+from .schema import DatabaseConnections
 from .schema import checkpoints as _checkpoints
 from .schema import members as _members
 from .schema import moves as _moves
@@ -50,13 +50,13 @@ from .stored_records import (
     Checkpoint,
     CorpusCounts,
     CorpusRecord,
-    Move,
     UpsertResult,
+    WatermarkMove,
+    day_to_timestamp,
     find_latest_edat,
-    parse_day,
+    parse_iso_day,
     split_into_batches,
     to_record_row,
-    to_timestamp,
 )
 
 __all__ = [
@@ -65,45 +65,46 @@ __all__ = [
     "CorpusCounts",
     "CorpusDatabase",
     "CorpusRecord",
-    "Move",
     "UpsertResult",
-    "parse_day",
-    "to_timestamp",
+    "WatermarkMove",
+    "day_to_timestamp",
+    "parse_iso_day",
 ]
 
 _NAMES = tuple(field.name for field in fields(Passage))
 _values = attrgetter(*_NAMES)
 
 
-class PassageTables(Connections):
-    """The tables of passages and of the digests of the texts they were cut from."""
+class PassageTables(DatabaseConnections):
+    """The tables of passages, and of the digests of the texts from which passages were cut."""
 
-    def passages(self, uuids: Sequence[str]) -> dict[str, Passage]:
-        """Return passages by UUID; unknown ones are left out."""
+    def get_passages(self, uuids: Sequence[str]) -> dict[str, Passage]:
+        """Return passages by UUID; unknown UUIDs are left out."""
         found: dict[str, Passage] = {}
         with self.reading() as connection:
             for some in split_into_batches(uuids):
                 query = select(_passages).where(_passages.c.uuid.in_(some))
                 found.update(
-                    (row["uuid"], _to_passage(row)) for row in _read_rows(connection, query)
+                    (row["uuid"], _to_passage(row))
+                    for row in _execute_as_mappings(connection, query)
                 )
         return found
 
-    def passages_of(self, paper_key: str) -> list[Passage]:
+    def get_passages_of_paper(self, paper_key: str) -> list[Passage]:
         """Return the passages of a paper, in order."""
         with self.reading() as connection:
-            found = _read_by_paper(connection, [paper_key]).get(paper_key, {})
+            found = _read_passages_by_paper(connection, [paper_key]).get(paper_key, {})
             return sorted(found.values(), key=lambda passage: passage.ordinal)
 
-    def every_passage(self, after_uuid: str = "", limit: int = 1000) -> list[Passage]:
-        """Return a page of all passages, by UUID; the next begins after its last."""
+    def list_passages(self, after_uuid: str = "", limit: int = 1000) -> list[Passage]:
+        """Return a page of all passages in order of UUID, starting after *after_uuid*."""
         query = select(_passages).where(_passages.c.uuid > after_uuid)
         with self.reading() as connection:
-            found = _read_rows(connection, query.order_by(_passages.c.uuid).limit(limit))
+            found = _execute_as_mappings(connection, query.order_by(_passages.c.uuid).limit(limit))
             return [_to_passage(row) for row in found]
 
-    def source_digests(self, papers: Sequence[str]) -> dict[str, str]:
-        """Return the digest of the text that each paper's passages were cut from."""
+    def get_source_digests(self, papers: Sequence[str]) -> dict[str, str]:
+        """Return, by paper, the digest of the text from which its passages were cut."""
         found: dict[str, str] = {}
         with self.reading() as connection:
             for some in split_into_batches(papers):
@@ -111,14 +112,14 @@ class PassageTables(Connections):
                 found.update((row.paper, row.digest) for row in connection.execute(query))
         return found
 
-    def every_source(self, after: str = "", limit: int = 1000) -> list[str]:
-        """Return a page of all papers with passages, by key; the next begins after its last."""
+    def list_indexed_papers(self, after: str = "", limit: int = 1000) -> list[str]:
+        """Return a page of the keys of all papers with passages, starting after *after*."""
         query = select(_sources.c.paper).where(_sources.c.paper > after)
         with self.reading() as connection:
             page = query.order_by(_sources.c.paper).limit(limit)
             return list(connection.execute(page).scalars())
 
-    def replace_together(
+    def replace_passages(
         self, texts: Sequence[tuple[str, str, Sequence[Passage]]]
     ) -> list[Changes]:
         """Replace the passages of several papers, all or nothing; see `Changes`.
@@ -127,26 +128,26 @@ class PassageTables(Connections):
         written. Of two with one UUID the last counts.
         """
         with self.writing() as connection:
-            old = _read_by_paper(connection, [paper for paper, _, _ in texts])
+            old = _read_passages_by_paper(connection, [paper for paper, _, _ in texts])
             differences = [
                 _compare_passages(old.get(paper, {}), passages) for paper, _, passages in texts
             ]
-            _write_differences(connection, differences)
-            _note_sources(connection, {paper: digest for paper, digest, _ in texts})
+            _write_passage_differences(connection, differences)
+            _store_source_digests(connection, {paper: digest for paper, digest, _ in texts})
         return [difference.to_changes() for difference in differences]
 
-    def drop_paper(self, paper_key: str) -> list[str]:
-        """Delete the passages of a paper and its digest; return their UUIDs."""
+    def delete_paper_passages(self, paper_key: str) -> list[str]:
+        """Delete a paper's passages and digest; return the UUIDs of the passages."""
         with self.writing() as connection:
-            uuids = list(_read_by_paper(connection, [paper_key]).get(paper_key, {}))
+            uuids = list(_read_passages_by_paper(connection, [paper_key]).get(paper_key, {}))
             _delete_passages(connection, uuids)
             connection.execute(delete(_sources).where(_sources.c.paper == paper_key))
         return uuids
 
 
 @dataclass(frozen=True, slots=True)
-class _Difference:
-    """The rows to be written for one paper; passages by UUID."""
+class _PassageDifference:
+    """The rows to write for one paper, as passages by UUID."""
 
     removed: list[str]
     added: dict[str, Passage]
@@ -155,17 +156,20 @@ class _Difference:
     same: int
 
     def to_changes(self) -> Changes:
+        """Return the counts of new, removed and unchanged passages."""
         fresh = [*self.added.values(), *self.changed.values()]
         kept = self.same + len(self.moved)
         return Changes(fresh, self.removed, kept, list(self.moved.values()))
 
 
-def _compare_passages(old: Mapping[str, Passage], passages: Sequence[Passage]) -> _Difference:
-    new = {one.uuid: one for one in map(_to_storable, passages)}
+def _compare_passages(
+    old: Mapping[str, Passage], passages: Sequence[Passage]
+) -> _PassageDifference:
+    new = {one.uuid: one for one in map(_to_storable_passage, passages)}
     common = {uuid: one for uuid, one in new.items() if uuid in old}
     differing = {uuid: one for uuid, one in common.items() if one != old[uuid]}
     moved = {uuid: one for uuid, one in differing.items() if one.digest == old[uuid].digest}
-    return _Difference(
+    return _PassageDifference(
         removed=[uuid for uuid in old if uuid not in new],
         added={uuid: one for uuid, one in new.items() if uuid not in old},
         changed={uuid: one for uuid, one in differing.items() if uuid not in moved},
@@ -174,31 +178,39 @@ def _compare_passages(old: Mapping[str, Passage], passages: Sequence[Passage]) -
     )
 
 
-def _write_differences(connection: Connection, differences: Sequence[_Difference]) -> None:
-    """Write all papers' rows in one statement of each kind: statements cost, not rows."""
+def _write_passage_differences(
+    connection: Connection, differences: Sequence[_PassageDifference]
+) -> None:
+    """Write the rows of all papers with one statement of each kind, which is faster."""
     _delete_passages(connection, [uuid for each in differences for uuid in each.removed])
-    added = [_to_row(passage, uuid) for each in differences for uuid, passage in each.added.items()]
+    added = [
+        _to_passage_row(passage, uuid)
+        for each in differences
+        for uuid, passage in each.added.items()
+    ]
     if added:
         connection.execute(insert(_passages), added)
     rows = [
-        {**_to_row(passage, uuid), "key": uuid}
+        {**_to_passage_row(passage, uuid), "key": uuid}
         for each in differences
         for uuid, passage in (*each.changed.items(), *each.moved.items())
     ]
     if rows:
-        connection.execute(_update_by_uuid(), rows)
+        connection.execute(_build_passage_update(), rows)
 
 
-def _read_rows(connection: Connection, query: Any) -> Any:
+def _execute_as_mappings(connection: Connection, query: Any) -> Any:
     return connection.execute(query).mappings()
 
 
-def _read_by_paper(connection: Connection, papers: Sequence[str]) -> dict[str, dict[str, Passage]]:
+def _read_passages_by_paper(
+    connection: Connection, papers: Sequence[str]
+) -> dict[str, dict[str, Passage]]:
     """Return the passages of papers, by paper and UUID."""
     found: dict[str, dict[str, Passage]] = {}
     for some in split_into_batches(papers):
         query = select(_passages).where(_passages.c.paper.in_(some))
-        for row in _read_rows(connection, query):
+        for row in _execute_as_mappings(connection, query):
             found.setdefault(row["paper"], {})[row["uuid"]] = _to_passage(row)
     return found
 
@@ -208,7 +220,7 @@ def _delete_passages(connection: Connection, uuids: Sequence[str]) -> None:
         connection.execute(delete(_passages).where(_passages.c.uuid.in_(some)))
 
 
-def _note_sources(connection: Connection, digests: Mapping[str, str]) -> None:
+def _store_source_digests(connection: Connection, digests: Mapping[str, str]) -> None:
     stored: set[str] = set()
     for some in split_into_batches(list(digests)):
         query = select(_sources.c.paper).where(_sources.c.paper.in_(some))
@@ -223,40 +235,40 @@ def _note_sources(connection: Connection, digests: Mapping[str, str]) -> None:
         connection.execute(insert(_sources), new)
 
 
-def _to_storable(passage: Passage) -> Passage:
-    """Replace characters that the databases reject, one by one, so that positions stay true."""
-    words = "".join(filter(_is_text, (*_values(passage), *passage.publication_types)))
+def _to_storable_passage(passage: Passage) -> Passage:
+    """Replace characters that the databases reject, one for one, so that positions stay correct."""
+    words = "".join(filter(_is_str, (*_values(passage), *passage.publication_types)))
     if words.isascii() and "\0" not in words:
         return passage
     changed = {
         name: clean
         for name in _NAMES
         if isinstance(value := getattr(passage, name), str)
-        and (clean := _replace_unstorable(value)) is not value
+        and (clean := _replace_unstorable_chars(value)) is not value
     }
-    types = tuple(map(_replace_unstorable, passage.publication_types))
+    types = tuple(map(_replace_unstorable_chars, passage.publication_types))
     if not changed and types == passage.publication_types:
         return passage
     return replace(passage, **changed, publication_types=types)  # type: ignore[arg-type]
 
 
-def _is_text(value: object) -> bool:
+def _is_str(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _replace_unstorable(text: str) -> str:
+def _replace_unstorable_chars(text: str) -> str:
     """Replace characters that cannot be stored; return the same object if all can."""
     clean = replace_surrogates(text).replace("\0", "\ufffd")
     return text if clean == text else clean
 
 
-def _to_row(passage: Passage, uuid: str) -> dict[str, Any]:
+def _to_passage_row(passage: Passage, uuid: str) -> dict[str, Any]:
     row: dict[str, Any] = dict(zip(_NAMES, _values(passage), strict=True))
     row["publication_types"] = json.dumps(passage.publication_types, ensure_ascii=False)
     return {**row, "uuid": uuid}
 
 
-def _update_by_uuid() -> Update:
+def _build_passage_update() -> Update:
     values: dict[str, Any] = {c.name: bindparam(c.name) for c in _passages.c if c.name != "uuid"}
     return update(_passages).where(_passages.c.uuid == bindparam("key")).values(values)
 
@@ -268,12 +280,12 @@ def _to_passage(row: Any) -> Passage:
 
 
 class CorpusDatabase(PassageTables, NameTables):
-    """The database of one corpus, opened by `of` and created when first used."""
+    """The database of one corpus, opened by `of` and created at first use."""
 
     # -- records -----------------------------------------------------------------------------
 
-    def upsert(self, papers: Sequence[Paper]) -> UpsertResult:
-        """Store records: new ones, and changed ones in a new version; all or nothing.
+    def store_records(self, papers: Sequence[Paper]) -> UpsertResult:
+        """Store new records, and changed records as a new version; all or nothing.
 
         A record that is older than the one that is kept is skipped, with a warning.
 
@@ -284,13 +296,13 @@ class CorpusDatabase(PassageTables, NameTables):
         """
         rows = [to_record_row(paper) for paper in papers]
         with self.writing() as connection:
-            return put_records(connection, rows)
+            return upsert_records(connection, rows)
 
-    def record(self, pmid: str) -> CorpusRecord | None:
+    def get_record(self, pmid: str) -> CorpusRecord | None:
         """Return one record; None if the corpus does not have it."""
-        return self.records([pmid]).get(pmid)
+        return self.get_records([pmid]).get(pmid)
 
-    def records(self, pmids: Sequence[str]) -> dict[str, CorpusRecord]:
+    def get_records(self, pmids: Sequence[str]) -> dict[str, CorpusRecord]:
         """Return records by PMID; missing records are left out."""
         numbers = [int(pmid) for pmid in pmids if pmid.isascii() and pmid.isdigit()]
         found: dict[str, CorpusRecord] = {}
@@ -301,15 +313,15 @@ class CorpusDatabase(PassageTables, NameTables):
                     found[str(row["pmid"])] = _to_record(row)
         return found
 
-    def every_record(self, after_pmid: str = "", limit: int = 500) -> list[CorpusRecord]:
-        """Return a page of all records, by PMID as a number; the next begins after its last."""
+    def list_records(self, after_pmid: str = "", limit: int = 500) -> list[CorpusRecord]:
+        """Return a page of all records, in numerical order of PMID, starting after *after_pmid*."""
         query = select(_records).where(_records.c.pmid > int(after_pmid or 0))
         with self.reading() as connection:
             rows = connection.execute(query.order_by(_records.c.pmid).limit(limit)).mappings()
             return [_to_record(row) for row in rows]
 
-    def living(self, pmids: Sequence[str]) -> set[str]:
-        """Return those PMIDs with a record that PubMed still has."""
+    def select_not_deleted(self, pmids: Sequence[str]) -> set[str]:
+        """Return those of the PMIDs whose records PubMed has not deleted."""
         query = select(_records.c.pmid).where(_records.c.gone.is_(False))
         found: set[str] = set()
         with self.reading() as connection:
@@ -319,13 +331,13 @@ class CorpusDatabase(PassageTables, NameTables):
                 )
         return found
 
-    def members(self, query_key: str) -> list[str]:
-        """Return the PMIDs a query finds, as far as it is synced, in numerical order."""
+    def list_member_pmids(self, query_key: str) -> list[str]:
+        """Return the PMIDs that a query found so far, in numerical order."""
         query = select(_members.c.pmid).where(_members.c.query_key == query_key)
         with self.reading() as connection:
             return [str(pmid) for pmid in connection.execute(query.order_by("pmid")).scalars()]
 
-    def counts(self) -> CorpusCounts:
+    def count_rows(self) -> CorpusCounts:
         """Return the counts of all tables."""
 
         def size(table: Table, *where: Any) -> Any:
@@ -344,19 +356,19 @@ class CorpusDatabase(PassageTables, NameTables):
 
     # -- checkpoints -------------------------------------------------------------------------
 
-    def checkpoint(self, query_key: str) -> Checkpoint | None:
+    def get_checkpoint(self, query_key: str) -> Checkpoint | None:
         """Return how far a query is synced; None before its first sync."""
         with self.reading() as connection:
             return read_checkpoint(connection, query_key)
 
-    def checkpoints(self) -> list[Checkpoint]:
+    def list_checkpoints(self) -> list[Checkpoint]:
         """Return how far each query is synced, by key."""
         with self.reading() as connection:
             rows = connection.execute(select(_checkpoints).order_by("query_key")).mappings()
             return [Checkpoint(**row) for row in rows]
 
     def set_checkpoint(self, query_key: str, last_edat: str, *, manual: bool, by: str = "") -> None:
-        """Move a watermark to a day (or the day of a UTC timestamp), and record the move.
+        """Move a watermark to a day (or to the day of a UTC timestamp), and record the move.
 
         By hand (*manual*) it may go anywhere, for a backfill; otherwise forward only.
 
@@ -370,26 +382,28 @@ class CorpusDatabase(PassageTables, NameTables):
         """
         if not query_key.strip():
             raise BadRequest("query_key is empty.", "Name the question whose watermark moves.")
-        day = parse_day(last_edat)
+        day = parse_iso_day(last_edat)
         if day > (today := utc_now()[: len(day)]):
             msg = f"{day} lies in the future: papers that come in until then would be left out."
             raise BadRequest(msg, f"Set the watermark to {today} or a day before it.")
         with self.writing() as connection:
             move_watermark(connection, query_key, day, manual=manual, by=by)
 
-    def moves(self, query_key: str) -> list[Move]:
-        """Return every move of a watermark, the oldest first."""
+    def list_watermark_moves(self, query_key: str) -> list[WatermarkMove]:
+        """Return every move of a watermark, oldest first."""
         query = select(_moves).where(_moves.c.query_key == query_key).order_by("number")
         with self.reading() as connection:
             rows = connection.execute(query).mappings()
-            return [Move(**{k: v for k, v in row.items() if k != "number"}) for row in rows]
+            return [
+                WatermarkMove(**{k: v for k, v in row.items() if k != "number"}) for row in rows
+            ]
 
 
 # -- inside a transaction, also that of a merge ------------------------------------------------
 
 
 def read_checkpoint(connection: Connection, query_key: str) -> Checkpoint | None:
-    """Read a checkpoint; see `CorpusDatabase.checkpoint`."""
+    """Read a checkpoint; see `CorpusDatabase.get_checkpoint`."""
     query = select(_checkpoints).where(_checkpoints.c.query_key == query_key)
     row = connection.execute(query).mappings().first()
     return Checkpoint(**row) if row else None
@@ -417,10 +431,10 @@ def move_watermark(
         connection.execute(insert(_moves).values(query_key=query_key, **move))
 
 
-def put_records(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> UpsertResult:
-    """Write rows made by `to_record_row`; of two rows with one PMID the later revision counts."""
+def upsert_records(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> UpsertResult:
+    """Write rows from `to_record_row`; of two rows with one PMID, the later revision is written."""
     by_pmid = {row["pmid"]: row for row in sorted(rows, key=lambda row: row["lr"])}
-    stored = _read_versions(connection, by_pmid)
+    stored = _read_record_versions(connection, by_pmid)
     new, changed, warnings = [], [], []
     for pmid, row in by_pmid.items():
         old = stored.get(pmid)
@@ -436,7 +450,7 @@ def put_records(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> Up
     if new:
         connection.execute(insert(_records), new)
     if changed:
-        connection.execute(_update_by_pmid(), [{**row, "key": row["pmid"]} for row in changed])
+        connection.execute(_build_record_update(), [{**row, "key": row["pmid"]} for row in changed])
     done = len(new) + len(changed)
     return UpsertResult(
         len(new),
@@ -447,8 +461,8 @@ def put_records(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> Up
     )
 
 
-def put_staged(connection: Connection, these: ColumnElement[bool]) -> UpsertResult:
-    """Store staged rows like `put_records`; new ones never leave the database."""
+def merge_staged_records(connection: Connection, these: ColumnElement[bool]) -> UpsertResult:
+    """Merge staged rows into the records, within the database; see `upsert_records`."""
     columns = [_staged.c.pmid, *(_staged.c[name] for name in STAGED)]
     is_stored = exists().where(_records.c.pmid == _staged.c.pmid)
     stored = connection.execute(select(*columns).where(these, is_stored)).mappings().all()
@@ -456,10 +470,10 @@ def put_staged(connection: Connection, these: ColumnElement[bool]) -> UpsertResu
     new = select(*columns, *version.values()).where(these, ~is_stored)
     into = insert(_records).from_select([*(c.name for c in columns), *version], new)
     inserted = connection.execution_options(preserve_rowcount=True).execute(into).rowcount
-    return put_records(connection, [dict(row) for row in stored])._replace(inserted=inserted)
+    return upsert_records(connection, [dict(row) for row in stored])._replace(inserted=inserted)
 
 
-def _read_versions(connection: Connection, pmids: Iterable[int]) -> dict[int, Any]:
+def _read_record_versions(connection: Connection, pmids: Iterable[int]) -> dict[int, Any]:
     columns = (
         _records.c[name] for name in ("pmid", "content_hash", "lr", "version", "gone", "edat")
     )
@@ -475,7 +489,7 @@ def _to_version_row(row: Mapping[str, Any], version: int) -> dict[str, Any]:
     return {**row, "version": version, "gone": False, "synced_at": utc_now()}
 
 
-def _update_by_pmid() -> Update:
+def _build_record_update() -> Update:
     values: dict[str, Any] = {c.name: bindparam(c.name) for c in _records.c if c.name != "pmid"}
     return update(_records).where(_records.c.pmid == bindparam("key")).values(values)
 

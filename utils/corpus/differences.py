@@ -21,8 +21,8 @@ from .wording import (
     FoldedQuotation,
     FoldedText,
     Span,
-    find_verbatim,
-    may_be_left_out,
+    can_be_omitted,
+    find_verbatim_spans,
 )
 
 Kind = Literal[
@@ -79,14 +79,14 @@ _MAX_SHOWN_CHARS = 120  # characters of a difference that are shown
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Words of the quotation and the text's words in their place; either may be empty."""
+    """Words of the quotation that differ, and the text's words there; either may be empty."""
 
     kind: Kind
     quoted: str
     printed: str
 
     def __str__(self) -> str:
-        quoted, printed = _shorten_words(self.quoted), _shorten_words(self.printed)
+        quoted, printed = _shorten_shown_words(self.quoted), _shorten_shown_words(self.printed)
         if self.kind == "stitched":
             return f"stitched: “{quoted}” stands elsewhere, {printed}"
         if not quoted:
@@ -97,7 +97,7 @@ class Difference:
 
 
 class NearestStretch(NamedTuple):
-    """The stretch of a text most similar to a quotation: place, likeness (0 to 1), differences.
+    """The stretch of a text most similar to a quotation; ``likeness`` is from 0 to 1.
 
     ``likeness`` is the share of the quotation's words that it has in their order; ``pieces`` are
     the places of what stands apart in the text (round a mark, or where it was stitched).
@@ -111,12 +111,12 @@ class NearestStretch(NamedTuple):
 
     @property
     def is_verbatim(self) -> bool:
-        """Whether the quotation stands there word for word."""
+        """True if the text contains the quotation word for word."""
         return self.likeness == 1.0
 
 
 class _Token(NamedTuple):
-    """A word, figure or sign: its form for comparison, and its place in the folded text."""
+    """A word, number or sign: its form for comparison, and its position in the folded text."""
 
     key: str
     start: int
@@ -124,36 +124,38 @@ class _Token(NamedTuple):
 
 
 def compare_quotation(quoted: FoldedQuotation, text: str) -> NearestStretch:
-    """Find a quotation in a paper's *text*, word for word or else the most similar stretch.
+    """Find a quotation in *text* word for word, or else the most similar stretch.
 
     Library, shell and MCP all judge quotations by this function.
     """
-    wording = FoldedText.fold_paper(text)
-    return match_verbatim(quoted, text, wording) or match_nearest(quoted, text, wording)
+    wording = FoldedText.fold_paper_text(text)
+    return find_verbatim_stretch(quoted, text, wording) or find_nearest_stretch(
+        quoted, text, wording
+    )
 
 
-def match_verbatim(
+def find_verbatim_stretch(
     quoted: FoldedQuotation, text: str, wording: FoldedText
 ) -> NearestStretch | None:
-    """Return where *text* has a quotation word for word; None if it does not."""
-    if not (spans := find_verbatim(quoted, text, wording)):
+    """Return the stretch where *text* has a quotation word for word, or None."""
+    if not (spans := find_verbatim_spans(quoted, text, wording)):
         return None
     return NearestStretch(spans[0][0], spans[-1][1], 1.0, (), tuple(spans))
 
 
-def match_nearest(
+def find_nearest_stretch(
     quoted: FoldedQuotation, text: str, wording: FoldedText | None = None
 ) -> NearestStretch:
     """Return the stretch of *text* most similar to a quotation that is not verbatim."""
-    wording = wording or FoldedText.fold_paper(text)
+    wording = wording or FoldedText.fold_paper_text(text)
     there = _split_tokens(wording.words)
-    if apart := match_stitched(quoted, text, wording):
+    if apart := find_stitched_quotation(quoted, text, wording):
         return apart
-    parts = _fold_parts(quoted)
-    found = [_compare_part(part, wording, there) for part in parts]
+    parts = _fold_quotation_parts(quoted)
+    found = [_compare_quotation_part(part, wording, there) for part in parts]
     total = sum(size for *_, size in found) or 1
     spans = [span for span, _, same, _ in found if same]
-    start, end = _enclose(spans, wording) if spans else (0, 0)
+    start, end = _enclose_parts(spans, wording) if spans else (0, 0)
     differences = [one for _, some, _, _ in found for one in some]
     likeness = sum(same for _, _, same, _ in found) / total
     pieces = ((start, end),)
@@ -166,25 +168,25 @@ def _split_tokens(folded: str) -> list[_Token]:
     return [_Token(m[0].casefold(), m.start(), m.end()) for m in _TOKEN.finditer(folded)]
 
 
-def _fold_parts(quoted: FoldedQuotation) -> list[str]:
+def _fold_quotation_parts(quoted: FoldedQuotation) -> list[str]:
     return [FoldedText.fold(part).words.strip() for part in quoted.parts]
 
 
-def match_stitched(
+def find_stitched_quotation(
     quoted: FoldedQuotation, text: str, wording: FoldedText
 ) -> NearestStretch | None:
-    """Return a match whose sentences are all in *text*, but not together as quoted."""
-    parts = _fold_parts(quoted)
+    """Return a match if *text* has every sentence, but not together as quoted; else None."""
+    parts = _fold_quotation_parts(quoted)
     sentences = [one.rstrip(".") for part in parts for one in _SENTENCE.split(part) if one]
     if len(sentences) < 2:
         return None
-    places = list(_find_places(sentences, wording))
+    places = list(_find_sentence_positions(sentences, wording))
     if len(places) < len(sentences):
         return None
     differences = []
     for number, ((_, end), (start, _)) in enumerate(pairwise(places), 1):
         between = wording.words[end:start].strip(" .")
-        if start >= end and may_be_left_out(end, start, text, wording):
+        if start >= end and can_be_omitted(end, start, text, wording):
             if between:
                 differences.append(Difference("left out", "", between))
             continue
@@ -193,7 +195,7 @@ def match_stitched(
             continue
         where = f"{start - end} characters further on" if start >= end else "further up"
         differences.append(Difference("stitched", sentences[number], where))
-    spans = tuple(wording.place(*place) for place in places)
+    spans = tuple(wording.map_to_text(*place) for place in places)
     return (
         NearestStretch(*spans[0], 0.99, tuple(differences[:_MAX_DIFFERENCES]), spans)
         if differences
@@ -201,10 +203,10 @@ def match_stitched(
     )
 
 
-def split_sentences(quoted: FoldedQuotation) -> list[str]:
-    """Return the sentences of a quotation, folded; a short sentence joins the one before."""
+def split_quoted_sentences(quoted: FoldedQuotation) -> list[str]:
+    """Return the folded sentences of a quotation; a short sentence is joined to the one before."""
     made: list[str] = []
-    for part in _fold_parts(quoted):
+    for part in _fold_quotation_parts(quoted):
         for number, sentence in enumerate(_SENTENCE.split(part)):
             if number and made and count_words(sentence) < MIN_QUOTED_WORDS:
                 made[-1] += f" {sentence}"
@@ -213,12 +215,12 @@ def split_sentences(quoted: FoldedQuotation) -> list[str]:
     return [one.rstrip(".") for one in made if one]
 
 
-def _find_places(sentences: Sequence[str], wording: FoldedText) -> Iterator[Span]:
-    """Yield the place of each sentence; stop at the first sentence that is not found."""
+def _find_sentence_positions(sentences: Sequence[str], wording: FoldedText) -> Iterator[Span]:
+    """Yield the position of each sentence; stop at the first sentence that is not found."""
     end = 0
     for sentence in sentences:
-        at = wording.find(sentence, end)
-        at = at if at >= 0 else wording.find(sentence)
+        at = wording.find_at_word_borders(sentence, end)
+        at = at if at >= 0 else wording.find_at_word_borders(sentence)
         if at < 0:
             return
         end = at + len(sentence)
@@ -228,14 +230,14 @@ def _find_places(sentences: Sequence[str], wording: FoldedText) -> Iterator[Span
 _Compared = tuple[Span, list[Difference], int, int]
 
 
-def _compare_part(part: str, wording: FoldedText, there: Sequence[_Token]) -> _Compared:
-    """Place in the folded text, differences, how many tokens are the same, and of how many."""
+def _compare_quotation_part(part: str, wording: FoldedText, there: Sequence[_Token]) -> _Compared:
+    """Compare one part of a quotation with the text, and return the position and differences."""
     ours = _split_tokens(part)
-    near = _find_most_similar([token.key for token in ours], there)
+    near = _find_most_similar_stretch([token.key for token in ours], there)
     matcher = SequenceMatcher(
         None, [token.key for token in ours], [token.key for token in near], autojunk=False
     )
-    same = _drop_outliers([block for block in matcher.get_matching_blocks() if block.size])
+    same = _drop_outlying_matches([block for block in matcher.get_matching_blocks() if block.size])
     if not same:
         return (0, 0), [Difference("added", part, "")], 0, len(ours)
     first, last = same[0], same[-1]
@@ -243,7 +245,7 @@ def _compare_part(part: str, wording: FoldedText, there: Sequence[_Token]) -> _C
     begin = max(0, first.b - first.a)
     end = min(len(near), last.b + last.size + len(ours) - last.a - last.size)
     matcher.set_seq2([token.key for token in near[begin:end]])
-    differences = list(_list_differences(matcher, ours, near[begin:end], part, wording.words))
+    differences = list(_iterate_differences(matcher, ours, near[begin:end], part, wording.words))
     span = near[begin].start, near[end - 1].end
     differences = differences or list(
         _find_sign_differences(ours, near[begin:end], part, wording.words)
@@ -251,22 +253,22 @@ def _compare_part(part: str, wording: FoldedText, there: Sequence[_Token]) -> _C
     return span, differences, sum(block.size for block in same), len(ours)
 
 
-def _drop_outliers(same: list[Match]) -> list[Match]:
-    """Drop matches of a word or two at either end that are far from the rest: they are chance."""
-    while len(same) > 1 and _is_outlier(same[0], same[1], same[0].size):
+def _drop_outlying_matches(same: list[Match]) -> list[Match]:
+    """Drop short matches at either end that are far from the rest: they match by chance."""
+    while len(same) > 1 and _is_far_apart(same[0], same[1], same[0].size):
         same = same[1:]
-    while len(same) > 1 and _is_outlier(same[-2], same[-1], same[-1].size):
+    while len(same) > 1 and _is_far_apart(same[-2], same[-1], same[-1].size):
         same = same[:-1]
     return same
 
 
-def _is_outlier(one: Match, other: Match, size: int) -> bool:
+def _is_far_apart(one: Match, other: Match, size: int) -> bool:
     left_out = (other.b - one.b) - (other.a - one.a)
     return left_out > 4 * size
 
 
-def _find_most_similar(keys: Sequence[str], there: Sequence[_Token]) -> Sequence[_Token]:
-    """Return the stretch of a text, a fifth longer, that has most of a quotation in order."""
+def _find_most_similar_stretch(keys: Sequence[str], there: Sequence[_Token]) -> Sequence[_Token]:
+    """Return the stretch, a fifth longer than the quotation, with most tokens in order."""
     matcher = SequenceMatcher(None, keys, (), autojunk=False)
 
     def in_order(stretch: Sequence[_Token]) -> int:
@@ -313,7 +315,7 @@ def _count_shared_tokens(
         yield shared
 
 
-def _list_differences(
+def _iterate_differences(
     matcher: SequenceMatcher[str],
     ours: Sequence[_Token],
     near: Sequence[_Token],
@@ -348,39 +350,39 @@ def _find_sign_differences(
 
 def _classify_difference(ours: Sequence[str], theirs: Sequence[str], before: str) -> Kind:
     """Return the most serious kind of difference; *before* is the token before both stretches."""
-    if _has_negation(ours) != _has_negation(theirs) or _has_negating_prefix(ours, theirs):
+    if _has_negated_word(ours) != _has_negated_word(theirs) or _has_negating_prefix(ours, theirs):
         return "negation"
-    if _list_numbers(ours) != _list_numbers(theirs):
+    if _select_numbers(ours) != _select_numbers(theirs):
         return "number"
-    if _is_reversed(ours, theirs):
+    if _is_direction_reversed(ours, theirs):
         return "direction"
     units = [{key for key in keys if key in _UNITS} for keys in (ours, theirs)]
     behind = before[:1].isdigit() or before in _UNITS
     first = behind and not _UNITS.isdisjoint((*ours[:1], *theirs[:1]))
-    if units[0] != units[1] and (first or _list_numbers(ours)):
+    if units[0] != units[1] and (first or _select_numbers(ours)):
         return "unit"
     return "words" if ours and theirs else "added" if ours else "left out"
 
 
-def _has_negation(keys: Sequence[str]) -> bool:
+def _has_negated_word(keys: Sequence[str]) -> bool:
     return any(_NEGATED_WORD.fullmatch(key) for key in keys)
 
 
 def _has_negating_prefix(ours: Sequence[str], theirs: Sequence[str]) -> bool:
-    """Return whether a word is the other's with a negating prefix: unaffected, insufficient."""
+    """Return whether a word equals the other with a negating prefix: unaffected, insufficient."""
     pairs = [*product(ours, theirs), *product(theirs, ours)]
     return any(one == before + other for one, other in pairs for before in _NEGATING_PREFIXES)
 
 
-def _list_numbers(keys: Sequence[str]) -> list[str]:
+def _select_numbers(keys: Sequence[str]) -> list[str]:
     signs = "-<>\u2264\u2265="
     return [key for key in keys if key[0].isdigit() or key in signs or key in _NUMBERS]
 
 
-def _is_reversed(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+def _is_direction_reversed(ours: Sequence[str], theirs: Sequence[str]) -> bool:
     """Return whether the words point in opposite directions, by stems or by prefixes."""
-    up = _has_direction(ours, _INCREASE_STEMS) != _has_direction(theirs, _INCREASE_STEMS)
-    if up and _has_direction(ours, _DECREASE_STEMS) != _has_direction(theirs, _DECREASE_STEMS):
+    up = _has_stem(ours, _INCREASE_STEMS) != _has_stem(theirs, _INCREASE_STEMS)
+    if up and _has_stem(ours, _DECREASE_STEMS) != _has_stem(theirs, _DECREASE_STEMS):
         return True
     pairs = [*product(ours, theirs), *product(theirs, ours)]
     return any(
@@ -390,18 +392,18 @@ def _is_reversed(ours: Sequence[str], theirs: Sequence[str]) -> bool:
     )
 
 
-def _has_direction(keys: Sequence[str], stems: tuple[str, ...]) -> bool:
+def _has_stem(keys: Sequence[str], stems: tuple[str, ...]) -> bool:
     return any(key.startswith(stems) for key in keys)
 
 
-def _enclose(spans: Sequence[Span], wording: FoldedText) -> Span:
-    """Return the place of all parts in the text; of the first if the others are before it."""
+def _enclose_parts(spans: Sequence[Span], wording: FoldedText) -> Span:
+    """Return the range that covers all parts; only the first part if others are before it."""
     first = spans[0]
     end = max((span[1] for span in spans if span[0] >= first[0]), default=first[1])
-    return wording.place(first[0], end)
+    return wording.map_to_text(first[0], end)
 
 
-def _shorten_words(words: str) -> str:
+def _shorten_shown_words(words: str) -> str:
     return (
         words if len(words) <= _MAX_SHOWN_CHARS else f"{words[: _MAX_SHOWN_CHARS - 2].rstrip()} …"
     )

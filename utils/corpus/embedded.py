@@ -2,8 +2,8 @@
 
 ``words.db`` (`.embedded_schema`) holds terms and places, ``vectors-….f32`` (`.embedded_vectors`)
 the vectors. Any number of processes read while one writes; a writer that is killed loses what it
-had not committed, which `EmbeddedFinder.without_vectors` then names. A damaged file is set aside
-with an error, and made again by indexing.
+had not committed, which `EmbeddedFinder.find_without_vectors` then names. A damaged file is set
+aside with an error, and made again by indexing.
 
 The index of words is tantivy (`.word_index`), a search engine, in a folder beside ``words.db``. It
 commits by itself, before the database does. A passage that the database lacks (the indexing was
@@ -31,31 +31,31 @@ from .embedded_schema import (
     About,
     Entry,
     IndexDatabase,
-    Words,
-    fold_words,
-    get_fact,
+    PassageTerms,
+    convert_stored_words,
+    get_index_fact,
     has_tables,
-    next_stamp,
-    read_entries,
-    set_facts,
+    increment_stamp,
+    iterate_entries,
+    set_index_facts,
     to_json_list,
 )
-from .embedded_vectors import EXACT, Damaged, VectorFile
+from .embedded_vectors import EXACT, DamagedVectors, VectorFile
 from .finders import FinderStatus
 from .ranking import (
     WORD_SEARCH_DEPTH,
     Scored,
-    check_query_vector,
-    check_vectors,
-    count_candidates,
+    compute_term_share,
     fuse_scores,
-    share_of_terms,
+    get_candidate_limit,
+    to_query_vector,
+    to_vector_rows,
 )
 from .word_index import (
     TERMS,
-    add_conditions,
-    build_conditions,
-    build_schema,
+    add_unscored_conditions,
+    build_filter_queries,
+    build_index_schema,
     build_terms_query,
     join_weighted_terms,
     open_index,
@@ -76,7 +76,7 @@ _HEAP = 64_000_000
 
 
 class EmbeddedFinder:
-    """Passages and vectors in *folder*; see `.Finder`.
+    """A finder in files of *folder*, without a server; see `.Finder`.
 
     Parameters
     ----------
@@ -94,20 +94,22 @@ class EmbeddedFinder:
         self._vectors = VectorFile(folder, exact)
         self._words: WordIndex | None = None
 
-    def prepare(self, model: str, dim: int) -> None:
-        """Create the files, or verify them; drop the vectors of another model."""
+    def prepare_for_model(self, model: str, dim: int) -> None:
+        """Create or verify the files; delete the vectors of another model."""
         with self._write_transaction() as db:
-            known = (get_fact(db, "model"), get_fact(db, "dim"))
+            known = (get_index_fact(db, "model"), get_index_fact(db, "dim"))
             if model and known != (model, dim):
-                self._vectors.forget(db, next_stamp(db))
-                set_facts(db, model=model, dim=dim)
-            self._vectors.check(db)
-            if get_fact(db, "format") < FORMAT:
-                fold_words(db)
-            if not self._has_words(db) or not self._open_index(db).has(get_fact(db, "passages")):
-                self._rebuild_words(db)
+                self._vectors.delete_all(db, increment_stamp(db))
+                set_index_facts(db, model=model, dim=dim)
+            self._vectors.verify_checksums(db)
+            if get_index_fact(db, "format") < FORMAT:
+                convert_stored_words(db)
+            if not self._has_current_word_index(db) or not self._open_word_index(db).has_at_least(
+                get_index_fact(db, "passages")
+            ):
+                self._rebuild_word_index(db)
 
-    def upsert(self, passages: Sequence[Passage], vectors: Vectors | None) -> None:
+    def store_passages(self, passages: Sequence[Passage], vectors: Vectors | None) -> None:
         """Store passages; unchanged passages without a new vector keep their old one.
 
         Raises
@@ -117,35 +119,37 @@ class EmbeddedFinder:
         """
         with self._write_transaction() as db:
             rows = (
-                None if vectors is None else check_vectors(vectors, passages, get_fact(db, "dim"))
+                None
+                if vectors is None
+                else to_vector_rows(vectors, passages, get_index_fact(db, "dim"))
             )
             latest = {passage.uuid: at for at, passage in enumerate(passages)}
             if not latest:
                 return
-            stamp = next_stamp(db)
+            stamp = increment_stamp(db)
             first = None
             if rows is not None:
-                first = self._vectors.append(db, rows[list(latest.values())])
+                first = self._vectors.append_vectors(db, rows[list(latest.values())])
             kept = [passages[at] for at in latest.values()]
-            self._put_passages(db, dict(zip(latest, kept, strict=True)), stamp, first)
-            self._vectors.compact(db)
+            self._write_passages(db, dict(zip(latest, kept, strict=True)), stamp, first)
+            self._vectors.compact_if_sparse(db)
 
     def remove(self, uuids: Sequence[str]) -> None:
-        """Delete passages; unknown ones are ignored."""
+        """Delete passages; unknown UUIDs are ignored."""
         with self._write_transaction() as db:
-            known = list(_find_known(db, uuids).values())
+            known = list(_find_stored_passages(db, uuids).values())
             if not known:
                 return
             numbers = to_json_list([each.number for each in known])
-            self._open_index(db).drop([each.number for each in known])
-            stamp = next_stamp(db)
+            self._open_word_index(db).delete_passages([each.number for each in known])
+            stamp = increment_stamp(db)
             dead = [(each.row, stamp) for each in known if each.row is not None]
             db.executemany("INSERT INTO dead VALUES (?, ?)", dead)
-            set_facts(db, passages=get_fact(db, "passages") - len(known))
+            set_index_facts(db, passages=get_index_fact(db, "passages") - len(known))
             for table in ("texts", "passages"):
                 among = "id IN (SELECT value FROM json_each(?))"
                 db.execute(f"DELETE FROM {table} WHERE {among}", (numbers,))  # noqa: S608
-            self._vectors.compact(db)
+            self._vectors.compact_if_sparse(db)
 
     def search(
         self, query: str, vector: NDArray[np.float32] | None, limit: int, filters: Filters
@@ -161,55 +165,59 @@ class EmbeddedFinder:
         """
 
         def read(db: sqlite3.Connection) -> list[Hit]:
-            terms, depth = to_query_terms(query), count_candidates(limit)
+            terms, depth = to_query_terms(query), get_candidate_limit(limit)
             words = (
-                self._open_index(db).search(terms, max(WORD_SEARCH_DEPTH, limit), filters)
+                self._open_word_index(db).search(terms, max(WORD_SEARCH_DEPTH, limit), filters)
                 if terms
                 else []
             )
             first = [number for number, _ in words[:depth]]
             near: dict[int, float] = {}
-            if vector is not None and get_fact(db, "rows"):
-                query_vector = check_query_vector(vector, get_fact(db, "dim"))
+            if vector is not None and get_index_fact(db, "rows"):
+                query_vector = to_query_vector(vector, get_index_fact(db, "dim"))
                 view = self._vectors.open_view(db)
                 near = dict(
-                    view.find_nearest(query_vector, depth, self._vectors.find_allowed(db, filters))
+                    view.find_nearest(
+                        query_vector, depth, self._vectors.find_allowed_abouts(db, filters)
+                    )
                 )
                 near |= view.compute_cosines(query_vector, _find_vector_rows(db, first))
             candidates = {*first, *near}
             by_words = [(number, score) for number, score in words if number in candidates]
-            share = share_of_terms(terms, _get_terms(db, first[0])) if first else 0.0
-            names = _add_names(db, by_words), _add_names(db, list(near.items()))
+            share = compute_term_share(terms, _read_terms(db, first[0])) if first else 0.0
+            names = _add_passage_keys(db, by_words), _add_passage_keys(db, list(near.items()))
             return fuse_scores(*names, share, limit)
 
-        return self._read_state(read, [])
+        return self._read_consistently(read, [])
 
-    def without_vectors(self, uuids: Sequence[str]) -> set[str]:
-        """Return those without a vector, or (before any model was prepared) not held."""
+    def find_without_vectors(self, uuids: Sequence[str]) -> set[str]:
+        """Return the UUIDs without a vector, or, before a model was prepared, the unknown UUIDs."""
 
         def read(db: sqlite3.Connection) -> set[str]:
-            wanted = bool(get_fact(db, "model"))
+            wanted = bool(get_index_fact(db, "model"))
             held = {
                 uuid
-                for uuid, known in _find_known(db, uuids).items()
+                for uuid, known in _find_stored_passages(db, uuids).items()
                 if known.row is not None or not wanted
             }
             return set(uuids) - held
 
-        return self._read_state(read, set(uuids))
+        return self._read_consistently(read, set(uuids))
 
-    def status(self) -> FinderStatus:
-        """Return the counts of passages and vectors; cheap enough for every search."""
+    def get_status(self) -> FinderStatus:
+        """Return the counts of passages and vectors; fast enough for every search."""
 
         def read(db: sqlite3.Connection) -> FinderStatus:
             (dead,) = db.execute("SELECT count(*) FROM dead").fetchone()
-            passages, vectors = get_fact(db, "passages"), get_fact(db, "rows") - dead
-            return FinderStatus(passages, vectors, get_fact(db, "model"), get_fact(db, "dim"))
+            passages, vectors = get_index_fact(db, "passages"), get_index_fact(db, "rows") - dead
+            return FinderStatus(
+                passages, vectors, get_index_fact(db, "model"), get_index_fact(db, "dim")
+            )
 
-        return self._read_state(read, FinderStatus(0, 0))
+        return self._read_consistently(read, FinderStatus(0, 0))
 
     def close(self) -> None:
-        """Release the files."""
+        """Close the files."""
         self._database.close()
         self._vectors.close()
         self._words = None
@@ -218,76 +226,80 @@ class EmbeddedFinder:
     def _write_transaction(self) -> Iterator[sqlite3.Connection]:
         files = (-1, "")
         try:
-            with self._database.writing() as db:
-                files = get_fact(db, "generation"), get_fact(db, "words")
-                if not self._has_words(db):
-                    self._rebuild_words(db)
+            with self._database.open_writing() as db:
+                files = get_index_fact(db, "generation"), get_index_fact(db, "words")
+                if not self._has_current_word_index(db):
+                    self._rebuild_word_index(db)
                 yield db
-                last = get_fact(db, "generation"), get_fact(db, "words")
-        except Damaged as error:
+                last = get_index_fact(db, "generation"), get_index_fact(db, "words")
+        except DamagedVectors as error:
             self._vectors.close()
-            raise self._drop_vectors(files[0], error) from error
+            raise self._set_vectors_aside(files[0], error) from error
         except BaseException:
             self._vectors.close()  # it may know rows that were never committed
             raise
         if last != files:
             self._delete_old_files(*last)
 
-    def _read_state(self, read: Callable[[sqlite3.Connection], _Found], absent: _Found) -> _Found:
-        """Return the result of *read* in one state; retry once if a file was replaced."""
+    def _read_consistently(
+        self, read: Callable[[sqlite3.Connection], _Found], absent: _Found
+    ) -> _Found:
+        """Return the result of *read* in one transaction; retry once if a file was replaced."""
         generation = -1
         while True:
             try:
-                with self._database.reading() as db:
+                with self._database.open_reading() as db:
                     if db is None or not has_tables(db):
                         return absent
-                    if self._has_words(db):
-                        before, generation = generation, get_fact(db, "generation")
+                    if self._has_current_word_index(db):
+                        before, generation = generation, get_index_fact(db, "generation")
                         return read(db)
                 with (
                     self._write_transaction()
                 ):  # an older version's index, which is made again here
                     pass
-            except Damaged as error:
+            except DamagedVectors as error:
                 self._vectors.close()
                 if before == generation:
-                    raise self._drop_vectors(generation, error) from error
+                    raise self._set_vectors_aside(generation, error) from error
 
-    def _drop_vectors(self, generation: int, error: Damaged) -> StoreFailed:
-        """Set a damaged file of vectors aside; return the error that reports this."""
-        with self._database.writing() as db:
+    def _set_vectors_aside(self, generation: int, error: DamagedVectors) -> StoreFailed:
+        """Set a damaged vector file aside; return the error that reports this."""
+        with self._database.open_writing() as db:
             aside = ""
-            if get_fact(db, "generation") == generation:  # else somebody else did
-                self._vectors.forget(db, next_stamp(db))
+            if get_index_fact(db, "generation") == generation:  # else somebody else did
+                self._vectors.delete_all(db, increment_stamp(db))
                 aside = self._vectors.set_aside(generation).name
         msg = f"The vectors were damaged ({error}) and are set aside as {aside}; words still work."
         return StoreFailed(msg, HINT, file=str(self.folder / aside))
 
     def _delete_old_files(self, generation: int, words: str) -> None:
-        self._vectors.sweep(generation)
+        self._vectors.delete_other_generations(generation)
         for folder in (*self.folder.glob(f"{PREFIX}*/"), *self.folder.glob("tantivy-*/")):
             if folder.name != words:
                 shutil.rmtree(folder, ignore_errors=True)
 
-    def _has_words(self, db: sqlite3.Connection) -> bool:
-        """Return whether the word index is of this version."""
-        return str(get_fact(db, "words")).startswith(PREFIX)
+    def _has_current_word_index(self, db: sqlite3.Connection) -> bool:
+        """Return whether the word index has the current format."""
+        return str(get_index_fact(db, "words")).startswith(PREFIX)
 
-    def _open_index(self, db: sqlite3.Connection) -> WordIndex:
-        name = get_fact(db, "words")
+    def _open_word_index(self, db: sqlite3.Connection) -> WordIndex:
+        name = get_index_fact(db, "words")
         if self._words is None or self._words.name != name:
             self._words = WordIndex(self.folder / name)
         return self._words
 
-    def _put_passages(
+    def _write_passages(
         self, db: sqlite3.Connection, passages: dict[str, Passage], stamp: int, first: int | None
     ) -> None:
         """Write passages; their vectors are the rows from *first* on, in the same order."""
-        known = _find_known(db, list(passages))
-        texts = dict(_read_texts(db, to_json_list([each.number for each in known.values()])))
-        abouts = {uuid: About.of(passage) for uuid, passage in passages.items()}
-        numbers = {about: _get_about_number(db, about) for about in dict.fromkeys(abouts.values())}
-        last = _find_last_number(db)
+        known = _find_stored_passages(db, list(passages))
+        texts = dict(
+            _read_passage_terms(db, to_json_list([each.number for each in known.values()]))
+        )
+        abouts = {uuid: About.from_passage(passage) for uuid, passage in passages.items()}
+        numbers = {about: _get_or_add_about(db, about) for about in dict.fromkeys(abouts.values())}
+        last = _find_highest_number(db)
         rows, entries, dead = [], [], []
         for at, (uuid, passage) in enumerate(passages.items()):
             old = known.get(uuid)
@@ -297,7 +309,7 @@ class EmbeddedFinder:
             elif old and old.row is not None:
                 dead.append((old.row, stamp))
             number = old.number if old else (last := last + 1)
-            entry = Entry(number, Words.of(passage), abouts[uuid])
+            entry = Entry(number, PassageTerms.from_passage(passage), abouts[uuid])
             about = numbers[entry.about]
             rows.append((number, uuid, passage.paper, passage.digest, about, stamp, row))
             # Words come before vectors, which need not have them indexed a second time.
@@ -305,21 +317,21 @@ class EmbeddedFinder:
                 entries.append(entry)
         db.executemany(_UPSERT, rows)
         db.executemany("INSERT INTO dead VALUES (?, ?)", dead)
-        packed = [(entry.number, entry.words.pack()) for entry in entries]
+        packed = [(entry.number, entry.words.compress()) for entry in entries]
         db.executemany("INSERT OR REPLACE INTO texts VALUES (?, ?)", packed)
-        set_facts(db, passages=get_fact(db, "passages") + len(passages) - len(known))
+        set_index_facts(db, passages=get_index_fact(db, "passages") + len(passages) - len(known))
         if entries:
-            self._open_index(db).put(entries)
+            self._open_word_index(db).add_passages(entries)
 
-    def _rebuild_words(self, db: sqlite3.Connection) -> None:
-        """Rebuild the word index from the stored words."""
-        if get_fact(db, "passages"):
+    def _rebuild_word_index(self, db: sqlite3.Connection) -> None:
+        """Rebuild the word index from the terms in the database."""
+        if get_index_fact(db, "passages"):
             log.warning("Making the index of words in %s again.", self.folder)
-        name = f"{PREFIX}{get_fact(db, 'generation')}-{next_stamp(db)}"
+        name = f"{PREFIX}{get_index_fact(db, 'generation')}-{increment_stamp(db)}"
         self._words = WordIndex(self.folder / name)
-        self._words.fill(read_entries(db))
+        self._words.rebuild(iterate_entries(db))
         db.execute("DROP TABLE IF EXISTS words")  # older versions' FTS5
-        set_facts(db, words=name)
+        set_index_facts(db, words=name)
 
 
 _UPSERT = """INSERT INTO passages (id, uuid, paper, digest, about, stamp, row)
@@ -331,8 +343,8 @@ _NEW_ABOUT = """INSERT INTO abouts (year, journal, types, kind, retracted)
     VALUES (?, ?, ?, ?, ?)"""
 
 
-class _Known(NamedTuple):
-    """A stored passage: its number, digest, filter facts and row."""
+class _StoredPassage(NamedTuple):
+    """A stored passage: its number, digest, filter facts and vector row."""
 
     number: int
     digest: str
@@ -340,42 +352,50 @@ class _Known(NamedTuple):
     row: int | None
 
 
-def _find_known(db: sqlite3.Connection, uuids: Sequence[str]) -> dict[str, _Known]:
+def _find_stored_passages(
+    db: sqlite3.Connection, uuids: Sequence[str]
+) -> dict[str, _StoredPassage]:
     query = """SELECT uuid, id, digest, about, row FROM passages
         WHERE uuid IN (SELECT value FROM json_each(?))"""
-    return {uuid: _Known(*rest) for uuid, *rest in db.execute(query, (to_json_list(uuids),))}
+    return {
+        uuid: _StoredPassage(*rest) for uuid, *rest in db.execute(query, (to_json_list(uuids),))
+    }
 
 
-def _read_texts(db: sqlite3.Connection, numbers: str) -> list[tuple[int, Words]]:
+def _read_passage_terms(db: sqlite3.Connection, numbers: str) -> list[tuple[int, PassageTerms]]:
     query = "SELECT id, words FROM texts WHERE id IN (SELECT value FROM json_each(?))"
-    return [(number, Words.unpack(words)) for number, words in db.execute(query, (numbers,))]
+    return [
+        (number, PassageTerms.decompress(words)) for number, words in db.execute(query, (numbers,))
+    ]
 
 
-def _get_terms(db: sqlite3.Connection, number: int) -> set[str]:
-    """Return the terms of a passage; empty where a killed writer left only its number."""
-    return {term for _, words in _read_texts(db, to_json_list([number])) for term in words.terms}
+def _read_terms(db: sqlite3.Connection, number: int) -> set[str]:
+    """Return the terms of a passage; empty if a killed writer left only its number."""
+    return {
+        term for _, words in _read_passage_terms(db, to_json_list([number])) for term in words.terms
+    }
 
 
 def _find_vector_rows(db: sqlite3.Connection, numbers: Sequence[int]) -> dict[int, int]:
-    """Return the rows of passages that have a vector."""
+    """Return the vector row of each passage that has a vector."""
     query = """SELECT id, row FROM passages
         WHERE row IS NOT NULL AND id IN (SELECT value FROM json_each(?))"""
     return dict(db.execute(query, (to_json_list(numbers),)).fetchall())
 
 
-def _get_about_number(db: sqlite3.Connection, about: About) -> int:
+def _get_or_add_about(db: sqlite3.Connection, about: About) -> int:
     found = db.execute(_ABOUT, about).fetchone()
     return int(found[0] if found else db.execute(_NEW_ABOUT, about).lastrowid or 0)
 
 
-def _find_last_number(db: sqlite3.Connection) -> int:
-    """Return the highest number a passage ever had, because no number is used twice."""
+def _find_highest_number(db: sqlite3.Connection) -> int:
+    """Return the highest passage number ever used; numbers are not reused."""
     found = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'passages'").fetchone()
     return int(found[0]) if found else 0
 
 
-def _add_names(db: sqlite3.Connection, found: Sequence[tuple[int, float]]) -> list[Scored]:
-    """Return UUID, paper and score of hits; those unknown to the database are left out."""
+def _add_passage_keys(db: sqlite3.Connection, found: Sequence[tuple[int, float]]) -> list[Scored]:
+    """Return the UUID, paper and score of hits; hits missing in the database are left out."""
     query = "SELECT id, uuid, paper FROM passages WHERE id IN (SELECT value FROM json_each(?))"
     numbers = to_json_list([number for number, _ in found])
     names = {number: (uuid, paper) for number, uuid, paper in db.execute(query, (numbers,))}
@@ -383,43 +403,43 @@ def _add_names(db: sqlite3.Connection, found: Sequence[tuple[int, float]]) -> li
 
 
 class WordIndex:
-    """The index in one folder; its methods raise `StoreFailed` where files are damaged."""
+    """The word index in one folder; methods raise `StoreFailed` if its files are damaged."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.name = folder.name
         self._index: tantivy.Index | None = None
 
-    def put(self, entries: Sequence[Entry]) -> None:
+    def add_passages(self, entries: Sequence[Entry]) -> None:
         """Add passages, replacing those with the same number."""
         self._write_entries([entry.number for entry in entries], entries)
 
-    def drop(self, numbers: Sequence[int]) -> None:
+    def delete_passages(self, numbers: Sequence[int]) -> None:
         """Delete passages."""
         self._write_entries(numbers, ())
 
     def search(self, terms: Sequence[str], limit: int, filters: Filters) -> list[tuple[int, float]]:
-        """Return numbers of passages with any of the terms, by BM25, best first."""
+        """Return the numbers of passages with any of the terms, best first by BM25."""
         with self._explain_errors():
             index = self._open_index()
             index.reload()
             searcher = index.searcher()
-            conditions = build_conditions(index.schema, filters)
-            query = add_conditions(build_terms_query(index.schema, terms), conditions)
+            conditions = build_filter_queries(index.schema, filters)
+            query = add_unscored_conditions(build_terms_query(index.schema, terms), conditions)
             found = searcher.search(query, limit).hits
             numbers = searcher.fast_field_values("number", [address for _, address in found])
             pairs = zip(numbers, found, strict=True)
             return [(int(number or 0), float(score)) for number, (score, _) in pairs]
 
-    def has(self, passages: int) -> bool:
-        """Return whether the index can be read and has at least so many passages."""
+    def has_at_least(self, passages: int) -> bool:
+        """Return whether the index is readable and contains at least that many passages."""
         with suppress(StoreFailed), self._explain_errors():
             self._open_index().reload()
             return bool(self._open_index().searcher().num_docs >= passages)
         return False
 
-    def fill(self, entries: Iterable[Entry]) -> None:
-        """Rebuild the index with these passages only."""
+    def rebuild(self, entries: Iterable[Entry]) -> None:
+        """Rebuild the index from these passages only."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self._index = None
         self._write_entries((), entries)
@@ -432,7 +452,7 @@ class WordIndex:
                 for number in gone:
                     writer.delete_documents_by_term("number", number)
                 for entry in entries:
-                    writer.add_document(_make_document(entry))
+                    writer.add_document(_build_tantivy_document(entry))
                 writer.commit()
             finally:
                 writer.wait_merging_threads()
@@ -443,7 +463,9 @@ class WordIndex:
         if self._index is None:
             make_folder(self.folder)
             names, numbers = ("journal", "types", "kind"), ("number", "year", "retracted")
-            self._index = open_index(self.folder, build_schema(names, numbers, "position").build())
+            self._index = open_index(
+                self.folder, build_index_schema(names, numbers, "position").build()
+            )
         return self._index
 
     @contextmanager
@@ -456,7 +478,7 @@ class WordIndex:
             raise StoreFailed(f"The index of words cannot be used: {error}.", HINT) from error
 
 
-def _make_document(entry: Entry) -> tantivy.Document:
+def _build_tantivy_document(entry: Entry) -> tantivy.Document:
     import tantivy
 
     about = entry.about

@@ -66,24 +66,24 @@ _SEPARATOR = "\x1f"
 _named = lru_cache(maxsize=1024)(to_index_terms)  # passages share titles, and names of sections
 
 
-class Words(NamedTuple):
-    """The terms of a passage (`..outline.terms`), as an index of words holds them."""
+class PassageTerms(NamedTuple):
+    """The terms of a passage (`..outline.terms`), as stored in a word index."""
 
     title: str
     section: str
     text: str
 
-    def pack(self) -> bytes:
-        """Return the terms compressed: an index needs them to delete a passage."""
+    def compress(self) -> bytes:
+        """Return the terms in compressed form; an index needs them to delete a passage."""
         return zlib.compress(_SEPARATOR.join(self).encode(), 1)
 
     @classmethod
-    def unpack(cls, kept: bytes) -> Words:
-        """Return the terms that `pack` compressed."""
+    def decompress(cls, kept: bytes) -> PassageTerms:
+        """Return the terms that `compress` compressed."""
         return cls(*zlib.decompress(kept).decode().split(_SEPARATOR))
 
     @classmethod
-    def of(cls, passage: Passage) -> Words:
+    def from_passage(cls, passage: Passage) -> PassageTerms:
         """Return the terms of a passage."""
         return cls(_named(passage.title), _named(passage.section), to_index_terms(passage.text))
 
@@ -94,7 +94,7 @@ class Words(NamedTuple):
 
 
 class About(NamedTuple):
-    """The fields of a passage for filters; journal and types in lower case, no year as 0."""
+    """The fields of a passage that filters test: journal and types in lower case, no year as 0."""
 
     year: int
     journal: str
@@ -103,7 +103,7 @@ class About(NamedTuple):
     retracted: int
 
     @classmethod
-    def of(cls, passage: Passage) -> About:
+    def from_passage(cls, passage: Passage) -> About:
         """Return the fields of a passage."""
         types = "".join(
             f"{replace_surrogates(name).casefold()}\n" for name in passage.publication_types
@@ -113,8 +113,8 @@ class About(NamedTuple):
         return cls(year, journal, f"\n{types}", passage.kind, int(passage.retracted))
 
 
-def build_condition(filters: Filters) -> tuple[str, list[Any]]:
-    """Return the condition of filters on a row of ``abouts``, and its parameters."""
+def build_filter_condition(filters: Filters) -> tuple[str, list[Any]]:
+    """Return the SQL condition of filters on ``abouts``, and its parameters."""
     clauses = [] if filters.retracted else ["retracted = 0"]
     values: list[Any] = []
     if filters.year_from is not None:
@@ -137,7 +137,7 @@ def build_condition(filters: Filters) -> tuple[str, list[Any]]:
 
 
 def to_json_list(values: Sequence[Any]) -> str:
-    """Return a list as one parameter: ``IN (SELECT value FROM json_each(?))``."""
+    """Return a list as one SQL parameter: ``IN (SELECT value FROM json_each(?))``."""
     return json.dumps(list(values))
 
 
@@ -152,8 +152,8 @@ class IndexDatabase:
         self._inode = 0
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection | None]:
-        """Open a transaction that sees one state; None before the first write.
+    def open_reading(self) -> Iterator[sqlite3.Connection | None]:
+        """Open a read transaction; yield None before the first write.
 
         Raises
         ------
@@ -169,8 +169,8 @@ class IndexDatabase:
                 yield db
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """Open the transaction of the one writer: committed in full, or not at all.
+    def open_writing(self) -> Iterator[sqlite3.Connection]:
+        """Open the only write transaction, which is committed in full or not at all.
 
         Raises
         ------
@@ -185,7 +185,7 @@ class IndexDatabase:
                 yield db
 
     def close(self) -> None:
-        """Release the file."""
+        """Close the connection."""
         with self._lock:
             self._close_connection()
 
@@ -233,25 +233,25 @@ class IndexDatabase:
         return aside
 
 
-def get_fact(db: sqlite3.Connection, name: str) -> Any:
-    """Return one of the facts about the whole index."""
+def get_index_fact(db: sqlite3.Connection, name: str) -> Any:
+    """Return a fact about the whole index."""
     return db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()[0]
 
 
-def set_facts(db: sqlite3.Connection, **facts: Any) -> None:
+def set_index_facts(db: sqlite3.Connection, **facts: Any) -> None:
     """Write facts about the whole index."""
     db.executemany("UPDATE facts SET value = ? WHERE name = ?", [(v, k) for k, v in facts.items()])
 
 
-def next_stamp(db: sqlite3.Connection) -> int:
-    """Return the stamp of the change that begins."""
-    stamp = int(get_fact(db, "stamp")) + 1
-    set_facts(db, stamp=stamp)
+def increment_stamp(db: sqlite3.Connection) -> int:
+    """Increment and return the stamp of the current change."""
+    stamp = int(get_index_fact(db, "stamp")) + 1
+    set_index_facts(db, stamp=stamp)
     return stamp
 
 
 def has_tables(db: sqlite3.Connection) -> bool:
-    """Return whether anything was ever written."""
+    """Return whether the tables of the index exist."""
     found = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'facts'").fetchone()
     return found is not None
 
@@ -264,27 +264,30 @@ def _create_tables(db: sqlite3.Connection) -> None:
     db.executemany("INSERT INTO facts VALUES (?, ?)", facts.items())
 
 
-def fold_words(db: sqlite3.Connection) -> None:
-    """Convert the words that format 1 stored unfolded into terms; vectors stay."""
+def convert_stored_words(db: sqlite3.Connection) -> None:
+    """Convert the unfolded words that format 1 stored into terms; vectors are kept."""
     old = db.execute("SELECT id, words FROM texts").fetchall()
-    folded = ((Words(*map(to_index_terms, Words.unpack(kept))).pack(), at) for at, kept in old)
+    folded = (
+        (PassageTerms(*map(to_index_terms, PassageTerms.decompress(kept))).compress(), at)
+        for at, kept in old
+    )
     db.executemany("UPDATE texts SET words = ? WHERE id = ?", folded)
-    set_facts(db, format=FORMAT, words="")
+    set_index_facts(db, format=FORMAT, words="")
 
 
 class Entry(NamedTuple):
     """A passage as a word index stores it."""
 
     number: int
-    words: Words
+    words: PassageTerms
     about: About
 
 
-def read_entries(db: sqlite3.Connection) -> Iterable[Entry]:
-    """Yield all entries, to fill an index again."""
+def iterate_entries(db: sqlite3.Connection) -> Iterable[Entry]:
+    """Yield all entries, to rebuild a word index."""
     found = db.execute(
         "SELECT passages.id, words, year, journal, types, kind, retracted FROM passages "
         "JOIN texts USING (id) JOIN abouts ON abouts.id = passages.about"
     )
     for number, words, *about in found:
-        yield Entry(number, Words.unpack(words), About(*about))
+        yield Entry(number, PassageTerms.decompress(words), About(*about))

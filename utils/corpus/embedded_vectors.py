@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 from ..model.passage import Filters
 from ..system import sqlite
 from ..system.safe_files import disk_errors, inherit_group, sync_folder
-from .embedded_schema import build_condition, get_fact, set_facts
+from .embedded_schema import build_filter_condition, get_index_fact, set_index_facts
 
 EXACT = 20_000
 Rows = NDArray[np.float32]
@@ -51,13 +51,13 @@ _SIGN_WORDS = np.dtype("<u8")
 _SIGN_BLOCK = 32_768  # what the processor's own memory holds
 
 
-class Damaged(Exception):
-    """The file of vectors is missing, short, or its checksum is wrong."""
+class DamagedVectors(Exception):
+    """The vector file is missing, too short, or its checksum is wrong."""
 
 
 @dataclass(frozen=True)
-class View:
-    """One state of the rows: the passage of each row, and the number of its filter facts (0: dead).
+class VectorView:
+    """A consistent view of the rows: each row's passage and filter facts (0: deleted row).
 
     ``codes``, of shape (words, rows), exist if there are more than ``exact`` rows.
     """
@@ -78,7 +78,7 @@ class View:
         if not len(rows):
             return []
         if self.codes is not None and len(rows) > self.exact:
-            rows = find_most_alike(self.codes, vector, rows, _ALIKE * limit)
+            rows = find_most_similar_codes(self.codes, vector, rows, _ALIKE * limit)
         # einsum keeps to this thread. BLAS's others spin for a while after each product, on the
         # cores that words and other readers need: its answers came later, and cost twice the CPU.
         if len(rows) * 8 < len(self.abouts):
@@ -97,33 +97,33 @@ class View:
 
 
 class VectorFile:
-    """The file of vectors of one folder, and the last state that this process read."""
+    """The vector file of one folder, and the last view that this process read."""
 
     def __init__(self, folder: Path, exact: int = EXACT) -> None:
         self.folder = folder
         self._exact = exact
         self._codes = BinaryCodesFile(folder)
-        self._view: View | None = None
+        self._view: VectorView | None = None
         self._allowed: dict[Filters, NDArray[np.bool_]] = {}
 
     def close(self) -> None:
-        """Release the mapped file."""
+        """Close the mapped file."""
         self._view = None
         self._allowed.clear()
 
     def get_path(self, generation: int) -> Path:
-        """Return the file of a generation."""
+        """Return the path of a generation's vector file."""
         return self.folder / f"vectors-{generation}.f32"
 
-    def open_view(self, db: sqlite3.Connection) -> View:
-        """Return the rows as the transaction sees them.
+    def open_view(self, db: sqlite3.Connection) -> VectorView:
+        """Return the rows that the transaction can see.
 
         Raises
         ------
         Damaged
             The file is not what the database says it is.
         """
-        generation, stamp = int(get_fact(db, "generation")), int(get_fact(db, "stamp"))
+        generation, stamp = int(get_index_fact(db, "generation")), int(get_index_fact(db, "stamp"))
         seen = self._view
         if seen is None or seen.generation != generation or seen.stamp > stamp:
             seen = None
@@ -133,9 +133,9 @@ class VectorFile:
         return self._view
 
     def _refresh_view(
-        self, db: sqlite3.Connection, generation: int, stamp: int, seen: View | None
-    ) -> View:
-        rows, dim = int(get_fact(db, "rows")), int(get_fact(db, "dim"))
+        self, db: sqlite3.Connection, generation: int, stamp: int, seen: VectorView | None
+    ) -> VectorView:
+        rows, dim = int(get_index_fact(db, "rows")), int(get_index_fact(db, "dim"))
         passages, abouts = np.zeros(rows, np.int64), np.zeros(rows, np.int32)
         since = -1
         if seen is not None:
@@ -153,10 +153,10 @@ class VectorFile:
             matrix = seen.matrix
         else:
             matrix = self._map_rows(db, generation, rows, dim)
-        codes = self._codes.read(generation, rows, dim) if rows > self._exact else None
+        codes = self._codes.read_codes(generation, rows, dim) if rows > self._exact else None
         if codes is not None:
             codes = np.ascontiguousarray(codes.T)
-        return View(generation, stamp, matrix, passages, abouts, codes, self._exact)
+        return VectorView(generation, stamp, matrix, passages, abouts, codes, self._exact)
 
     def _map_rows(self, db: sqlite3.Connection, generation: int, rows: int, dim: int) -> Rows:
         if not rows:
@@ -165,19 +165,19 @@ class VectorFile:
         try:
             matrix: Rows = np.memmap(path, _LITTLE, "r", shape=(rows, dim))
         except (FileNotFoundError, ValueError) as error:  # absent; shorter than the rows
-            raise Damaged(str(error)) from error
-        # What a power cut tears is the end; all of it is checked by writers (`check`).
+            raise DamagedVectors(str(error)) from error
+        # What a power cut tears is the end; all of it is checked by writers (`verify_checksums`).
         last = db.execute("SELECT start, rows, crc FROM appended ORDER BY start DESC LIMIT 1")
-        _check_rows(matrix, last.fetchall())
+        _verify_row_checksums(matrix, last.fetchall())
         return matrix.view(np.ndarray)
 
-    def find_allowed(self, db: sqlite3.Connection, filters: Filters) -> NDArray[np.bool_]:
-        """Return which abouts pass a filter, by number."""
+    def find_allowed_abouts(self, db: sqlite3.Connection, filters: Filters) -> NDArray[np.bool_]:
+        """Return, by number of the filter facts, whether they pass the filters."""
         (most,) = db.execute("SELECT ifnull(max(id), 0) FROM abouts").fetchone()
         known = self._allowed.get(filters)
         if known is not None and len(known) == most + 1:  # abouts are never changed, only added
             return known
-        clause, values = build_condition(filters)
+        clause, values = build_filter_condition(filters)
         allowed = np.zeros(most + 1, np.bool_)
         found = db.execute(f"SELECT id FROM abouts WHERE {clause}", values)  # noqa: S608
         allowed[[number for (number,) in found]] = True
@@ -186,50 +186,54 @@ class VectorFile:
         self._allowed[filters] = allowed
         return allowed
 
-    def append(self, db: sqlite3.Connection, vectors: Rows) -> int:
-        """Write rows after the rows that count; return the number of the first new row."""
-        start, dim = int(get_fact(db, "rows")), vectors.shape[1]
+    def append_vectors(self, db: sqlite3.Connection, vectors: Rows) -> int:
+        """Append rows after the last valid row; return the number of the first new row."""
+        start, dim = int(get_index_fact(db, "rows")), vectors.shape[1]
         data = vectors.astype(_LITTLE, copy=False).tobytes()
-        path = self.get_path(int(get_fact(db, "generation")))
+        path = self.get_path(int(get_index_fact(db, "generation")))
         fresh = not path.exists()
         with disk_errors(path), path.open("ab") as file:
             inherit_group(path)
             if file.tell() < start * dim * 4:
                 msg = f"{path.name} is shorter than it was"
-                raise Damaged(msg)
+                raise DamagedVectors(msg)
             file.truncate(start * dim * 4)  # what a killed writer left
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         if fresh:
             sync_folder(self.folder)
-        self._codes.append(int(get_fact(db, "generation")), start, vectors)
+        self._codes.append_codes(int(get_index_fact(db, "generation")), start, vectors)
         db.execute("INSERT INTO appended VALUES (?, ?, ?)", (start, len(vectors), zlib.crc32(data)))
-        set_facts(db, rows=start + len(vectors))
+        set_index_facts(db, rows=start + len(vectors))
         return start
 
-    def check(self, db: sqlite3.Connection) -> None:
-        """Compare the whole file with its checksums, and the binary codes with the file.
+    def verify_checksums(self, db: sqlite3.Connection) -> None:
+        """Verify the checksums of the whole file, and that the binary codes match the file.
 
         Raises
         ------
         Damaged
             The file is not what was written.
         """
-        generation = int(get_fact(db, "generation"))
-        matrix = self._map_rows(db, generation, int(get_fact(db, "rows")), _get_dim(db))
-        _check_rows(matrix, db.execute("SELECT start, rows, crc FROM appended").fetchall())
-        self._codes.repair(generation, matrix)
+        generation = int(get_index_fact(db, "generation"))
+        matrix = self._map_rows(
+            db, generation, int(get_index_fact(db, "rows")), _read_dimensions(db)
+        )
+        _verify_row_checksums(
+            matrix, db.execute("SELECT start, rows, crc FROM appended").fetchall()
+        )
+        self._codes.rebuild_if_stale(generation, matrix)
 
-    def forget(self, db: sqlite3.Connection, stamp: int) -> None:
-        """Delete all vectors: the next are written into the next generation's file."""
+    def delete_all(self, db: sqlite3.Connection, stamp: int) -> None:
+        """Delete all vectors; later vectors go into the file of the next generation."""
         db.execute("UPDATE passages SET row = NULL, stamp = ? WHERE row IS NOT NULL", (stamp,))
         self._begin_generation(db, rows=0)
 
-    def compact(self, db: sqlite3.Connection) -> None:
-        """Move the living rows into a new file if a quarter of the rows are dead."""
+    def compact_if_sparse(self, db: sqlite3.Connection) -> None:
+        """Move the remaining rows into a new file if at least a quarter of the rows are deleted."""
         (dead,) = db.execute("SELECT count(*) FROM dead").fetchone()
-        rows = int(get_fact(db, "rows"))
+        rows = int(get_index_fact(db, "rows"))
         if dead < _DEAD_FEWEST or dead * _DEAD_SHARE < rows:
             return
         view = self.open_view(db)
@@ -237,7 +241,7 @@ class VectorFile:
         with disk_errors(target := self.get_path(view.generation + 1)), target.open("wb") as file:
             inherit_group(target)
             stretches = []
-            for block in _split_blocks(living):
+            for block in _iterate_blocks(living):
                 data = view.matrix[block].astype(_LITTLE, copy=False).tobytes()
                 stretches.append((len(block), zlib.crc32(data)))
                 file.write(data)
@@ -245,8 +249,9 @@ class VectorFile:
             os.fsync(file.fileno())
         sync_folder(self.folder)
         self._begin_generation(db, rows=len(living))
-        self._codes.repair(
-            view.generation + 1, self._map_rows(db, view.generation + 1, len(living), _get_dim(db))
+        self._codes.rebuild_if_stale(
+            view.generation + 1,
+            self._map_rows(db, view.generation + 1, len(living), _read_dimensions(db)),
         )
         moved = zip(range(len(living)), view.passages[living].tolist(), strict=True)
         db.executemany("UPDATE passages SET row = ? WHERE id = ?", moved)
@@ -257,17 +262,17 @@ class VectorFile:
     def _begin_generation(self, db: sqlite3.Connection, rows: int) -> None:
         db.execute("DELETE FROM dead")
         db.execute("DELETE FROM appended")
-        set_facts(db, generation=int(get_fact(db, "generation")) + 1, rows=rows)
+        set_index_facts(db, generation=int(get_index_fact(db, "generation")) + 1, rows=rows)
 
     def set_aside(self, generation: int) -> Path:
-        """Rename a damaged file; return its new name."""
+        """Rename a damaged file; return its new path."""
         aside = sqlite.build_damaged_path(self.get_path(generation))
         with disk_errors(self.get_path(generation), "set aside"), suppress(FileNotFoundError):
             self.get_path(generation).rename(aside)
         return aside
 
-    def sweep(self, generation: int) -> None:
-        """Delete the files of other generations (never while a commit is still open)."""
+    def delete_other_generations(self, generation: int) -> None:
+        """Delete the files of other generations (never during an open commit)."""
         kept = (self.get_path(generation), self._codes.get_path(generation))
         for found in (*self.folder.glob("vectors-*.f32"), *self.folder.glob("signs-*.u64")):
             if found not in kept:
@@ -275,33 +280,33 @@ class VectorFile:
                     found.unlink()
 
 
-def _get_dim(db: sqlite3.Connection) -> int:
-    return int(get_fact(db, "dim"))
+def _read_dimensions(db: sqlite3.Connection) -> int:
+    return int(get_index_fact(db, "dim"))
 
 
-def _check_rows(matrix: Rows, stretches: Sequence[tuple[int, int, int]]) -> None:
+def _verify_row_checksums(matrix: Rows, stretches: Sequence[tuple[int, int, int]]) -> None:
     for start, rows, crc in stretches:
         if zlib.crc32(matrix[start : start + rows].data) != crc:
             msg = f"rows {start} to {start + rows} are not those that were written"
-            raise Damaged(msg)
+            raise DamagedVectors(msg)
 
 
-def _split_blocks(rows: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+def _iterate_blocks(rows: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
     for start in range(0, len(rows), _BLOCK):
         yield rows[start : start + _BLOCK]
 
 
 def to_binary_codes(vectors: NDArray[np.float32]) -> BinaryCodes:
-    """Return which numbers of each vector are positive, 64 to a number; (rows, words)."""
+    """Pack the signs of each vector as bits, 64 to a number; returns an array (rows, words)."""
     bits = np.packbits(vectors > 0, axis=1)
     missing = -bits.shape[1] % 8
     return np.ascontiguousarray(np.pad(bits, ((0, 0), (0, missing)))).view(_SIGN_WORDS)
 
 
-def find_most_alike(
+def find_most_similar_codes(
     codes: BinaryCodes, vector: NDArray[np.float32], rows: NDArray[np.int64], most: int
 ) -> NDArray[np.int64]:
-    """Return the *most* of *rows* that differ in the fewest signs, and ties of the last.
+    """Return the *most* of *rows* that differ in the fewest signs, and ties with the last.
 
     ``codes`` are those of all vectors, of shape (words, vectors): what is compared then stands side
     by side in memory, which takes half as long.
@@ -328,17 +333,17 @@ class BinaryCodesFile:
         self.folder = folder
 
     def get_path(self, generation: int) -> Path:
-        """Return the file of a generation."""
+        """Return the path of a generation's binary codes."""
         return self.folder / f"signs-{generation}.u64"
 
-    def append(self, generation: int, start: int, vectors: NDArray[np.float32]) -> None:
-        """Write the codes of rows after those of the rows before *start*."""
+    def append_codes(self, generation: int, start: int, vectors: NDArray[np.float32]) -> None:
+        """Write the codes of rows that follow the first *start* rows."""
         codes = to_binary_codes(vectors)
         path = self.get_path(generation)
         with disk_errors(path), path.open("ab") as file:
             inherit_group(path)
             if file.tell() < start * codes.shape[1] * 8:
-                return  # made before there were codes: `repair` makes all of it
+                return  # made before there were codes: `rebuild_if_stale` makes all of it
             file.truncate(start * codes.shape[1] * 8)
             file.write(codes.tobytes())
             file.flush()
@@ -346,9 +351,9 @@ class BinaryCodesFile:
         if not start:
             sync_folder(self.folder)
 
-    def repair(self, generation: int, vectors: NDArray[np.float32]) -> None:
+    def rebuild_if_stale(self, generation: int, vectors: NDArray[np.float32]) -> None:
         """Rebuild the file unless it has the codes of exactly these vectors."""
-        known = self.read(generation, *vectors.shape)
+        known = self.read_codes(generation, *vectors.shape)
         blocks = range(0, len(vectors), _SIGN_BLOCK)
         if known is not None and all(
             np.array_equal(
@@ -361,9 +366,9 @@ class BinaryCodesFile:
         with disk_errors(self.get_path(generation)):
             self.get_path(generation).unlink(missing_ok=True)
         for at in blocks:
-            self.append(generation, at, vectors[at : at + _SIGN_BLOCK])
+            self.append_codes(generation, at, vectors[at : at + _SIGN_BLOCK])
 
-    def read(self, generation: int, rows: int, dim: int) -> BinaryCodes | None:
+    def read_codes(self, generation: int, rows: int, dim: int) -> BinaryCodes | None:
         """Return the codes of the first *rows*, or None if the file has fewer."""
         width = -(-dim // 64)
         with suppress(FileNotFoundError, ValueError):

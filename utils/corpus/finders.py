@@ -1,4 +1,4 @@
-"""Finders and embedders: the interfaces, and the ones that the settings choose.
+"""Interfaces of finders and embedders, and the choice between them by the settings.
 
 An `Embedder` makes vectors of passages; a `Finder` keeps passages and vectors, and finds them again
 by the terms (`..outline.terms`) and by the vectors.
@@ -16,7 +16,7 @@ words and what is found by meaning is made one order (`.ranking`), filters are a
 best are chosen, and retracted papers are found only where the filters include them.
 
 Nothing is loaded or requested before the first vector is needed: without a model, searching by
-words still works. `Embedder.available` says what is missing.
+words still works. `Embedder.explain_unavailable` says what is missing.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ __all__ = [
     "FinderStatus",
     "Hit",
     "Passage",
-    "Shown",
+    "SharedFacts",
 ]
 _USUAL = "sentence-transformers/all-MiniLM-L6-v2:onnx/model_qint8_avx512_vnni.onnx"
 """In 8-bit integers: a quarter of the size, and half of the time, of the exact file."""
 
 
-class Shown(NamedTuple):
-    """The facts about a passage's paper that a shared store shows with the passage.
+class SharedFacts(NamedTuple):
+    """The facts about a passage's paper that a shared store returns with the passage.
 
     ``edat`` and ``lr`` are the times when the paper entered PubMed and was last revised, ISO 8601
     in UTC; empty if unknown. ``quality`` is the sum of its scores at the time of indexing.
@@ -66,12 +66,12 @@ class Shown(NamedTuple):
     quality: int
 
 
-ShownOf = Callable[[Sequence[str]], Mapping[str, Shown]]
+ShownOf = Callable[[Sequence[str]], Mapping[str, SharedFacts]]
 """Returns the shown facts of papers by key; papers without a record are left out."""
 
 
 class Embedder(Protocol):
-    """Makes vectors of texts.
+    """A model that embeds texts as vectors.
 
     Vectors of two models must not be compared. Threads may share one embedder.
     """
@@ -92,15 +92,15 @@ class Embedder(Protocol):
         """The number of dimensions of a vector."""
         ...
 
-    def available(self) -> str:
-        """Return why no vectors can be made and what to do; empty if vectors can be made.
+    def explain_unavailable(self) -> str:
+        """Return why no vectors can be made and what to do; empty if the model is usable.
 
         Looks at packages, files and settings only: sends no request and loads no model.
         """
         ...
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return one normalised row (float32, ``dim`` wide) for each passage, in order.
+    def embed_texts(self, texts: Sequence[str]) -> Vectors:
+        """Return one normalised row (float32, ``dim`` wide) for each text, in order.
 
         Raises
         ------
@@ -110,12 +110,12 @@ class Embedder(Protocol):
         ...
 
     def embed_question(self, text: str) -> Vector:
-        """Return the vector of a question: many models encode questions differently.
+        """Return the vector of a question; many models encode questions differently.
 
         Raises
         ------
         EmbeddingsFailed
-            As `embed`.
+            As `embed_texts`.
         """
         ...
 
@@ -136,48 +136,48 @@ class PassageFinder(Protocol):
     def search(
         self, query: str, vector: NDArray[np.float32] | None, limit: int, filters: Filters
     ) -> list[Hit]:
-        """Return the best passages, by words and (with a vector) by meaning, fused."""
+        """Return the best passages by words and, with a vector, by meaning."""
         ...
 
-    def status(self) -> FinderStatus:
+    def get_status(self) -> FinderStatus:
         """Return the counts of passages and vectors; raise an error if the index is unavailable."""
         ...
 
 
 class Finder(PassageFinder, Protocol):
-    """Stores passages (and their vectors) and finds them.
+    """A finder that also stores passages and their vectors.
 
     Everything in it is derived: it can be emptied and filled again from the corpus.
     """
 
     @property
     def name(self) -> str:
-        """The name of this finder in answers."""
+        """The name under which answers mention this finder."""
         ...
 
-    def prepare(self, model: str, dim: int) -> None:
-        """Create the schema; drop vectors of other models than *model* (empty: no model)."""
+    def prepare_for_model(self, model: str, dim: int) -> None:
+        """Create the schema; delete the vectors of any model but *model* (empty: no model)."""
         ...
 
-    def upsert(self, passages: Sequence[Passage], vectors: Vectors | None) -> None:
-        """Store passages, replacing those of the same UUID; the rows of *vectors* are theirs."""
+    def store_passages(self, passages: Sequence[Passage], vectors: Vectors | None) -> None:
+        """Store passages, replacing passages with the same UUID; *vectors* has a row for each."""
         ...
 
     def remove(self, uuids: Sequence[str]) -> None:
-        """Delete passages; unknown ones are ignored."""
+        """Delete passages; unknown UUIDs are ignored."""
         ...
 
-    def without_vectors(self, uuids: Sequence[str]) -> set[str]:
-        """Return those of these passages that have no vector yet."""
+    def find_without_vectors(self, uuids: Sequence[str]) -> set[str]:
+        """Return those of these passages that have no vector."""
         ...
 
     def close(self) -> None:
-        """Release files and connections."""
+        """Close files and connections."""
         ...
 
 
 def make_finder(settings: Settings, engine: Engine, shelf_folder: Path, shown: ShownOf) -> Finder:
-    """Return the finder of a shelf, which touches neither disk nor network before its first use.
+    """Return the finder of a shelf; disk and network are used only from its first call on.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def make_finder(settings: Settings, engine: Engine, shelf_folder: Path, shown: S
     if settings.vector_store == "weaviate":
         from .weaviate_finder import WeaviateFinder
 
-        return WeaviateFinder.of(settings, shown)
+        return WeaviateFinder.from_settings(settings, shown)
     if engine.dialect.name == "postgresql":
         from .pgvector import PgvectorFinder
 
@@ -204,8 +204,8 @@ def make_finder(settings: Settings, engine: Engine, shelf_folder: Path, shown: S
     return EmbeddedFinder(shelf_folder / PRIVATE_FOLDER / "corpus")
 
 
-def list_hosts(settings: Settings) -> list[str]:
-    """Return the other machines that texts of the corpus would be sent to, by the settings."""
+def list_remote_hosts(settings: Settings) -> list[str]:
+    """Return the other machines that would receive the corpus's texts, by the settings."""
     services = [settings.key("database_url")]
     if settings.vector_store == "weaviate":
         services.append(settings.weaviate_url)
@@ -216,15 +216,15 @@ def list_hosts(settings: Settings) -> list[str]:
 
 
 def make_embedder(settings: Settings) -> Embedder | None:
-    """Return the embedder of ``EMBEDDINGS_PROVIDER``; None where the settings want none.
+    """Return the embedder of ``EMBEDDINGS_PROVIDER``; None if the setting is empty.
 
     Never raises: ``available()`` says what is missing, and using it raises.
     """
     provider = settings.embeddings_provider
     if provider == "openai":
-        from .openai_api import OpenAI
+        from .openai_api import OpenAIEmbedder
 
-        return OpenAI(settings)
+        return OpenAIEmbedder(settings)
     wanted = settings.embeddings_model or (_USUAL if provider == "hf" else "")
     if provider == "none":
         return None

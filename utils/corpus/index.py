@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..errors import EmbeddingsFailed, StoreFailed
 from ..model.passage import Passage
 from ..system.process import SteadyClock
-from .names import Name, extract_names
-from .texts import Text, Texts
+from .names import AlternativeName, extract_alternative_names
+from .texts import CorpusTexts, PaperText
 
 if TYPE_CHECKING:
     from . import Corpus
@@ -65,7 +65,7 @@ def index_corpus(
     wait_s: float | None = None,
     waiting: Callable[[str], None] | None = None,
 ) -> Iterator[IndexProgress]:
-    """Cut and embed texts that changed since the last run; iterating does the work.
+    """Split changed texts into passages and embed them; iterating does the work.
 
     Parameters
     ----------
@@ -93,12 +93,12 @@ def index_corpus(
     StoreFailed, WeaviateFailed
         Database or index cannot be used.
     """
-    with corpus.database.alone(LOCK, _LOCK_WAIT_S, waiting):
+    with corpus.database.exclusive_lock(LOCK, _LOCK_WAIT_S, waiting):
         yield from _IndexRun(corpus, everything, wait_s).run_steps()
 
 
-class _CutText(NamedTuple):
-    """A text that was cut: the passages the finder must add and remove.
+class _SplitText(NamedTuple):
+    """A text after splitting: the passages that the finder must add and remove.
 
     ``settled``: SQL may say at once that it is indexed, for nothing older can stay in the finder.
     """
@@ -122,130 +122,140 @@ class _IndexRun:
         self.facts = asdict(IndexProgress())
         self.clock = SteadyClock()
         self.end = None if longest_s is None else self.clock.now() + longest_s
-        self.batch: list[_CutText] = []
-        self.names: Counter[Name] = Counter()
+        self.batch: list[_SplitText] = []
+        self.names: Counter[AlternativeName] = Counter()
         self.gathered = 0
         self.touched: list[str] = []
 
     def run_steps(self) -> Iterator[IndexProgress]:
-        embedder = self._find_embedder()
-        before = self._prepare(embedder)
-        counts = self.database.counts()
+        """Run the steps of the indexing, and yield the progress."""
+        embedder = self._get_usable_embedder()
+        before = self._prepare_finder(embedder)
+        counts = self.database.count_rows()
         # Where every passage had its vector, only what is written now can lack one.
         whole = before.vectors == before.passages == counts.passages and not self.everything
-        yield from self._index_words()
+        yield from self._index_changed_texts()
         if not self.facts["unfinished"]:
             if embedder:
-                yield from self._embed_missing(embedder, whole)
+                yield from self._embed_missing_passages(embedder, whole)
             else:
                 yield from self._add_missing_passages()
         if not self.facts["unfinished"]:
-            self._warn_of_differences()
+            self._warn_of_count_mismatch()
         yield self.progress
 
-    def _find_embedder(self) -> Embedder | None:
-        """Return the embedder; None, with a warning, if there is none."""
+    def _get_usable_embedder(self) -> Embedder | None:
+        """Return the embedder; None, with a warning, if it is not usable."""
         embedder = self.corpus.embedder
         if embedder is None:
             trouble = "EMBEDDINGS_PROVIDER=none."
-        elif not (trouble := embedder.available()):
+        elif not (trouble := embedder.explain_unavailable()):
             try:
                 self.facts["model"] = embedder.model
             except EmbeddingsFailed as error:
                 trouble = error.text
             else:
                 return embedder
-        self._warn(f"Indexed by words alone: {trouble}")
+        self._add_warning(f"Indexed by words alone: {trouble}")
         return None
 
-    def _prepare(self, embedder: Embedder | None) -> FinderStatus:
-        """Prepare the finder for the model; return its status after that."""
-        before = self.finder.status()
+    def _prepare_finder(self, embedder: Embedder | None) -> FinderStatus:
+        """Prepare the finder for the model; return its status afterwards."""
+        before = self.finder.get_status()
         model = self.facts["model"]
         if model and before.vectors and before.model != model:
-            self._warn(
+            self._add_warning(
                 f"The model has changed from {before.model} to {model}: "
                 f"{before.vectors:,} passages are embedded again."
             )
-        self.finder.prepare(model, embedder.dim if embedder else 0)
-        return self.finder.status()
+        self.finder.prepare_for_model(model, embedder.dim if embedder else 0)
+        return self.finder.get_status()
 
     # -- words -----------------------------------------------------------------------------------
 
-    def _index_words(self) -> Iterator[IndexProgress]:
-        """Cut changed texts, and drop deleted papers."""
-        texts = Texts(self.corpus)
-        for text, old_digest in texts.yield_with_digests():
+    def _index_changed_texts(self) -> Iterator[IndexProgress]:
+        """Split changed texts into passages, and delete the passages of removed papers."""
+        texts = CorpusTexts(self.corpus)
+        for text, old_digest in texts.iterate_with_digests():
             if text is not None:
-                self._cut_text(text, old_digest)
+                self._split_if_changed(text, old_digest)
             self._increase_count("done")
             self.facts["total"] = texts.total
             if self._write_batch() or self.facts["done"] % _REPORT_EVERY == 0:
                 yield self.progress
-                if self._time_is_up():
+                if self._stop_if_late():
                     return
         self._write_batch(everything=True)
         if texts.withheld:
-            self._warn(
-                f"{texts.withheld:,} full texts may not be passed on, by the terms of the key they "
-                f"came with, and {' and '.join(texts.hosts)} would get them: their abstracts are "
-                "indexed. With EMBEDDINGS_PROVIDER=local and the embedded store nothing is sent."
+            hosts = " and ".join(texts.remote_hosts)
+            self._add_warning(
+                f"{texts.withheld:,} full texts came under terms that forbid sending them to "
+                f"{hosts}: only their abstracts are indexed. To index the full texts, set "
+                "EMBEDDINGS_PROVIDER=local and use the embedded store, which sends no text."
             )
-        if not texts.total and not self.database.every_source(limit=1):
-            self._warn("There is nothing to index: sync a question or download papers first.")
-        for number, key in enumerate(texts.find_gone()):
-            self._drop_paper(key)
+        if not texts.total and not self.database.list_indexed_papers(limit=1):
+            self._add_warning(
+                "There is nothing to index: sync a question or download papers first."
+            )
+        for number, key in enumerate(texts.find_removed_papers()):
+            self._delete_paper(key)
             if number % _REPORT_EVERY == 0:
                 yield self.progress
-                if self._time_is_up():
+                if self._stop_if_late():
                     return
 
-    def _cut_text(self, text: Text, old_digest: str | None) -> None:
-        """Cut one text if it changed."""
+    def _split_if_changed(self, text: PaperText, old_digest: str | None) -> None:
+        """Split one text into passages if the text changed."""
         digest = text.digest
         if digest == old_digest and not self.everything:
             return
         try:
-            passages = text.cut(self.corpus.shelf)
+            passages = text.split_into_passages(self.corpus.shelf)
         except StoreFailed as error:
-            self._warn(f"Left as it was: {error.text}")
+            self._add_warning(f"Left as it was: {error.text}")
             return
-        old = {} if old_digest is None else {p.uuid: p for p in self.database.passages_of(text.key)}
+        old = (
+            {}
+            if old_digest is None
+            else {p.uuid: p for p in self.database.get_passages_of_paper(text.key)}
+        )
         # A run was killed here: which passages the finder has is unknown.
         doubtful = old_digest == _UNSETTLED_DIGEST
         all_of_it = (
             doubtful or text.shown
         )  # or other facts of the paper, of which a passage has none
-        fresh = [p for p in passages if all_of_it or _needs_update(p, old.get(p.uuid))]
+        fresh = [p for p in passages if all_of_it or _needs_finder_update(p, old.get(p.uuid))]
         gone = sorted(old.keys() - {passage.uuid for passage in passages})
-        self.batch.append(_CutText(text.key, digest, passages, fresh, gone, not (old and fresh)))
+        self.batch.append(_SplitText(text.key, digest, passages, fresh, gone, not (old and fresh)))
         self.gathered += 1 + len(passages)
-        self.names.update(extract_names(text.paper, passages))
+        self.names.update(extract_alternative_names(text.paper, passages))
         self._increase_count("cut")
 
     def _write_batch(self, *, everything: bool = False) -> bool:
-        """Write the batch if it is full (or *everything*); return whether it was written."""
+        """Write the batch if it is full (or if *everything*); return whether it was written."""
         if not self.batch or (self.gathered < _BATCH and not everything):
             return False
-        self.database.add_counts(self.names)
+        self.database.add_text_counts(self.names)
         self.names.clear()
         self._remove_passages([uuid for text in self.batch for uuid in text.gone])
-        self.database.replace_together(
+        self.database.replace_passages(
             [(t.key, t.digest if t.settled else _UNSETTLED_DIGEST, t.passages) for t in self.batch]
         )
         if fresh := [passage for text in self.batch for passage in text.fresh]:
-            self.finder.upsert(fresh, None)
+            self.finder.store_passages(fresh, None)
             if len(self.touched) <= _TOUCHED:
                 self.touched += [passage.uuid for passage in fresh]
             self._increase_count("passages", len(fresh))
         if late := [(t.key, t.digest, t.passages) for t in self.batch if not t.settled]:
-            self.database.replace_together(late)
+            self.database.replace_passages(late)
         self.batch, self.gathered = [], 0
         return True
 
-    def _drop_paper(self, key: str) -> None:
-        self._remove_passages([passage.uuid for passage in self.database.passages_of(key)])
-        self.database.drop_paper(key)
+    def _delete_paper(self, key: str) -> None:
+        self._remove_passages(
+            [passage.uuid for passage in self.database.get_passages_of_paper(key)]
+        )
+        self.database.delete_paper_passages(key)
         self._increase_count("dropped")
 
     def _remove_passages(self, uuids: Sequence[str]) -> None:
@@ -254,61 +264,61 @@ class _IndexRun:
             self._increase_count("removed", len(uuids))
 
     def _add_missing_passages(self) -> Iterator[IndexProgress]:
-        """Add passages that the finder lacks, if there is no model."""
-        total = self.database.counts().passages
-        if self.finder.status().passages == total and not self.everything:
+        """Add passages that the finder lacks, if no model is configured."""
+        total = self.database.count_rows().passages
+        if self.finder.get_status().passages == total and not self.everything:
             return
-        for passages in self._iterate_pages():
-            missing = self.finder.without_vectors([passage.uuid for passage in passages])
+        for passages in self._iterate_all_passages():
+            missing = self.finder.find_without_vectors([passage.uuid for passage in passages])
             absent = [passage for passage in passages if passage.uuid in missing]
             if absent:
-                self.finder.upsert(absent, None)
+                self.finder.store_passages(absent, None)
                 self._increase_count("passages", len(absent))
             yield self.progress
-            if self._time_is_up():
+            if self._stop_if_late():
                 return
 
     # -- vectors ---------------------------------------------------------------------------------
 
-    def _embed_missing(self, embedder: Embedder, whole: bool) -> Iterator[IndexProgress]:
+    def _embed_missing_passages(self, embedder: Embedder, whole: bool) -> Iterator[IndexProgress]:
         """Embed every passage that has no vector."""
-        contents = self.finder.status()
+        contents = self.finder.get_status()
         few = whole and len(self.touched) <= _TOUCHED
-        self.facts["vectors_due"] = max(0, self.database.counts().passages - contents.vectors)
-        for passages in self._iterate_touched_pages() if few else self._iterate_pages():
-            missing = self.finder.without_vectors([passage.uuid for passage in passages])
+        self.facts["vectors_due"] = max(0, self.database.count_rows().passages - contents.vectors)
+        for passages in self._iterate_touched_passages() if few else self._iterate_all_passages():
+            missing = self.finder.find_without_vectors([passage.uuid for passage in passages])
             bare = [passage for passage in passages if passage.uuid in missing]
             for start in range(0, len(bare), _EMBEDDED):
                 some = bare[start : start + _EMBEDDED]
-                vectors = embedder.embed([passage.embedding_text for passage in some])
-                self.finder.upsert(some, vectors)
+                vectors = embedder.embed_texts([passage.embedding_text for passage in some])
+                self.finder.store_passages(some, vectors)
                 self._increase_count("vectors", len(some))
                 yield self.progress
-                if self._time_is_up():
+                if self._stop_if_late():
                     return
 
-    def _iterate_pages(self) -> Iterator[list[Passage]]:
+    def _iterate_all_passages(self) -> Iterator[list[Passage]]:
         last = ""
-        while page := self.database.every_passage(last, _PAGE):
+        while page := self.database.list_passages(last, _PAGE):
             last = page[-1].uuid
             yield page
 
-    def _iterate_touched_pages(self) -> Iterator[list[Passage]]:
+    def _iterate_touched_passages(self) -> Iterator[list[Passage]]:
         for start in range(0, len(self.touched), _PAGE):
-            yield list(self.database.passages(self.touched[start : start + _PAGE]).values())
+            yield list(self.database.get_passages(self.touched[start : start + _PAGE]).values())
 
     # -- reports ---------------------------------------------------------------------------------
 
-    def _warn_of_differences(self) -> None:
-        """Warn if the finder and SQL still differ."""
-        contents = self.finder.status()
-        more = contents.passages - self.database.counts().passages
+    def _warn_of_count_mismatch(self) -> None:
+        """Add a warning if the finder and the database have different numbers of passages."""
+        contents = self.finder.get_status()
+        more = contents.passages - self.database.count_rows().passages
         if more > 0:
-            self._warn(
+            self._add_warning(
                 f"The index holds {more:,} passages the corpus does not know; they are never shown."
             )
 
-    def _time_is_up(self) -> bool:
+    def _stop_if_late(self) -> bool:
         if self.end is None or self.clock.now() < self.end:
             return False
         self._write_batch(everything=True)
@@ -323,13 +333,13 @@ class _IndexRun:
     def _increase_count(self, name: str, more: int = 1) -> None:
         self.facts[name] += more
 
-    def _warn(self, warning: str) -> None:
+    def _add_warning(self, warning: str) -> None:
         if len(self.facts["warnings"]) < _WARNINGS:
             self.facts["warnings"] = (*self.facts["warnings"], warning)
 
 
-def _needs_update(passage: Passage, old: Passage | None) -> bool:
-    """Return whether the finder needs *passage* again, for its text or filter facts."""
+def _needs_finder_update(passage: Passage, old: Passage | None) -> bool:
+    """Return whether the finder must store *passage* again, for its text or its filter facts."""
     if old is None or old.digest != passage.digest:
         return True
     return any(getattr(passage, name) != getattr(old, name) for name in _FILTERED)

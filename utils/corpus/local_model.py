@@ -1,4 +1,4 @@
-"""Models on this machine: ONNX files, run by fastembed (extra ``embed``).
+"""Run models on this machine: ONNX files, through fastembed (extra ``embed``).
 
 `LocalModel` makes vectors. The model's folder configures its use: the pooling of token vectors
 (``1_Pooling/config.json``), and the prompts before questions and passages
@@ -80,7 +80,7 @@ _PASSAGE_MAX_CHARACTERS = 20_000
 
 
 class LocalModel:
-    """The embedder of a folder or of a model on the Hub; see `.Embedder`. Thread-safe."""
+    """The embedder for a local folder or a model on the Hub; see `.Embedder`. Thread-safe."""
 
     def __init__(self, wanted: str, settings: Settings) -> None:
         folder = Path(wanted).expanduser()
@@ -100,16 +100,16 @@ class LocalModel:
 
     @property
     def dim(self) -> int:
-        """The number of dimensions of a vector; the model is loaded for it."""
+        """The number of dimensions of a vector; reading it loads the model."""
         return len(self._passages.embed_text("dimension"))
 
-    def available(self) -> str:
+    def explain_unavailable(self) -> str:
         """Return the reason why no vectors can be made; see `.Embedder`."""
         if missing := describe_missing_package():
             return missing
         return self._questions.source.describe_missing() or self._passages.source.describe_missing()
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
+    def embed_texts(self, texts: Sequence[str]) -> Vectors:
         """Return one normalised row for each passage; see `.Embedder`."""
         import numpy as np
 
@@ -139,7 +139,7 @@ class _Encoder:
         import numpy as np
 
         with self._lock:
-            model, (before_question, before_passage) = self._loaded
+            model, (before_question, before_passage) = self._loaded_model
         whole = (before_question if question else before_passage) + text
         try:
             [row] = model.embed([replace_surrogates(whole[:_MAX_CHARACTERS])], batch_size=1)
@@ -152,10 +152,10 @@ class _Encoder:
         return vector
 
     @cached_property
-    def _loaded(self) -> tuple[TextEmbedding, tuple[str, str]]:
+    def _loaded_model(self) -> tuple[TextEmbedding, tuple[str, str]]:
         require_package()
         files = self.source.get_files()
-        _require_plain_layers(files)
+        _require_supported_layers(files)
         return _load_model(files, _read_pooling_mode(files)), _read_prompts(files)
 
 
@@ -224,7 +224,7 @@ def _load_model(files: ModelFiles, pooling: str) -> TextEmbedding:
     return _load_model(files, "DISABLED") if pooled and pooling != "DISABLED" else model
 
 
-def _require_plain_layers(files: ModelFiles) -> None:
+def _require_supported_layers(files: ModelFiles) -> None:
     """Raise `EmbeddingsFailed` if the model has layers that its ONNX file lacks."""
     layers = files.read_json("modules.json") or []
     kinds = {str(one.get("type")).rpartition(".")[2] for one in layers if isinstance(one, dict)}
@@ -249,7 +249,7 @@ def _read_pooling_mode(files: ModelFiles) -> str:
 
 
 def _read_prompts(files: ModelFiles) -> tuple[str, str]:
-    """Return the prompts before questions and before passages."""
+    """Return the prompts that the model expects before questions and before passages."""
     config = files.read_json("config_sentence_transformers.json")
     config = config if isinstance(config, dict) else {}
     named = config.get("prompts")
@@ -263,7 +263,7 @@ def _read_prompts(files: ModelFiles) -> tuple[str, str]:
 
 
 class Reranker:
-    """The cross-encoder of the settings. Thread-safe.
+    """The cross-encoder named in the settings. Thread-safe.
 
     Raises
     ------
@@ -277,11 +277,11 @@ class Reranker:
         self._lock = threading.Lock()
 
     def score_passages(self, question: str, passages: Sequence[str]) -> list[float]:
-        """Return how likely each passage answers the question, from 0 to 1."""
+        """Return, for each passage, how likely it answers the question, from 0 to 1."""
         import numpy as np
 
         with self._lock:
-            model = self._model
+            model = self._loaded_model
         asked = replace_surrogates(question[:_PASSAGE_MAX_CHARACTERS])
 
         def logit(passage: str) -> float:
@@ -301,7 +301,7 @@ class Reranker:
         return likely
 
     @cached_property
-    def _model(self) -> TextCrossEncoder:
+    def _loaded_model(self) -> TextCrossEncoder:
         require_package()
         files = self._source.get_files()
         try:

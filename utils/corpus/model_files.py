@@ -1,4 +1,4 @@
-"""The files of a model that runs on this machine: in a folder, or fetched from the Hub.
+"""Find the files of a local model: in a folder, or fetched from the Hub.
 
 Models of the Hugging Face Hub are fetched once, and pinned to a commit. Fetched are one ONNX file,
 the tokenizer, and the JSON files that say how the model is used. Never pickles, never code, never
@@ -80,7 +80,7 @@ class ModelFiles:
     graph: str
 
     def read_json(self, path: str) -> Any:
-        """Return the content of a JSON file; None where the model has no such file.
+        """Return the content of a JSON file; None if the model has no such file.
 
         Raises
         ------
@@ -98,7 +98,7 @@ class ModelFiles:
 
 
 class ModelSource:
-    """The origin of a model that is named in the settings.
+    """The location of a model that is named in the settings.
 
     Parameters
     ----------
@@ -120,40 +120,40 @@ class ModelSource:
         )
 
     def describe_missing(self) -> str:
-        """Return why the files are unavailable; empty if unknown. Sends no request."""
+        """Return why the files are unavailable, or "" if no reason is known. Sends no request."""
         try:
             if self._repository:
                 self._repository.require_reachable()
             else:
-                self._find_folder_files()
+                self._read_folder_files()
         except EmbeddingsFailed as error:
             return error.text
         return ""
 
     @property
     def label(self) -> str:
-        """The label of the model (see `ModelFiles`); of a new name, the Hub is asked for it.
+        """The label of the model (see `ModelFiles`); a new name is looked up on the Hub.
 
         Raises
         ------
         EmbeddingsFailed
             The model is not there, or the Hub cannot be asked.
         """
-        return self._repository.label if self._repository else self._find_folder_files().label
+        return self._repository.label if self._repository else self._read_folder_files().label
 
     def get_files(self) -> ModelFiles:
-        """Return the files, fetched where they are missing.
+        """Return the files; fetch missing files.
 
         Raises
         ------
         EmbeddingsFailed
             They are not there and cannot be had.
         """
-        return self._repository.get_files() if self._repository else self._find_folder_files()
+        return self._repository.get_files() if self._repository else self._read_folder_files()
 
-    def _find_folder_files(self) -> ModelFiles:
-        """Return the folder's files; their label has a digest of all that affects vectors."""
-        folder = self._check_path()
+    def _read_folder_files(self) -> ModelFiles:
+        """Return the folder's files; the label has a digest of all that affects vectors."""
+        folder = self._require_folder()
         graph = next((path for path in GRAPHS if (folder / path).is_file()), "")
         absent = [path for path in REQUIRED if not (folder / path).is_file()]
         if not graph or absent:
@@ -163,9 +163,9 @@ class ModelSource:
         beside = sorted((folder / graph).parent.glob(f"{Path(graph).name}*"))
         deciding = [*beside, *(folder / name for name in (*REQUIRED, *DESCRIBING))]
         name = folder.resolve().name
-        return ModelFiles(name, f"{name}@{_digest_of(deciding)}", folder, graph)
+        return ModelFiles(name, f"{name}@{_hash_files(deciding)}", folder, graph)
 
-    def _check_path(self) -> Path:
+    def _require_folder(self) -> Path:
         if not self._wanted:
             msg = "No model is set that makes vectors on this machine."
             raise EmbeddingsFailed(msg, _NONE_SET)
@@ -175,8 +175,8 @@ class ModelSource:
         raise EmbeddingsFailed(msg, f"Set {self._setting} to a folder, or to OWNER/NAME.")
 
 
-def _digest_of(paths: list[Path]) -> str:
-    """Return the digest of names and contents of those files that exist."""
+def _hash_files(paths: list[Path]) -> str:
+    """Return a digest of the names and contents of the files that exist."""
     whole = hashlib.sha256()
     for path in paths:
         try:
@@ -190,7 +190,7 @@ def _digest_of(paths: list[Path]) -> str:
     return whole.hexdigest()[:DIGITS]
 
 
-class HubName(NamedTuple):
+class HubModelName(NamedTuple):
     """A model of the Hub; ``graph`` is its ONNX file, empty for the default file."""
 
     name: str
@@ -198,8 +198,8 @@ class HubName(NamedTuple):
     graph: str
 
 
-def parse_model_name(wanted: str) -> HubName | None:
-    """Parse the name of a model of the Hub; None where *wanted* cannot be one.
+def parse_model_name(wanted: str) -> HubModelName | None:
+    """Parse the name of a model on the Hub; None if *wanted* cannot be a name.
 
     >>> parse_model_name("lab/tiny@v2")
     HubName(name='lab/tiny', revision='v2', graph='')
@@ -210,12 +210,12 @@ def parse_model_name(wanted: str) -> HubName | None:
     found = _NAMED.fullmatch(wanted)
     if not found or ".." in wanted:
         return None
-    return HubName(found[1], found[2] or "main", found[3] or "")
+    return HubModelName(found[1], found[2] or "main", found[3] or "")
 
 
 @dataclass(frozen=True, slots=True)
-class _Pin:
-    """The meaning of a name when first used: commit, ONNX file, and SHA-256 by path."""
+class _ModelPin:
+    """The files that a name meant when first used: commit, ONNX file, and SHA-256 by path."""
 
     commit: str
     graph: str
@@ -223,9 +223,9 @@ class _Pin:
 
 
 class HubRepository:
-    """One model of the Hub; *setting* is the setting that names it. Safe for threads."""
+    """One model on the Hub; *setting* is the setting that names it. Thread-safe."""
 
-    def __init__(self, named: HubName, settings: Settings, setting: str) -> None:
+    def __init__(self, named: HubModelName, settings: Settings, setting: str) -> None:
         self._name, self._revision, self._graph = named
         self._settings, self._setting = settings, setting
         self._lock = threading.Lock()
@@ -238,42 +238,42 @@ class HubRepository:
 
     @cached_property
     def label(self) -> str:
-        """The label of the model, as `ModelFiles` has it; of a new name, the Hub is asked."""
+        """The label of the model (see `ModelFiles`); a new name is looked up on the Hub."""
         return f"{self._name}@{self._pin.commit[:DIGITS]}:{self._pin.graph}"
 
     def get_files(self) -> ModelFiles:
-        """Return the files, fetched where they are missing; raises `EmbeddingsFailed`."""
+        """Return the files; fetch missing files, or raise `EmbeddingsFailed`."""
         pin = self._pin
         with self._lock:
             if not self._is_complete(pin):
-                self._fetch_files(pin)
-        return ModelFiles(self._name, self.label, self._get_folder(pin), pin.graph)
+                self._fetch_pinned_files(pin)
+        return ModelFiles(self._name, self.label, self._get_pin_folder(pin), pin.graph)
 
     @cached_property
-    def _pin(self) -> _Pin:
-        return self._read_pin() or self._make_pin()
+    def _pin(self) -> _ModelPin:
+        return self._read_pin() or self._create_pin()
 
-    def _read_pin(self) -> _Pin | None:
+    def _read_pin(self) -> _ModelPin | None:
         with suppress(OSError, ValueError, TypeError, AttributeError):
-            pin = _Pin(**json.loads(self._pin_file.read_bytes()))
-            whole = pin.graph in self._graphs and set(REQUIRED) <= pin.digests.keys()
+            pin = _ModelPin(**json.loads(self._pin_file.read_bytes()))
+            whole = pin.graph in self._allowed_graphs and set(REQUIRED) <= pin.digests.keys()
             return pin if whole and _COMMIT.fullmatch(pin.commit) else None
         return None
 
-    def _make_pin(self) -> _Pin:
-        """Ask the Hub for the commit that the name means now, and save the pin."""
+    def _create_pin(self) -> _ModelPin:
+        """Request the current commit of the model from the Hub, and save the pin."""
         self._require_online()
         base, revision = self._settings.hub_base_url, quote(self._revision)
-        answer = self._send_request(
+        answer = self._send_hub_request(
             f"{base}/api/models/{self._name}/revision/{revision}?blobs=true"
         )
-        commit, sizes, digests = _parse_listing(answer, self._host, self._name)
+        commit, sizes, digests = _parse_repository_listing(answer, self._host, self._name)
         graph, paths = self._choose_files(sizes)
         size = sum(sizes[path] for path in paths)
         if size > _MAX_BYTES:
             msg = f"{self._name} has {size / 1e9:.1f} GB; at most {_MAX_BYTES / 1e9:.0f} are taken."
             raise EmbeddingsFailed(msg, f"Set {self._setting} to a smaller model, or to a folder.")
-        pin = _Pin(commit, graph, {path: digests.get(path, "") for path in paths})
+        pin = _ModelPin(commit, graph, {path: digests.get(path, "") for path in paths})
         with suppress(StoreFailed):  # a pin that cannot be written is asked for again next time
             make_folder(self._cache)
             write_file(self._pin_file, json.dumps(asdict(pin)).encode())
@@ -281,7 +281,7 @@ class HubRepository:
 
     def _choose_files(self, there: Collection[str]) -> tuple[str, list[str]]:
         """Return the ONNX file, and all files to fetch."""
-        graph = next((path for path in self._graphs if path in there), "")
+        graph = next((path for path in self._allowed_graphs if path in there), "")
         absent = [path for path in REQUIRED if path not in there]
         if not graph or absent:
             lacking = ", ".join([*absent, *(() if graph else (self._graph or "ONNX file",))])
@@ -293,16 +293,16 @@ class HubRepository:
         parts = sorted(path for path in there if beside.fullmatch(path))
         return graph, [*REQUIRED, *(one for one in DESCRIBING if one in there), graph, *parts]
 
-    def _fetch_files(self, pin: _Pin) -> None:
+    def _fetch_pinned_files(self, pin: _ModelPin) -> None:
         self._require_online()
         log.info("Fetching the model %s from %s.", self._name, self._host)
-        folder = self._get_folder(pin)
+        folder = self._get_pin_folder(pin)
         for path, digest in pin.digests.items():
             if not (folder / path).is_file():
                 self._fetch_file(pin.commit, path, digest, folder / path)
 
     def _fetch_file(self, commit: str, path: str, digest: str, file: Path) -> None:
-        """Fetch one file to a temporary place, compare its digest, and move it into place."""
+        """Fetch one file to a temporary path, verify its digest, and move it into place."""
         url = f"{self._settings.hub_base_url}/{self._name}/resolve/{commit}/{quote(path)}"
         part = file.with_name(f"{file.name}.part")
         try:
@@ -312,7 +312,7 @@ class HubRepository:
         except PaperError as error:
             if isinstance(error, BadContent):
                 part.unlink()
-            raise self._explain_error(error) from None
+            raise self._to_model_error(error) from None
         with part.open("rb") as opened:
             found = hashlib.file_digest(opened, "sha256").hexdigest()
         if digest and found != digest:
@@ -321,11 +321,11 @@ class HubRepository:
             raise EmbeddingsFailed(msg, "Run the same command again.")
         replace_file(part, file)
 
-    def _send_request(self, url: str) -> Answer:
+    def _send_hub_request(self, url: str) -> Answer:
         try:
             answer = self._web.get(url, headers=self._headers, allow=(401, 403, 404))
         except PaperError as error:
-            raise self._explain_error(error) from None
+            raise self._to_model_error(error) from None
         if answer.status == 200:
             return answer
         hint = f"Check {self._setting} (OWNER/NAME, or a folder that exists) and HF_TOKEN."
@@ -335,8 +335,8 @@ class HubRepository:
             msg = f"{self._host} has no model {self._name}, or shows it to its owners only."
         raise EmbeddingsFailed(msg, hint, status=answer.status)
 
-    def _explain_error(self, error: PaperError) -> EmbeddingsFailed:
-        """Return the error of a request as an error about the model."""
+    def _to_model_error(self, error: PaperError) -> EmbeddingsFailed:
+        """Convert the error of a request to an error about the model."""
         status = error.details.get("status")
         if status in (401, 403):
             page = f"{self._settings.hub_base_url}/{self._name}"
@@ -353,18 +353,18 @@ class HubRepository:
             hint = f"Unset PAPERS_OFFLINE once, or set {self._setting} to a folder with the model."
             raise EmbeddingsFailed(msg, hint)
 
-    def _get_folder(self, pin: _Pin) -> Path:
+    def _get_pin_folder(self, pin: _ModelPin) -> Path:
         return self._cache / self._name.replace("/", "--") / pin.commit
 
-    def _is_complete(self, pin: _Pin) -> bool:
-        return all((self._get_folder(pin) / path).is_file() for path in pin.digests)
+    def _is_complete(self, pin: _ModelPin) -> bool:
+        return all((self._get_pin_folder(pin) / path).is_file() for path in pin.digests)
 
     @property
     def _cache(self) -> Path:
         return self._settings.cache_folder / "models"
 
     @property
-    def _graphs(self) -> Sequence[str]:
+    def _allowed_graphs(self) -> Sequence[str]:
         """The ONNX files that may be used, the best first."""
         return (self._graph,) if self._graph else GRAPHS
 
@@ -387,10 +387,10 @@ class HubRepository:
         return Web(self._settings, (RATE,))
 
 
-def _parse_listing(
+def _parse_repository_listing(
     answer: Answer, host: str, name: str
 ) -> tuple[str, Mapping[str, int], Mapping[str, str]]:
-    """Return a repository's commit, and the sizes and (of large files) digests by path."""
+    """Return a repository's commit, its file sizes, and the digests of large files by path."""
     try:
         listed = answer.json()
         commit, files = str(listed["sha"]), listed["siblings"]

@@ -1,15 +1,15 @@
-"""Alternative names of journals and terms, and the search for all of them.
+"""Store alternative names of journals and terms, and search for all of them.
 
-Names are collected when texts are cut (`extract_names`) and stored with the number of texts that
-use them. A journal is found by its name with or without article and place of publication, by NLM's
-abbreviation, with or without points, and by its ISSN, as far as a record of the corpus says them. A
-term is an abbreviation as texts of the corpus introduce it (`find_abbreviations`), a heading or
-entry term of MeSH, or the name of a gene, the latter two as far as they were learned
-(`..readers.nlm_lists`).
+Names are collected when texts are cut (`extract_alternative_names`) and stored with the number of
+texts that use them. A journal is found by its name with or without article and place of
+publication, by NLM's abbreviation, with or without points, and by its ISSN, as far as a record of
+the corpus says them. A term is an abbreviation as texts of the corpus introduce it
+(`find_abbreviations`), a heading or entry term of MeSH, or the name of a gene, the latter two as
+far as they were learned (`..readers.nlm_lists`).
 
 A question for *TNF* should also find papers that write *tumor necrosis factor*. So the question is
-searched again with a term replaced (`build_wordings`), three times at most. A passage counts by its
-best wording; scores of replaced wordings are multiplied by 0.9
+searched again with a term replaced (`build_alternative_questions`), three times at most. A passage
+counts by its best wording; scores of replaced wordings are multiplied by 0.9
 (`quality.benchmarks.corpus_retrieval`). The answer lists the wordings.
 
 An abbreviation's letters, read from its end, must stand in the long form in their order, and the
@@ -32,7 +32,7 @@ from ..model.passage import Hit, Passage
 from ..outline.terms import STOP_WORDS, to_query_terms
 from ..readers.nlm_lists import NamePair
 from .ranking import to_storable_text
-from .schema import Connections, names
+from .schema import DatabaseConnections, names
 
 _BRACKETS = re.compile(r"\(([^()\[\]]{2,120}?)(?:[,;][^()]*)?\)")
 _SHORT_FORM = re.compile(r"(?=.*[^\W\d_])[^\W_][\w./+-]{0,8}[\w+]")
@@ -60,7 +60,7 @@ _PLACE = re.compile(r"\s*\([^()]*\)\s*$")
 _SIGNS = re.compile(r"[\W_]+")
 
 
-class Name(NamedTuple):
+class AlternativeName(NamedTuple):
     """A name, and one of the forms in which it may be written."""
 
     kind: Kind
@@ -68,29 +68,35 @@ class Name(NamedTuple):
     name: str
 
 
-def extract_names(paper: Paper, passages: Sequence[Passage]) -> Iterator[Name]:
-    """Yield the names in a paper's record and text, each once."""
+def extract_alternative_names(
+    paper: Paper, passages: Sequence[Passage]
+) -> Iterator[AlternativeName]:
+    """Yield each name in a paper's record and text once."""
     yield from dict.fromkeys(_extract_term_names(paper.title, passages))
-    yield from _list_journal_forms(paper.journal, paper.journal_abbreviation, paper.issn)
+    yield from _list_journal_names(paper.journal, paper.journal_abbreviation, paper.issn)
 
 
 @lru_cache(4096)  # most papers are from few journals
-def _list_journal_forms(name: str, abbreviation: str, issn: str) -> tuple[Name, ...]:
+def _list_journal_names(name: str, abbreviation: str, issn: str) -> tuple[AlternativeName, ...]:
     if not (journal := to_storable_text(name).strip()):
         return ()
     written = (journal, _PLACE.sub("", journal), abbreviation, issn)
     forms = dict.fromkeys(fold_journal_name(one) for one in written)
-    return tuple(Name("journal", form, journal[:_MAX_NAME_CHARS]) for form in forms if form)
+    return tuple(
+        AlternativeName("journal", form, journal[:_MAX_NAME_CHARS]) for form in forms if form
+    )
 
 
-def _extract_term_names(title: str, passages: Sequence[Passage]) -> Iterator[Name]:
+def _extract_term_names(title: str, passages: Sequence[Passage]) -> Iterator[AlternativeName]:
     """Yield every abbreviation in the text as a name of its long form, and the reverse."""
     for part in (title, *(one.text for one in passages)):
         for short, long in find_abbreviations(part) if "(" in part else ():
             one, other = fold_term(short), fold_term(long)
             if one and other and one != other:
-                yield Name("term", one[:_MAX_NAME_CHARS], to_storable_text(long)[:_MAX_NAME_CHARS])
-                yield Name(
+                yield AlternativeName(
+                    "term", one[:_MAX_NAME_CHARS], to_storable_text(long)[:_MAX_NAME_CHARS]
+                )
+                yield AlternativeName(
                     "term", other[:_MAX_NAME_CHARS], to_storable_text(short)[:_MAX_NAME_CHARS]
                 )
 
@@ -105,35 +111,39 @@ def fold_journal_name(name: str) -> str:
     return words.removeprefix("the ")[:_MAX_NAME_CHARS]
 
 
-class NameTables(Connections):
-    """Tables of other names (synonyms, abbreviations) for journals and terms."""
+class NameTables(DatabaseConnections):
+    """Tables of alternative names (synonyms, abbreviations) for journals and terms."""
 
-    def add_counts(self, found: Mapping[Name, int]) -> None:
-        """Add these counts of texts to the counts of the names."""
+    def add_text_counts(self, found: Mapping[AlternativeName, int]) -> None:
+        """Add numbers of texts to the counts of the names."""
         if not found:
             return
         rows = [{**one._asdict(), "papers": papers} for one, papers in sorted(found.items())]
         with self.writing() as connection:
             connection.execute(text(_ADD_SQL), rows)
 
-    def learn(self, called: Iterable[NamePair]) -> int:
-        """Store the alternative names of NLM's lists; return their count.
+    def import_names(self, called: Iterable[NamePair]) -> int:
+        """Store the alternative names from NLM's lists; return their number.
 
         Names of the corpus itself come before them.
         """
         total = 0
-        for some in _split_into_pages(filter(None, map(_to_name, called))):
-            self.add_counts(dict.fromkeys(some, 0))
+        for some in _iterate_name_pages(filter(None, map(_to_storable_name, called))):
+            self.add_text_counts(dict.fromkeys(some, 0))
             total += len(some)
         return total
 
-    def journals(self, asked: str) -> tuple[str, ...]:
-        """Return the names under which the corpus has a journal, the most frequent first."""
+    def find_journal_names(self, asked: str) -> tuple[str, ...]:
+        """Return the names that the corpus uses for a journal, most frequent first."""
         form = fold_journal_name(asked)
-        return tuple(name for name, _ in self.named("journal", [form]).get(form, ()))
+        return tuple(
+            name for name, _ in self.find_alternative_names("journal", [form]).get(form, ())
+        )
 
-    def named(self, kind: Kind, forms: Sequence[str]) -> dict[str, list[tuple[str, int]]]:
-        """Return names with the number of their texts by form, the most frequent first."""
+    def find_alternative_names(
+        self, kind: Kind, forms: Sequence[str]
+    ) -> dict[str, list[tuple[str, int]]]:
+        """Return, by form, the names and their numbers of texts, most frequent first."""
         query = select(names.c.form, names.c.name, names.c.papers).where(names.c.kind == kind)
         found: dict[str, list[tuple[str, int]]] = {}
         with self.reading() as connection:
@@ -143,16 +153,16 @@ class NameTables(Connections):
         return found
 
 
-def _to_name(one: NamePair) -> Name | None:
+def _to_storable_name(one: NamePair) -> AlternativeName | None:
     name = one.name[:_MAX_NAME_CHARS]
     if one.kind == "journal":
-        made = Name("journal", fold_journal_name(one.written), name)
+        made = AlternativeName("journal", fold_journal_name(one.written), name)
     else:
-        made = Name("term", fold_term(one.written)[:_MAX_NAME_CHARS], name)
+        made = AlternativeName("term", fold_term(one.written)[:_MAX_NAME_CHARS], name)
     return made if made.form and name else None
 
 
-def _split_into_pages(every: Iterator[Name]) -> Iterator[list[Name]]:
+def _iterate_name_pages(every: Iterator[AlternativeName]) -> Iterator[list[AlternativeName]]:
     while some := list(islice(every, _PAGE)):
         yield some
 
@@ -163,7 +173,7 @@ _ADD_SQL = """INSERT INTO corpus_names (kind, form, name, papers)
 
 
 def find_abbreviations(text: str) -> Iterator[tuple[str, str]]:
-    """Yield short and long forms, in the order of the text, as often as each is introduced.
+    """Yield (short form, long form) for each introduction of an abbreviation, in text order.
 
     >>> list(find_abbreviations("We gave interleukin-6 (IL-6), GH (growth hormone), water (cold)."))
     [('IL-6', 'interleukin-6'), ('GH', 'growth hormone')]
@@ -171,22 +181,22 @@ def find_abbreviations(text: str) -> Iterator[tuple[str, str]]:
     for found in _BRACKETS.finditer(text):
         inner = found[1].strip(_EDGE_MARKS)
         before = text[max(0, found.start() - 200) : found.start()]
-        if _is_abbreviation(inner):
+        if _can_be_abbreviation(inner):
             if long := _find_long_form(inner, before):
                 yield inner, long
-        elif (outer := _SHORT_BEFORE.search(before)) and _is_abbreviation(outer[1]):
+        elif (outer := _SHORT_BEFORE.search(before)) and _can_be_abbreviation(outer[1]):
             yield from [(outer[1], inner)] * (_find_long_form(outer[1], inner) == inner)
 
 
-def _is_abbreviation(form: str) -> bool:
-    """Return whether a text may be an abbreviation: short, with a capital or a digit."""
+def _can_be_abbreviation(form: str) -> bool:
+    """Return whether a text can be an abbreviation: short, with a capital or a digit."""
     return _SHORT_FORM.fullmatch(form) is not None and any(
         sign.isupper() or sign.isdigit() for sign in form
     )
 
 
 def _find_long_form(short: str, before: str) -> str:
-    """Return the words at the end of *before* that a short form abbreviates, or ""."""
+    """Return the words at the end of *before* that the short form abbreviates, or ""."""
     letters = [sign.lower() for sign in short if sign.isalnum()]
     words = list(_WORD.finditer(before))[-min(len(letters) + _MAX_EXTRA_WORDS, 2 * len(letters)) :]
     if not words:
@@ -206,7 +216,7 @@ def _find_long_form(short: str, before: str) -> str:
     return long if is_longer and "(" not in long else ""
 
 
-class Wording(NamedTuple):
+class AlternativeQuestion(NamedTuple):
     """A question with one term replaced: the term, its replacement, and the whole question."""
 
     term: str
@@ -215,7 +225,7 @@ class Wording(NamedTuple):
 
 
 def fold_term(text: str) -> str:
-    """Fold a term as names are stored; empty if it has only common words.
+    """Fold a term for comparison with stored names; "" if it has only common words.
 
     >>> fold_term("Tumour necrosis factors"), fold_term("in")
     ('tumour necrosi factor', '')
@@ -224,23 +234,25 @@ def fold_term(text: str) -> str:
     return " ".join(terms) if any(term not in STOP_WORDS for term in terms) else ""
 
 
-def build_wordings(question: str, named: FindNames) -> list[Wording]:
-    """Return the question with a term replaced by an alternative, the likeliest first."""
+def build_alternative_questions(question: str, named: FindNames) -> list[AlternativeQuestion]:
+    """Return the question with one term replaced at a time, likeliest replacement first."""
     words = question.split()[:_WORDS]
     spans = {
         (start, start + size): form
         for size in range(min(_SPAN, len(words)), 0, -1)
         for start in range(len(words) - size + 1)
-        if (form := _fold_words(words[start : start + size]))
+        if (form := _fold_word_span(words[start : start + size]))
     }
     known = named(list(dict.fromkeys(spans.values())))
     found = [
         (place, -papers, span, other)
-        for span in _select_longest(span for span, form in spans.items() if known.get(form))
-        for place, (other, papers) in enumerate(_drop_equivalent(spans[span], known[spans[span]]))
+        for span in _select_longest_spans(span for span, form in spans.items() if known.get(form))
+        for place, (other, papers) in enumerate(
+            _drop_equivalent_names(spans[span], known[spans[span]])
+        )
     ]
     return [
-        Wording(
+        AlternativeQuestion(
             " ".join(words[slice(*span)]).strip(_MARKS),
             other,
             " ".join([*words[: span[0]], other, *words[span[1] :]]),
@@ -249,8 +261,8 @@ def build_wordings(question: str, named: FindNames) -> list[Wording]:
     ]
 
 
-def _fold_words(words: Sequence[str]) -> str:
-    """Return the form of some words; empty if the first or last word is a common word."""
+def _fold_word_span(words: Sequence[str]) -> str:
+    """Return the folded form of words; "" if the first or the last is a common word."""
     if not (fold_term(words[0]) and fold_term(words[-1])):
         return ""
     text = " ".join(words).strip(_MARKS)
@@ -263,7 +275,7 @@ def _fold_words(words: Sequence[str]) -> str:
     return "" if is_plain else fold_term(text)
 
 
-def _select_longest(spans: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _select_longest_spans(spans: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Yield the longest spans that do not overlap."""
     taken: set[int] = set()
     for start, end in spans:
@@ -272,8 +284,10 @@ def _select_longest(spans: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int
             yield start, end
 
 
-def _drop_equivalent(form: str, names: Sequence[tuple[str, int]]) -> Iterator[tuple[str, int]]:
-    """Yield one name for each form, without names that fold to the term itself."""
+def _drop_equivalent_names(
+    form: str, names: Sequence[tuple[str, int]]
+) -> Iterator[tuple[str, int]]:
+    """Yield one name per form, without names that fold to the term itself."""
     seen = {form}
     for name, papers in names:
         if (other := fold_term(name)) and other not in seen:
@@ -282,7 +296,7 @@ def _drop_equivalent(form: str, names: Sequence[tuple[str, int]]) -> Iterator[tu
 
 
 def merge_hits(found: Sequence[Sequence[Hit]], limit: int) -> list[Hit]:
-    """Merge the hits of a question and its other wordings, and return the best *limit*."""
+    """Merge the hits of a question and its alternatives, and return the best *limit*."""
     best: dict[str, Hit] = {}
     for number, hits in enumerate(found):
         for hit in hits:

@@ -1,4 +1,4 @@
-"""Vectors from OpenAI, or from any server with the same API (vLLM, Ollama, llama.cpp, TEI).
+"""Get vectors from OpenAI or a server with the same API (vLLM, Ollama, llama.cpp, TEI).
 
 The key is sent in one header only, and never over plain HTTP to another machine. Error messages
 repeat only the status and code of a response, because the server's own text quotes the key.
@@ -52,8 +52,8 @@ _HINTS = {
 _QUOTA_CODE = "insufficient_quota"  # a 429 that no retry can cure
 
 
-class OpenAI:
-    """The embedder called ``openai``. Thread-safe."""
+class OpenAIEmbedder:
+    """The embedder ``openai``. Thread-safe."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -65,18 +65,18 @@ class OpenAI:
 
     @property
     def model(self) -> str:
-        """The model's name and its server: two servers may use one name for different models."""
+        """The model's name and server: two servers may use one name for different models."""
         return f"{self._name}@{_get_host(self._base)}"
 
     @property
     def dim(self) -> int:
-        """The number of dimensions of a vector; a server with an unknown model is asked."""
+        """The number of dimensions of a vector; an unknown model is asked for one vector."""
         if not self._dim:
-            self.embed(["dimension"])
+            self.embed_texts(["dimension"])
         return self._dim
 
-    def available(self) -> str:
-        """Return why no vectors can be made; see `Embedder.available`."""
+    def explain_unavailable(self) -> str:
+        """Return why no vectors can be made; see `Embedder.explain_unavailable`."""
         if self._key and not self._base.startswith("https:") and not is_this_machine(self._base):
             return (
                 f"OPENAI_API_KEY would go to {_get_host(self._base)} unencrypted. Use https, a "
@@ -88,23 +88,23 @@ class OpenAI:
             return f"{_get_host(self._base)} needs a key. Set OPENAI_API_KEY."
         return ""
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return one normalised row for each text; see `Embedder.embed`."""
+    def embed_texts(self, texts: Sequence[str]) -> Vectors:
+        """Return one normalised row for each text; see `Embedder.embed_texts`."""
         import numpy as np
 
-        if missing := self.available():
+        if missing := self.explain_unavailable():
             raise EmbeddingsFailed(missing)
         rows = [
             self._fetch_vectors(batch)
-            for batch in _split_into_requests([_to_sendable(text) for text in texts])
+            for batch in _split_into_requests([_to_request_text(text) for text in texts])
         ]
         if not rows:
             return np.empty((0, self.dim), np.float32)
         return np.concatenate(rows)
 
     def embed_question(self, text: str) -> Vector:
-        """Return the vector of a question, which is an ordinary text here."""
-        row: Vector = self.embed([text])[0]
+        """Return the vector of a question, which is embedded like any other text."""
+        row: Vector = self.embed_texts([text])[0]
         return row
 
     @property
@@ -124,7 +124,7 @@ class OpenAI:
                 json=request,
                 headers=key,
                 allow=(*_REFUSALS, 429),
-                check=_retry_rate_limits,
+                check=_raise_if_rate_limited,
             )
             _require_success(answer)
             return self._parse_vectors(answer.json(), len(texts), answer.host)
@@ -138,13 +138,13 @@ class OpenAI:
 
         try:
             places = {
-                int(row["index"]): _parse_numbers(row["embedding"]) for row in response["data"]
+                int(row["index"]): _parse_vector(row["embedding"]) for row in response["data"]
             }
             rows = np.stack([places[at] for at in range(count)])
             fits = len(response["data"]) == count
         except (KeyError, TypeError, ValueError, OverflowError):
             fits = False
-        if not fits or rows.ndim != 2 or not self._has_same_width(rows.shape[1]):
+        if not fits or rows.ndim != 2 or not self._has_expected_width(rows.shape[1]):
             msg = f"{host} answered with other vectors than it was asked for."
             raise EmbeddingsFailed(msg)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
@@ -154,14 +154,14 @@ class OpenAI:
         normalised: Vectors = rows / lengths
         return normalised
 
-    def _has_same_width(self, width: int) -> bool:
-        """Return whether all vectors so far had *width* numbers; the first vector decides."""
+    def _has_expected_width(self, width: int) -> bool:
+        """Return whether earlier vectors had the same *width*; the first vector sets it."""
         with self._lock:
             self._dim = self._dim or width
             return 0 < width == self._dim
 
 
-def _parse_numbers(packed: Any) -> Any:
+def _parse_vector(packed: Any) -> Any:
     """Parse a vector given as JSON numbers, or as base64 of little-endian float32."""
     import numpy as np
 
@@ -171,8 +171,8 @@ def _parse_numbers(packed: Any) -> Any:
         return np.array(packed, dtype=np.float32)
 
 
-def _retry_rate_limits(answer: Answer) -> None:
-    """Raise an error that triggers a retry for a 429, unless the quota is spent."""
+def _raise_if_rate_limited(answer: Answer) -> None:
+    """Raise an error that leads to a retry after a 429, unless the quota is used up."""
     if answer.status == 429 and _QUOTA_CODE not in answer.text():
         pause = parse_retry_after(answer.headers.get("Retry-After"), answer.headers.get("Date"))
         told: dict[str, Any] = {"retry_after": pause} if pause else {}
@@ -187,8 +187,8 @@ def _require_success(answer: Answer) -> None:
         raise EmbeddingsFailed(msg, _HINTS.get(answer.status, ""), status=answer.status)
 
 
-def _to_sendable(text: str) -> str:
-    """Return *text* in a form that the API accepts: not empty, not too long, in UTF-8."""
+def _to_request_text(text: str) -> str:
+    """Return *text* as the API accepts it: not empty, not too long, valid UTF-8."""
     cut = replace_surrogates(text).encode()[:_MAX_TEXT_BYTES].decode("utf-8", "ignore")
     return cut if cut.strip() else "-"
 

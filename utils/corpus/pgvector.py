@@ -1,4 +1,4 @@
-"""The finder inside PostgreSQL, next to the tables of the corpus.
+"""Store and find passages in PostgreSQL, in the corpus's own database.
 
 ``corpus_finder`` has one row for each passage, with a pgvector column under an HNSW index (cosine).
 The column has the width of its vectors, so another model needs another column. ``corpus_terms``
@@ -30,12 +30,12 @@ from .finders import FinderStatus
 from .ranking import (
     WORD_SEARCH_DEPTH,
     Scored,
-    check_query_vector,
-    check_vectors,
-    count_candidates,
-    fold_name,
+    fold_filter_value,
     fuse_scores,
+    get_candidate_limit,
+    to_query_vector,
     to_storable_text,
+    to_vector_rows,
 )
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ ORDER BY rank DESC, uuid LIMIT :limit
 
 
 class PgvectorFinder:
-    """Passages and vectors in the database of *engine*; see `.Finder`."""
+    """A finder in the database of *engine*; see `.Finder`."""
 
     name = "pgvector"
 
@@ -131,7 +131,7 @@ class PgvectorFinder:
         self._engine = engine
         self._made = False
 
-    def prepare(self, model: str, dim: int) -> None:
+    def prepare_for_model(self, model: str, dim: int) -> None:
         """Create the tables; recreate the vector column for another model.
 
         Raises
@@ -139,7 +139,7 @@ class PgvectorFinder:
         StoreFailed
             The extension ``vector`` is missing and cannot be created.
         """
-        with self._open_writing() as db:
+        with self._open_transaction() as db:
             db.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _SCHEMA_LOCK_KEY})
             if db.execute(text(_HAS_OLD_TABLES_SQL)).scalar():
                 db.execute(text("DROP TABLE corpus_finder, corpus_finder_model"))
@@ -152,13 +152,13 @@ class PgvectorFinder:
             db.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
             db.execute(text("ALTER TABLE corpus_finder DROP COLUMN IF EXISTS vector"))
             db.execute(text(f"ALTER TABLE corpus_finder ADD COLUMN vector vector({int(dim)})"))
-            if method := _index_method(dim):
+            if method := _build_index_method(dim):
                 db.execute(text(f"CREATE INDEX ON corpus_finder USING hnsw ({method})"))
             facts = {"model": model, "dim": dim}
             changed = "UPDATE corpus_finder_model SET model = :model, dim = :dim, vectors = 0"
             db.execute(text(changed), facts)
 
-    def upsert(self, passages: Sequence[Passage], vectors: Vectors | None) -> None:
+    def store_passages(self, passages: Sequence[Passage], vectors: Vectors | None) -> None:
         """Store passages; unchanged passages without a new vector keep their old one.
 
         Raises
@@ -166,34 +166,34 @@ class PgvectorFinder:
         InvariantFailed
             The vectors do not fit the model that the finder was prepared for.
         """
-        with self._open_writing() as db:
+        with self._open_transaction() as db:
             _, dim = _read_model(db)
-            rows = None if vectors is None else check_vectors(vectors, passages, dim)
+            rows = None if vectors is None else to_vector_rows(vectors, passages, dim)
             # Sorted, so that two writers lock the same rows in the same order.
             latest = dict(sorted((passage.uuid, at) for at, passage in enumerate(passages)))
             if not latest:
                 return
             new = {
-                uuid: _to_row(passages[at], None if rows is None else rows[at])
+                uuid: _to_passage_row(passages[at], None if rows is None else rows[at])
                 for uuid, at in latest.items()
             }
-            with _counts_updated(db, list(new)):
+            with _update_counts(db, list(new)):
                 terms = {
-                    uuid: _weigh_terms(passages[latest[uuid]])
+                    uuid: _compute_term_weights(passages[latest[uuid]])
                     for uuid in _find_changed_texts(db, new)
                 }
                 for uuid, row in new.items():
                     row["length"] = terms[uuid][1] if uuid in terms else -1
                 db.execute(text(_DELETE_TERMS_SQL), {"uuids": list(terms)})
-                db.execute(text(_build_upsert(dim)), {"rows": json.dumps([*new.values()])})
+                db.execute(text(_build_upsert_sql(dim)), {"rows": json.dumps([*new.values()])})
                 weighed = {uuid: weights for uuid, (weights, _) in terms.items()}
                 db.execute(text(_INSERT_TERMS_SQL), {"terms": json.dumps(weighed)})
 
     def remove(self, uuids: Sequence[str]) -> None:
-        """Delete passages; unknown ones are ignored."""
-        with self._open_writing() as db:
+        """Delete passages; unknown UUIDs are ignored."""
+        with self._open_transaction() as db:
             query = "DELETE FROM corpus_finder WHERE uuid = ANY(CAST(:uuids AS uuid[]))"
-            with _counts_updated(db, uuids):
+            with _update_counts(db, uuids):
                 db.execute(text(query), {"uuids": list(uuids)})
 
     def search(
@@ -208,8 +208,8 @@ class PgvectorFinder:
         InvariantFailed
             The vector's width differs from the passages' vectors.
         """
-        terms, depth = to_query_terms(query), count_candidates(limit)
-        with self._open_reading() as db:
+        terms, depth = to_query_terms(query), get_candidate_limit(limit)
+        with self._open_connection() as db:
             self._made = self._made or _has_tables(db)
             if not self._made:
                 return []
@@ -224,15 +224,15 @@ class PgvectorFinder:
             first = [uuid for uuid, _, _ in words[:depth]]
             near: list[Scored] = []
             if vector is not None and dim:
-                row = check_query_vector(vector, dim)
+                row = to_query_vector(vector, dim)
                 near = _search_vectors(db, row, depth, filters)
                 near += _read_cosines(db, row, set(first) - {uuid for uuid, _, _ in near})
         candidates = {*first, *(uuid for uuid, _, _ in near)}
         return fuse_scores([one for one in words if one[0] in candidates], near, share, limit)
 
-    def without_vectors(self, uuids: Sequence[str]) -> set[str]:
-        """Return those without a vector, or (before any model was prepared) not held."""
-        with self._open_reading() as db:
+    def find_without_vectors(self, uuids: Sequence[str]) -> set[str]:
+        """Return the UUIDs without a vector, or, before a model was prepared, the unknown UUIDs."""
+        with self._open_connection() as db:
             if not _has_tables(db):
                 return set(uuids)
             wanted = "AND vector IS NOT NULL" if _read_model(db)[1] else ""
@@ -241,9 +241,9 @@ class PgvectorFinder:
             held = db.execute(text(query), {"uuids": list(uuids)}).scalars()
             return set(uuids) - set(held)
 
-    def status(self) -> FinderStatus:
+    def get_status(self) -> FinderStatus:
         """Return the counts of passages and vectors, and the model."""
-        with self._open_reading() as db:
+        with self._open_connection() as db:
             if not _has_tables(db):
                 return FinderStatus(0, 0)
             query = "SELECT passages, vectors, model, dim FROM corpus_finder_model"
@@ -253,12 +253,12 @@ class PgvectorFinder:
         """Do nothing: the engine belongs to the corpus database."""
 
     @contextmanager
-    def _open_reading(self) -> Iterator[Connection]:
+    def _open_connection(self) -> Iterator[Connection]:
         with self._explain_errors(), self._engine.connect() as db:
             yield db
 
     @contextmanager
-    def _open_writing(self) -> Iterator[Connection]:
+    def _open_transaction(self) -> Iterator[Connection]:
         with self._explain_errors(), self._engine.begin() as db:
             yield db
 
@@ -271,10 +271,10 @@ class PgvectorFinder:
             reason = str(getattr(error, "orig", None) or type(error).__name__).split("\n")[0]
             where = f"{self._engine.url.host or 'local'}/{self._engine.url.database}"
             msg = f"PostgreSQL ({where}) could not keep or find passages: {reason}."
-            raise StoreFailed(msg, _suggest_fix(reason)) from error
+            raise StoreFailed(msg, _suggest_postgresql_fix(reason)) from error
 
 
-def _suggest_fix(reason: str) -> str:
+def _suggest_postgresql_fix(reason: str) -> str:
     if "vector" in reason and ("extension" in reason or "type" in reason):
         return (
             "Install pgvector on the server and run, as a superuser of the database: "
@@ -294,7 +294,7 @@ def _read_model(db: Connection) -> tuple[str, int]:
     return model, dim
 
 
-def _to_row(passage: Passage, vector: NDArray[np.float32] | None) -> dict[str, Any]:
+def _to_passage_row(passage: Passage, vector: NDArray[np.float32] | None) -> dict[str, Any]:
     """Return a passage's row, without its terms."""
     fields: dict[str, Any] = {
         "uuid": passage.uuid,
@@ -304,14 +304,14 @@ def _to_row(passage: Passage, vector: NDArray[np.float32] | None) -> dict[str, A
         "kind": passage.kind,
         "retracted": passage.retracted,
         "types": [to_storable_text(name).casefold() for name in passage.publication_types],
-        "journal": fold_name(passage.journal),
+        "journal": fold_filter_value(passage.journal),
     }
     if vector is not None:
         fields["vector"] = _to_vector_literal(vector)
     return fields
 
 
-def _weigh_terms(passage: Passage) -> tuple[dict[str, float], int]:
+def _compute_term_weights(passage: Passage) -> tuple[dict[str, float], int]:
     """Return the weight of each term, and the count of terms before weighting."""
     weights: dict[str, float] = {}
     length = 0
@@ -324,7 +324,7 @@ def _weigh_terms(passage: Passage) -> tuple[dict[str, float], int]:
 
 
 def _find_changed_texts(db: Connection, rows: dict[str, dict[str, Any]]) -> list[str]:
-    """Return UUIDs that are new or have another text; the terms of the others are up to date."""
+    """Return the UUIDs of passages that are new or whose text changed; other terms are current."""
     query = "SELECT uuid::text, digest FROM corpus_finder WHERE uuid = ANY(CAST(:uuids AS uuid[]))"
     held = dict(map(tuple, db.execute(text(query), {"uuids": list(rows)})))
     return [
@@ -333,8 +333,8 @@ def _find_changed_texts(db: Connection, rows: dict[str, dict[str, Any]]) -> list
 
 
 @contextmanager
-def _counts_updated(db: Connection, uuids: Sequence[str]) -> Iterator[None]:
-    """Update the stored counts after a change of these passages; writers take turns."""
+def _update_counts(db: Connection, uuids: Sequence[str]) -> Iterator[None]:
+    """Lock out other writers, and update the stored counts when the block ends."""
     dim = db.execute(text("SELECT dim FROM corpus_finder_model FOR UPDATE")).scalar()
     query = f"""SELECT count(*), coalesce(sum(length), 0), {"count(vector)" if dim else "0"}
         FROM corpus_finder WHERE uuid = ANY(CAST(:uuids AS uuid[]))"""  # noqa: S608
@@ -348,11 +348,11 @@ def _counts_updated(db: Connection, uuids: Sequence[str]) -> Iterator[None]:
 
 
 def _to_vector_literal(vector: NDArray[np.float32]) -> str:
-    """Return a vector as pgvector reads it."""
+    """Return a vector in pgvector's text format."""
     return f"[{','.join(map(str, vector.tolist()))}]"
 
 
-def _build_upsert(dim: int) -> str:
+def _build_upsert_sql(dim: int) -> str:
     columns, vector, replaced = _COLUMNS, "", _REPLACE_SQL
     if dim:
         columns, vector = f"{_COLUMNS}, vector", f", vector::vector({dim})"
@@ -362,21 +362,21 @@ def _build_upsert(dim: int) -> str:
     return f"INSERT INTO corpus_finder ({columns}) {parsed} {conflict}"
 
 
-def _index_expression(dim: int) -> str:
-    """Return the expression an index can hold; empty if every row must be compared."""
+def _build_index_expression(dim: int) -> str:
+    """Return the indexed expression; "" if vectors of that width cannot be indexed."""
     if dim <= _HNSW_MAX_DIM:
         return "vector"
     return f"vector::halfvec({dim})" if dim <= _HALFVEC_MAX_DIM else ""
 
 
-def _index_method(dim: int) -> str:
-    """Return the definition of an HNSW index; empty if vectors are too wide for one."""
+def _build_index_method(dim: int) -> str:
+    """Return the definition of an HNSW index; "" if vectors are too wide for an index."""
     operators = "vector_cosine_ops" if dim <= _HNSW_MAX_DIM else "halfvec_cosine_ops"
-    expression = _index_expression(dim)
+    expression = _build_index_expression(dim)
     return f"({expression}) {operators}" if expression else ""
 
 
-def _build_condition(filters: Filters) -> tuple[str, dict[str, Any]]:
+def _build_filter_condition(filters: Filters) -> tuple[str, dict[str, Any]]:
     """Return the SQL condition of filters, and its parameters."""
     clauses = [] if filters.retracted else ["NOT retracted"]
     values: dict[str, Any] = {}
@@ -388,7 +388,7 @@ def _build_condition(filters: Filters) -> tuple[str, dict[str, Any]]:
         values["year_to"] = filters.year_to
     if names := filters.journal_names:
         clauses.append("journal = ANY(CAST(:journals AS text[]))")
-        values["journals"] = [fold_name(name) for name in names]
+        values["journals"] = [fold_filter_value(name) for name in names]
     if filters.publication_types:
         clauses.append("types && CAST(:types AS text[])")
         values["types"] = [to_storable_text(name).casefold() for name in filters.publication_types]
@@ -405,8 +405,8 @@ def _search_words(
     filters: Filters,
     statistics: Mapping[str, float],
 ) -> tuple[list[Scored], float]:
-    """Return passages with any term by BM25, and the share of the terms that the first has."""
-    condition, values = _build_condition(filters)
+    """Return the passages best by BM25, and the share of the terms that the first passage has."""
+    condition, values = _build_filter_condition(filters)
     values |= {"terms": list(terms), "limit": limit, **statistics}
     found = db.execute(text(_RANKED_SQL.format(condition=condition)), values).all()
     if not found:
@@ -418,12 +418,12 @@ def _search_words(
 def _search_vectors(
     db: Connection, vector: NDArray[np.float32], limit: int, filters: Filters
 ) -> list[Scored]:
-    """Return the passages nearest to a vector by cosine."""
-    condition, values = _build_condition(filters)
+    """Return the passages nearest to a vector by cosine similarity."""
+    condition, values = _build_filter_condition(filters)
     dim = len(vector)
-    expression = _index_expression(dim) or "vector"
+    expression = _build_index_expression(dim) or "vector"
     kind = f"{'vector' if expression == 'vector' else 'halfvec'}({dim})"
-    _set_search_breadth(db, limit)
+    _set_index_scan_size(db, limit)
     query = f"""
         SELECT uuid::text, paper, 1 - ({expression} <=> CAST(:vector AS {kind})) AS sim
         FROM corpus_finder WHERE vector IS NOT NULL AND {condition}
@@ -433,8 +433,8 @@ def _search_vectors(
     return [(uuid, paper, sim) for uuid, paper, sim in db.execute(text(query), values)]
 
 
-def _set_search_breadth(db: Connection, limit: int) -> None:
-    """Let the index scan go on until enough passages pass the filters."""
+def _set_index_scan_size(db: Connection, limit: int) -> None:
+    """Make the index scan continue until enough passages pass the filters."""
     settings = """SELECT set_config('hnsw.iterative_scan', 'strict_order', true),
         set_config('hnsw.ef_search', :breadth, true)"""
     db.execute(text(settings), {"breadth": str(min(1000, max(100, limit)))})
@@ -443,7 +443,7 @@ def _set_search_breadth(db: Connection, limit: int) -> None:
 def _read_cosines(
     db: Connection, vector: NDArray[np.float32], uuids: Iterable[str]
 ) -> list[Scored]:
-    """Return the cosines of these passages to a vector."""
+    """Return the cosine similarities of these passages to a vector."""
     query = f"""
         SELECT uuid::text, paper, 1 - (vector <=> CAST(:vector AS vector({len(vector)})))
         FROM corpus_finder WHERE vector IS NOT NULL AND uuid = ANY(CAST(:uuids AS uuid[]))

@@ -1,4 +1,4 @@
-"""Quality scores of papers: four small numbers that a reader can check by hand.
+"""Compute quality scores of papers: four small numbers that a reader can check by hand.
 
 A PubMed record shows the kind of study, the year, whether the journal is indexed for MEDLINE and
 whether the subjects were human. A record does not show how well the work was done. The scores use
@@ -61,8 +61,8 @@ _BEST_DESIGN, _ANY_STUDY = 3, 1
 
 
 @dataclass(frozen=True, slots=True)
-class Quality:
-    """The scores of one paper; None where its record lacks the information."""
+class QualityScores:
+    """The scores of one paper; None for a score whose information the record lacks."""
 
     design: int | None
     recency: int | None
@@ -70,42 +70,42 @@ class Quality:
     human: int | None
     total: int
 
-    def row(self) -> dict[str, int | None]:
-        """Return the scores as JSON, in the form that shell, Python and MCP show."""
+    def to_row(self) -> dict[str, int | None]:
+        """Return the scores as JSON, as shown by shell, Python and MCP."""
         return asdict(self)
 
 
-def get_today() -> date:
-    """Return today's date in UTC, from which the recency of papers is counted."""
+def get_utc_today() -> date:
+    """Return today's date in UTC, the reference day for the recency of papers."""
     return datetime.fromtimestamp(time.time(), UTC).date()
 
 
-def score_quality(paper: Paper, day: date) -> Quality:
-    """Score *paper*'s record as of *day*; see the module."""
+def score_quality(paper: Paper, day: date) -> QualityScores:
+    """Score *paper*'s record as of *day*; see the module docstring."""
     parts = (
-        _score_design(paper.publication_types),
+        _score_study_design(paper.publication_types),
         _score_recency(paper.year, day),
-        _score_journal(paper),
-        _score_human(paper.mesh),
+        _score_medline_indexing(paper),
+        _score_human_subjects(paper.mesh),
     )
     total = sum(part for part in parts if part is not None)
-    return Quality(*parts, total=0 if paper.retracted else total)
+    return QualityScores(*parts, total=0 if paper.retracted else total)
 
 
 def score_evidence(paper: Paper) -> float:
-    """Return the level of evidence of a paper's design, from 0 to 1, by its record."""
-    design = _score_design(paper.publication_types)
+    """Return the level of evidence of a paper's study design, from 0 to 1, from its record."""
+    design = _score_study_design(paper.publication_types)
     return (_ANY_STUDY if design is None else design) / _BEST_DESIGN
 
 
-def _score_design(types: Sequence[str]) -> int | None:
-    """Score the highest of the studies that PubMed's publication types name."""
-    weights = [_weigh_type(one) for one in types if not one.startswith(_FORMS)]
+def _score_study_design(types: Sequence[str]) -> int | None:
+    """Return the score of the strongest study design among PubMed's publication types."""
+    weights = [_score_publication_type(one) for one in types if not one.startswith(_FORMS)]
     # An article without a design counts as a study; a record without types is unknown.
     return max(weights) if weights else 1 if "Journal Article" in types else None
 
 
-def _weigh_type(publication_type: str) -> int:
+def _score_publication_type(publication_type: str) -> int:
     """Score one publication type: 0 is not a study, 1 a study without a named design."""
     return 0 if publication_type in _NO_STUDY else _DESIGNS.get(publication_type, 1)
 
@@ -118,15 +118,15 @@ def _score_recency(year: str, day: date) -> int | None:
     return 2 if age <= _RECENT_YEARS else int(age <= _NOT_OLD_YEARS)
 
 
-def _score_journal(paper: Paper) -> int:
+def _score_medline_indexing(paper: Paper) -> int:
     """Score whether the journal is indexed for MEDLINE."""
     if not paper.journal or "Preprint" in paper.publication_types:
         return 0
     return 2 if paper.mesh else 1
 
 
-def _score_human(mesh: Iterable[str]) -> int | None:
-    """Score the check tags Humans and Animals among MeSH headings."""
+def _score_human_subjects(mesh: Iterable[str]) -> int | None:
+    """Return a score from the MeSH check tags Humans and Animals."""
     headings = {heading.partition("/")[0].lstrip("*") for heading in mesh}
     if not headings:
         return None

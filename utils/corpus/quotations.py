@@ -26,12 +26,12 @@ from .differences import (
     Difference,
     NearestStretch,
     compare_quotation,
-    match_nearest,
-    match_stitched,
-    match_verbatim,
-    split_sentences,
+    find_nearest_stretch,
+    find_stitched_quotation,
+    find_verbatim_stretch,
+    split_quoted_sentences,
 )
-from .texts import find_text, read_text_of
+from .texts import find_paper_text, read_passage_text
 from .wording import MIN_QUOTED_WORDS, FoldedQuotation, FoldedText, parse_quotation
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ _CONTEXT_CHARS = 700  # characters before and after a passage, in which its sent
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """A stretch of a text, in the paper and in the file (empty for a record)."""
+class QuotationPiece:
+    """A stretch of a text, in the paper and in its file (no file for a record)."""
 
     paper: str
     file: str
@@ -58,7 +58,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """The result for a quotation.
+    """The outcome of looking for a quotation.
 
     ``verbatim`` means that the quotation was found word for word. Then ``start`` and ``end`` are
     its place in ``file`` (without a file: in title, blank line and abstract of the record), and
@@ -87,31 +87,31 @@ class Quotation:
     anchor: str = ""
     printed: str = ""
     differences: tuple[Difference, ...] = ()
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[QuotationPiece, ...] = ()
     sha256: str = ""
 
     @property
     def verdict(self) -> Verdict:
         """The verdict on the quotation."""
-        return classify_likeness(self.likeness)
+        return classify_similarity(self.likeness)
 
     @property
     def handle(self) -> str:
-        """The place to read on: ``pmid:31452104#p-3f9a1c2e``; empty if nothing is similar."""
+        """The place to continue reading: ``pmid:31452104#p-3f9a1c2e``; "" if nothing is similar."""
         if not self.found:
             return ""
         return f"{self.paper}#{self.anchor}" if self.anchor else self.paper
 
 
-def classify_likeness(likeness: float) -> Verdict:
-    """Classify a likeness; ``near`` is the same sentence with other words."""
+def classify_similarity(likeness: float) -> Verdict:
+    """Return the verdict for a similarity; ``near`` is the same sentence with other words."""
     if likeness == 1.0:
         return "verbatim"
     return "near" if likeness >= _NEAR_LIKENESS else "absent"
 
 
 def verify_quotation(text: str, corpus: Searchable) -> Quotation:
-    """Find a quotation word for word in the corpus, or the nearest passage.
+    """Find a quotation word for word in the corpus, or else the most similar passage.
 
     Parameters
     ----------
@@ -128,19 +128,23 @@ def verify_quotation(text: str, corpus: Searchable) -> Quotation:
         The index is empty, or cannot be searched.
     """
     quoted = parse_quotation(text)
-    if not corpus.finder.status().passages:
+    if not corpus.finder.get_status().passages:
         msg = "The index is empty: the quotation was not looked for."
         filed = f"Download papers to look in: {command_line('download')}."
         raise StoreFailed(msg, filed, f"Then index them: {command_line('corpus index')}.")
-    candidates = _find_candidates(quoted.parts, corpus)
+    candidates = _find_candidate_passages(quoted.parts, corpus)
     apart = None
     for passage, text in _read_candidate_texts(candidates, corpus):
-        wording = FoldedText.fold_paper(text)
-        if there := match_verbatim(quoted, text, wording):
+        wording = FoldedText.fold_paper_text(text)
+        if there := find_verbatim_stretch(quoted, text, wording):
             return _build_quotation(there, text, passage, corpus)
-        if not apart and (near := match_stitched(quoted, text, wording)):
+        if not apart and (near := find_stitched_quotation(quoted, text, wording)):
             apart = _build_quotation(near, text, passage, corpus)
-    return apart or _find_across_papers(quoted, corpus) or _find_nearest(quoted, candidates, corpus)
+    return (
+        apart
+        or _find_across_papers(quoted, corpus)
+        or _find_most_similar_passage(quoted, candidates, corpus)
+    )
 
 
 def verify_in_paper(text: str, paper: str, corpus: Searchable) -> Quotation:
@@ -161,7 +165,7 @@ def verify_in_paper(text: str, paper: str, corpus: Searchable) -> Quotation:
     NotFound
         The paper is neither on the shelf nor in the corpus.
     """
-    quoted, named = parse_quotation(text), find_text(paper, corpus)
+    quoted, named = parse_quotation(text), find_paper_text(paper, corpus)
     whole = named.read(corpus.shelf)
     near = compare_quotation(quoted, whole)
     if not near.likeness:
@@ -182,23 +186,25 @@ def verify_in_paper(text: str, paper: str, corpus: Searchable) -> Quotation:
         anchor=anchor.name if anchor else "",
         printed=there,
         differences=near.differences,
-        pieces=_to_pieces(near, whole, named.key, named.file),
-        sha256=_hash_body(whole, named.file),
+        pieces=_to_quotation_pieces(near, whole, named.key, named.file),
+        sha256=_hash_text_body(whole, named.file),
     )
 
 
-def _to_pieces(near: NearestStretch, text: str, paper: str, file: str) -> tuple[Piece, ...]:
-    return tuple(Piece(paper, file, *span, text[slice(*span)]) for span in near.pieces)
+def _to_quotation_pieces(
+    near: NearestStretch, text: str, paper: str, file: str
+) -> tuple[QuotationPiece, ...]:
+    return tuple(QuotationPiece(paper, file, *span, text[slice(*span)]) for span in near.pieces)
 
 
-def _hash_body(text: str, file: str) -> str:
-    """Return the SHA-256 of a file's text without its header, or of a record's."""
+def _hash_text_body(text: str, file: str) -> str:
+    """Return the SHA-256 of a file's text without its header, or of a record's text."""
     body = get_body(text) if file else text
     return hashlib.sha256(body.encode("utf-8", "replace")).hexdigest()
 
 
-def _find_candidates(parts: Sequence[str], corpus: Searchable) -> list[Passage]:
-    """Return the passages that share most words; long quotations are searched in stretches."""
+def _find_candidate_passages(parts: Sequence[str], corpus: Searchable) -> list[Passage]:
+    """Return the passages that share most words; a long quotation is searched in parts."""
     queries: list[str] = []
     for part in parts:
         queries += [part[at : at + _QUERY] for at in range(0, len(part), _QUERY)]
@@ -209,25 +215,25 @@ def _find_candidates(parts: Sequence[str], corpus: Searchable) -> list[Passage]:
         for rank, hit in enumerate(corpus.finder.search(query, None, _CANDIDATES, everywhere)):
             scores[hit.uuid] = scores.get(hit.uuid, 0.0) + 1 / (10 + rank)
     best = sorted(scores, key=lambda uuid: -scores[uuid])[:_CANDIDATES]
-    passages = corpus.database.passages(best)
+    passages = corpus.database.get_passages(best)
     return [passages[uuid] for uuid in best if uuid in passages]
 
 
 def _read_candidate_texts(
     passages: Sequence[Passage], corpus: Searchable
 ) -> Iterator[tuple[Passage, str]]:
-    """Yield the first passage of every text, with the current text."""
+    """Yield the first passage of each text, with the current text."""
     seen: set[tuple[str, str]] = set()
     for passage in passages:
         if (passage.paper, passage.file) not in seen:
             seen.add((passage.paper, passage.file))
             with suppress(NotFound):  # removed since it was indexed
-                yield passage, read_text_of(passage, corpus)
+                yield passage, read_passage_text(passage, corpus)
 
 
 def _find_across_papers(quoted: FoldedQuotation, corpus: Searchable) -> Quotation | None:
-    """Return a quotation whose sentences are all verbatim, but in several papers."""
-    sentences = split_sentences(quoted)
+    """Return a quotation whose sentences are all verbatim, but from several papers; else None."""
+    sentences = split_quoted_sentences(quoted)
     if len(sentences) < 2:
         return None
     found: list[Quotation] = []
@@ -250,13 +256,13 @@ def _find_across_papers(quoted: FoldedQuotation, corpus: Searchable) -> Quotatio
 def _find_verbatim_sentence(
     quoted: FoldedQuotation, corpus: Searchable, before: Sequence[Quotation]
 ) -> Quotation | None:
-    """Find a sentence word for word, first in the papers of the sentences *before* it."""
+    """Find a sentence word for word, first in the papers of the sentences in *before*."""
     same = {one.paper for one in before}
-    passages = _find_candidates(quoted.parts, corpus)
+    passages = _find_candidate_passages(quoted.parts, corpus)
     for passage, text in _read_candidate_texts(
         sorted(passages, key=lambda one: one.paper not in same), corpus
     ):
-        if there := match_verbatim(quoted, text, FoldedText.fold_paper(text)):
+        if there := find_verbatim_stretch(quoted, text, FoldedText.fold_paper_text(text)):
             return _build_quotation(there, text, passage, corpus)
     return None
 
@@ -264,9 +270,9 @@ def _find_verbatim_sentence(
 def _build_quotation(
     near: NearestStretch, text: str, passage: Passage, corpus: Searchable
 ) -> Quotation:
-    """Return the result for a place in *text*, the whole text of this passage's paper."""
+    """Return the outcome for a position in *text*, the whole text of the passage's paper."""
     there, is_verbatim = text[near.start : near.end], near.is_verbatim
-    passages = corpus.database.passages_of(passage.paper)
+    passages = corpus.database.get_passages_of_paper(passage.paper)
     place = _find_passage_at(near.start, [one for one in passages if one.file == passage.file])
     shown = place or passage
     return Quotation(
@@ -281,15 +287,15 @@ def _build_quotation(
         text=there if is_verbatim else shown.text,
         likeness=near.likeness,
         uuid=place.uuid if place else "" if is_verbatim else passage.uuid,
-        anchor=_find_anchor(text, near.start, near.end),
+        anchor=_find_anchor_name(text, near.start, near.end),
         printed=there,
         differences=near.differences,
-        pieces=_to_pieces(near, text, passage.paper, passage.file),
-        sha256=_hash_body(text, passage.file),
+        pieces=_to_quotation_pieces(near, text, passage.paper, passage.file),
+        sha256=_hash_text_body(text, passage.file),
     )
 
 
-def _find_anchor(text: str, start: int, end: int) -> str:
+def _find_anchor_name(text: str, start: int, end: int) -> str:
     found = find_anchor(text, start, end)
     return found.name if found else ""
 
@@ -298,11 +304,11 @@ def _find_passage_at(position: int, passages: Sequence[Passage]) -> Passage | No
     return next((one for one in passages if one.start <= position < one.end), None)
 
 
-def _find_nearest(
+def _find_most_similar_passage(
     quoted: FoldedQuotation, candidates: Sequence[Passage], corpus: Searchable
 ) -> Quotation:
-    """Return the passage with the stretch most similar to the quotation."""
-    scored = [(match_nearest(quoted, one.text), one) for one in candidates]
+    """Return the outcome for the candidate most similar to the quotation."""
+    scored = [(find_nearest_stretch(quoted, one.text), one) for one in candidates]
     if not scored:
         return Quotation(found=False)
     near, best = max(scored, key=lambda pair: pair[0].likeness)
@@ -312,12 +318,12 @@ def _find_nearest(
     sha256 = ""
     at = best.start + near.start
     with suppress(NotFound):  # gone since it was indexed
-        text = read_text_of(best, corpus)
-        sha256 = _hash_body(text, best.file)
+        text = read_passage_text(best, corpus)
+        sha256 = _hash_text_body(text, best.file)
         begin = max(find_body_start(text), best.start - _CONTEXT_CHARS)
-        around = match_nearest(quoted, text[begin : best.end + _CONTEXT_CHARS])
+        around = find_nearest_stretch(quoted, text[begin : best.end + _CONTEXT_CHARS])
         at, end = begin + around.start, begin + around.end
-        anchor, printed = _find_anchor(text, at, end), text[at:end]
+        anchor, printed = _find_anchor_name(text, at, end), text[at:end]
     return Quotation(
         found=True,
         paper=best.paper,
@@ -332,6 +338,6 @@ def _find_nearest(
         anchor=anchor,
         printed=printed,
         differences=around.differences,
-        pieces=(Piece(best.paper, best.file, at, at + len(printed), printed),),
+        pieces=(QuotationPiece(best.paper, best.file, at, at + len(printed), printed),),
         sha256=sha256,
     )

@@ -1,4 +1,4 @@
-"""Shared by all finders: check vectors, and fuse the scores of words and meaning.
+"""Check vectors, and combine scores by words and by meaning, for all finders.
 
 The scores of both searches are put on one scale and added: ``1.2 * share² * bm25 / best bm25 + best
 cosine * cosine``. *share* is the share of the question's terms that the best passage by words has.
@@ -43,32 +43,33 @@ def to_storable_text(text: str) -> str:
     return replace_surrogates(text).replace("\0", " ")
 
 
-def fold_name(name: str) -> str:
-    """Return the name of a journal or type as filters compare it."""
+def fold_filter_value(name: str) -> str:
+    """Return a journal's or type's name in the form in which filters compare names."""
     return to_storable_text(name).casefold().strip()
 
 
-def count_candidates(limit: int) -> int:
-    """Return the count of candidates of each search, for *limit* hits."""
+def get_candidate_limit(limit: int) -> int:
+    """Return how many candidates each search must return, for *limit* hits."""
     return max(MIN_CANDIDATES, limit)
 
 
-def share_of_terms(asked: Sequence[str], held: Collection[str]) -> float:
-    """Return the share of the requested terms that a passage has, 0 to 1."""
+def compute_term_share(asked: Sequence[str], held: Collection[str]) -> float:
+    """Return the share (0 to 1) of the requested terms that a passage has."""
     return sum(term in held for term in asked) / len(asked) if asked else 0.0
 
 
 def fuse_scores(
     by_words: Sequence[Scored], by_meaning: Sequence[Scored], share: float, limit: int
 ) -> list[Hit]:
-    """Return the best *limit* hits by words and meaning together; ties are sorted by UUID.
+    """Return the best *limit* hits by words and meaning combined; ties are sorted by UUID.
 
     Parameters
     ----------
     by_words, by_meaning : sequence
         The candidates of both searches, each with its score if known.
     share : float
-        The share of the question's terms that the best passage by words has; see `share_of_terms`.
+        The share of the question's terms that the best passage by words has; see
+        `compute_term_share`.
     limit : int
         Maximum count of hits.
     """
@@ -85,8 +86,8 @@ def fuse_scores(
     return [Hit(uuid, papers[uuid], scores[uuid], sim.get(uuid), bm25.get(uuid)) for uuid in best]
 
 
-def check_vectors(vectors: Any, passages: Sequence[Passage], dim: int) -> NDArray[np.float32]:
-    """Return *vectors* as float32 rows, one normalised row of *dim* numbers for each passage.
+def to_vector_rows(vectors: Any, passages: Sequence[Passage], dim: int) -> NDArray[np.float32]:
+    """Return *vectors* as float32, after checking for one normalised row per passage.
 
     Raises
     ------
@@ -103,8 +104,8 @@ def check_vectors(vectors: Any, passages: Sequence[Passage], dim: int) -> NDArra
     return rows
 
 
-def check_query_vector(vector: Any, dim: int) -> NDArray[np.float32]:
-    """Return the vector of a query, which must have the passages' width.
+def to_query_vector(vector: Any, dim: int) -> NDArray[np.float32]:
+    """Return the vector of a query as float32, after checking its width.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The database of a corpus: its tables, the migration of older ones, and connections to it.
+"""The tables of a corpus's database, the migration of older schemas, and connections.
 
 The tables are the same for SQLite (inside the shelf) and PostgreSQL. A new database gets them as
 they are today; an older one is migrated step by step, in one transaction, by `_STEPS`. Names start
@@ -99,17 +99,17 @@ _SERVER_HINTS = {
 _GOES_ON = " Then run the same command again: nothing is half done, and it goes on."
 
 
-def _make_text_column(name: str) -> Column[str]:
+def _build_text_column(name: str) -> Column[str]:
     return Column(name, Text, nullable=False, server_default="")
 
 
-def _make_record_columns() -> tuple[Column[object], ...]:
+def _build_record_columns() -> tuple[Column[object], ...]:
     """Return the columns of a record; see `.stored_records.to_record_row`."""
     return (
         Column("paper", Text),
-        _make_text_column("content_hash"),
-        _make_text_column("edat"),
-        _make_text_column("lr"),
+        _build_text_column("content_hash"),
+        _build_text_column("edat"),
+        _build_text_column("lr"),
         Column("year", Integer),
         Column("retracted", Boolean, nullable=False, server_default=false()),
     )  # type: ignore[return-value]
@@ -120,10 +120,10 @@ records = Table(
     "corpus_records",
     metadata,
     Column("pmid", Integer, primary_key=True, autoincrement=False),
-    *_make_record_columns(),
+    *_build_record_columns(),
     Column("version", Integer, nullable=False),
     Column("gone", Boolean, nullable=False, server_default=false()),
-    _make_text_column("synced_at"),
+    _build_text_column("synced_at"),
     Index("corpus_records_edat", "edat"),
 )
 members = Table(
@@ -143,37 +143,37 @@ checkpoints = Table(
     "corpus_checkpoints",
     metadata,
     Column("query_key", Text, primary_key=True),
-    _make_text_column("term"),
+    _build_text_column("term"),
     Column("last_edat", Text),
     Column("last_mdat", Text),
-    _make_text_column("updated_at"),
+    _build_text_column("updated_at"),
 )
 moves = Table(
     "corpus_checkpoint_moves",
     metadata,
     Column("number", Integer, primary_key=True),
-    _make_text_column("query_key"),
+    _build_text_column("query_key"),
     Column("before", Text),
-    _make_text_column("after"),
+    _build_text_column("after"),
     Column("manual", Boolean, nullable=False),
-    _make_text_column("by"),
-    _make_text_column("at"),
+    _build_text_column("by"),
+    _build_text_column("at"),
     Index("corpus_checkpoint_moves_key", "query_key"),
 )
 jobs = Table(
     "corpus_sync_jobs",
     metadata,
     Column("job_id", Text, primary_key=True),
-    _make_text_column("query_key"),
-    _make_text_column("term"),
+    _build_text_column("query_key"),
+    _build_text_column("term"),
     Column("overlap_days", Integer, nullable=False),
     Column("everything", Boolean, nullable=False),
     Column("begun_from", Text),
-    _make_text_column("first"),
-    _make_text_column("last"),
-    _make_text_column("state"),
-    _make_text_column("begun_at"),
-    _make_text_column("ended_at"),
+    _build_text_column("first"),
+    _build_text_column("last"),
+    _build_text_column("state"),
+    _build_text_column("begun_at"),
+    _build_text_column("ended_at"),
     Column("inserted", Integer, nullable=False, server_default="0"),
     Column("updated", Integer, nullable=False, server_default="0"),
     Column("skipped", Integer, nullable=False, server_default="0"),
@@ -187,7 +187,7 @@ stretches = Table(
     Column("job_id", Text, ForeignKey(jobs.c.job_id, ondelete="CASCADE"), primary_key=True),
     Column("date_type", Text, primary_key=True),
     Column("first", Text, primary_key=True),
-    _make_text_column("last"),
+    _build_text_column("last"),
     Column("swept", Boolean, nullable=False, server_default=false()),
 )
 staged = Table(
@@ -195,10 +195,10 @@ staged = Table(
     metadata,
     Column("job_id", Text, ForeignKey(jobs.c.job_id, ondelete="CASCADE"), primary_key=True),
     Column("pmid", Integer, primary_key=True, autoincrement=False),
-    _make_text_column("why"),
-    _make_text_column("stretch"),
-    _make_text_column("state"),
-    *_make_record_columns(),
+    _build_text_column("why"),
+    _build_text_column("stretch"),
+    _build_text_column("state"),
+    *_build_record_columns(),
     Index("corpus_staged_state", "job_id", "state", "pmid"),
 )
 passages = Table(
@@ -206,19 +206,19 @@ passages = Table(
     metadata,
     Column("uuid", Text, primary_key=True),
     Column("paper", Text, nullable=False),
-    _make_text_column("chunk_id"),
-    _make_text_column("section"),
+    _build_text_column("chunk_id"),
+    _build_text_column("section"),
     Column("ordinal", Integer, nullable=False),
-    _make_text_column("text"),
+    _build_text_column("text"),
     Column("start", BigInteger, nullable=False),
     Column("end", BigInteger, nullable=False),
-    _make_text_column("kind"),
-    _make_text_column("file"),
-    _make_text_column("digest"),
-    _make_text_column("title"),
+    _build_text_column("kind"),
+    _build_text_column("file"),
+    _build_text_column("digest"),
+    _build_text_column("title"),
     Column("year", Integer),
-    _make_text_column("journal"),
-    _make_text_column("publication_types"),
+    _build_text_column("journal"),
+    _build_text_column("publication_types"),
     Column("retracted", Boolean, nullable=False),
     Index("corpus_passages_paper", "paper"),
 )
@@ -234,12 +234,12 @@ sources = Table(
     "corpus_sources",
     metadata,
     Column("paper", Text, primary_key=True),
-    _make_text_column("digest"),
+    _build_text_column("digest"),
 )
 
 
-def prepare(connection: Connection) -> None:
-    """Create or migrate the tables, in the transaction of *connection* (with the write lock).
+def create_or_migrate_tables(connection: Connection) -> None:
+    """Create or migrate the tables in the transaction of *connection*, which has the write lock.
 
     Raises
     ------
@@ -263,15 +263,15 @@ def prepare(connection: Connection) -> None:
     connection.execute(insert(versions).values(version=VERSION))
 
 
-def _is_current(connection: Connection) -> bool:
+def _has_current_schema(connection: Connection) -> bool:
     """Return whether the tables exist in today's form."""
     if not inspect(connection).has_table(versions.name):
         return False
     return connection.execute(select(versions.c.version)).scalar() == VERSION
 
 
-class Connections:
-    """A database, opened and made when first used. Safe for threads and processes.
+class DatabaseConnections:
+    """Connections to a database that is opened at first use. Safe for threads and processes.
 
     Parameters
     ----------
@@ -287,7 +287,7 @@ class Connections:
 
     @classmethod
     def of(cls, settings: Settings, shelf_folder: Path) -> Self:
-        """Return the corpus of a shelf, touching neither disk nor network.
+        """Return the connections of a shelf's corpus, without using disk or network.
 
         Raises
         ------
@@ -301,30 +301,32 @@ class Connections:
 
     @property
     def is_postgresql(self) -> bool:
-        """True if the database is a PostgreSQL."""
+        """True if the database is PostgreSQL."""
         return self._url.get_backend_name() == "postgresql"
 
     @property
     def exists(self) -> bool:
-        """True if the database exists; a PostgreSQL always does."""
+        """True if the database exists; always true for PostgreSQL."""
         return self.is_postgresql or (self._folder / "corpus.db").exists()
 
     @cached_property
     def engine(self) -> Engine:
-        """SQLAlchemy's engine, with the tables created.
+        """The SQLAlchemy engine; the tables exist once it is returned.
 
         To write through it, take the write lock with
         ``engine.execution_options(corpus_writing=True).begin()``; see the module.
         """
-        engine = _make_engine(self._url)
+        engine = _create_engine(self._url)
         writing = engine.execution_options(**{_WRITING: True})
         try:
             with self._lock_opening(), self._translate_errors():
                 with engine.begin() as connection:
-                    current = _is_current(connection)  # then nobody who reads waits for a writer
+                    current = _has_current_schema(
+                        connection
+                    )  # then nobody who reads waits for a writer
                 if not current:
                     with writing.begin() as connection:
-                        prepare(connection)
+                        create_or_migrate_tables(connection)
         except BaseException:
             engine.dispose()
             raise
@@ -332,7 +334,7 @@ class Connections:
 
     @contextmanager
     def _lock_opening(self) -> Iterator[None]:
-        """Hold a lock while a new SQLite file enters WAL mode: two at once would fail."""
+        """Hold a lock while a new SQLite file enters WAL mode: two processes would fail."""
         if self.is_postgresql:
             yield
             return
@@ -348,23 +350,23 @@ class Connections:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Open a transaction that sees one state of the database."""
+        """Open a read transaction, which sees one state of the database."""
         with self._translate_errors(), self.engine.begin() as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Open a transaction that writes, all or nothing."""
+        """Open a write transaction, which is committed in full or not at all."""
         with self._translate_errors():
             engine = self.engine.execution_options(**{_WRITING: True})
             with engine.begin() as connection:
                 yield connection
 
     @contextmanager
-    def alone(
+    def exclusive_lock(
         self, name: str, patience_s: float, waiting: Callable[[str], None] | None = None
     ) -> Iterator[None]:
-        """Hold the lock *name* among all processes and threads; freed when its holder dies.
+        """Hold the lock *name* against all processes and threads; released if its holder dies.
 
         *waiting* is told once who is waited for, and since when they have it.
 
@@ -390,8 +392,8 @@ class Connections:
             yield
 
     @contextmanager
-    def _advisory_lock(self, digest: bytes) -> Iterator[Lock]:
-        """Hold an advisory lock of PostgreSQL, which lasts as long as the connection."""
+    def _advisory_lock(self, digest: bytes) -> Iterator[NamedLock]:
+        """Hold a PostgreSQL advisory lock, which lasts as long as the connection."""
         key = int.from_bytes(digest[:8], "big", signed=True)
         engine = self.engine.execution_options(isolation_level="AUTOCOMMIT")
         with self._translate_errors():
@@ -404,14 +406,14 @@ class Connections:
 
         def sign() -> None:
             with self._translate_errors():
-                sign_connection(connection)
+                set_connection_name(connection)
 
         def holder() -> str:
             with self._translate_errors():
-                return find_holder(connection, key)
+                return find_lock_holder(connection, key)
 
         try:
-            yield Lock(acquire, sign, holder)
+            yield NamedLock(acquire, sign, holder)
         finally:
             with suppress(SQLAlchemyError):
                 connection.execute(text("SELECT pg_advisory_unlock_all()"))
@@ -419,7 +421,7 @@ class Connections:
             connection.close()
 
     @contextmanager
-    def _file_lock(self, digest: bytes) -> Iterator[Lock]:
+    def _file_lock(self, digest: bytes) -> Iterator[NamedLock]:
         """Hold the write lock of a separate, empty SQLite file."""
         import sqlite3
 
@@ -435,9 +437,9 @@ class Connections:
                 try:
                     return sqlite.try_lock_file(db)
                 except sqlite3.Error as error:
-                    raise self._store_error(error) from error
+                    raise self._to_store_error(error) from error
 
-            yield Lock(acquire, partial(record_holder, signed), partial(read_holder, signed))
+            yield NamedLock(acquire, partial(record_holder, signed), partial(read_holder, signed))
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
@@ -445,9 +447,9 @@ class Connections:
         try:
             yield
         except SQLAlchemyError as error:
-            raise self._store_error(error) from None
+            raise self._to_store_error(error) from None
 
-    def _store_error(self, error: Exception) -> StoreFailed:
+    def _to_store_error(self, error: Exception) -> StoreFailed:
         cause = error.orig if isinstance(error, DBAPIError) else error
         if not self.is_postgresql and (closed := find_access_error(self._folder / "corpus.db")):
             return closed
@@ -459,9 +461,9 @@ class Connections:
             f"at {self._url.host or 'its socket'}" if self.is_postgresql else f"in {self._folder}"
         )
         msg = f"The database of the corpus {where} could not be used: {reason.rstrip('.')}."
-        return StoreFailed(msg, self._find_hint(reason.lower()))
+        return StoreFailed(msg, self._choose_error_hint(reason.lower()))
 
-    def _find_hint(self, reason: str) -> str:
+    def _choose_error_hint(self, reason: str) -> str:
         if "locked" in reason or "busy" in reason or "lock timeout" in reason:
             return "Another process holds it: wait until it is done, or end it."
         if self.is_postgresql:
@@ -484,7 +486,7 @@ def _parse_postgresql(address: str) -> URL:
     return url.set(drivername="postgresql+psycopg")
 
 
-def _make_engine(url: URL) -> Engine:
+def _create_engine(url: URL) -> Engine:
     if url.get_backend_name() == "postgresql":
         try:
             given = url.query.get("options", "")
@@ -498,45 +500,45 @@ def _make_engine(url: URL) -> Engine:
         except ModuleNotFoundError as error:
             msg = "DATABASE_URL is set, but PostgreSQL's driver is not installed."
             raise StoreFailed(msg, "Install psycopg[binary], or leave DATABASE_URL out.") from error
-        event.listen(engine, "begin", _lock_postgresql)
+        event.listen(engine, "begin", _take_postgresql_write_lock)
         return engine
     engine = create_engine(url, connect_args={"timeout": _PATIENCE_S})
-    event.listen(engine, "connect", _set_up_sqlite)
-    event.listen(engine, "begin", _begin_sqlite)
+    event.listen(engine, "connect", _configure_sqlite_connection)
+    event.listen(engine, "begin", _begin_sqlite_transaction)
     return engine
 
 
-def _set_up_sqlite(connection: Any, _: object) -> None:
+def _configure_sqlite_connection(connection: Any, _: object) -> None:
     connection.isolation_level = None  # transactions begin where we say, not where sqlite3 guesses
     for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
         connection.execute(f"PRAGMA {pragma}").close()
 
 
-def _begin_sqlite(connection: Connection) -> None:
+def _begin_sqlite_transaction(connection: Connection) -> None:
     writes = connection.get_execution_options().get(_WRITING)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _lock_postgresql(connection: Connection) -> None:
+def _take_postgresql_write_lock(connection: Connection) -> None:
     if connection.get_execution_options().get(_WRITING):
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_WRITE_LOCK})")
 
 
-class Lock(NamedTuple):
-    """The operations on a lock: try to take it, sign it, and read its holder."""
+class NamedLock(NamedTuple):
+    """The operations on a lock: try to take it, record its holder, and read its holder."""
 
     acquire: Callable[[], bool]
     sign: Callable[[], None]
     holder: Callable[[], str]
 
 
-def sign_connection(connection: Connection) -> None:
-    """Make the server show this connection as the holder of its locks."""
+def set_connection_name(connection: Connection) -> None:
+    """Set the connection's name, by which the server shows the holder of its locks."""
     name = f"papershelf: {describe_process()}".encode()[:_LONGEST_NAME].decode("utf-8", "ignore")
     connection.execute(text("SELECT set_config('application_name', :name, false)"), {"name": name})
 
 
-def find_holder(connection: Connection, key: int) -> str:
+def find_lock_holder(connection: Connection, key: int) -> str:
     """Return the connection that holds the advisory lock *key*, and since when."""
     halves = {"high": str(key >> 32 & 0xFFFFFFFF), "low": str(key & 0xFFFFFFFF)}
     row = connection.execute(_HOLDER, halves).first()

@@ -38,10 +38,10 @@ from ..model.passage import Filters
 from ..model.tabular import Table, Tabular
 from ..outline.terms import to_query_terms
 from ..system.plain_text import prepare_query_text
-from .names import Wording, build_wordings, merge_hits
-from .quality import Quality, get_today, score_evidence, score_quality
+from .names import AlternativeQuestion, build_alternative_questions, merge_hits
+from .quality import QualityScores, get_utc_today, score_evidence, score_quality
 from .stored_records import CorpusRecord
-from .unanswered import explain_doubt, explain_nothing_found
+from .unanswered import explain_doubt, explain_no_hits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,7 +76,7 @@ _INDEX_HINT = f"Bring the index up to date: {command_line('corpus index')}."
 
 @dataclass(frozen=True, slots=True)
 class ScoredPassage:
-    """A passage that was found, with the score it is ranked by; see the module.
+    """A passage with the score by which it is ranked; see the module docstring.
 
     ``sim`` (cosine) and ``bm25`` are None if that search did not find the passage; ``version`` is
     the version of its text, empty if unknown or if there is only a record.
@@ -86,7 +86,7 @@ class ScoredPassage:
     score: float
     sim: float | None
     bm25: float | None
-    quality: Quality
+    quality: QualityScores
     version: Version = ""
     paper: Paper | None = None
 
@@ -100,7 +100,7 @@ class Answer(Tabular):
 
     hits: tuple[ScoredPassage, ...]
     warnings: tuple[str, ...] = ()
-    wordings: tuple[Wording, ...] = ()
+    wordings: tuple[AlternativeQuestion, ...] = ()
 
     def to_table(self) -> Table:
         """Return a row for each passage."""
@@ -158,20 +158,20 @@ def find_passages(
         Only meaning was requested, and there are no vectors.
     """
     text = prepare_query_text(query, "query", _MAX_QUERY_CHARS).strip()
-    _check_arguments(text, top_k, filters)
-    contents = corpus.finder.status()
+    _require_valid_query(text, top_k, filters)
+    contents = corpus.finder.get_status()
     if not contents.passages:
-        raise _to_empty_error(corpus.recent_counts())
+        raise _build_empty_error(corpus.recent_counts())
     vector, trouble = (None, None) if by == "words" else _embed_query(text, corpus, contents)
     if trouble and by == "meaning":
         raise trouble
     if vector is None and not to_query_terms(text):
         raise BadRequest("There is no word in the query to look for.", "Ask in words.")
-    filters = resolve_journals(filters, corpus)
+    filters = resolve_journal_filter(filters, corpus)
     limit = max(_LEAST_CANDIDATES, _CANDIDATES * top_k)
     questions = ["" if by == "meaning" else text]
     others = (
-        build_wordings(text, partial(corpus.database.named, "term"))
+        build_alternative_questions(text, partial(corpus.database.find_alternative_names, "term"))
         if widen and questions[0]
         else []
     )
@@ -179,48 +179,48 @@ def find_passages(
     hits = merge_hits(
         [corpus.finder.search(one, vector, limit, filters) for one in questions], limit
     )
-    scored = list(_read_passages(hits, corpus, filters))
-    scored, reranked = _rerank(text, scored, corpus.reranker)
+    scored = list(_read_hit_passages(hits, corpus, filters))
+    scored, reranked = _rerank_passages(text, scored, corpus.reranker)
     if quality_bias:
         scored = weight_by_evidence(scored)
-    best = limit_per_paper(scored, top_k)
+    best = limit_passages_per_paper(scored, top_k)
     warnings = [f"Found by words alone: {trouble}"] if trouble else []
     warnings += reranked
     emptied = [] if best else list(explain_empty_result(text, vector, filters, corpus))
-    warnings += _warn_if_outdated(contents, corpus.recent_counts())
+    warnings += _iterate_outdated_warnings(contents, corpus.recent_counts())
     unsure = (
-        _explain_if_unsure([text, *questions[1:]], best, contents, corpus.more)
+        _explain_doubt([text, *questions[1:]], best, contents, corpus.more)
         if best or not emptied
         else ""
     )
     if pubmed_only and (elsewhere := sum(not _has_pmid(one.passage) for one in best)):
-        best = limit_per_paper((one for one in scored if _has_pmid(one.passage)), top_k)
+        best = limit_passages_per_paper((one for one in scored if _has_pmid(one.passage)), top_k)
         warnings.append(f"Passages left out because their papers have no PMID: {elsewhere:,}.")
     warnings = [*filter(None, [unsure]), *emptied, *warnings]
-    versions = tuple(_add_version(one, corpus) for one in best)
+    versions = tuple(_add_text_version(one, corpus) for one in best)
     return Answer(versions, tuple(warnings), tuple(others))
 
 
-def _explain_if_unsure(
+def _explain_doubt(
     questions: Sequence[str], best: Sequence[ScoredPassage], contents: FinderStatus, more: str
 ) -> str:
-    """Return the reason to doubt an answer; empty if some wording may have an answer."""
+    """Return why the passages may not answer the question; "" if they probably do."""
     if not best:
-        return explain_nothing_found(more)
+        return explain_no_hits(more)
     doubts = [explain_doubt(one, best, contents.model, more) for one in questions]
     return doubts[0] if all(doubts) else ""
 
 
-def _rerank(
+def _rerank_passages(
     question: str, found: list[ScoredPassage], reranker: Reranker | None
 ) -> tuple[list[ScoredPassage], list[str]]:
-    """Return passages in the order of a model that reads them, and a note about the order.
+    """Return passages in the order of a reranking model, and a note about that order.
 
     The passages that the model did not read stay behind the others, in their order.
     """
     if reranker is None or not found:
         return found, []
-    found = sorted(found, key=_sort_key)
+    found = sorted(found, key=_get_sort_key)
     best, rest = found[:_MAX_RERANKED], found[_MAX_RERANKED:]
     try:
         scores = reranker.score_passages(question, [one.passage.embedding_text for one in best])
@@ -232,14 +232,16 @@ def _rerank(
     return made, [f"The best {len(best)} passages are in the order of {reranker.wanted}."]
 
 
-def _add_version(found: ScoredPassage, corpus: Searchable) -> ScoredPassage:
+def _add_text_version(found: ScoredPassage, corpus: Searchable) -> ScoredPassage:
     """Add the version of the text: a preprint may differ from the article."""
     stored = corpus.shelf.find_by_file(found.passage.file) if found.passage.file else None
     return replace(found, version=stored.version) if stored else found
 
 
-def find_record(doc_id: str, database: CorpusDatabase, shelf: Shelf | None = None) -> CorpusRecord:
-    """Return the record of ``pmid:…`` (or of a bare PMID).
+def find_corpus_record(
+    doc_id: str, database: CorpusDatabase, shelf: Shelf | None = None
+) -> CorpusRecord:
+    """Return the record of ``pmid:…`` or of a plain PMID.
 
     A paper on the *shelf* that was never synced has the record it was stored with, as version 1. So
     every paper in a search result can be looked up.
@@ -254,7 +256,7 @@ def find_record(doc_id: str, database: CorpusDatabase, shelf: Shelf | None = Non
     ids = Ids.parse(doc_id)
     if not ids.pmid:
         raise BadRequest(f"{doc_id} is not a valid PMID.", "Ask for pmid:… as a search answers it.")
-    synced = database.record(ids.pmid) if database.exists else None  # looking makes none
+    synced = database.get_record(ids.pmid) if database.exists else None  # looking makes none
     if synced and synced.gone:
         msg = f"PubMed took PMID {ids.pmid} out; its record is kept no longer."
         raise NotFound(msg, "A duplicate may have stayed: search for its title.")
@@ -271,23 +273,25 @@ def find_record(doc_id: str, database: CorpusDatabase, shelf: Shelf | None = Non
     return CorpusRecord(paper, 1, "", paper.entered, paper.revised, False, stored.saved_at)
 
 
-def limit_per_paper(found: Iterable[ScoredPassage], top_k: int) -> tuple[ScoredPassage, ...]:
-    """Return the best *top_k*, with at most three of one paper while there are others."""
+def limit_passages_per_paper(
+    found: Iterable[ScoredPassage], top_k: int
+) -> tuple[ScoredPassage, ...]:
+    """Return the best *top_k*, at most three per paper unless passages of other papers run out."""
     counts: Counter[str] = Counter()
     first: list[ScoredPassage] = []
     later: list[ScoredPassage] = []
-    for one in sorted(found, key=_sort_key):
+    for one in sorted(found, key=_get_sort_key):
         counts[one.passage.paper] += 1
         (first if counts[one.passage.paper] <= MAX_PER_PAPER else later).append(one)
-    return tuple(sorted((first + later)[:top_k], key=_sort_key))
+    return tuple(sorted((first + later)[:top_k], key=_get_sort_key))
 
 
-def _sort_key(found: ScoredPassage) -> tuple[float, str]:
+def _get_sort_key(found: ScoredPassage) -> tuple[float, str]:
     """Return the sort key of a passage: best score first, then UUID."""
     return -found.score, found.passage.uuid  # the UUID makes the order of ties reproducible
 
 
-def _check_arguments(text: str, top_k: int, filters: Filters) -> None:
+def _require_valid_query(text: str, top_k: int, filters: Filters) -> None:
     """Raise `BadRequest` if the query is empty, or a number is out of range."""
     if not text:
         raise BadRequest("The query is empty.", "Ask a question, or give words.")
@@ -298,8 +302,8 @@ def _check_arguments(text: str, top_k: int, filters: Filters) -> None:
         raise BadRequest(msg, "Swap the two years.")
 
 
-def _to_empty_error(counts: CorpusCounts) -> EmptyStore:
-    """Return why there is nothing to search, which is not the same as nothing found."""
+def _build_empty_error(counts: CorpusCounts) -> EmptyStore:
+    """Return the error for an index without passages, which differs from a search without hits."""
     if counts.passages or counts.records:
         msg = "The index is empty: nothing was searched."
         return EmptyStore(msg, _INDEX_HINT)
@@ -312,13 +316,13 @@ def _to_empty_error(counts: CorpusCounts) -> EmptyStore:
 def _embed_query(
     text: str, corpus: Searchable, contents: FinderStatus
 ) -> tuple[Vector | None, EmbeddingsFailed | None]:
-    """Return the query's vector, or why it cannot be compared with those of the index."""
+    """Return the query's vector, or the error if it cannot be compared with the index's vectors."""
     try:
         embedder = corpus.embedder
         if embedder is None:
             msg = "EMBEDDINGS_PROVIDER=none."
             return None, EmbeddingsFailed(msg, "Set it to local, hf or openai for meaning too.")
-        if missing := embedder.available():
+        if missing := embedder.explain_unavailable():
             return None, EmbeddingsFailed(missing)
         if not contents.vectors:
             return None, EmbeddingsFailed("The index holds no vectors.", _INDEX_HINT)
@@ -330,20 +334,20 @@ def _embed_query(
         return None, trouble
 
 
-def _read_passages(
+def _read_hit_passages(
     hits: Sequence[Hit], corpus: Searchable, filters: Filters
 ) -> Iterator[ScoredPassage]:
-    """Yield the proposed passages as stored in SQL now."""
-    passages = corpus.database.passages([hit.uuid for hit in hits])
+    """Yield the hits as passages that the database has now."""
+    passages = corpus.database.get_passages([hit.uuid for hit in hits])
     pmids = {one.paper.removeprefix("pmid:") for one in passages.values() if _has_pmid(one)}
-    records = corpus.database.records(sorted(pmids))
-    day = get_today()
+    records = corpus.database.get_records(sorted(pmids))
+    day = get_utc_today()
     for hit in hits:
         passage = passages.get(hit.uuid)
         if passage is None:
             continue
         stored = records.get(passage.paper.removeprefix("pmid:"))
-        paper = stored.paper if stored else _paper_from_passage(passage)
+        paper = stored.paper if stored else _to_paper(passage)
         if (stored and stored.gone) or (paper.retracted and not filters.retracted):
             continue
         passage = replace(passage, retracted=paper.retracted)
@@ -352,28 +356,28 @@ def _read_passages(
 
 
 def weight_by_evidence(found: Sequence[ScoredPassage]) -> list[ScoredPassage]:
-    """Return passages with scores weighted by evidence; see the module."""
+    """Return passages with scores weighted by evidence; see the module docstring."""
     scored = [
-        replace(one, score=one.score * _evidence_factor(one.paper)) if one.paper else one
+        replace(one, score=one.score * _get_evidence_factor(one.paper)) if one.paper else one
         for one in found
     ]
     best: dict[str, ScoredPassage] = {}
-    for one in sorted(scored, key=_sort_key):
+    for one in sorted(scored, key=_get_sort_key):
         best.setdefault(one.passage.paper, one)
-    behind = dict(_limit_preprints(list(best.values())))
+    behind = dict(_iterate_preprint_limits(list(best.values())))
     return [
         replace(one, score=min(one.score, behind.get(one.passage.paper, one.score)))
         for one in scored
     ]
 
 
-def _evidence_factor(paper: Paper) -> float:
-    """Return the factor of a paper's score by its evidence."""
+def _get_evidence_factor(paper: Paper) -> float:
+    """Return the factor by which a paper's evidence changes its score."""
     return _RETRACTED_FACTOR if paper.retracted else 1 + EVIDENCE_WEIGHT * score_evidence(paper)
 
 
-def _limit_preprints(papers: Sequence[ScoredPassage]) -> Iterator[tuple[str, float]]:
-    """Yield preprints whose published version was found, too, each with its maximum score."""
+def _iterate_preprint_limits(papers: Sequence[ScoredPassage]) -> Iterator[tuple[str, float]]:
+    """Yield preprints whose published version was found too, with the highest score allowed."""
     from ..search.compared_records import is_preprint
     from ..search.same_paper import judge_pair
 
@@ -388,7 +392,7 @@ def _has_pmid(passage: Passage) -> bool:
     return passage.paper.startswith("pmid:")
 
 
-def _paper_from_passage(passage: Passage) -> Paper:
+def _to_paper(passage: Passage) -> Paper:
     """Return a paper for a passage without a record in the corpus."""
     return Paper(
         Ids(),
@@ -402,7 +406,7 @@ def _paper_from_passage(passage: Passage) -> Paper:
     )
 
 
-def _warn_if_outdated(contents: FinderStatus, counts: CorpusCounts) -> Iterator[str]:
+def _iterate_outdated_warnings(contents: FinderStatus, counts: CorpusCounts) -> Iterator[str]:
     """Yield warnings that follow from the counts of papers, passages and vectors."""
     papers = counts.records - counts.gone - counts.papers_cut
     if papers > 0:
@@ -416,85 +420,86 @@ def _warn_if_outdated(contents: FinderStatus, counts: CorpusCounts) -> Iterator[
 
 
 @dataclass(frozen=True, slots=True)
-class _Filter:
-    """One filter: its description, the other filters, and the values of a passage for it."""
+class _SetFilter:
+    """A filter that is set: its description, the other filters, and a passage's values for it."""
 
     asked: str
     without: Filters
     has: Callable[[Passage], Sequence[str]]
 
 
-def resolve_journals(filters: Filters, corpus: Searchable) -> Filters:
-    """Return the filters with the names that the corpus has for the requested journal."""
+def resolve_journal_filter(filters: Filters, corpus: Searchable) -> Filters:
+    """Return the filters with the corpus's names for the requested journal."""
     if not filters.journal:
         return filters
-    return replace(filters, journals=corpus.database.journals(filters.journal))
+    return replace(filters, journals=corpus.database.find_journal_names(filters.journal))
 
 
 def explain_empty_result(
     text: str, vector: NDArray[np.float32] | None, filters: Filters, corpus: Searchable
 ) -> Iterator[str]:
     """Yield a sentence for each filter that removes every passage."""
-    chosen = list(_list_set_filters(filters))
+    chosen = list(_iterate_set_filters(filters))
     alone = [
         (one, found)
         for one in chosen
         if (found := _find_with_filters(text, vector, one.without, corpus))
     ]
     for one, found in alone:
-        yield f"{one.asked} leaves no passages. Without it: {_describe_count(found, one.has)}."
+        papers = _describe_paper_count(found, one.has)
+        yield f"{one.asked} leaves no passages. Without it: {papers}."
     if chosen and not alone:
         found = _find_with_filters(text, vector, Filters(retracted=filters.retracted), corpus)
         several = ", ".join(one.asked for one in chosen if one.asked != _RETRACTED_TYPE)
         if found and several:
-            count = _describe_count(found)
+            count = _describe_paper_count(found)
             yield f"Together these leave no passages: {several}. Without them: {count}."
 
 
-def _list_set_filters(filters: Filters) -> Iterator[_Filter]:
-    """Yield the filters that are set; leaving out retracted papers counts as a filter, too."""
+def _iterate_set_filters(filters: Filters) -> Iterator[_SetFilter]:
+    """Yield the filters that are set, including the one that leaves out retracted papers."""
     if filters.year_from is not None or filters.year_to is not None:
         first, last = filters.year_from, filters.year_to
         years = (
             f"{first} to {last}" if first and last else f"from {first}" if first else f"to {last}"
         )
         without = replace(filters, year_from=None, year_to=None)
-        yield _Filter(f"Years: {years}", without, lambda one: [str(one.year or "no year")])
+        yield _SetFilter(f"Years: {years}", without, lambda one: [str(one.year or "no year")])
     if filters.journal:
         without = replace(filters, journal="", journals=())
         known = "" if filters.journals else " (the corpus has no journal of this name)"
         asked = f"Journal: “{filters.journal}”{known}"
-        yield _Filter(asked, without, lambda one: [one.journal or "no journal"])
+        yield _SetFilter(asked, without, lambda one: [one.journal or "no journal"])
     if filters.publication_types:
         without = replace(filters, publication_types=())
         asked = f"Type: {', '.join(filters.publication_types)}"
-        yield _Filter(asked, without, lambda one: one.publication_types)
+        yield _SetFilter(asked, without, lambda one: one.publication_types)
     if filters.mesh:
         without = replace(filters, mesh=())
-        yield _Filter(f"MeSH: {', '.join(filters.mesh)}", without, lambda _: ())
+        yield _SetFilter(f"MeSH: {', '.join(filters.mesh)}", without, lambda _: ())
     if filters.kind:
         kind = filters.kind.replace("_", " ")
         without = replace(filters, kind=None)
-        yield _Filter(f"Kind: {kind}", without, lambda one: [one.kind.replace("_", " ")])
+        yield _SetFilter(f"Kind: {kind}", without, lambda one: [one.kind.replace("_", " ")])
     if not filters.retracted:
         without = replace(filters, retracted=True)
-        yield _Filter(_RETRACTED_TYPE, without, lambda _: ["retracted"])
+        yield _SetFilter(_RETRACTED_TYPE, without, lambda _: ["retracted"])
 
 
 def _find_with_filters(
     text: str, vector: NDArray[np.float32] | None, filters: Filters, corpus: Searchable
 ) -> list[Passage]:
-    """Return the passages under other filters, by words if any passage has them."""
+    """Return the passages found with other filters, by words if any passage has them."""
     hits = corpus.finder.search(text, None, _MAX_COUNTED_PASSAGES, filters)
     if not hits and vector is not None:
         hits = corpus.finder.search("", vector, _MAX_COUNTED_PASSAGES, filters)
-    return list(corpus.database.passages([hit.uuid for hit in hits]).values())
+    return list(corpus.database.get_passages([hit.uuid for hit in hits]).values())
 
 
-def _describe_count(
+def _describe_paper_count(
     passages: Sequence[Passage], has: Callable[[Passage], Sequence[str]] | None = None
 ) -> str:
-    """Return the count of papers, and their most frequent values."""
+    """Return the number of papers and their most frequent values as text."""
     papers = {one.paper: one for one in passages}
     more = "at least " if len(passages) >= _MAX_COUNTED_PASSAGES else ""
     count = f"{more}{len(papers):,} paper{'s' * (len(papers) != 1)}"

@@ -1,4 +1,4 @@
-"""The interface of searches and quotation checks to a corpus or another store of passages."""
+"""The interface of a corpus, or another store of passages, for searches and quotation checks."""
 
 from __future__ import annotations
 
@@ -16,29 +16,31 @@ if TYPE_CHECKING:
 
 
 class SearchedTables(Protocol):
-    """Passages, records and other names."""
+    """Passages, records and alternative names."""
 
-    def passages(self, uuids: Sequence[str]) -> Mapping[str, Passage]:
-        """Return the passages with these UUIDs, as far as they exist."""
+    def get_passages(self, uuids: Sequence[str]) -> Mapping[str, Passage]:
+        """Return the passages with these UUIDs; unknown UUIDs are left out."""
 
-    def passages_of(self, paper_key: str) -> Sequence[Passage]:
-        """Return the passages of a paper, in their order."""
+    def get_passages_of_paper(self, paper_key: str) -> Sequence[Passage]:
+        """Return the passages of a paper, in order."""
 
-    def record(self, pmid: str) -> CorpusRecord | None:
+    def get_record(self, pmid: str) -> CorpusRecord | None:
         """Return one record; None if it is missing."""
 
-    def records(self, pmids: Sequence[str]) -> Mapping[str, CorpusRecord]:
-        """Return the records of papers whose passages were found."""
+    def get_records(self, pmids: Sequence[str]) -> Mapping[str, CorpusRecord]:
+        """Return the records of these PMIDs; missing records are left out."""
 
-    def journals(self, asked: str) -> tuple[str, ...]:
-        """Return the names under which passages have a journal."""
+    def find_journal_names(self, asked: str) -> tuple[str, ...]:
+        """Return the names that the store uses for a journal."""
 
-    def named(self, kind: Kind, forms: Sequence[str]) -> Mapping[str, Sequence[tuple[str, int]]]:
-        """Return alternative names by form, each with the number of texts that use the name."""
+    def find_alternative_names(
+        self, kind: Kind, forms: Sequence[str]
+    ) -> Mapping[str, Sequence[tuple[str, int]]]:
+        """Return, by form, the alternative names and their numbers of texts."""
 
 
 class SearchedTexts(Protocol):
-    """Whole texts, by file or paper; a `Shelf` is one."""
+    """Whole texts, by file or paper; `Shelf` implements this interface."""
 
     def find_by_file(self, name: str) -> StoredPaper | None:
         """Return the text with this file name; None if it is missing."""
@@ -51,7 +53,7 @@ class SearchedTexts(Protocol):
 
 
 class Searchable(Protocol):
-    """A store of passages, for reading only."""
+    """A read-only store of passages."""
 
     @property
     def finder(self) -> PassageFinder:
@@ -59,23 +61,23 @@ class Searchable(Protocol):
 
     @property
     def database(self) -> SearchedTables:
-        """The present passages and records."""
+        """The current passages and records."""
 
     @property
     def shelf(self) -> SearchedTexts:
-        """The texts that passages point into."""
+        """The texts that contain the passages."""
 
     @property
     def embedder(self) -> Embedder | None:
-        """The model that makes the vector of a question."""
+        """The model that embeds a question."""
 
     @property
     def reranker(self) -> Reranker | None:
-        """The model that sorts the best passages again."""
+        """The model that reorders the best passages."""
 
     @property
     def more(self) -> str:
-        """The advice to a user who found nothing, such as ``sync records``."""
+        """Advice for a search that found nothing, such as ``sync records``."""
 
     def recent_counts(self) -> CorpusCounts:
         """Return the counts of passages and records, at most ten seconds old."""

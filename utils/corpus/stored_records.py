@@ -1,7 +1,8 @@
-"""Records, checkpoints and results of a corpus, without SQL.
+"""Records, checkpoints and results of a corpus, independent of SQL.
 
 Importing this module does not load SQLAlchemy. Days are ISO 8601 (``2026-11-21``), because PubMed
-gives Entrez dates and revisions by the day; `to_timestamp` converts a day to the contract's format.
+gives Entrez dates and revisions by the day; `day_to_timestamp` converts a day to the contract's
+format.
 """
 
 from __future__ import annotations
@@ -61,8 +62,8 @@ class Checkpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
-    """One move of a watermark: by hand (``manual``, ``by`` whom) or by the sync ``by``."""
+class WatermarkMove:
+    """One move of a watermark: by hand (``manual``, ``by`` a person) or by the sync ``by``."""
 
     query_key: str
     before: str | None
@@ -96,7 +97,7 @@ class SyncResult:
 
 
 class UpsertResult(NamedTuple):
-    """Counts of new, changed and unchanged records; and the latest Entrez date."""
+    """Counts of new, changed and unchanged records, and the latest Entrez date."""
 
     inserted: int
     updated: int
@@ -122,7 +123,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class CorpusCounts:
-    """The counts of a corpus; ``gone`` and ``retracted`` are included in ``records``.
+    """The counts of a corpus; ``records`` includes ``gone`` and ``retracted``.
 
     ``papers_cut`` counts all papers that were ever cut into passages.
     """
@@ -135,10 +136,10 @@ class CorpusCounts:
     query_keys: int
 
 
-def parse_day(text: str) -> str:
+def parse_iso_day(text: str) -> str:
     """Return the day of an ISO 8601 date or UTC timestamp.
 
-    >>> parse_day("2025-08-17T15:59:02Z")
+    >>> parse_iso_day("2025-08-17T15:59:02Z")
     '2025-08-17'
 
     Raises
@@ -158,10 +159,10 @@ def parse_day(text: str) -> str:
     raise BadRequest(msg, "Give an ISO 8601 date, such as 2026-11-21 or 2026-11-21T00:00:00Z.")
 
 
-def to_timestamp(day: str | None) -> str | None:
-    """Return a day as ISO 8601 UTC timestamp; None for None and partial dates.
+def day_to_timestamp(day: str | None) -> str | None:
+    """Return a day as an ISO 8601 UTC timestamp; None for None and partial dates.
 
-    >>> to_timestamp("2024-06-02")
+    >>> day_to_timestamp("2024-06-02")
     '2024-06-02T00:00:00Z'
     """
     return f"{day}T00:00:00Z" if day and _DAY.fullmatch(day) else None
@@ -178,7 +179,7 @@ _encode = json.JSONEncoder(separators=(",", ":"), default=_get_filled_fields).en
 
 
 def paper_to_json(paper: Paper) -> tuple[str, str]:
-    """Return a paper as JSON for `paper_from_row`, and its content hash.
+    """Return a paper as JSON that `paper_from_row` reads, and its content hash.
 
     Empty fields are left out, so that a field added to Papershelf later does not change the hash.
     """
@@ -191,7 +192,7 @@ def paper_to_json(paper: Paper) -> tuple[str, str]:
 
 
 def to_record_row(paper: Paper) -> dict[str, Any]:
-    """Return the row of a paper, all but its version.
+    """Return the row of a paper, except its version.
 
     Raises
     ------
@@ -214,10 +215,10 @@ def to_record_row(paper: Paper) -> dict[str, Any]:
 
 
 def find_latest_edat(rows: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return the latest complete Entrez date of some rows."""
+    """Return the latest complete Entrez date of the rows."""
     return max((row["edat"] for row in rows if _DAY.fullmatch(row["edat"])), default=None)
 
 
 def split_into_batches(values: Sequence[T], size: int = 500) -> Iterator[Sequence[T]]:
-    """Yield slices of a list: both databases reject statements with too many parameters."""
+    """Yield slices of a list, because databases reject statements with too many parameters."""
     return (values[at : at + size] for at in range(0, len(values), size))

@@ -1,4 +1,4 @@
-"""Bring a query's records up to date with PubMed.
+"""Sync a query's records with PubMed.
 
 1. Search for papers that entered PubMed since the watermark (by Entrez date). The searches overlap
    by some days, because PubMed indexes some papers late.
@@ -27,7 +27,7 @@ from ..sources.eutils import MAX_IDS_PER_REQUEST
 from ..sources.pubmed import LAST_HIT, fetch_first_hits, fetch_papers
 from ..system.process import SteadyClock
 from .stored_records import SyncResult
-from .sync_jobs import BEGINNING, Stretch, SyncJob
+from .sync_jobs import BEGINNING, DateStretch, SyncJob
 
 if TYPE_CHECKING:
     from ..http import Web
@@ -54,7 +54,7 @@ def sync_query(  # noqa: PLR0913 - options and callbacks of a sync
     progress: Progress | None = None,
     waiting: Callable[[str], None] | None = None,
 ) -> SyncResult:
-    """Bring the records of a query up to date; see the module.
+    """Sync the records of a query with PubMed; see the module docstring.
 
     Parameters
     ----------
@@ -86,22 +86,24 @@ def sync_query(  # noqa: PLR0913 - options and callbacks of a sync
     StoreFailed
         The database could not be used.
     """
-    query_key, term = _check_arguments(query_key, term, overlap_days)
+    query_key, term = _clean_arguments(query_key, term, overlap_days)
     web.settings.require_email("NCBI")
     patience = min(_LOCK_WAIT_S, wait_s or _LOCK_WAIT_S)
-    with database.alone(query_key, patience, waiting):
+    with database.exclusive_lock(query_key, patience, waiting):
         job = SyncJob.open_or_create(database, query_key, term, overlap_days, full)
         call = _SyncCall(term, web, wait_s, progress or _ignore_progress)
-        done = call.run(job)
-        if done.unfinished or call.failed or not _is_outdated(job, done, wait_s):
+        done = call.run_job(job)
+        if done.unfinished or call.failed or not _has_pubmed_changed(job, done, wait_s):
             return done
-        return _combine_results(
+        return _combine_sync_results(
             done,
-            call.run(SyncJob.open_or_create(database, query_key, term, overlap_days, full=False)),
+            call.run_job(
+                SyncJob.open_or_create(database, query_key, term, overlap_days, full=False)
+            ),
         )
 
 
-def _is_outdated(job: SyncJob, done: SyncResult, longest_s: float | None) -> bool:
+def _has_pubmed_changed(job: SyncJob, done: SyncResult, longest_s: float | None) -> bool:
     """Return whether PubMed changed since the job began: another day, or other counts.
 
     Equal counts do not show that as many papers were added as removed. So a call that ends the job
@@ -112,8 +114,8 @@ def _is_outdated(job: SyncJob, done: SyncResult, longest_s: float | None) -> boo
     return is_old or counts_differ or (job.taken_up and longest_s is None)
 
 
-def _combine_results(first: SyncResult, second: SyncResult) -> SyncResult:
-    """Return one result of two consecutive jobs; the first job counted the skipped records."""
+def _combine_sync_results(first: SyncResult, second: SyncResult) -> SyncResult:
+    """Return one result for two consecutive jobs; skipped records are counted by the first job."""
     inserted, updated = first.inserted + second.inserted, first.updated + second.updated
     return replace(
         second,
@@ -127,7 +129,7 @@ def _combine_results(first: SyncResult, second: SyncResult) -> SyncResult:
     )
 
 
-def _check_arguments(query_key: str, term: str, overlap_days: int) -> tuple[str, str]:
+def _clean_arguments(query_key: str, term: str, overlap_days: int) -> tuple[str, str]:
     """Return key and term without extra blanks; raise `BadRequest` if one is invalid."""
     key, text = query_key.strip(), " ".join(term.split())
     for name, value, most in (("query_key", key, _MAX_KEY_CHARS), ("term", text, _MAX_TERM_CHARS)):
@@ -140,11 +142,11 @@ def _check_arguments(query_key: str, term: str, overlap_days: int) -> tuple[str,
 
 
 def _ignore_progress(done: int, total: int) -> None:
-    """Do nothing: the caller gave no progress callback."""
+    """Do nothing; the default progress callback."""
 
 
 class _SyncCall:
-    """One call: steps of its jobs until the jobs are finished, or the time is up."""
+    """One call: runs steps of its jobs until they are finished or the time is up."""
 
     job: SyncJob
 
@@ -158,18 +160,18 @@ class _SyncCall:
         self.failed = False
         self.looked_at: tuple[int, int] | None = None
 
-    def run(self, job: SyncJob) -> SyncResult:
-        """Do the steps of a job until it ends, the time is up, or PubMed is unavailable."""
+    def run_job(self, job: SyncJob) -> SyncResult:
+        """Run the steps of a job until it ends, the time is up, or PubMed is unavailable."""
         self.job, self.looked_at = job, None
         while self.failures < _OUTAGE_AFTER_BATCHES:
-            if not self._do_next_step():
-                return self._add_member_counts(self.job.end())
+            if not self._run_next_step():
+                return self._add_member_counts(self.job.complete())
             if self.end is not None and self.clock.now() >= self.end:
                 break
         return self.job.to_unfinished_result()
 
     def _add_member_counts(self, merged: SyncResult) -> SyncResult:
-        """Return the result with the count of members here, and PubMed's count of the same days."""
+        """Return the result with the counts of members here and in PubMed, for the same days."""
         members = self.job.count_members()
         query = Query(self.term, min_date=f"{BEGINNING:%Y/%m/%d}", max_date=self.job.last_day)
         try:
@@ -183,10 +185,10 @@ class _SyncCall:
             merged, members=members, members_at_pubmed=there, warnings=(*merged.warnings, *more)
         )
 
-    def _do_next_step(self) -> bool:
-        """Do the next step of the job; return False when nothing is left to do."""
+    def _run_next_step(self) -> bool:
+        """Run the next step of the job; return False if no step is left."""
         if stretch := self.job.get_next_stretch():
-            self._sweep_stretch(stretch)
+            self._search_stretch(stretch)
             return True
         if wanted := self.job.get_next_pmids(MAX_IDS_PER_REQUEST):
             done, total = self.looked_at or self.job.count_progress()
@@ -194,14 +196,14 @@ class _SyncCall:
             self.looked_at = (done + len(wanted), total)
             self.progress(*self.looked_at)
             return True
-        return self.job.merge_some()
+        return self.job.merge_next_page()
 
     # -- PMIDs -------------------------------------------------------------------------------
 
-    def _sweep_stretch(self, stretch: Stretch) -> None:
-        """Stage the PMIDs of a stretch of days, or halve the stretch if it has too many hits."""
+    def _search_stretch(self, stretch: DateStretch) -> None:
+        """Stage the PMIDs of a range of days, or halve the range if it has too many hits."""
         if stretch.date_type == "members":
-            self.job.want_lost_members(stretch)
+            self.job.stage_lost_members(stretch)
             return
         days = (f"{day:%Y/%m/%d}" for day in (stretch.first, stretch.last))
         first, last = days
@@ -212,7 +214,7 @@ class _SyncCall:
             self.job.split_stretch(stretch)
             return
         pmids = [pmid for page in found.pages for pmid in page]
-        record = self.job.reconcile_members if stretch.date_type == "set" else self.job.record_hits
+        record = self.job.reconcile_members if stretch.date_type == "set" else self.job.stage_hits
         record(stretch, pmids, found.warnings)
 
     # -- records -----------------------------------------------------------------------------
@@ -222,15 +224,15 @@ class _SyncCall:
         try:
             papers = fetch_papers(list(wanted), self.web, anew=True)
             missing = {pmid: why for pmid, why in wanted.items() if pmid not in papers}
-            doubtful = self._find_doubtful(missing, nothing=not papers)
+            doubtful = self._find_maybe_existing(missing, nothing=not papers)
         except SourceMiss as miss:
             if isinstance(miss.__cause__, BadContent) and len(wanted) > 1:
-                for half in _split_batch(wanted):
+                for half in _split_batch_in_half(wanted):
                     self._stage_batch(half)
                 return
             self.failures += 1
             self.failed = True
-            self.job.mark_failed(wanted, _format_failure(wanted, miss.message))
+            self.job.mark_failed(wanted, _describe_failed_batch(wanted, miss.message))
             return
         self.failures = 0  # of batches in a row
         omitted = [pmid for pmid in missing if pmid not in doubtful]
@@ -238,10 +240,10 @@ class _SyncCall:
         if doubtful:
             self.failed = True
             reason = "PubMed finds what it sends no record of."
-            self.job.mark_failed(doubtful, _format_failure(doubtful, reason))
+            self.job.mark_failed(doubtful, _describe_failed_batch(doubtful, reason))
 
-    def _find_doubtful(self, missing: Mapping[str, str], *, nothing: bool) -> list[str]:
-        """Return PMIDs without a record that PubMed may have after all.
+    def _find_maybe_existing(self, missing: Mapping[str, str], *, nothing: bool) -> list[str]:
+        """Return PMIDs that PubMed may have although it sent no record.
 
         Either a search still finds the PMIDs, or the whole batch came back empty (*nothing*)
         although a search had found its papers.
@@ -256,13 +258,13 @@ class _SyncCall:
         return doubtful
 
 
-def _split_batch(wanted: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+def _split_batch_in_half(wanted: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     rows = list(wanted.items())
     middle = len(rows) // 2
     return dict(rows[:middle]), dict(rows[middle:])
 
 
-def _format_failure(wanted: Collection[str], reason: str) -> str:
+def _describe_failed_batch(wanted: Collection[str], reason: str) -> str:
     name = f"PMID {next(iter(wanted))}"
     if len(wanted) > 1:
         name = f"{len(wanted)} records from {name} on"

@@ -1,14 +1,14 @@
-"""The jobs of syncs: PMIDs to fetch, staged records, and their merge into the corpus.
+"""Store the jobs of syncs: PMIDs to fetch, staged records, and their merge into the corpus.
 
 A sync first stages everything it learns, in atomic steps. Then pages of staged rows are merged into
-the corpus, one transaction each: records are written (`.database.put_records`), memberships begin
-and end, deletions are followed, and the rows leave the staging table. So no record is counted
+the corpus, one transaction each: records are written (`.database.upsert_records`), memberships
+begin and end, deletions are followed, and the rows leave the staging table. So no record is counted
 twice, and neither memory nor a transaction grows with the corpus. The last transaction moves the
 watermark: never beyond the latest stored Entrez date, and never over days with a record that
 failed.
 
 If a process is killed, the next call resumes its job, including the merge. One process at a time
-works on a job (`Connections.alone`), and every merge checks this again.
+works on a job (`Connections.exclusive_lock`), and every merge checks this again.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from sqlalchemy import literal as constant
 
 from ..errors import BadRequest, InvariantFailed
 from ..model.paper import Paper, utc_now
-from .database import CorpusDatabase, move_watermark, put_staged, read_checkpoint
+from .database import CorpusDatabase, merge_staged_records, move_watermark, read_checkpoint
 from .schema import checkpoints as _checkpoints
 from .schema import jobs as _jobs
 from .schema import members as _members
@@ -55,8 +55,8 @@ _MAX_WARNINGS = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """Days to ask about, both included: Entrez dates (``edat``) or revisions (``mdat``).
+class DateStretch:
+    """The days to search, both included: by Entrez date (``edat``) or by revision (``mdat``).
 
     ``set`` compares the PMIDs that the query finds on these days with the members of these days;
     ``members`` looks up the members that a complete search did not find.
@@ -68,15 +68,20 @@ class Stretch:
 
     @property
     def name(self) -> str:
-        """The name that staged rows use."""
+        """The name by which staged rows refer to these days."""
         return f"{self.date_type}:{self.first}"
 
 
 class SyncJob:
-    """A sync's job: opened by `open_or_create`, filled step by step, merged, ended by `end`."""
+    """The job of a sync: opened by `open_or_create`, run in steps, merged, and closed by `end`."""
 
     def __init__(
-        self, database: CorpusDatabase, job: Job, warnings: Sequence[str], *, taken_up: bool = False
+        self,
+        database: CorpusDatabase,
+        job: SyncJobRow,
+        warnings: Sequence[str],
+        *,
+        taken_up: bool = False,
     ) -> None:
         self._database = database
         self._job = job
@@ -96,7 +101,7 @@ class SyncJob:
         return self._job.last.replace("-", "/")
 
     def count_members(self) -> int:
-        """Return how many papers the query has here."""
+        """Return the number of papers that are members of the query here."""
         mine = _members.c.query_key == self._job.query_key
         with self._database.reading() as connection:
             counted = select(func.count()).select_from(_members).where(mine)
@@ -106,7 +111,7 @@ class SyncJob:
     def open_or_create(
         cls, database: CorpusDatabase, query_key: str, term: str, overlap_days: int, full: bool
     ) -> SyncJob:
-        """Return the open job of this query, or a new job from the watermark to today.
+        """Return the open job of the query, or a new job from the watermark to today.
 
         An open job with another term, or from another watermark, is abandoned.
         """
@@ -120,7 +125,7 @@ class SyncJob:
                 .first()
             )
             if row:
-                open_job = Job(**{name: row[name] for name in Job.__slots__})
+                open_job = SyncJobRow(**{name: row[name] for name in SyncJobRow.__slots__})
                 same = (open_job.term, open_job.begun_from) == (planned.term, planned.begun_from)
                 if same and open_job.everything >= planned.everything:
                     again = update(_staged).where(_staged.c.job_id == open_job.job_id)
@@ -128,43 +133,47 @@ class SyncJob:
                     told = json.loads(row["warnings"])
                     return cls(database, open_job, told, taken_up=True)
                 _close_job(connection, open_job.job_id, "given up")
-            _insert_job(connection, planned, _find_revision_start(connection, planned))
+            _insert_job(connection, planned, _find_first_revision_day(connection, planned))
         return cls(database, planned, ())
 
     # -- steps -------------------------------------------------------------------------------
 
-    def get_next_stretch(self) -> Stretch | None:
+    def get_next_stretch(self) -> DateStretch | None:
         """Return the next days to search; None when all days are done."""
         query = select(_stretches).where(
             _stretches.c.job_id == self.job_id, _stretches.c.swept.is_(False)
         )
         with self._database.reading() as connection:
             rows = [
-                Stretch(row["date_type"], _parse_date(row["first"]), _parse_date(row["last"]))
+                DateStretch(
+                    row["date_type"], _parse_iso_date(row["first"]), _parse_iso_date(row["last"])
+                )
                 for row in connection.execute(query).mappings()
             ]
         return min(rows, key=lambda s: (_STRETCH_ORDER.index(s.date_type), s.first), default=None)
 
-    def split_stretch(self, stretch: Stretch) -> None:
+    def split_stretch(self, stretch: DateStretch) -> None:
         """Replace a stretch by its two halves."""
         middle = stretch.first + (stretch.last - stretch.first) // 2
         later = replace(stretch, first=middle + timedelta(days=1))
         with self._database.writing() as connection:
-            connection.execute(_update_stretch(self.job_id, stretch).values(last=str(middle)))
+            connection.execute(_build_stretch_update(self.job_id, stretch).values(last=str(middle)))
             connection.execute(insert(_stretches), _to_stretch_row(self.job_id, later))
 
-    def record_hits(self, stretch: Stretch, pmids: Iterable[str], warnings: Iterable[str]) -> None:
-        """Stage the PMIDs that a search found in a stretch, to be fetched."""
+    def stage_hits(
+        self, stretch: DateStretch, pmids: Iterable[str], warnings: Iterable[str]
+    ) -> None:
+        """Stage the PMIDs that a search found in a range of days, to be fetched."""
         numbers = sorted(set(map(int, pmids)))
         with self._database.writing() as connection:
             self._stage_pmids(connection, stretch, numbers)
-            connection.execute(_update_stretch(self.job_id, stretch).values(swept=True))
+            connection.execute(_build_stretch_update(self.job_id, stretch).values(swept=True))
             self._add_warnings(connection, warnings)
 
     def reconcile_members(
-        self, stretch: Stretch, pmids: Iterable[str], warnings: Iterable[str]
+        self, stretch: DateStretch, pmids: Iterable[str], warnings: Iterable[str]
     ) -> None:
-        """Compare the members of a stretch of Entrez dates with the PMIDs the query finds there.
+        """Compare the members with Entrez dates in these days with the PMIDs that the query finds.
 
         Papers to fetch are those found that were not members (added late, or with a changed date),
         and the members that are not found.
@@ -177,13 +186,13 @@ class SyncJob:
             known = set(connection.execute(query).scalars().all())
             fresh = sorted(found - known)
             self._stage_pmids(connection, stretch, fresh)
-            self._clear_vanished(connection, stretch, fresh)
+            self._clear_vanished_marks(connection, stretch, fresh)
             lost = replace(stretch, date_type="members")
             self._stage_pmids(connection, lost, sorted(known - found))
-            connection.execute(_update_stretch(self.job_id, stretch).values(swept=True))
+            connection.execute(_build_stretch_update(self.job_id, stretch).values(swept=True))
             self._add_warnings(connection, warnings)
 
-    def want_lost_members(self, stretch: Stretch) -> None:
+    def stage_lost_members(self, stretch: DateStretch) -> None:
         """Stage the query's members that a complete search did not find.
 
         An open job of an older version, which covers some days only, searches the whole set
@@ -193,11 +202,11 @@ class SyncJob:
         with self._database.writing() as connection:
             if not self._job.everything:
                 whole = {"date_type": "set", "first": str(BEGINNING)}
-                connection.execute(_update_stretch(self.job_id, stretch).values(**whole))
+                connection.execute(_build_stretch_update(self.job_id, stretch).values(**whole))
                 return
             lost = connection.execute(self._select_members(~found)).scalars().all()
             self._stage_pmids(connection, stretch, lost)
-            connection.execute(_update_stretch(self.job_id, stretch).values(swept=True))
+            connection.execute(_build_stretch_update(self.job_id, stretch).values(swept=True))
 
     def _select_members(self, condition: Any) -> Select[Any]:
         return (
@@ -206,8 +215,8 @@ class SyncJob:
             .where(_members.c.query_key == self._job.query_key, condition)
         )
 
-    def _clear_vanished(
-        self, connection: Connection, stretch: Stretch, numbers: Sequence[int]
+    def _clear_vanished_marks(
+        self, connection: Connection, stretch: DateStretch, numbers: Sequence[int]
     ) -> None:
         """Clear the mark *vanished* of members that were found under another date."""
         values = {"why": _REASONS[stretch.date_type], "stretch": stretch.name}
@@ -217,7 +226,7 @@ class SyncJob:
             connection.execute(these.values(**values))
 
     def get_next_pmids(self, limit: int) -> dict[str, str]:
-        """Return PMIDs whose record must be fetched, each with its reason (see `_REASONS`)."""
+        """Return PMIDs whose records must be fetched, each with its reason (see `_REASONS`)."""
         query = select(_staged.c.pmid, _staged.c.why).where(
             _staged.c.job_id == self.job_id, _staged.c.state == ""
         )
@@ -226,36 +235,36 @@ class SyncJob:
         return {str(row.pmid): row.why for row in rows}
 
     def count_progress(self) -> tuple[int, int]:
-        """Return the counts of processed papers and of all papers."""
+        """Return the number of processed papers and of all papers."""
         query = select(func.count(), func.count().filter(_staged.c.state != ""))
         with self._database.reading() as connection:
             total, done = connection.execute(query.where(_staged.c.job_id == self.job_id)).one()
         return done, total
 
     def stage_records(self, papers: Iterable[Paper], omitted: Iterable[str] = ()) -> None:
-        """Stage fetched records; PubMed has none for the *omitted*."""
+        """Stage fetched records; PubMed has no record of the *omitted*."""
         rows = [to_record_row(paper) for paper in papers]
         rows = [{**{k: row[k] for k in STAGED}, "key": row["pmid"]} for row in rows]
         with self._database.writing() as connection:
             if rows:
-                connection.execute(_update_fetched(self.job_id), rows)
-            self._set_state(connection, omitted, "omitted")
+                connection.execute(_build_fetched_update(self.job_id), rows)
+            self._set_pmid_state(connection, omitted, "omitted")
 
     def mark_failed(self, pmids: Iterable[str], warning: str) -> None:
-        """Mark papers whose records could not be fetched: the watermark stays before them."""
+        """Mark papers whose records could not be fetched; the watermark stays before them."""
         with self._database.writing() as connection:
-            self._set_state(connection, pmids, "failed")
+            self._set_pmid_state(connection, pmids, "failed")
             self._add_warnings(connection, [warning])
 
     def to_unfinished_result(self) -> SyncResult:
-        """Return the result of a call that ends before its job does."""
+        """Return the result of a call that ends before its job."""
         with self._database.reading() as connection:
-            return replace(_read_result(connection, self.job_id), unfinished=True)
+            return replace(_read_merged_counts(connection, self.job_id), unfinished=True)
 
     def _stage_pmids(
-        self, connection: Connection, stretch: Stretch, numbers: Sequence[int]
+        self, connection: Connection, stretch: DateStretch, numbers: Sequence[int]
     ) -> None:
-        """Stage PMIDs of a stretch, to be fetched; staged PMIDs stay unchanged."""
+        """Stage PMIDs to be fetched; PMIDs that are staged already stay unchanged."""
         about = {"why": _REASONS[stretch.date_type], "stretch": stretch.name, "state": ""}
         for some in split_into_batches(numbers):
             query = select(_staged.c.pmid).where(_staged.c.job_id == self.job_id)
@@ -264,7 +273,7 @@ class SyncJob:
             if rows:
                 connection.execute(insert(_staged), rows)
 
-    def _set_state(self, connection: Connection, pmids: Iterable[str], state: str) -> None:
+    def _set_pmid_state(self, connection: Connection, pmids: Iterable[str], state: str) -> None:
         change = update(_staged).where(_staged.c.job_id == self.job_id).values(state=state)
         for some in split_into_batches(list(map(int, pmids))):
             connection.execute(change.where(_staged.c.pmid.in_(some)))
@@ -280,47 +289,47 @@ class SyncJob:
 
     # -- the merge ---------------------------------------------------------------------------
 
-    def merge_some(self) -> bool:
-        """Merge the next page of staged rows into the corpus; return False when all are merged.
+    def merge_next_page(self) -> bool:
+        """Merge the next page of staged rows into the corpus; return False if none is left.
 
         Raises
         ------
         InvariantFailed
             Another process ended this job.
         """
-        with self._merge_transaction() as merge:
-            more = merge.put_records() or merge.follow_deletions()
+        with self._open_merge() as merge:
+            more = merge.merge_fetched_records() or merge.mark_deleted_members()
             self._add_warnings(merge.connection, merge.warnings)
         return more
 
-    def end(self) -> SyncResult:
-        """Move the watermark, and end the job.
+    def complete(self) -> SyncResult:
+        """Move the watermark, and close the job.
 
         Raises
         ------
         InvariantFailed
             Another process ended this job.
         """
-        with self._merge_transaction() as merge:
-            merge.warn_of_missing()
-            merge.move_checkpoint()
+        with self._open_merge() as merge:
+            merge.warn_of_missing_records()
+            merge.advance_watermark()
             self._add_warnings(merge.connection, merge.warnings)
             _close_job(merge.connection, self.job_id, "merged")
-            return _read_result(merge.connection, self.job_id)
+            return _read_merged_counts(merge.connection, self.job_id)
 
     @contextmanager
-    def _merge_transaction(self) -> Iterator[Merge]:
+    def _open_merge(self) -> Iterator[MergeStep]:
         with self._database.writing() as connection:
             state = select(_jobs.c.state).where(_jobs.c.job_id == self.job_id)
             if connection.execute(state).scalar() != "open":
                 msg = f"The sync {self.job_id} was ended by another process."
                 raise InvariantFailed(msg, "Call again.")
-            yield Merge(connection, self._job)
+            yield MergeStep(connection, self._job)
 
 
 def _plan_job(
     connection: Connection, query_key: str, term: str, overlap_days: int, full: bool
-) -> Job:
+) -> SyncJobRow:
     """Return the new job of a query, from its watermark to today."""
     at = datetime.fromtimestamp(int(time.time()), UTC)
     checkpoint = read_checkpoint(connection, query_key)
@@ -332,9 +341,9 @@ def _plan_job(
     first = BEGINNING
     everything = full or not watermark
     if watermark and not full:
-        first = min(_parse_date(watermark) - timedelta(days=overlap_days), at.date())
-    return Job(
-        job_id=_find_free_job_id(connection, at),
+        first = min(_parse_iso_date(watermark) - timedelta(days=overlap_days), at.date())
+    return SyncJobRow(
+        job_id=_find_unused_job_id(connection, at),
         query_key=query_key,
         term=term,
         overlap_days=overlap_days,
@@ -345,8 +354,8 @@ def _plan_job(
     )
 
 
-def _find_free_job_id(connection: Connection, at: datetime) -> str:
-    """Return an unused job id; of two jobs in one second, the second gets the next second."""
+def _find_unused_job_id(connection: Connection, at: datetime) -> str:
+    """Return an unused job id: a second job in one second gets the next second."""
     while True:
         name = f"sync_{at:%Y-%m-%dT%H:%M:%SZ}"
         if not connection.execute(select(_jobs.c.job_id).where(_jobs.c.job_id == name)).first():
@@ -354,26 +363,26 @@ def _find_free_job_id(connection: Connection, at: datetime) -> str:
         at += timedelta(seconds=1)
 
 
-def _insert_job(connection: Connection, job: Job, revised_since: date | None) -> None:
-    row = {name: getattr(job, name) for name in Job.__slots__}
+def _insert_job(connection: Connection, job: SyncJobRow, revised_since: date | None) -> None:
+    row = {name: getattr(job, name) for name in SyncJobRow.__slots__}
     connection.execute(insert(_jobs).values(**row, state="open", begun_at=utc_now()))
-    first, last = _parse_date(job.first), _parse_date(job.last)
-    stretches = [Stretch("edat", first, last)]
+    first, last = _parse_iso_date(job.first), _parse_iso_date(job.last)
+    stretches = [DateStretch("edat", first, last)]
     if job.everything:
-        stretches.append(Stretch("members", first, last))
+        stretches.append(DateStretch("members", first, last))
     else:
-        stretches.append(Stretch("set", BEGINNING, last))
+        stretches.append(DateStretch("set", BEGINNING, last))
         if revised_since:
-            stretches.append(Stretch("mdat", min(revised_since, last), last))
+            stretches.append(DateStretch("mdat", min(revised_since, last), last))
     rows = [_to_stretch_row(job.job_id, stretch) for stretch in stretches]
     connection.execute(insert(_stretches), rows)
 
 
-def _find_revision_start(connection: Connection, job: Job) -> date | None:
+def _find_first_revision_day(connection: Connection, job: SyncJobRow) -> date | None:
     checkpoint = read_checkpoint(connection, job.query_key)
     if not checkpoint or not checkpoint.last_mdat:
         return None
-    return _parse_date(checkpoint.last_mdat) - timedelta(days=job.overlap_days)
+    return _parse_iso_date(checkpoint.last_mdat) - timedelta(days=job.overlap_days)
 
 
 def _close_job(connection: Connection, job_id: str, state: str) -> None:
@@ -384,7 +393,7 @@ def _close_job(connection: Connection, job_id: str, state: str) -> None:
     connection.execute(this.values(state=state, ended_at=utc_now()))
 
 
-def _read_result(connection: Connection, job_id: str) -> SyncResult:
+def _read_merged_counts(connection: Connection, job_id: str) -> SyncResult:
     """Return the counts that a job has merged so far."""
     row = connection.execute(select(_jobs).where(_jobs.c.job_id == job_id)).mappings().one()
     counts = {name: row[name] for name in ("inserted", "updated", "skipped")}
@@ -397,7 +406,7 @@ def _read_result(connection: Connection, job_id: str) -> SyncResult:
     )
 
 
-def _update_stretch(job_id: str, stretch: Stretch) -> Update:
+def _build_stretch_update(job_id: str, stretch: DateStretch) -> Update:
     return update(_stretches).where(
         _stretches.c.job_id == job_id,
         _stretches.c.date_type == stretch.date_type,
@@ -405,24 +414,24 @@ def _update_stretch(job_id: str, stretch: Stretch) -> Update:
     )
 
 
-def _to_stretch_row(job_id: str, stretch: Stretch) -> dict[str, Any]:
+def _to_stretch_row(job_id: str, stretch: DateStretch) -> dict[str, Any]:
     days = {"first": str(stretch.first), "last": str(stretch.last)}
     return {"job_id": job_id, "date_type": stretch.date_type, **days, "swept": False}
 
 
-def _update_fetched(job_id: str) -> Update:
+def _build_fetched_update(job_id: str) -> Update:
     values: dict[str, Any] = {name: bindparam(name) for name in STAGED}
     this = update(_staged).where(_staged.c.job_id == job_id, _staged.c.pmid == bindparam("key"))
     return this.values(**values, state="fetched")
 
 
-def _parse_date(day: str) -> date:
+def _parse_iso_date(day: str) -> date:
     return date.fromisoformat(day)
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """The query of a sync, and the days it covers (both included)."""
+class SyncJobRow:
+    """The query of a sync, and the days that it covers (both included)."""
 
     job_id: str
     query_key: str
@@ -434,16 +443,16 @@ class Job:
     last: str
 
 
-class Merge:
+class MergeStep:
     """A step of a merge, inside its transaction."""
 
-    def __init__(self, connection: Connection, job: Job) -> None:
+    def __init__(self, connection: Connection, job: SyncJobRow) -> None:
         self.connection = connection
         self.job = job
         self.warnings: list[str] = []
         self.mine = _staged.c.job_id == job.job_id
 
-    def put_records(self) -> bool:
+    def merge_fetched_records(self) -> bool:
         """Merge a page of fetched records; return False if none is left.
 
         Papers that the query finds become its members; papers that it no longer finds (vanished)
@@ -455,32 +464,32 @@ class Merge:
         if not rows:
             return False
         these = fetched & (_staged.c.pmid <= rows[-1].pmid)
-        result = put_staged(self.connection, these)
+        result = merge_staged_records(self.connection, these)
         self.warnings += result.warnings
-        self._begin_memberships(these)
-        self._end_memberships([row.pmid for row in rows if row.why == "vanished"])
+        self._add_memberships(these)
+        self._delete_memberships([row.pmid for row in rows if row.why == "vanished"])
         self.connection.execute(delete(_staged).where(these))
-        latest = find_latest_edat([{"edat": r.edat} for r in rows if self._is_within_window(r)])
-        self._add_to_counts(result.inserted, result.updated, result.skipped, latest)
+        latest = find_latest_edat([{"edat": r.edat} for r in rows if self._was_found_in_window(r)])
+        self._add_to_job_counts(result.inserted, result.updated, result.skipped, latest)
         return True
 
-    def follow_deletions(self) -> bool:
+    def mark_deleted_members(self) -> bool:
         """Mark a page of members that PubMed has deleted; return False if none is left."""
         deleted = self.mine & (_staged.c.why == "vanished") & (_staged.c.state == "omitted")
-        these = self._select_pmids(deleted, limit=_PAGE)
+        these = self._read_staged_pmids(deleted, limit=_PAGE)
         for some in split_into_batches(these):
             gone = update(_records).where(_records.c.pmid.in_(some), _records.c.gone.is_(False))
             change = gone.values(gone=True, synced_at=utc_now())
-            self._add_to_counts(updated=self.connection.execute(change).rowcount)
+            self._add_to_job_counts(updated=self.connection.execute(change).rowcount)
             self.connection.execute(delete(_members).where(_members.c.pmid.in_(some)))
             self.connection.execute(delete(_staged).where(deleted, _staged.c.pmid.in_(some)))
         return bool(these)
 
-    def _is_within_window(self, row: Any) -> bool:
+    def _was_found_in_window(self, row: Any) -> bool:
         """Return whether a row was found within the days of the job."""
         return bool(row.why == "found" and row.edat <= self.job.last)
 
-    def _add_to_counts(
+    def _add_to_job_counts(
         self, inserted: int = 0, updated: int = 0, skipped: int = 0, latest: str | None = None
     ) -> None:
         """Add to the counts of the job."""
@@ -492,18 +501,18 @@ class Merge:
             older = (_jobs.c.max_edat.is_(None)) | (_jobs.c.max_edat < latest)
             self.connection.execute(this.where(older).values(max_edat=latest))
 
-    def _select_pmids(self, *where: Any, limit: int | None = None) -> list[int]:
+    def _read_staged_pmids(self, *where: Any, limit: int | None = None) -> list[int]:
         query = select(_staged.c.pmid).where(self.mine, *where).order_by(_staged.c.pmid)
         return list(self.connection.execute(query.limit(limit)).scalars())
 
-    def _end_memberships(self, pmids: Sequence[int]) -> None:
-        """Remove members that PubMed has but the query no longer finds."""
+    def _delete_memberships(self, pmids: Sequence[int]) -> None:
+        """Remove members that the query no longer finds although PubMed has them."""
         members = delete(_members).where(_members.c.query_key == self.job.query_key)
         for some in split_into_batches(pmids):
             self.connection.execute(members.where(_members.c.pmid.in_(some)))
 
-    def _begin_memberships(self, these: Any) -> None:
-        """Add staged papers as members of the query, except the vanished papers."""
+    def _add_memberships(self, these: Any) -> None:
+        """Add staged papers as members of the query, except vanished papers."""
         key = self.job.query_key
         is_member = exists().where(_members.c.query_key == key, _members.c.pmid == _staged.c.pmid)
         new = select(constant(key), _staged.c.pmid).where(
@@ -511,16 +520,16 @@ class Merge:
         )
         self.connection.execute(insert(_members).from_select(["query_key", "pmid"], new))
 
-    def warn_of_missing(self) -> None:
-        """Warn of papers that PubMed finds but sends no record of."""
-        missing = self._select_pmids(_staged.c.why != "vanished", _staged.c.state == "omitted")
+    def warn_of_missing_records(self) -> None:
+        """Add a warning about papers that PubMed finds but sends no record of."""
+        missing = self._read_staged_pmids(_staged.c.why != "vanished", _staged.c.state == "omitted")
         if missing:
             named = ", ".join(map(str, missing[:10])) + (", …" if missing[10:] else "")
             self._add_warning(
                 f"PubMed finds {len(missing):,} papers and sends no record: PMID {named}."
             )
 
-    def _find_latest_edat(self, before: str) -> str | None:
+    def _find_latest_member_edat(self, before: str) -> str | None:
         """Return the latest Entrez date of a member, within the job's days and *before* a day."""
         mine = _members.c.query_key == self.job.query_key
         query = select(func.max(_records.c.edat)).where(
@@ -532,7 +541,7 @@ class Merge:
             query.where(_records.c.edat < before) if before else query
         ).scalar()
 
-    def move_checkpoint(self) -> None:
+    def advance_watermark(self) -> None:
         """Move the watermark over stored records, but never past a failed record."""
         key = self.job.query_key
         failed = select(_staged.c.why, func.min(_staged.c.stretch)).where(
@@ -540,7 +549,9 @@ class Merge:
         )
         rows = self.connection.execute(failed.group_by(_staged.c.why)).all()
         failed_from = {row[0]: row[1] for row in rows}
-        watermark = self._find_latest_edat(before=failed_from.get("found", "").partition(":")[2])
+        watermark = self._find_latest_member_edat(
+            before=failed_from.get("found", "").partition(":")[2]
+        )
         checkpoint = read_checkpoint(self.connection, key)
         if (checkpoint.last_edat if checkpoint else None) != self.job.begun_from:
             self._add_warning("The watermark was moved by hand meanwhile, and stays there.")
@@ -557,7 +568,7 @@ class Merge:
             self.connection.execute(insert(_checkpoints).values(query_key=key, **values))
 
     def _reset_watermark(self, watermark: str | None) -> None:
-        """Reset the watermark: the old watermark belongs to another term."""
+        """Reset the watermark, because the old watermark belongs to another term."""
         key = self.job.query_key
         if watermark:
             by = f"{self.job.job_id}: another term"
@@ -571,7 +582,7 @@ class Merge:
 
 
 def limit_warnings(warnings: Iterable[str]) -> tuple[str, ...]:
-    """Return the first warnings, and the count of the others."""
+    """Return the first warnings, and a line with the number of the others."""
     every = tuple(warnings)
     if len(every) <= _MAX_WARNINGS:
         return every

@@ -25,8 +25,8 @@ SYNC_ADVICE = f"sync records about it ({command_line('corpus sync')})"
 """The advice for adding papers to a corpus."""
 
 
-def explain_nothing_found(more: str = SYNC_ADVICE) -> str:
-    """Return the message for a search that found no passage although no filter is set."""
+def explain_no_hits(more: str = SYNC_ADVICE) -> str:
+    """Return the message for a search without filters that found no passage."""
     return f"No passage has any of these words. {_suggest_next_step(more)}"
 
 
@@ -37,7 +37,7 @@ def _suggest_next_step(more: str) -> str:
 def explain_doubt(
     question: str, found: Sequence[ScoredPassage], model: str = "", more: str = SYNC_ADVICE
 ) -> str:
-    """Return a warning if *found* probably has no answer; empty if it may have one.
+    """Return a warning if *found* probably does not answer the question; "" if it may.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def explain_doubt(
 
 
 def _list_missing_words(question: str, seen: set[str]) -> str:
-    """Return the words of the question that no passage has, as the user wrote them."""
+    """Return the words of the question that no passage contains, as the user wrote them."""
     words = dict.fromkeys(word.strip("?!.,;:\"'()") for word in question.split())
     absent = [
         word for word in words if (terms := to_query_terms(word)) and not seen.intersection(terms)

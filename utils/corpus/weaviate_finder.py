@@ -1,4 +1,4 @@
-"""The finder in Weaviate, through its official client (v4, extra ``[weaviate]``).
+"""Store and find passages in Weaviate, through its official client (v4, extra ``[weaviate]``).
 
 Weaviate searches words (BM25F) and meaning (HNSW, cosine); the scores are fused here, as for every
 other store (`.ranking`), because Weaviate's own fusion neither returns the scores nor weighs the
@@ -9,7 +9,7 @@ knows.
 
 Of the class's properties ``pmid``, ``chunk_id`` and ``text`` are always there; ``journal``,
 ``pub_types``, ``year``, ``quality_total``, ``edat``, ``lr`` and ``source_url`` where they are known
-(`.finders.Shown`). The rest is ours.
+(`.finders.SharedFacts`). The rest is ours.
 ``journal_key`` and ``type_keys`` are whole names in lower case, since a filter over words would
 take "Lancet" for "The Lancet Oncology". ``title_terms``, ``section_terms`` and ``text_terms`` are
 what is searched (`..outline.terms`), to be split at blanks. Weaviate reads a weight as a whole
@@ -34,17 +34,17 @@ from ..command_line import install_command
 from ..errors import NotConfigured, WeaviateFailed
 from ..model.passage import Filters, Hit, Passage
 from ..outline.terms import to_index_terms, to_query_terms
-from .finders import FinderStatus, Shown
+from .finders import FinderStatus, SharedFacts
 from .ranking import (
     WORD_SEARCH_DEPTH,
     Scored,
-    check_query_vector,
-    check_vectors,
-    count_candidates,
-    fold_name,
+    compute_term_share,
+    fold_filter_value,
     fuse_scores,
-    share_of_terms,
+    get_candidate_limit,
+    to_query_vector,
     to_storable_text,
+    to_vector_rows,
 )
 
 if TYPE_CHECKING:
@@ -71,13 +71,13 @@ _LISTS = ("pub_types", "type_keys")
 _K1 = 2.4
 
 
-def _show_nothing(papers: Sequence[str]) -> dict[str, Shown]:
+def _collect_no_facts(papers: Sequence[str]) -> dict[str, SharedFacts]:
     """Return no facts about any paper."""
     return {}
 
 
 class WeaviateFinder:
-    """Passages and vectors in one class of a Weaviate; see `.Finder`.
+    """A finder in one collection of a Weaviate server; see `.Finder`.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class WeaviateFinder:
     key : str
         The API key; empty if the server needs none.
     collection : str
-        The name of the class, made by `prepare`.
+        The name of the class, made by `prepare_for_model`.
     shown : callable, optional
         Returns the facts of papers that the store shows.
     """
@@ -98,7 +98,7 @@ class WeaviateFinder:
         url: str,
         key: str = "",
         collection: str = "PubMedChunk",
-        shown: ShownOf = _show_nothing,
+        shown: ShownOf = _collect_no_facts,
     ) -> None:
         self._url = urlsplit(url if "//" in url else f"//{url}", scheme="http")
         self._key = key
@@ -109,8 +109,8 @@ class WeaviateFinder:
         self._counted: tuple[float, FinderStatus] | None = None
 
     @classmethod
-    def of(cls, settings: Settings, shown: ShownOf) -> WeaviateFinder:
-        """Return the finder of these settings.
+    def from_settings(cls, settings: Settings, shown: ShownOf) -> WeaviateFinder:
+        """Return the finder for these settings.
 
         Raises
         ------
@@ -130,31 +130,33 @@ class WeaviateFinder:
         secret = key.get_secret_value() if key else ""
         return cls(settings.weaviate_url, secret, settings.weaviate_class, shown)
 
-    def prepare(self, model: str, dim: int) -> None:
-        """Create the class, or add missing properties; another model needs an empty class.
+    def prepare_for_model(self, model: str, dim: int) -> None:
+        """Create the collection, or add properties; another model needs an empty one.
 
         A class holds vectors of one width, so that another model means an empty class:
-        `without_vectors` then names every passage.
+        `find_without_vectors` then names every passage.
         """
         self._counted = None
         with self._open_connection() as client:
             if client.collections.exists(self._collection):
-                description = self._get_class(client).config.get().description
+                description = self._get_collection(client).config.get().description
                 known, _ = facts = parse_model(description)
-                old = format_of(description) < _FORMAT
+                old = parse_format(description) < _FORMAT
                 if not old and (not model or facts == (model, dim)):
-                    self._add_properties(client)
+                    self._add_missing_properties(client)
                     return
                 if known or old:
                     model, dim = (model, dim) if model else facts
                     client.collections.delete(self._collection)
                 else:
-                    self._add_properties(client)
-                    self._get_class(client).config.update(description=make_description(model, dim))
+                    self._add_missing_properties(client)
+                    self._get_collection(client).config.update(
+                        description=build_description(model, dim)
+                    )
                     return
-            self._create_class(client, model, dim)
+            self._create_collection(client, model, dim)
 
-    def upsert(self, passages: Sequence[Passage], vectors: Vectors | None) -> None:
+    def store_passages(self, passages: Sequence[Passage], vectors: Vectors | None) -> None:
         """Store passages; unchanged passages without a new vector keep their old one.
 
         Raises
@@ -168,11 +170,11 @@ class WeaviateFinder:
 
         self._counted = None
         with self._open_connection() as client:
-            found = self._get_class(client)
+            found = self._get_collection(client)
             _, dim = parse_model(found.config.get().description)
-            rows = None if vectors is None else check_vectors(vectors, passages, dim)
+            rows = None if vectors is None else to_vector_rows(vectors, passages, dim)
             latest = {passage.uuid: at for at, passage in enumerate(passages)}
-            for some in _split_batches(list(latest), _BATCH):
+            for some in _iterate_batches(list(latest), _BATCH):
                 batch = {uuid: passages[latest[uuid]] for uuid in some}
                 if rows is None:
                     known = self._find_unchanged_vectors(found, batch)
@@ -181,25 +183,25 @@ class WeaviateFinder:
                 objects: list[DataObject[Any, None]] = []
                 shown = self._shown(list({passage.paper: 0 for passage in batch.values()}))
                 for uuid, passage in batch.items():
-                    fields = to_properties(passage, uuid in known, shown.get(passage.paper))
+                    fields = passage_to_properties(passage, uuid in known, shown.get(passage.paper))
                     objects.append(DataObject(properties=fields, uuid=uuid, vector=known.get(uuid)))
                 if refused := found.data.insert_many(objects).errors:
                     first = next(iter(refused.values())).message
-                    raise self._to_error(f"refused {len(refused)} passages: {first}")
+                    raise self._to_weaviate_error(f"refused {len(refused)} passages: {first}")
 
     def remove(self, uuids: Sequence[str]) -> None:
-        """Delete passages; unknown ones are ignored."""
+        """Delete passages; unknown UUIDs are ignored."""
         from weaviate.classes.query import Filter
 
         self._counted = None
         with self._open_connection() as client:
             if not client.collections.exists(self._collection):
                 return
-            for some in _split_batches(uuids, _ASKED):
+            for some in _iterate_batches(uuids, _ASKED):
                 among = Filter.by_id().contains_any(some)
-                outcome = self._get_class(client).data.delete_many(where=among)
+                outcome = self._get_collection(client).data.delete_many(where=among)
                 if outcome.failed:
-                    raise self._to_error(f"did not delete {outcome.failed} passages")
+                    raise self._to_weaviate_error(f"did not delete {outcome.failed} passages")
 
     def search(
         self, query: str, vector: NDArray[np.float32] | None, limit: int, filters: Filters
@@ -217,32 +219,30 @@ class WeaviateFinder:
         with self._open_connection() as client:
             if not client.collections.exists(self._collection):
                 return []
-            found = self._get_class(client)
+            found = self._get_collection(client)
             _, dim = parse_model(found.config.get().description)
-            row = check_query_vector(vector, dim).tolist() if vector is not None and dim else []
-            depth = count_candidates(limit)
+            row = to_query_vector(vector, dim).tolist() if vector is not None and dim else []
+            depth = get_candidate_limit(limit)
             words = (
-                _find_by_words(found, terms, max(WORD_SEARCH_DEPTH, limit), filters)
-                if terms
-                else []
+                _search_words(found, terms, max(WORD_SEARCH_DEPTH, limit), filters) if terms else []
             )
-            near = _find_by_meaning(found, row, depth, filters) if row else []
+            near = _search_vectors(found, row, depth, filters) if row else []
             first = [uuid for uuid, _, _ in words[:depth]]
             others = set(first) - {uuid for uuid, _, _ in near}
-            share, cosines = _look_up_rest(found, first, others, terms, row)
+            share, cosines = _complete_scores(found, first, others, terms, row)
         candidates = {*first, *(uuid for uuid, _, _ in near)}
         known = [one for one in words if one[0] in candidates]
         return fuse_scores(known, [*near, *cosines], share, limit)
 
-    def without_vectors(self, uuids: Sequence[str]) -> set[str]:
-        """Return those without a vector, or (before any model was prepared) not held."""
+    def find_without_vectors(self, uuids: Sequence[str]) -> set[str]:
+        """Return the UUIDs without a vector, or, before a model was prepared, the unknown UUIDs."""
         with self._open_connection() as client:
             if not client.collections.exists(self._collection):
                 return set(uuids)
-            found = self._get_class(client)
+            found = self._get_collection(client)
             model, _ = parse_model(found.config.get().description)
             held: set[str] = set()
-            for some in _split_batches(uuids, _ASKED):
+            for some in _iterate_batches(uuids, _ASKED):
                 answer = found.query.fetch_objects_by_ids(
                     some, limit=len(some), return_properties=["vectored"]
                 )
@@ -253,8 +253,8 @@ class WeaviateFinder:
                 }
             return set(uuids) - held
 
-    def status(self) -> FinderStatus:
-        """Return the counts, up to ten seconds old, of passages and vectors."""
+    def get_status(self) -> FinderStatus:
+        """Return the counts of passages and vectors, at most ten seconds old."""
         from weaviate.classes.query import Filter
 
         if self._counted and time.monotonic() - self._counted[0] < _COUNTED_S:
@@ -262,7 +262,7 @@ class WeaviateFinder:
         with self._open_connection() as client:
             if not client.collections.exists(self._collection):
                 return FinderStatus(0, 0)
-            found = self._get_class(client)
+            found = self._get_collection(client)
             model, dim = parse_model(found.config.get().description)
             vectored = Filter.by_property("vectored").equal(True)
             passages = found.aggregate.over_all(total_count=True).total_count
@@ -278,26 +278,26 @@ class WeaviateFinder:
                 self._client.close()
                 self._client = None
 
-    def _get_class(self, client: WeaviateClient) -> Collection[Any, Any]:
+    def _get_collection(self, client: WeaviateClient) -> Collection[Any, Any]:
         return client.collections.use(self._collection)
 
-    def _create_class(self, client: WeaviateClient, model: str, dim: int) -> None:
+    def _create_collection(self, client: WeaviateClient, model: str, dim: int) -> None:
         from weaviate.classes.config import Configure, VectorDistances
 
         index = Configure.VectorIndex.hnsw(distance_metric=VectorDistances.COSINE)
         client.collections.create(
             self._collection,
-            description=make_description(model, dim),
-            properties=make_properties(),
+            description=build_description(model, dim),
+            properties=build_properties(),
             inverted_index_config=Configure.inverted_index(bm25_k1=_K1, bm25_b=0.75),
             vector_config=Configure.Vectors.self_provided(vector_index_config=index),
         )
 
-    def _add_properties(self, client: WeaviateClient) -> None:
+    def _add_missing_properties(self, client: WeaviateClient) -> None:
         """Add properties that an older version, or another program, did not create."""
-        config = self._get_class(client).config
+        config = self._get_collection(client).config
         known = {each.name for each in config.get().properties}
-        for each in make_properties():
+        for each in build_properties():
             if each.name not in known:
                 config.add_property(each)
 
@@ -310,7 +310,7 @@ class WeaviateFinder:
         )
         kept: dict[str, list[float]] = {}
         for each in answer.objects:
-            digest, vector = passages[str(each.uuid)].digest, _get_vector(each)
+            digest, vector = passages[str(each.uuid)].digest, _read_vector(each)
             if vector and digest and each.properties.get("digest") == digest:
                 kept[str(each.uuid)] = vector
         return kept
@@ -325,7 +325,7 @@ class WeaviateFinder:
                     self._client = self._open_client()
             yield self._client
         except WeaviateBaseError as error:
-            raise self._to_error(f"{type(error).__name__}: {error}") from error
+            raise self._to_weaviate_error(f"{type(error).__name__}: {error}") from error
 
     def _open_client(self) -> WeaviateClient:
         import weaviate
@@ -350,7 +350,7 @@ class WeaviateFinder:
             auth_credentials=auth,
         )
 
-    def _to_error(self, reason: str) -> WeaviateFailed:
+    def _to_weaviate_error(self, reason: str) -> WeaviateFailed:
         if self._key:
             reason = reason.replace(self._key, "…")
         reason = " ".join(reason.split())[:300]
@@ -358,7 +358,7 @@ class WeaviateFinder:
         return WeaviateFailed(f"Weaviate at {host}: {reason}", host=host)
 
 
-def _find_by_words(
+def _search_words(
     found: Collection[Any, Any], terms: Sequence[str], limit: int, filters: Filters
 ) -> list[Scored]:
     from weaviate.classes.query import MetadataQuery
@@ -366,38 +366,40 @@ def _find_by_words(
     answer = found.query.bm25(
         " ".join(terms),
         query_properties=SEARCHED,
-        filters=filter_of(filters),
+        filters=build_weaviate_filter(filters),
         limit=limit,
         return_properties=["pmid"],
         return_metadata=MetadataQuery(score=True),
     )
-    hits = [_to_scored(one, float(one.metadata.score or 0.0)) for one in answer.objects]
+    hits = [_to_scored_hit(one, float(one.metadata.score or 0.0)) for one in answer.objects]
     return sorted(hits, key=lambda hit: (-hit[2], hit[0]))
 
 
-def _find_by_meaning(
+def _search_vectors(
     found: Collection[Any, Any], vector: list[float], limit: int, filters: Filters
 ) -> list[Scored]:
     from weaviate.classes.query import MetadataQuery
 
     answer = found.query.near_vector(
         vector,
-        filters=filter_of(filters),
+        filters=build_weaviate_filter(filters),
         limit=limit,
         return_properties=["pmid"],
         return_metadata=MetadataQuery(distance=True),
     )
-    return [_to_scored(one, 1.0 - float(one.metadata.distance or 0.0)) for one in answer.objects]
+    return [
+        _to_scored_hit(one, 1.0 - float(one.metadata.distance or 0.0)) for one in answer.objects
+    ]
 
 
-def _look_up_rest(
+def _complete_scores(
     found: Collection[Any, Any],
     first: Sequence[str],
     others: set[str],
     terms: Sequence[str],
     vector: list[float],
 ) -> tuple[float, list[Scored]]:
-    """Return the share of terms of the best by words, and the cosines of *others*."""
+    """Return the best word hit's share of the terms, and the cosine similarities of *others*."""
     if not first:
         return 0.0, []
     names = [*{first[0], *(others if vector else ())}]
@@ -408,29 +410,29 @@ def _look_up_rest(
     for one in answer.objects:
         if str(one.uuid) == first[0]:
             texts = (str(one.properties.get(name) or "") for name in _TERMS)
-            share = share_of_terms(terms, set(" ".join(texts).split()))
-        if str(one.uuid) in others and (its := _get_vector(one)):
-            cosines.append(_to_scored(one, float(sum(map(mul, vector, its)))))
+            share = compute_term_share(terms, set(" ".join(texts).split()))
+        if str(one.uuid) in others and (its := _read_vector(one)):
+            cosines.append(_to_scored_hit(one, float(sum(map(mul, vector, its)))))
     return share, cosines
 
 
-def _to_scored(found: Any, score: float) -> Scored:
-    return str(found.uuid), get_paper(found.properties), score
+def _to_scored_hit(found: Any, score: float) -> Scored:
+    return str(found.uuid), get_paper_property(found.properties), score
 
 
-def _get_vector(found: Any) -> list[float]:
-    """Return the vector of an object; newer servers and clients call it "default"."""
+def _read_vector(found: Any) -> list[float]:
+    """Return the vector of an object; newer servers and clients name it "default"."""
     vector = found.vector
     return list(vector.get("default") or []) if isinstance(vector, dict) else list(vector or [])
 
 
-def _split_batches(values: Sequence[str], size: int) -> Iterator[list[str]]:
+def _iterate_batches(values: Sequence[str], size: int) -> Iterator[list[str]]:
     for start in range(0, len(values), size):
         yield list(values[start : start + size])
 
 
-def make_properties() -> list[Property]:
-    """Return the properties of the class."""
+def build_properties() -> list[Property]:
+    """Return the properties of the collection."""
     from weaviate.classes.config import DataType, Property, Tokenization
 
     def make(name: str, kind: DataType, **options: Any) -> Property:
@@ -451,14 +453,14 @@ def make_properties() -> list[Property]:
     ]
 
 
-def make_description(model: str, dim: int) -> str:
-    """Return the description of a class whose vectors *model* made."""
+def build_description(model: str, dim: int) -> str:
+    """Return the description of a collection whose vectors *model* made."""
     facts = {"about": "passages of papers", "format": _FORMAT, "model": model, "dim": dim}
     return json.dumps(facts)
 
 
-def format_of(description: str | None) -> int:
-    """Return the format of a class; today's if another program described it."""
+def parse_format(description: str | None) -> int:
+    """Return the format of a collection; the current format if another program described it."""
     try:
         facts = json.loads(description or "{}")
         return int(facts.get("format", 1 if "model" in facts else _FORMAT))
@@ -467,7 +469,7 @@ def format_of(description: str | None) -> int:
 
 
 def parse_model(description: str | None) -> tuple[str, int]:
-    """Return the model and width in a description; empty and 0 if it has none."""
+    """Return the model and the width in a description; ("", 0) if it has none."""
     try:
         facts = json.loads(description or "{}")
         return str(facts.get("model", "")), int(facts.get("dim", 0))
@@ -475,8 +477,10 @@ def parse_model(description: str | None) -> tuple[str, int]:
         return "", 0
 
 
-def to_properties(passage: Passage, vectored: bool, shown: Shown | None) -> dict[str, Any]:
-    """Return a passage as Weaviate keeps it."""
+def passage_to_properties(
+    passage: Passage, vectored: bool, shown: SharedFacts | None
+) -> dict[str, Any]:
+    """Return a passage as an object's properties."""
     pmid = passage.paper.removeprefix("pmid:")
     kept: dict[str, Any] = {
         "pmid": pmid,
@@ -486,9 +490,9 @@ def to_properties(passage: Passage, vectored: bool, shown: Shown | None) -> dict
         "section": to_storable_text(passage.section),
         **{f"{name}_terms": to_index_terms(getattr(passage, name)) for name in _WORDS},
         "journal": to_storable_text(passage.journal),
-        "journal_key": fold_name(passage.journal),
+        "journal_key": fold_filter_value(passage.journal),
         "pub_types": [to_storable_text(name) for name in passage.publication_types],
-        "type_keys": [fold_name(name) for name in passage.publication_types],
+        "type_keys": [fold_filter_value(name) for name in passage.publication_types],
         "kind": passage.kind,
         "retracted": passage.retracted,
         "digest": passage.digest,
@@ -505,14 +509,14 @@ def to_properties(passage: Passage, vectored: bool, shown: Shown | None) -> dict
     return kept
 
 
-def get_paper(kept: dict[str, Any]) -> str:
-    """Return the paper's key."""
+def get_paper_property(kept: dict[str, Any]) -> str:
+    """Return the paper's key in an object's properties."""
     pmid = str(kept.get("pmid", ""))
     return f"pmid:{pmid}" if pmid.isdigit() else pmid
 
 
-def filter_of(filters: Filters) -> _Filters | None:
-    """Return filters for Weaviate; None if all passages pass."""
+def build_weaviate_filter(filters: Filters) -> _Filters | None:
+    """Return the filters in Weaviate's form; None if all passages pass."""
     from weaviate.classes.query import Filter
 
     conditions: list[_Filters] = []
@@ -523,10 +527,10 @@ def filter_of(filters: Filters) -> _Filters | None:
     if filters.year_to is not None:
         conditions.append(Filter.by_property("year").less_or_equal(filters.year_to))
     if names := filters.journal_names:
-        journals = [fold_name(name) for name in names]
+        journals = [fold_filter_value(name) for name in names]
         conditions.append(Filter.by_property("journal_key").contains_any(journals))
     if filters.publication_types:
-        types = [fold_name(name) for name in filters.publication_types]
+        types = [fold_filter_value(name) for name in filters.publication_types]
         conditions.append(Filter.by_property("type_keys").contains_any(types))
     if filters.kind:
         conditions.append(Filter.by_property("kind").equal(filters.kind))

@@ -1,4 +1,4 @@
-"""Shared by all tantivy word indexes: the field of terms, the query and the filters.
+"""Build schema, query and filters of tantivy word indexes.
 
 An inverted index maps each term to the texts that contain it, with counts. A query reads only the
 lists of its own terms and adds up BM25: rare terms count more, repetition counts less and less, and
@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from .ranking import fold_name
+from .ranking import fold_filter_value
 
 if TYPE_CHECKING:
     import tantivy
@@ -28,11 +28,11 @@ TERMS = "terms"
 
 
 def join_weighted_terms(title: str, section: str, text: str) -> str:
-    """Return the field of terms of a text, given the terms of its parts (`..outline.terms`)."""
+    """Return the content of the terms field, from the terms of title, section and text."""
     return " ".join((title, title, title, section, section, text))
 
 
-def build_schema(
+def build_index_schema(
     names: Iterable[str], numbers: Iterable[str], kept: Literal["freq", "position"] = "freq"
 ) -> SchemaBuilder:
     """Return a schema with the field of terms, whole *names*, and *numbers*.
@@ -62,7 +62,7 @@ def open_index(folder: Path, schema: Schema) -> tantivy.Index:
 
 
 def build_terms_query(schema: Schema, terms: Sequence[str]) -> Query:
-    """Return the query for texts with any of the terms, scored by BM25."""
+    """Return a query for texts with any of the terms, scored by BM25."""
     from tantivy import Occur, Query
 
     each = (Query.term_query(schema, TERMS, term) for term in terms)
@@ -70,7 +70,7 @@ def build_terms_query(schema: Schema, terms: Sequence[str]) -> Query:
 
 
 def build_numbers_query(schema: Schema, name: str, numbers: Iterable[int]) -> Query:
-    """Return the query for texts with any of the numbers.
+    """Return a query for texts with any of the numbers.
 
     A term set query takes fifteen times as long, because it scans the whole dictionary.
     """
@@ -80,16 +80,16 @@ def build_numbers_query(schema: Schema, name: str, numbers: Iterable[int]) -> Qu
     return Query.boolean_query([(Occur.Should, Query.const_score_query(one, 1)) for one in each])
 
 
-def add_conditions(query: Query, conditions: Iterable[Query]) -> Query:
-    """Return the query with further conditions, which do not change the scores."""
+def add_unscored_conditions(query: Query, conditions: Iterable[Query]) -> Query:
+    """Return the query with further conditions, which do not affect the scores."""
     from tantivy import Occur, Query
 
     silent = [(Occur.Must, Query.const_score_query(one, 0.0)) for one in conditions]
     return Query.boolean_query([(Occur.Must, query), *silent]) if silent else query
 
 
-def build_conditions(schema: Schema, filters: Filters) -> Iterator[Query]:
-    """Yield the conditions that filters set."""
+def build_filter_queries(schema: Schema, filters: Filters) -> Iterator[Query]:
+    """Yield a query for each filter that is set."""
     from tantivy import FieldType, Query
 
     if not filters.retracted:
@@ -104,10 +104,10 @@ def build_conditions(schema: Schema, filters: Filters) -> Iterator[Query]:
     }
     for name, values in whole.items():
         if values:
-            yield Query.term_set_query(schema, name, [fold_name(value) for value in values])
+            yield Query.term_set_query(schema, name, [fold_filter_value(value) for value in values])
 
 
 def get_year_range(filters: Filters) -> tuple[int, int]:
-    """Return the first and last year that pass; a text without a year counts as year 0."""
+    """Return the first and the last year that pass; a text without a year has year 0."""
     last = 9999 if filters.year_to is None else max(0, filters.year_to)
     return max(1, filters.year_from or 1), last

@@ -1,4 +1,4 @@
-"""Fold a text for comparison with a quotation: remove typesetting differences only.
+"""Fold a text for comparison with a quotation: remove only typesetting differences.
 
 A quotation from a page, a PDF or a model has other quotation marks, dashes, blanks and ligatures
 than the file. These are folded in both texts. Letters, digits, signs and capitals are not folded:
@@ -71,7 +71,7 @@ _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 
 
 class FoldedQuotation(NamedTuple):
-    """A folded quotation: parts in order; ``readings`` keep or drop hyphens at line ends."""
+    """A folded quotation: its parts in order; ``readings`` keep or drop hyphens at line ends."""
 
     words: list[str]
     parts: list[str]
@@ -79,7 +79,7 @@ class FoldedQuotation(NamedTuple):
 
 
 def parse_quotation(text: str) -> FoldedQuotation:
-    """Split a quotation at ``…`` or ``[...]``, which mark words left out, and fold it.
+    """Split a quotation at ``…`` or ``[...]``, which mark omitted words, and fold it.
 
     Raises
     ------
@@ -90,14 +90,14 @@ def parse_quotation(text: str) -> FoldedQuotation:
     if count_words(text) < MIN_QUOTED_WORDS:
         msg = f"{text.strip()[:80]!r} has fewer than {MIN_QUOTED_WORDS} words; any text has them."
         raise BadRequest(msg, "Quote a whole clause or sentence.")
-    parts = [part for piece in _ELLIPSIS.split(text) if (part := _trim_marks(piece))]
+    parts = [part for piece in _ELLIPSIS.split(text) if (part := _strip_quotation_marks(piece))]
     ways = [dict.fromkeys((_BROKEN.sub("", part), _BROKEN.sub("-", part))) for part in parts]
     readings = [[FoldedText.fold(part).words.strip() for part in way] for way in product(*ways)]
     return FoldedQuotation(fold_words(text), parts, readings[:_MAX_READINGS])
 
 
-def _trim_marks(part: str) -> str:
-    """Remove the marks around a quotation; the last full stop may be the quoter's own."""
+def _strip_quotation_marks(part: str) -> str:
+    """Remove the marks around a quotation, and a last full stop, which may be the quoter's own."""
     inner = part.strip(_AROUND)
     return inner[:-1].rstrip(_AROUND) if inner.endswith(".") else inner
 
@@ -105,47 +105,47 @@ def _trim_marks(part: str) -> str:
 Span = tuple[int, int]
 
 
-def find_verbatim(quoted: FoldedQuotation, text: str, wording: FoldedText) -> list[Span]:
-    """Return where *text* has each part of a quotation verbatim; empty if any part is missing."""
+def find_verbatim_spans(quoted: FoldedQuotation, text: str, wording: FoldedText) -> list[Span]:
+    """Return where *text* has each part of a quotation verbatim; empty if a part is missing."""
     for parts in quoted.readings:
-        if spans := _find_in_order(parts, text, wording):
-            return [wording.place(*span) for span in spans]
+        if spans := _find_parts_in_order(parts, text, wording):
+            return [wording.map_to_text(*span) for span in spans]
     # Typists use one dash for all: "cells-and mice-died".
     typed = text.translate(_TYPED)
     if typed == text or not any("-" in part for part in quoted.parts):
         return []
     wording = FoldedText.fold(typed, wording.theirs[0])
     parts = [FoldedText.fold(part.translate(_TYPED)).words.strip() for part in quoted.parts]
-    return [wording.place(*span) for span in _find_in_order(parts, typed, wording)]
+    return [wording.map_to_text(*span) for span in _find_parts_in_order(parts, typed, wording)]
 
 
-def _find_in_order(parts: Sequence[str], text: str, wording: FoldedText) -> list[Span]:
-    """Return parts that follow each other within a paragraph without a "not" left out between."""
-    begin = wording.find(parts[0])
+def _find_parts_in_order(parts: Sequence[str], text: str, wording: FoldedText) -> list[Span]:
+    """Return parts that follow each other in one paragraph, with no negation between them."""
+    begin = wording.find_at_word_borders(parts[0])
     while begin >= 0:
         spans = [(begin, end := begin + len(parts[0]))]
         for part in parts[1:]:
-            at = wording.find(part, end)
-            if at < 0 or not may_be_left_out(end, at, text, wording):
+            at = wording.find_at_word_borders(part, end)
+            if at < 0 or not can_be_omitted(end, at, text, wording):
                 break
             spans.append((at, end := at + len(part)))
         else:
             return spans
-        begin = wording.find(parts[0], begin + 1)
+        begin = wording.find_at_word_borders(parts[0], begin + 1)
     return []
 
 
-def may_be_left_out(start: int, end: int, text: str, wording: FoldedText) -> bool:
-    """Return whether an ellipsis may replace these characters: no new paragraph, no negation."""
+def can_be_omitted(start: int, end: int, text: str, wording: FoldedText) -> bool:
+    """Return whether an ellipsis can replace these characters: no new paragraph, no negation."""
     gap = wording.words[start:end]
     if len(gap) > _MAX_GAP_CHARS or (NEGATION.search(gap) and not _SENTENCE_END.search(gap)):
         return False
-    left, right = wording.place(start, max(end, start + 1))
+    left, right = wording.map_to_text(start, max(end, start + 1))
     return not _PARAGRAPH.search(text[left:right])
 
 
 class FoldedText(NamedTuple):
-    """Folded ``words`` of a text; `place` maps them back to their place in the text.
+    """The folded ``words`` of a text; `place` maps positions back to the text.
 
     ``ours`` and ``theirs`` are the borders of the stretches that differ, in both texts.
     """
@@ -155,13 +155,13 @@ class FoldedText(NamedTuple):
     theirs: list[int]
 
     @classmethod
-    def fold_paper(cls, text: str) -> FoldedText:
-        """Fold a paper's own words, without the header that the shelf writes above them."""
+    def fold_paper_text(cls, text: str) -> FoldedText:
+        """Fold a paper's text without the header that the shelf writes above it."""
         return cls.fold(text, find_body_start(text))
 
     @classmethod
     def fold(cls, text: str, start: int = 0) -> FoldedText:
-        """Fold a text from *start* on; places count from the text's beginning.
+        """Fold a text from *start* on; positions count from the beginning of the text.
 
         >>> FoldedText.fold("“Ca<sup>2+</sup>\u2013dependent   *E. coli*” 10²").words
         "'Ca2+-dependent E. coli' 10^2"
@@ -171,7 +171,7 @@ class FoldedText(NamedTuple):
         length, last = 0, start
         folding = _FOLDED_WITH_MARKS if _MARK.search(text) else _FOLDED
         for match in folding.finditer(text, start):
-            new = _fold_match(match)
+            new = _fold_matched_chars(match)
             if new == match[0] and len(new) == 1:
                 continue
             made.append(text[last : match.start()])
@@ -186,7 +186,7 @@ class FoldedText(NamedTuple):
         made.append(text[last:])
         return cls("".join(made), ours, theirs)
 
-    def find(self, part: str, start: int = 0) -> int:
+    def find_at_word_borders(self, part: str, start: int = 0) -> int:
         """Return the position of *part* between word borders, from *start*; -1 if not found.
 
         The first letter may differ in case, as quoting allows.
@@ -204,8 +204,8 @@ class FoldedText(NamedTuple):
                 return at
             at += 1
 
-    def place(self, start: int, end: int) -> tuple[int, int]:
-        """Return the place of ``words[start:end]`` in the text."""
+    def map_to_text(self, start: int, end: int) -> tuple[int, int]:
+        """Return the position of ``words[start:end]`` in the text."""
         return self._map_position(start, 0), self._map_position(end - 1, 1)
 
     def _map_position(self, position: int, after: int) -> int:
@@ -233,7 +233,7 @@ class FoldedText(NamedTuple):
         )
 
 
-def _fold_match(match: re.Match[str]) -> str:
+def _fold_matched_chars(match: re.Match[str]) -> str:
     kind, text = match.lastgroup or "", match[0]
     if kind in _ALIKE:
         return _ALIKE[kind]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..corpus.texts import find_text, get_paper_key, join_title_and_abstract
+from ..corpus.texts import find_paper_text, get_paper_key, join_title_and_abstract
 from ..errors import NotFound, PaperError
 from ..model.sites import SITES
 from .claims import check_sentence, check_uncited_sentence
@@ -212,7 +212,7 @@ def get_cited_text(checked: CheckedReference, corpus: Corpus) -> CitedText | Non
         return None
     for name in checked.ids.names():
         try:
-            text = find_text(name, corpus)
+            text = find_paper_text(name, corpus)
             words = text.read(corpus.shelf)
         except NotFound:
             continue

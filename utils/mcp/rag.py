@@ -18,7 +18,7 @@ from mcp.types import ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
-from ..corpus.stored_records import to_timestamp
+from ..corpus.stored_records import day_to_timestamp
 from ..errors import NotFound
 from ..http.work import MAX_ANSWER_S
 from ..library import Library
@@ -208,7 +208,7 @@ def _sync_tool(library: Library) -> Tool:
         structure = pick(
             Synced,
             synced,
-            max_edat_seen=to_timestamp(synced.max_edat_seen),
+            max_edat_seen=day_to_timestamp(synced.max_edat_seen),
             warnings=[*synced.warnings],
         )
         if synced.unfinished:
@@ -319,7 +319,7 @@ def known_document(library: Library, pmid: str) -> Document:
 
 
 def _with_quality(record: CorpusRecord) -> Document:
-    from ..corpus.quality import get_today, score_quality
+    from ..corpus.quality import get_utc_today, score_quality
 
     paper = record.paper
     return Document(
@@ -329,10 +329,10 @@ def _with_quality(record: CorpusRecord) -> Document:
         journal=paper.journal or None,
         pub_types=[*paper.publication_types],
         pdat=paper.published or None,
-        edat=to_timestamp(record.edat),
-        lr=to_timestamp(record.lr),
+        edat=day_to_timestamp(record.edat),
+        lr=day_to_timestamp(record.lr),
         pmcid=paper.ids.pmcid or None,
-        quality=score_quality(paper, get_today()).row(),
+        quality=score_quality(paper, get_utc_today()).to_row(),
         version=record.version,
     )
 
@@ -341,7 +341,7 @@ def _checkpoint_tools(library: Library) -> list[Tool]:
     def corpus_checkpoint_get(query_key: QueryKey) -> Checkpoint:
         """Say up to which Entrez date a query_key is synced."""
         checkpoint = library.corpus.checkpoint(query_key)
-        last = to_timestamp(checkpoint.last_edat) if checkpoint else None
+        last = day_to_timestamp(checkpoint.last_edat) if checkpoint else None
         return {"query_key": query_key, "last_edat": last}
 
     def corpus_checkpoint_set(

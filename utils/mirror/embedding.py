@@ -115,7 +115,7 @@ def embed(
         A published chunk is not whole.
     """
     embedder = make_embedder(settings)
-    if embedder is None or (missing := embedder.available()):
+    if embedder is None or (missing := embedder.explain_unavailable()):
         raise EmbeddingsFailed("EMBEDDINGS_PROVIDER=none." if embedder is None else missing)
     if published and PUBLISHED not in embedder.model:
         msg = f"The published vectors are MedCPT's, and the settings name {embedder.model}."
@@ -275,7 +275,7 @@ def embed_part(job: EmbedJob) -> int:
             texts.setdefault(key, build_embedding_text(title, row["section"], row["text"]))
     keys, words = np.array(list(texts), np.int64), list(texts.values())
     blocks = [
-        pack_vectors(keys[at : at + _BATCH], embedder.embed(words[at : at + _BATCH]))
+        pack_vectors(keys[at : at + _BATCH], embedder.embed_texts(words[at : at + _BATCH]))
         for at in range(0, len(words), _BATCH)
     ]
     if blocks:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..corpus.word_index import (
     TERMS,
-    add_conditions,
-    build_conditions,
+    add_unscored_conditions,
+    build_filter_queries,
     build_numbers_query,
     build_terms_query,
     get_year_range,
@@ -185,7 +185,7 @@ class Snapshot:
 
     def find_passing_keys(self, filters: Filters, most: int) -> list[int] | None:
         """Return the keys of texts that pass some filters; None if there are more than *most*."""
-        conditions = list(build_conditions(self.words.index.schema, filters))
+        conditions = list(build_filter_queries(self.words.index.schema, filters))
         if not conditions:
             return None
         from tantivy import Occur, Query
@@ -259,7 +259,9 @@ class Snapshot:
             passing = [hits[at] for at in self._keep_passing([at for _, at in hits], filters)]
             if len(passing) >= limit or len(hits) < asked:
                 return [_to_scored_place(hit) for hit in passing[:limit]]
-        narrow = add_conditions(query, build_conditions(self.words.index.schema, filters))
+        narrow = add_unscored_conditions(
+            query, build_filter_queries(self.words.index.schema, filters)
+        )
         return [_to_scored_place(hit) for hit in self._search_index(narrow, limit)]
 
     def _search_index(self, query: Query, limit: int) -> list[tuple[Any, Any]]:

@@ -24,10 +24,10 @@ from ..corpus.finders import FinderStatus
 from ..corpus.ranking import (
     WORD_SEARCH_DEPTH,
     Scored,
-    check_query_vector,
-    count_candidates,
+    compute_term_share,
     fuse_scores,
-    share_of_terms,
+    get_candidate_limit,
+    to_query_vector,
 )
 from ..corpus.stored_records import CorpusCounts, CorpusRecord
 from ..errors import EmbeddingsFailed, EmptyStore, NotFound
@@ -90,9 +90,9 @@ class MirrorFinder:
         InvariantFailed
             The vector is of another width than those of the passages.
         """
-        asked, depth = terms.to_query_terms(query), count_candidates(limit)
+        asked, depth = terms.to_query_terms(query), get_candidate_limit(limit)
         if self._vectors and self._vectors.dim and vector is not None:
-            vector = check_query_vector(vector, self._vectors.dim)
+            vector = to_query_vector(vector, self._vectors.dim)
             with ThreadPoolExecutor(1, "by meaning") as other:  # either way waits for no other
                 meant = other.submit(self._find_by_meaning, vector, depth, filters)
                 words = self.snapshot.find_by_words(asked, max(WORD_SEARCH_DEPTH, limit), filters)
@@ -108,10 +108,10 @@ class MirrorFinder:
         read = self.snapshot.read([*dict.fromkeys([*first, *near])])
         by_words = [(at, score) for at, score in words if at in read]
         by_meaning = [(at, score) for at, score in near.items() if at in read]
-        share = share_of_terms(asked, _get_terms(read, first))
+        share = compute_term_share(asked, _get_terms(read, first))
         return fuse_scores(_to_scored(by_words, read), _to_scored(by_meaning, read), share, limit)
 
-    def status(self) -> FinderStatus:
+    def get_status(self) -> FinderStatus:
         """Return the contents of the snapshot; its warnings name missing vectors."""
         size, vectors = self.snapshot.size, self._vectors
         if not (vectors and vectors.model):
@@ -184,9 +184,9 @@ class BothFinder:
         found = {hit.uuid: hit for hit in (*records, *texts)}
         return sorted(found.values(), key=lambda hit: (-hit.score, hit.uuid))[:limit]
 
-    def status(self) -> FinderStatus:
+    def get_status(self) -> FinderStatus:
         """Return the contents of both."""
-        every = (self._records.status(), self._texts.status())
+        every = (self._records.get_status(), self._texts.get_status())
         known = next((one for one in every if one.model), every[0])
         size = sum(one.passages for one in every)
         return FinderStatus(size, size if known.model else 0, known.model, known.dim)
@@ -295,7 +295,7 @@ class MirrorPassages:
     Examples
     --------
     >>> passages = library.passages_of("mirror")  # doctest: +SKIP
-    >>> passages.find_text("weight loss after one year").hits[0].text  # doctest: +SKIP
+    >>> passages.find("weight loss after one year").hits[0].text  # doctest: +SKIP
     """
 
     def __init__(self, corpus: Corpus, mirror: Mirror) -> None:
@@ -352,7 +352,7 @@ class MirrorPassages:
     def _open_vectors(self, snapshot: Snapshot) -> VectorStore | None:
         """Return the vectors of the configured model; None without a model."""
         embedder = self._corpus.embedder
-        if embedder is None or embedder.available():
+        if embedder is None or embedder.explain_unavailable():
             return None
         with suppress(EmbeddingsFailed):  # told by the search
             made = store_of(snapshot.generations, embedder.model)
@@ -416,16 +416,16 @@ class _MirrorTables:
     mirror: Mirror
     names: CorpusDatabase
 
-    def passages(self, uuids: Sequence[str]) -> dict[str, Passage]:
+    def get_passages(self, uuids: Sequence[str]) -> dict[str, Passage]:
         """Return those passages that were found."""
         rows = {uuid: found for one in self.snapshots for uuid, found in one.rows.items()}
         return {uuid: rows[uuid].passage for uuid in uuids if uuid in rows}
 
-    def passages_of(self, paper_key: str) -> list[Passage]:
+    def get_passages_of_paper(self, paper_key: str) -> list[Passage]:
         """The passages of a paper that was found, of its record and of its text."""
         return [found for one in self.snapshots for found in one.get_passages(paper_key)]
 
-    def record(self, pmid: str) -> CorpusRecord | None:
+    def get_record(self, pmid: str) -> CorpusRecord | None:
         """The record, as PubMed's parts have it."""
         first = self.snapshots[0]
         if first.generations.source != "pubmed":
@@ -433,19 +433,21 @@ class _MirrorTables:
         paper = first.get_paper(f"pmid:{pmid}") or self.mirror.papers([pmid]).get(pmid)
         return record_of(paper) if paper else None
 
-    def records(self, pmids: Sequence[str]) -> dict[str, CorpusRecord]:
+    def get_records(self, pmids: Sequence[str]) -> dict[str, CorpusRecord]:
         """Return the records of papers whose passages were found."""
         rows = (found.paper for one in reversed(self.snapshots) for found in one.rows.values())
         papers = {paper.ids.pmid: paper for paper in rows}
         return {pmid: record_of(papers[pmid]) for pmid in pmids if pmid in papers}
 
-    def journals(self, asked: str) -> tuple[str, ...]:
+    def find_journal_names(self, asked: str) -> tuple[str, ...]:
         """The name itself, which the index has in three forms, and those the corpus knows."""
-        return (asked, *(self.names.journals(asked) if self.names.exists else ()))
+        return (asked, *(self.names.find_journal_names(asked) if self.names.exists else ()))
 
-    def named(self, kind: Kind, forms: Sequence[str]) -> dict[str, list[tuple[str, int]]]:
+    def find_alternative_names(
+        self, kind: Kind, forms: Sequence[str]
+    ) -> dict[str, list[tuple[str, int]]]:
         """Other names, where a corpus has learned some."""
-        return self.names.named(kind, forms) if self.names.exists else {}
+        return self.names.find_alternative_names(kind, forms) if self.names.exists else {}
 
 
 def record_of(paper: Paper) -> CorpusRecord:

@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..command_line import command_line
-from ..corpus.ranking import fold_name
+from ..corpus.ranking import fold_filter_value
 from ..corpus.word_index import (
     TERMS,
-    add_conditions,
-    build_conditions,
-    build_schema,
+    add_unscored_conditions,
+    build_filter_queries,
+    build_index_schema,
     build_terms_query,
     join_weighted_terms,
     open_index,
@@ -297,8 +297,8 @@ class WordIndex:
         """Return how many papers fit, and the places of the first."""
         index = self.index
         index.reload()
-        query = add_conditions(
-            build_terms_query(index.schema, wanted), build_conditions(index.schema, filters)
+        query = add_unscored_conditions(
+            build_terms_query(index.schema, wanted), build_filter_queries(index.schema, filters)
         )
         searcher = index.searcher()
         found: Any = searcher.search(query, limit, count=True)
@@ -344,7 +344,7 @@ class WordIndex:
         return self._make_fields().build()
 
     def _make_fields(self) -> tantivy.SchemaBuilder:
-        return build_schema(self.names, self.numbers)
+        return build_index_schema(self.names, self.numbers)
 
     @cached_property
     def index(self) -> tantivy.Index:
@@ -424,7 +424,7 @@ def get_filter_fields(row: dict[str, Any]) -> dict[str, Any]:
 @lru_cache(maxsize=65_536)
 def _fold_name(name: str) -> str:
     """Return a journal, heading or type as it is indexed; they are few, and repeated."""
-    return fold_name(name)
+    return fold_filter_value(name)
 
 
 @lru_cache(maxsize=65_536)
