@@ -4,8 +4,7 @@
 
 Rates are those by which `mirror plan` reckons (`utils/mirror/plan.py`). Assumed are the price of a
 core-hour in dollars, the line in MB/s, how many records, articles and passages there are, and that
-many cores work as one does; what does not grow with cores is the line, PMC's limit on requests, and
-the index of words, which one process makes.
+many cores work as one does; what does not grow with cores is the line, and PMC's limit on requests.
 """
 
 from __future__ import annotations
@@ -72,11 +71,11 @@ def _pmc(args: argparse.Namespace) -> list[Step]:
 
 
 def _search(passages: float) -> list[Step]:
-    def step(name: str, rate: float, each: float, most: int = 10_000) -> Step:
-        return Step(name, passages / rate / _HOUR, passages * each / 1e9, most=most)
+    def step(name: str, rate: float, each: float) -> Step:
+        return Step(name, passages / rate / _HOUR, passages * each / 1e9)
 
     return [
-        step("words", plan.WORDS, plan.WORDS_BYTES, most=1),
+        step("words", plan.WORDS, plan.WORDS_BYTES),
         step("vectors, CPU", plan.VECTORS, plan.VECTORS_BYTES),
     ]
 

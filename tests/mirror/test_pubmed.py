@@ -481,3 +481,7 @@ def test_a_plan_asks_for_listings_only_and_knows_what_is_here(mirror, world):
     assert plan.disk > plan.kept_sources == plan.size
     assert plan.vector_hours > plan.search_hours > 0 < plan.vector_disk < plan.search_disk
     assert mirror.plan(keep=False).kept_sources == 0
+    one, two = mirror.plan(workers=1), mirror.plan(workers=2)
+    assert one.end_hours == pytest.approx(one.core_hours + one.search_hours)
+    assert two.end_hours == one.end_hours  # one file keeps one core busy
+    assert one.bottleneck in {"reading", "indexing"}

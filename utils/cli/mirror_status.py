@@ -18,7 +18,7 @@ from .output import format_bytes, format_duration, pluralize
 if TYPE_CHECKING:
     from ..mirror import Mirror
     from ..mirror.generations import Generation, Generations
-    from ..mirror.plan import CitationsPlan, MirrorPlan
+    from ..mirror.plan import CitationsPlan, MirrorPlan, PmcPlan
 
 _MAX_ASIDE = 10  # files or articles that are set aside
 _STATES = {"done": "read", "listed": "not read yet", "aside": "set aside", "vanished": "vanished"}
@@ -177,10 +177,18 @@ def format_plan(plan: MirrorPlan, citations: CitationsPlan) -> list[Line]:
             ("to read", f"{hours} {pluralize(plan.cores, 'core')}, by {plan.measured}"),
             ("disk", f"{format_bytes(plan.disk)}{sources}; free: {format_bytes(plan.free)}"),
             ("to search", f"{words}; {meaning} (or published vectors); of one core"),
+            ("in all", format_end_to_end(plan)),
         ]
     else:
         lines.append(("to fetch", f"nothing new; free on the disk: {format_bytes(plan.free)}"))
     return [*lines, *_format_citations_plan(citations)]
+
+
+def format_end_to_end(plan: MirrorPlan | PmcPlan) -> str:
+    """Return how long it takes until new papers are found by words, and the longest step."""
+    cores = pluralize(plan.cores, "core")
+    text = f"{format_duration(plan.end_hours * 3600)} on {cores} until papers are found by words"
+    return f"{text}; the longest step is {plan.bottleneck}" if plan.bottleneck else text
 
 
 def _format_citations_plan(plan: CitationsPlan) -> Iterator[Line]:

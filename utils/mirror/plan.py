@@ -47,10 +47,12 @@ PMC_PARTS = 1.5
 """Bytes of parts for each byte of an article's."""
 PMC_REQUESTS = 16
 """Requests to PMC's Cloud Service a second, on any number of cores, where no other is set."""
-WORDS = 2_350.0
-"""Passages of 160 words that are indexed by words a second (`mirror_search`)."""
-WORDS_BYTES = 1_100.0
-"""Bytes of that index for each."""
+WORDS = 1_800.0
+"""Passages that are indexed by words a second, and their papers too (real records)."""
+WORDS_BYTES = 880.0
+"""Bytes of both indexes for each passage."""
+PMC_PASSAGES = 34
+"""Passages of an article's full text."""
 VECTORS = 50.0
 """Passages that the encoder of 384 numbers reads a second (`mirror_recall`)."""
 VECTORS_BYTES = 458.0
@@ -74,7 +76,9 @@ class MirrorPlan:
     ``cores`` of this machine ``hours``; ``disk`` bytes are needed, of which ``kept_sources`` are
     the files themselves, and ``free`` there are. ``measured`` says whose rates these are.
     To find what is new takes ``search_hours`` more core-hours and ``search_disk`` bytes by words,
-    ``vector_hours`` and ``vector_disk`` by meaning, where no published vectors are taken.
+    ``vector_hours`` and ``vector_disk`` by meaning, where no published vectors are taken. From the
+    fetched files to a search by words it takes ``end_hours`` on ``cores``, of which no more are of
+    use than there are files; ``bottleneck`` is the longer step, reading or indexing.
     """
 
     year: int
@@ -93,6 +97,8 @@ class MirrorPlan:
     search_disk: int = 0
     vector_hours: float = 0.0
     vector_disk: int = 0
+    end_hours: float = 0.0
+    bottleneck: str = ""
 
 
 def plan_pubmed(folder: Path, web: Web, *, keep: bool = True, workers: int = 0) -> MirrorPlan:
@@ -111,7 +117,8 @@ def plan_pubmed(folder: Path, web: Web, *, keep: bool = True, workers: int = 0) 
     read = [file for file in known.values() if file.is_read and file.cpu]
     speed, growth, measured = _measure_rates(read)
     size, cores = sum(file.size for file in due), workers or os.cpu_count() or 1
-    hours = size / speed / _HOUR
+    hours, search = size / speed / _HOUR, _to_search(size * PUBMED_PASSAGES)
+    used = max(1, min(cores, len(due)))
     sources = sum(file.size for file in absent) if keep else 0
     return MirrorPlan(
         year=year,
@@ -120,13 +127,15 @@ def plan_pubmed(folder: Path, web: Web, *, keep: bool = True, workers: int = 0) 
         files=len(due),
         size=size,
         core_hours=hours,
-        hours=hours / cores,
+        hours=hours / used,
         cores=cores,
         disk=round(size * growth) + sources,
         kept_sources=sources,
         free=_get_free_bytes(folder),
         measured=measured,
-        **_to_search(size * PUBMED_PASSAGES),
+        **search,
+        end_hours=(hours + search["search_hours"]) / used,
+        bottleneck=_find_longest({"reading": hours, "indexing": search["search_hours"]}),
     )
 
 
@@ -138,6 +147,12 @@ def _to_search(passages: float) -> dict[str, Any]:
         "vector_hours": passages / VECTORS / _HOUR,
         "vector_disk": round(passages * VECTORS_BYTES),
     }
+
+
+def _find_longest(hours: dict[str, float]) -> str:
+    """Return the name of the step that takes longest; empty if nothing is to be done."""
+    longest = max(hours, key=lambda name: hours[name])
+    return longest if hours[longest] else ""
 
 
 def _is_here(folder: Path, known: SourceFile | None, listed: SourceFile) -> bool:
@@ -170,7 +185,9 @@ class PmcPlan:
     version read or judged ``again`` texts that are here: today's reads and judges them from their
     kept bytes. The update takes ``requests`` (``request_hours`` at our pace) and at most
     ``size`` bytes; ``core_hours`` of reading, ``hours`` on ``cores``; ``disk`` bytes are needed,
-    ``free`` there are. ``measured`` says whose rates these are.
+    ``free`` there are. ``measured`` says whose rates these are. The index of words takes
+    ``search_hours`` more core-hours. From the first request to a search by words it takes
+    ``end_hours`` on ``cores``; ``bottleneck`` is the longest step.
     """
 
     listed: int
@@ -186,6 +203,9 @@ class PmcPlan:
     disk: int
     free: int
     measured: str
+    search_hours: float
+    end_hours: float
+    bottleneck: str
 
 
 def plan_pmc(
@@ -215,13 +235,18 @@ def plan_pmc(
     chosen = web.settings.pmc_cloud_request_delay_ms
     delay = 1000 / PMC_REQUESTS if chosen is None else chosen
     cores, hours = workers or os.cpu_count() or 1, (len(found.new) + again) * cpu / 3600
+    requests = 2 * len(found.new) * (max(5.0, delay) / 1000) / 3600
+    search = _to_search((len(found.new) + again) * PMC_PASSAGES)["search_hours"]
+    # Batches are read while the next ones are fetched; the index waits for both.
+    end = max(requests, hours / cores) + search / cores
+    steps = {"fetching": requests, "reading": hours / cores, "indexing": search / cores}
     return PmcPlan(
         listed=found.listed,
         new=len(found.new),
         gone=len(found.gone),
         again=again,
         requests=2 * len(found.new),
-        request_hours=2 * len(found.new) * (max(5.0, delay) / 1000) / 3600,
+        request_hours=requests,
         size=round(len(found.new) * each),
         core_hours=hours,
         hours=hours / cores,
@@ -229,6 +254,9 @@ def plan_pmc(
         disk=round(len(found.new) * each * (1 + parts)),
         free=_get_free_bytes(folder),
         measured=measured,
+        search_hours=search,
+        end_hours=end,
+        bottleneck=_find_longest(steps),
     )
 
 
