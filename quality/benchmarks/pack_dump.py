@@ -2,12 +2,12 @@
 
 ``uv run --group dev python -m quality.benchmarks.pack_dump [--field N] [--translators FOLDER]``
 
-plays a review in the stand-in internet, packs it for each program, and reads each pack with readers that
-share no code with Papershelf: rispy (RIS), bibtexparser (BibTeX), the XML parser of Python with
-EndNote's rule for ``internal-pdf://``, and, with ``--translators``, Zotero's own import translators
-(a copy of github.com/zotero/translators; node with jsdom). The notes of the vault are read with
-PyYAML. Each line has the size of the attachment, whether its SHA-256 is that of the shelf's PDF,
-and the title.
+plays a review in the stand-in internet, packs it for each program, and reads each pack with
+readers that share no code with Papershelf: rispy (RIS), bibtexparser (BibTeX), the XML parser of
+Python with EndNote's rule for ``internal-pdf://``, and, with ``--translators``, Zotero's own
+import translators (a copy of github.com/zotero/translators; node with jsdom). The notes of the
+vault are read with PyYAML. Each line has the size of the attachment, whether its SHA-256 is that
+of the shelf's PDF, and the title.
 """
 
 from __future__ import annotations

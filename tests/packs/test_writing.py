@@ -156,7 +156,7 @@ def test_a_real_disk_that_fills_leaves_the_old_pack(disk, tmp_path, monkeypatch,
     big = [PackFile(f"PDF/{n}.pdf", 900_000, partial(bytes, 900_000)) for n in range(5)]
     with pytest.raises(StoreFailed, match="MB free"):
         write(big)
-    monkeypatch.setattr(writing, "_require_space", lambda *_: None)  # another program takes it
+    monkeypatch.setattr(writing, "_require_free_space", lambda *_: None)  # another program takes it
     with pytest.raises(StoreFailed, match="space"):
         write(big)
     assert read(disk / name) == contents(made("old"))

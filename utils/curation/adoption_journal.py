@@ -173,7 +173,7 @@ class AdoptionJournal:
         with safe_files.disk_errors(file, "read"):
             lines = file.read_bytes().splitlines() if file.exists() else []
         for line in lines:
-            self._take_line(line)
+            self._load_line(line)
 
     @classmethod
     def open(cls, shelf: Path, folder: Path, basis: str) -> Self:
@@ -181,7 +181,7 @@ class AdoptionJournal:
         private = shelf / safe_files.PRIVATE_FOLDER / "adopted"
         return cls(private / f"{fingerprint(folder)}.jsonl", basis)
 
-    def _take_line(self, line: bytes) -> None:
+    def _load_line(self, line: bytes) -> None:
         with contextlib.suppress(ValueError, TypeError, KeyError):  # the torn end of a killed run
             row = json.loads(line)
             result = AdoptedFile(
@@ -196,7 +196,7 @@ class AdoptionJournal:
 
     def find(self, path: Path) -> AdoptedFile | None:
         """Return the result of a file that has not changed since."""
-        return self.results.get(make_mark(path))
+        return self.results.get(fingerprint_file(path))
 
     def add(self, mark: str, sha256: str, result: AdoptedFile) -> None:
         """Append a result.
@@ -213,6 +213,6 @@ class AdoptionJournal:
             file.write(b"\n" + json.dumps(row).encode())
 
 
-def make_mark(path: Path) -> str:
+def fingerprint_file(path: Path) -> str:
     """Return a fingerprint of a file's path, size and time of change."""
     return fingerprint(path, *status(path))

@@ -46,8 +46,8 @@ from .adoption_journal import (
     State,
     build_command,
     display_path,
+    fingerprint_file,
     list_pdfs,
-    make_mark,
 )
 from .file_matching import FileMatcher, JudgedMatch, Match, match_file
 from .inbox import file_text, find_same_version
@@ -148,7 +148,7 @@ class FolderAdoption:
         self._attached, self.unread_references = _read_references(references, beside, self.files)
         listed = {one.ids: one for papers in self._attached.values() for one in papers if one.ids}
         self._matcher = FileMatcher(ladder, asks_sources, listed)
-        lists = [make_mark(one) for one in (*references, *beside)]
+        lists = [fingerprint_file(one) for one in (*references, *beside)]
         basis = fingerprint(asks_sources, again and id(self), self._decided, *lists)
         self._journal = AdoptionJournal.open(ladder.shelf.folder, self.folder, basis)
         self._first_files: dict[str, str] = {}  # by the checksum of the bytes, and by the paper
@@ -159,16 +159,16 @@ class FolderAdoption:
         yield from self._unread
         left = []
         for path in self.files:
-            known = self._recall(path)
+            known = self._find_earlier_result(path)
             if known:
                 yield known
             else:
                 left.append(path)
         with closing(self._ledgers), ThreadPoolExecutor(_READERS) as readers:
-            for group in _read_ahead(left, self._read, readers):
-                yield from self._settle_group(group)
+            for group in _read_in_groups(left, self._read, readers):
+                yield from self._record_group_results(group)
 
-    def _recall(self, path: Path) -> AdoptedFile | None:
+    def _find_earlier_result(self, path: Path) -> AdoptedFile | None:
         """Return the result of an earlier run, unless its paper has left the shelf."""
         known = self._journal.find(path)
         if known is None or self._decided:
@@ -177,14 +177,14 @@ class FolderAdoption:
             if self.ladder.shelf.find_text(Ids.maybe(known.paper)) is None:
                 return None
             self._first_files.setdefault(known.file_path, known.file)
-        self._first_files.setdefault(self._journal.sha256[make_mark(path)], known.file)
+        self._first_files.setdefault(self._journal.sha256[fingerprint_file(path)], known.file)
         return known
 
     # -- reading -----------------------------------------------------------------------------
 
     def _read(self, path: Path) -> _ReadFile:
         """Read one file; runs in a thread."""
-        unread = _ReadFile(path, make_mark(path))
+        unread = _ReadFile(path, fingerprint_file(path))
         try:
             found = path.lstat()
             if not (stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode)):
@@ -231,7 +231,7 @@ class FolderAdoption:
 
     # -- settling ----------------------------------------------------------------------------
 
-    def _settle_group(self, group: Sequence[_ReadFile]) -> Iterator[AdoptedFile]:
+    def _record_group_results(self, group: Sequence[_ReadFile]) -> Iterator[AdoptedFile]:
         """Yield the result of each file of a group, and write it to the journal."""
         read_files = {one.path: one for one in group}
         for path, result in self._match_group(group):
@@ -246,17 +246,22 @@ class FolderAdoption:
                 yield one.path, self._to_result(one.path, one.state, one.detail)
         group = _Group({one.path: one.match for one in read_files if one.match is not None})
         self._matcher.look_up(list(group.matches.values()))
-        yield from self._file_fitting(group)
+        yield from self._file_certain_matches(group)
         for path, match in group.matches.items():
             same_title = self._matcher.find_by_title(match.titles)
             group.matches[path] = replace(match, same_title=same_title)
-        yield from self._file_fitting(group)
+        yield from self._file_certain_matches(group)
         if self._matcher.asks_sources:
             yield from self._search_titles(group)
         for path, match in group.matches.items():
-            yield path, self._explain(match, group.judged.get(path), group.silent.get(path, ""))
+            yield (
+                path,
+                self._build_unfiled_result(
+                    match, group.judged.get(path), group.silent.get(path, "")
+                ),
+            )
 
-    def _file_fitting(self, group: _Group) -> Iterator[tuple[Path, AdoptedFile]]:
+    def _file_certain_matches(self, group: _Group) -> Iterator[tuple[Path, AdoptedFile]]:
         """File what fits exactly one of the papers found so far, and remove it from the group."""
         for path, match in list(group.matches.items()):
             result = self._judge_and_file(match, group)
@@ -275,7 +280,7 @@ class FolderAdoption:
         group.judged[match.path] = judged
         if len(judged.fitting) != 1:
             return None
-        return self._file(match.path, content, *judged.fitting[0])
+        return self._file_paper(match.path, content, *judged.fitting[0])
 
     def _search_titles(self, group: _Group) -> Iterator[tuple[Path, AdoptedFile]]:
         """Search for the titles of files, site by site, each only for what is not settled."""
@@ -295,11 +300,11 @@ class FolderAdoption:
                     found = tuple(paper for paper in alike if _is_alike(paper, match))
                     group.matches[path] = replace(match, found_by_title=found)
                     group.silent[path] = " ".join(wanted[path].silent.values())
-            yield from self._file_fitting(group)
+            yield from self._file_certain_matches(group)
 
     # -- filing ------------------------------------------------------------------------------
 
-    def _file(
+    def _file_paper(
         self, path: Path, content: InboxFile, paper: Paper, document: Document
     ) -> AdoptedFile:
         """File a text that the judges accept for a paper, unless the shelf has the paper."""
@@ -351,11 +356,13 @@ class FolderAdoption:
         if self._held_by == "copy":
             self.ladder.shelf.add_pdf(present, fetched)
         else:
-            self.ladder.shelf.hold_pdf(present, fetched, OwnFile(path, self._held_by))
+            self.ladder.shelf.use_own_pdf(present, fetched, OwnFile(path, self._held_by))
 
     # -- reporting ---------------------------------------------------------------------------
 
-    def _explain(self, match: Match, judged: JudgedMatch | None, silent: str) -> AdoptedFile:
+    def _build_unfiled_result(
+        self, match: Match, judged: JudgedMatch | None, silent: str
+    ) -> AdoptedFile:
         """Return the result of a file that is not filed."""
         path = match.path
         if match.document and match.document.verdict == "scanned":
@@ -380,9 +387,9 @@ class FolderAdoption:
             result = self._to_result(path, "unsure", detail)
             command = build_command(path, papers[0].ids.key.partition(":")[2])
             return replace(result, candidates=candidates, command=command)
-        return self._explain_unknown(match)
+        return self._build_unknown_result(match)
 
-    def _explain_unknown(self, match: Match) -> AdoptedFile:
+    def _build_unknown_result(self, match: Match) -> AdoptedFile:
         from ..judges.check import judge_completeness
 
         assert match.document
@@ -454,7 +461,7 @@ def _read_references(
     return find_attached(papers, files), damaged
 
 
-def _read_ahead(
+def _read_in_groups(
     paths: Sequence[Path], read_one: Callable[[Path], _ReadFile], readers: ThreadPoolExecutor
 ) -> Iterator[list[_ReadFile]]:
     """Yield the files in groups; the next group is read while one is worked on."""

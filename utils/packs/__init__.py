@@ -137,7 +137,7 @@ def pack_references(  # noqa: PLR0913 - the options of a pack
     layout, assigned = get_layout(program), UniqueNames(names)
     printer = partial(_print_text, shelf=shelf, dry_run=dry_run) if render else None
     selected = select_references(rows, shelf, own_use=own_use, print_text=printer)
-    references = tuple(_name_pdf(one, layout, assigned) for one in selected)
+    references = tuple(_assign_pdf_path(one, layout, assigned) for one in selected)
     pack = Pack(path, program, references)
     linked = [(one.paper, one.file) for one in references]
     lists = dict(write_references(layout, linked, keys))
@@ -156,7 +156,7 @@ def _print_text(stored: StoredPaper, shelf: Shelf, *, dry_run: bool) -> HeldPdf:
     return print_text(stored, shelf, dry_run=dry_run)
 
 
-def _name_pdf(reference: Reference, layout: Layout, names: UniqueNames) -> Reference:
+def _assign_pdf_path(reference: Reference, layout: Layout, names: UniqueNames) -> Reference:
     """Return a reference with the path of its PDF in the pack, if it has one."""
     if reference.pdf is None:
         return reference

@@ -101,7 +101,7 @@ class UniqueNames:
         filled = _FIELD.sub(lambda field: strip_markup(_FIELDS[field[1]](paper)), self._pattern)
         stem = _to_safe_stem(filled) or _to_safe_stem(paper.ids.key) or "paper"
         number, ending = 1, mark
-        while _fold_name(name := _shorten(stem, ending)) in self._taken:
+        while _fold_name(name := _shorten_file_name(stem, ending)) in self._taken:
             number += 1
             ending = f"{mark} {number}"
         self._taken.add(_fold_name(name))
@@ -118,7 +118,7 @@ def _to_safe_stem(text: str) -> str:
     return f"_{stem}" if is_device_name(stem) else stem
 
 
-def _shorten(stem: str, ending: str) -> str:
+def _shorten_file_name(stem: str, ending: str) -> str:
     """Return the file name, with the stem cut at a word where the name would be too long."""
     room = MAX_NAME_BYTES - len(ending) - len(_SUFFIX)
     cut = stem.encode()[:room].decode("utf-8", "ignore")

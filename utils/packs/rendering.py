@@ -154,7 +154,7 @@ def _build_document(stored: StoredPaper, body: str, *, with_tables: bool) -> byt
         canvas.setFont(_FONT, _NOTE_PT)
         canvas.drawString(_MARGIN_PT, A4[1] - _MARGIN_PT + 14, MARK)
         page = f"{canvas.getPageNumber()} · {foot}"
-        canvas.drawString(_MARGIN_PT, _MARGIN_PT - 22, "".join(map(_to_embedded, page))[:120])
+        canvas.drawString(_MARGIN_PT, _MARGIN_PT - 22, "".join(map(_to_printable, page))[:120])
 
     document.build(story, onFirstPage=draw_marks, onLaterPages=draw_marks)
     return out.getvalue()
@@ -171,7 +171,7 @@ def _describe_record(stored: StoredPaper) -> Iterator[Flowable]:
     from reportlab.platypus import HRFlowable
 
     paper = stored.paper
-    yield _set_paragraph(paper.title, _HEADING_PT[0])
+    yield _build_paragraph(paper.title, _HEADING_PT[0])
     where = f"{paper.journal or paper.journal_abbreviation} {paper.year}".strip()
     version = VERSION_NAMES.get(stored.version, "") if stored.version != "published" else ""
     lines = [
@@ -182,7 +182,7 @@ def _describe_record(stored: StoredPaper) -> Iterator[Flowable]:
         get_keeping_terms(stored.via, stored.license),
         RETRACTED if paper.retracted else "",
     ]
-    yield from (_set_paragraph(line, _NOTE_PT) for line in lines if line)
+    yield from (_build_paragraph(line, _NOTE_PT) for line in lines if line)
     yield HRFlowable(width="100%", thickness=0.5, spaceBefore=6, spaceAfter=8)
 
 
@@ -192,35 +192,35 @@ def _to_flowables(body: str, width: float, *, with_tables: bool) -> Iterator[Flo
         text = body[block.start : block.end]
         if level:
             size = _HEADING_PT[min(level, len(_HEADING_PT)) - 1]
-            yield _set_paragraph(strip_heading(text), size)
+            yield _build_paragraph(strip_heading(text), size)
         elif block.kind == "table":
-            yield from _set_table(body, block, width if with_tables else 0)
+            yield from _build_table(body, block, width if with_tables else 0)
         elif block.kind == "list":
             for start, end in split_block_items(body, block):
-                yield _set_paragraph(_to_words(body[start:end]), _TEXT_PT, indent=12)
+                yield _build_paragraph(_strip_markdown(body[start:end]), _TEXT_PT, indent=12)
         elif block.kind == "code":
             lines = (line for line in text.splitlines() if not _FENCE.fullmatch(line.strip()))
-            yield from (_set_paragraph(line, _TABLE_PT) for line in lines)
+            yield from (_build_paragraph(line, _TABLE_PT) for line in lines)
         else:
-            yield _set_paragraph(_to_words(text), _TEXT_PT)
+            yield _build_paragraph(_strip_markdown(text), _TEXT_PT)
 
 
-def _set_table(body: str, block: Block, width: float) -> Iterator[Flowable]:
+def _build_table(body: str, block: Block, width: float) -> Iterator[Flowable]:
     """Yield a table; one with many columns, or without *width*, as a paragraph for each row."""
     from reportlab.platypus import LongTable, TableStyle
 
     lines = [body[start:end] for start, end in split_block_items(body, block)]
     rows = [
-        [_to_words(cell) for cell in _CELL_BORDER.split(line.strip().strip("|"))]
+        [_strip_markdown(cell) for cell in _CELL_BORDER.split(line.strip().strip("|"))]
         for line in lines
         if not _TABLE_RULE.fullmatch(line)
     ]
     columns = max(map(len, rows), default=0)
     if not width or not 1 < columns <= _MAX_COLUMNS:
-        yield from (_set_paragraph(" | ".join(row), _TABLE_PT) for row in rows)
+        yield from (_build_paragraph(" | ".join(row), _TABLE_PT) for row in rows)
         return
     filled = [[*row, *[""] * (columns - len(row))] for row in rows]
-    cells = [[_set_paragraph(cell, _TABLE_PT) for cell in row] for row in filled]
+    cells = [[_build_paragraph(cell, _TABLE_PT) for cell in row] for row in filled]
     grid = [("GRID", (0, 0), (-1, -1), 0.25, "grey"), ("VALIGN", (0, 0), (-1, -1), "TOP")]
     yield LongTable(
         cells,
@@ -231,7 +231,7 @@ def _set_table(body: str, block: Block, width: float) -> Iterator[Flowable]:
     )
 
 
-def _set_paragraph(text: str, size: float, *, indent: float = 0) -> Flowable:
+def _build_paragraph(text: str, size: float, *, indent: float = 0) -> Flowable:
     from reportlab.lib.styles import ParagraphStyle
     from reportlab.platypus import Paragraph
 
@@ -273,12 +273,12 @@ def _choose_font(letter: str) -> tuple[str, str]:
     return _FONT, _BOX
 
 
-def _to_embedded(letter: str) -> str:
+def _to_printable(letter: str) -> str:
     """Return a letter if the embedded font has it, else a box."""
     font, shown = _choose_font(letter)
     return shown if font == _FONT else _BOX
 
 
-def _to_words(text: str) -> str:
+def _strip_markdown(text: str) -> str:
     """Return Markdown without its marks; a line break in a paragraph is a space."""
     return one_line(_EMPHASIS.sub("", strip_markup(text)))

@@ -97,20 +97,18 @@ def select_references(
         Returns the rendering of a text that has no PDF.
     """
     for row in rows:
-        stored = _find_text(row, shelf)
+        stored = _find_full_text(row, shelf)
         if stored is None:
             reason = "not_tried" if row.state == "pending" else row.reason
             yield Reference(replace(row, reason=reason))
         elif clash := stored.paper.ids.clash(row.paper.ids):
-            yield _leave_out(
-                row, None, "wrong_paper", f"The text on the shelf is another: {clash}."
-            )
+            yield _omit_pdf(row, None, "wrong_paper", f"The text on the shelf is another: {clash}.")
         else:
             pdf = find_pdf(stored, shelf) or (print_text and print_text(stored))
-            yield _attach_pdf(row, stored, shelf, pdf, own_use=own_use)
+            yield _make_reference(row, stored, shelf, pdf, own_use=own_use)
 
 
-def _find_text(row: Harvested, shelf: Shelf) -> StoredPaper | None:
+def _find_full_text(row: Harvested, shelf: Shelf) -> StoredPaper | None:
     """Return the text of a harvested paper, also one that arrived after the harvest."""
     stored = shelf.find_by_file(row.file) if row.file else None
     if stored is None or stored.kind != "full_text":
@@ -118,17 +116,17 @@ def _find_text(row: Harvested, shelf: Shelf) -> StoredPaper | None:
     return stored if stored and stored.kind == "full_text" else None
 
 
-def _attach_pdf(
+def _make_reference(
     row: Harvested, stored: StoredPaper, shelf: Shelf, pdf: HeldPdf | None, *, own_use: bool
 ) -> Reference:
     if pdf is None:
-        return _leave_out(row, stored, "no_pdf", _explain_missing_pdf(stored, shelf))
+        return _omit_pdf(row, stored, "no_pdf", _explain_missing_pdf(stored, shelf))
     if not own_use and (terms := get_keeping_terms(pdf.via, pdf.license)):
-        return _leave_out(row, stored, "key_terms", f"{get_route_label(pdf.via)}: {terms}")
+        return _omit_pdf(row, stored, "key_terms", f"{get_route_label(pdf.via)}: {terms}")
     return Reference(replace(row, state="full_text", reason="", detail=""), stored, pdf)
 
 
-def _leave_out(row: Harvested, stored: StoredPaper | None, reason: str, detail: str) -> Reference:
+def _omit_pdf(row: Harvested, stored: StoredPaper | None, reason: str, detail: str) -> Reference:
     state = "full_text" if stored else row.state
     return Reference(replace(row, state=state, reason=reason, detail=detail), stored)
 

@@ -71,7 +71,7 @@ def write_pack(target: Path, files: Sequence[PackFile], lock: Path) -> bool:
     target = target.absolute()
     make_folder(target.parent)
     with exclusive_lock(lock), disk_errors(target):
-        _restore_old(target)
+        _recover_interrupted_replacement(target)
         digests = {file.path: _compute_digest(_read_content(file)) for file in files}
         if is_zip_name(target):
             return _write_zip(target, files, digests)
@@ -84,11 +84,11 @@ def is_zip_name(target: Path) -> bool:
 
 
 def _write_folder(target: Path, files: Sequence[PackFile], digests: Digests) -> bool:
-    if _check_old_folder(target) == digests:
+    if _read_folder_digests(target) == digests:
         return False
     part, old = _name_sibling(target, "part"), _name_sibling(target, "old")
-    _delete_foreign(part, digests)
-    _require_space(target, [file for file in files if not (part / file.path).exists()])
+    _delete_unlisted_files(part, digests)
+    _require_free_space(target, [file for file in files if not (part / file.path).exists()])
     try:
         for file in files:
             _write_member(part / file.path, file, digests[file.path])
@@ -114,11 +114,11 @@ def _write_member(path: Path, file: PackFile, digest: str) -> None:
 
 
 def _write_zip(target: Path, files: Sequence[PackFile], digests: Digests) -> bool:
-    if _check_old_zip(target) == digests:
+    if _read_zip_digests(target) == digests:
         return False
     part = _name_sibling(target, "part")
     delete_file(part)
-    _require_space(target, files)
+    _require_free_space(target, files)
     try:
         with zipfile.ZipFile(part, "w") as archive:
             inherit_group(part)
@@ -141,7 +141,7 @@ def _name_sibling(target: Path, ending: str) -> Path:
     return target.with_name(f".{target.name}.{ending}")
 
 
-def _restore_old(target: Path) -> None:
+def _recover_interrupted_replacement(target: Path) -> None:
     """Finish or take back the replacement that a killed run was in the middle of."""
     old = _name_sibling(target, "old")
     if not old.exists():
@@ -152,14 +152,14 @@ def _restore_old(target: Path) -> None:
         old.rename(target)
 
 
-def _delete_foreign(part: Path, digests: Digests) -> None:
+def _delete_unlisted_files(part: Path, digests: Digests) -> None:
     """Delete the files in an unfinished folder that do not belong to this pack."""
     for path in _walk_files(part):
         if path.relative_to(part).as_posix() not in digests:
             path.unlink()
 
 
-def _require_space(target: Path, files: Sequence[PackFile]) -> None:
+def _require_free_space(target: Path, files: Sequence[PackFile]) -> None:
     needed = sum(file.size for file in files)
     free = shutil.disk_usage(target.parent).free
     if free < needed:
@@ -198,7 +198,7 @@ def _read_manifest(data: bytes) -> dict[str, str] | None:
     return None
 
 
-def _check_old_folder(target: Path) -> dict[str, str] | None:
+def _read_folder_digests(target: Path) -> dict[str, str] | None:
     """Return the checksums of the pack at *target*; None without a folder, or for an empty one.
 
     Raises
@@ -214,7 +214,7 @@ def _check_old_folder(target: Path) -> dict[str, str] | None:
     manifest = target / MANIFEST
     digests = _read_manifest(manifest.read_bytes()) if manifest.is_file() else None
     if digests is None:
-        raise _build_refusal(target)
+        raise _build_not_a_pack_error(target)
     for path in there:
         name = path.relative_to(target).as_posix()
         if name != MANIFEST and digests.get(name) != _compute_digest(path.read_bytes()):
@@ -224,7 +224,7 @@ def _check_old_folder(target: Path) -> dict[str, str] | None:
     return digests if is_whole else {}
 
 
-def _check_old_zip(target: Path) -> dict[str, str] | None:
+def _read_zip_digests(target: Path) -> dict[str, str] | None:
     """Return the checksums of the ZIP at *target*; None if nothing is there.
 
     Raises
@@ -243,10 +243,10 @@ def _check_old_zip(target: Path) -> dict[str, str] | None:
                 msg = f"{target} was changed after the pack was written."
                 raise BadRequest(msg, "Move it elsewhere, or write another pack: --output PATH.")
             return digests
-    raise _build_refusal(target)
+    raise _build_not_a_pack_error(target)
 
 
-def _build_refusal(target: Path) -> BadRequest:
+def _build_not_a_pack_error(target: Path) -> BadRequest:
     msg = f"{target} is there already, and is not a pack."
     return BadRequest(msg, "Write the pack elsewhere: --output PATH.")
 

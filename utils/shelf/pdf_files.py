@@ -100,14 +100,14 @@ class PdfFiles:
 
     def find_pdf(self, stored: StoredPaper) -> PdfFile | None:
         """Return the PDF of a text; None if the shelf has none."""
-        pdf = self._recall(stored)
+        pdf = self._load_pdf_facts(stored)
         if pdf.held_by == "copy":
             return pdf if pdf.path.is_file() else None
         return None if _find_change(pdf) else pdf
 
     def has_file(self, stored: StoredPaper) -> bool:
         """Return whether a text has a PDF, also one that cannot be used now."""
-        pdf = self._recall(stored)
+        pdf = self._load_pdf_facts(stored)
         return pdf.held_by == "place" or pdf.path.is_file()
 
     def find_problem(self, stored: StoredPaper, *, reads_bytes: bool = False) -> str:
@@ -115,7 +115,7 @@ class PdfFiles:
 
         With *reads_bytes*, the checksum is compared even if size and time are as before.
         """
-        pdf = self._recall(stored)
+        pdf = self._load_pdf_facts(stored)
         change = "" if pdf.held_by == "copy" else _find_change(pdf, reads_bytes=reads_bytes)
         if not change:
             return ""
@@ -124,7 +124,7 @@ class PdfFiles:
 
     def read_own_file(self, stored: StoredPaper) -> bytes | None:
         """Return the bytes of a person's file; None if the text has none, or it has changed."""
-        pdf = self._recall(stored)
+        pdf = self._load_pdf_facts(stored)
         if pdf.held_by == "copy":
             return None
         with contextlib.suppress(OSError):
@@ -134,7 +134,7 @@ class PdfFiles:
         log.warning("%s: %s", stored.path, self.find_problem(stored, reads_bytes=True))
         return None
 
-    def _recall(self, stored: StoredPaper) -> PdfFile:
+    def _load_pdf_facts(self, stored: StoredPaper) -> PdfFile:
         """Return the recorded facts about the PDF of a text, whether or not the PDF is there."""
         beside = get_pdf_path(stored)
         facts = self._read_facts(stored).get("pdf", {})
@@ -201,16 +201,16 @@ class PdfFiles:
             hashlib.sha256(fetched.body).hexdigest(),
             utc_now(),
         )
-        if there := self._find_lasting(stored, made.sha256):
+        if there := self._find_pdf_to_keep(stored, made.sha256):
             return there
         self._write_facts(stored, made, attempts)
-        if same_bytes is None or not _link_file(same_bytes, made.path, Path(stored.path)):
+        if same_bytes is None or not _link_read_only(same_bytes, made.path, Path(stored.path)):
             safe_files.write_file(made.path, fetched.body)
         return made
 
-    def _find_lasting(self, stored: StoredPaper, sha256: str) -> PdfFile | None:
+    def _find_pdf_to_keep(self, stored: StoredPaper, sha256: str) -> PdfFile | None:
         """Return the PDF that must not be replaced by one with this checksum."""
-        there = self._recall(stored)
+        there = self._load_pdf_facts(stored)
         if there.held_by != "place" and there.path.is_file():
             is_ours = _compute_checksum(there.path) == there.sha256
             # Any other file was put there, or changed, by a person.
@@ -232,7 +232,7 @@ class PdfFiles:
         finally:
             safe_files.delete_file(part)
 
-    def hold(self, stored: StoredPaper, fetched: Fetched, own: OwnFile) -> bool:
+    def use_own_file(self, stored: StoredPaper, fetched: Fetched, own: OwnFile) -> bool:
         """Make a person's file the PDF of a text, without a copy; the file does not change.
 
         Returns
@@ -251,7 +251,7 @@ class PdfFiles:
         if beside.is_file():
             digest = _compute_checksum(beside)
             links_same = own.held_by == "link" and digest == sha256
-            if digest != self._recall(stored).sha256 and not links_same:
+            if digest != self._load_pdf_facts(stored).sha256 and not links_same:
                 return False
         pdf = PdfFile(
             beside,
@@ -296,7 +296,7 @@ class PdfFiles:
     def transfer_pdf(self, old: StoredPaper, heir: StoredPaper) -> None:
         """Move the PDF of a replaced text to the text that replaced it."""
         path, target = get_pdf_path(old), get_pdf_path(heir)
-        is_placed = self._recall(old).held_by == "place"
+        is_placed = self._load_pdf_facts(old).held_by == "place"
         if target.exists() or not (is_placed or path.is_file()):
             return
         with safe_files.disk_errors(path):
@@ -405,7 +405,7 @@ def _compute_checksum(path: Path) -> str:
         return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _link_file(source: Path, target: Path, like: Path) -> bool:
+def _link_read_only(source: Path, target: Path, like: Path) -> bool:
     """Make *target* a hard link to *source*; return False if that is impossible.
 
     Whoever may read the file *like* may read the target; nobody may write to it.

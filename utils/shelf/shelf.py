@@ -415,8 +415,8 @@ class Shelf:
         self.pdfs.check_link(path)
 
     @repair_and_retry
-    def hold_pdf(self, stored: StoredPaper, fetched: Fetched, own: OwnFile) -> None:
-        """Make a person's file the PDF of a text, without a copy; see `.pdf_files.PdfFiles.hold`.
+    def use_own_pdf(self, stored: StoredPaper, fetched: Fetched, own: OwnFile) -> None:
+        """Make a person's file the PDF of a text, without a copy; see `.pdf_files.PdfFiles`.
 
         Raises
         ------
@@ -429,7 +429,7 @@ class Shelf:
         try:
             if clone_own_file(own, fetched.body, part):
                 self.add_pdf(stored, fetched, same_bytes=part)
-            elif self.pdfs.hold(stored, fetched, own):
+            elif self.pdfs.use_own_file(stored, fetched, own):
                 self.refresh_note(Path(stored.path).name)
         finally:
             safe_files.delete_file(part)

@@ -174,11 +174,11 @@ class ShelfWriter:
         elif clone_own_file(own, fetched.body, part):
             safe_files.flush_file(part)
         else:
-            return partial(self._hold_own_file, fetched=fetched, own=own, part=part)
+            return partial(self._use_own_file, fetched=fetched, own=own, part=part)
         return partial(self._keep_raw_bytes, raw=part)
 
-    def _hold_own_file(self, record: Record, fetched: Fetched, own: OwnFile, part: Path) -> None:
-        if self.pdfs.hold(record.stored, fetched, own):
+    def _use_own_file(self, record: Record, fetched: Fetched, own: OwnFile, part: Path) -> None:
+        if self.pdfs.use_own_file(record.stored, fetched, own):
             self.delete_raw_bytes(record.file)
         else:  # another PDF of a person is next to the text
             self.bodies.link_or_write(fetched.body, part)

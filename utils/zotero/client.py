@@ -56,7 +56,7 @@ _WEB_RATE = Rate("zotero", ("zotero",), every=0.5, in_flight=1, backoff=10.0, as
 """zotero.org publishes no number; its documentation asks for one request at a time."""
 
 
-class Keys(Protocol):
+class KeyStore(Protocol):
     """A place for the keys that Zotero programs gave us, by their servers' identifiers."""
 
     def find_key(self, server: str) -> str:
@@ -66,7 +66,7 @@ class Keys(Protocol):
         """Keep the key for a server."""
 
 
-class Written(NamedTuple):
+class WriteOutcome(NamedTuple):
     """An object after a request: its new version, or the status and words of a refusal."""
 
     key: str
@@ -112,15 +112,15 @@ class ZoteroApi:
 
     def check(self) -> Answer:
         """Return an answer, or raise the error that a request would raise."""
-        return self._get("collections", {"limit": 1})
+        return self._send_read("collections", {"limit": 1})
 
-    def write(self, kind: str, objects: Sequence[Mapping[str, Any]]) -> list[Written]:
+    def write(self, kind: str, objects: Sequence[Mapping[str, Any]]) -> list[WriteOutcome]:
         """Create or change up to 50 ``items`` or ``collections``; return what became of each.
 
         A new object has a key that we chose, and version 0: repeated after an answer was lost, the
         same request creates nothing again. Write tokens are therefore not needed.
         """
-        answer = self._post(kind, json=list(objects))
+        answer = self._send_write(kind, json=list(objects))
         found = answer.json()
         if not isinstance(found, dict):
             raise _build_unrecognised_error(answer)
@@ -128,17 +128,17 @@ class ZoteroApi:
 
     def _read_outcome(
         self, kind: str, found: Mapping[str, Any], at: int, sent: Mapping[str, Any]
-    ) -> Written:
+    ) -> WriteOutcome:
         key, place = str(sent["key"]), str(at)
         if row := found.get("successful", {}).get(place):
-            return Written(key, int(row.get("version", 0)))
+            return WriteOutcome(key, int(row.get("version", 0)))
         if place in found.get("unchanged", {}):
-            return Written(key, int(sent["version"]))
+            return WriteOutcome(key, int(sent["version"]))
         failed = found.get("failed", {}).get(place, {})
         if failed.get("code") == _CHANGED and not sent["version"]:  # made by a lost answer
-            return Written(key, int(self.read_object(f"{kind}/{key}").get("version", 0)))
+            return WriteOutcome(key, int(self.read_object(f"{kind}/{key}").get("version", 0)))
         words = one_line(str(failed.get("message", "no reason given")))[:200]
-        return Written(key, 0, int(failed.get("code", 0)), words)
+        return WriteOutcome(key, 0, int(failed.get("code", 0)), words)
 
     def upload(self, key: str, name: str, media: str, data: bytes) -> int:
         """Store a file in an attachment; return the attachment's new version.
@@ -151,11 +151,13 @@ class ZoteroApi:
         place, once = f"items/{key}/file", {"If-None-Match": "*"}
         about = {"md5": hashlib.md5(data, usedforsecurity=False).hexdigest(), "filename": name}
         about |= {"filesize": str(len(data)), "mtime": str(int(time.time() * 1000)), "params": "1"}
-        answer = self._post(place, form={**about, "contentType": media}, headers=once)
+        answer = self._send_write(place, form={**about, "contentType": media}, headers=once)
         granted = answer.json()
         if not granted.get("exists"):
             self._send_file(str(granted["url"]), granted["params"], name, media, data)
-            answer = self._post(place, form={"upload": str(granted["uploadKey"])}, headers=once)
+            answer = self._send_write(
+                place, form={"upload": str(granted["uploadKey"])}, headers=once
+            )
         version = answer.headers.get("Last-Modified-Version", "")
         return (
             int(version)
@@ -201,7 +203,7 @@ class ZoteroApi:
         self._headers["Zotero-Server-ID"] = server
         return f"local/{server}/{place}"
 
-    def allow_writing(self, keys: Keys) -> None:
+    def allow_writing(self, keys: KeyStore) -> None:
         """Take the key of an earlier consent, or have Zotero ask its user in a dialog.
 
         Raises
@@ -214,7 +216,7 @@ class ZoteroApi:
             self._authorize = partial(self._ask_consent, keys, server)
             self._headers["Zotero-API-Key"] = keys.find_key(server) or self._authorize()
 
-    def _ask_consent(self, keys: Keys, server: str) -> str:
+    def _ask_consent(self, keys: KeyStore, server: str) -> str:
         """Have Zotero ask its user whether we may write; return the key."""
         root = self._base.rsplit("/", 2)[0]
         headers = {"Zotero-Server-ID": server}
@@ -232,7 +234,9 @@ class ZoteroApi:
         keys.keep_key(server, str(granted["key"]))
         return str(granted["key"])
 
-    def _post(self, path: str, *, headers: Mapping[str, str] | None = None, **body: Any) -> Answer:
+    def _send_write(
+        self, path: str, *, headers: Mapping[str, str] | None = None, **body: Any
+    ) -> Answer:
         """Return the answer to a request that writes; ask for consent again if it was revoked."""
         for attempt in range(2):
             try:
@@ -242,17 +246,17 @@ class ZoteroApi:
                     url, headers=sent, allow=_REFUSALS | {401}, check=_check_json, **body
                 )
             except Unreachable as error:
-                raise self._explain_silence(error) from None
+                raise self._build_unreachable_error(error) from None
             if answer.status != 401 or not self.is_local or attempt:
                 break
             self._headers["Zotero-API-Key"] = self._authorize()
         if answer.status >= 300:
-            raise self._explain_refusal(answer)
+            raise self._build_refusal_error(answer)
         return answer
 
     def read_object(self, path: str) -> dict[str, Any]:
         """Return a JSON object."""
-        answer = self._get(path)
+        answer = self._send_read(path)
         found = answer.json()
         if not isinstance(found, dict):
             raise _build_unrecognised_error(answer)
@@ -276,13 +280,13 @@ class ZoteroApi:
         start, total = 0, 1
         while start < total:
             params = {"format": "json", "limit": _PAGE_SIZE, "start": start}
-            answer = self._get(path, params)
+            answer = self._send_read(path, params)
             yield answer
             count = answer.headers.get("Total-Results", "")
             total = int(count) if count.isdecimal() else 0
             start += _PAGE_SIZE
 
-    def _get(self, path: str, params: Mapping[str, Any] | None = None) -> Answer:
+    def _send_read(self, path: str, params: Mapping[str, Any] | None = None) -> Answer:
         """Return the answer to a request of this library."""
         url = f"{self._base}/{path}"
         try:
@@ -290,12 +294,12 @@ class ZoteroApi:
                 url, params, headers=self._headers, allow=_REFUSALS, check=_check_json
             )
         except Unreachable as error:
-            raise self._explain_silence(error) from None
+            raise self._build_unreachable_error(error) from None
         if answer.status >= 300:
-            raise self._explain_refusal(answer)
+            raise self._build_refusal_error(answer)
         return answer
 
-    def _explain_silence(self, error: Unreachable) -> Unreachable:
+    def _build_unreachable_error(self, error: Unreachable) -> Unreachable:
         """Return the error for a Zotero that did not answer."""
         if not self.is_local or error.details.get("status"):
             return error
@@ -307,7 +311,7 @@ class ZoteroApi:
             lasting=True,
         )
 
-    def _explain_refusal(self, answer: Answer) -> NotAvailable | NotConfigured | BadRequest:
+    def _build_refusal_error(self, answer: Answer) -> NotAvailable | NotConfigured | BadRequest:
         """Return the error for a request that Zotero refused."""
         words = one_line(answer.text())[:200].rstrip(".")
         if self.is_local and answer.status == 403:

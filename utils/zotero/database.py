@@ -134,7 +134,7 @@ def _open_copy(file: Path) -> Iterator[sqlite3.Connection]:
     with tempfile.TemporaryDirectory(prefix="papershelf-zotero-") as folder:
         copy = Path(folder) / "zotero.sqlite"
         for _ in range(_COPIES):
-            if _back_up(file, copy) or _copy_files(file, copy):
+            if _back_up_database(file, copy) or _copy_files(file, copy):
                 with closing(sqlite3.connect(copy)) as db:
                     yield db
                 return
@@ -142,7 +142,7 @@ def _open_copy(file: Path) -> Iterator[sqlite3.Connection]:
     raise Unreachable(msg, "Wait until Zotero has finished its sync, and call again.")
 
 
-def _back_up(file: Path, copy: Path) -> bool:
+def _back_up_database(file: Path, copy: Path) -> bool:
     """Copy a database by SQLite's backup; return False where Zotero has it locked."""
     try:
         with (

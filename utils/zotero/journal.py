@@ -66,7 +66,7 @@ class Step:
 
 
 class Journal:
-    """The journal of one shelf; it implements `.client.Keys`."""
+    """The journal of one shelf; it implements `.client.KeyStore`."""
 
     def __init__(self, shelf: Path) -> None:
         self._folder = shelf / PRIVATE_FOLDER / "zotero"

@@ -275,14 +275,16 @@ def settle_steps(journal: Journal, library: str, api: ZoteroApi) -> list[Step]:
     steps = journal.list_steps(library)
     if open_steps := [one for one in steps if one.state == "planned"]:
         live = {str(one["key"]): one for one in _list_everything(api)}
-        made = [one for one in open_steps if one.key in live and _is_made(one, live[one.key])]
+        made = [
+            one for one in open_steps if one.key in live and _is_carried_out(one, live[one.key])
+        ]
         versions = {one.key: int(live[one.key]["version"]) for one in made}
         journal.update([replace(one, state="made", version=versions[one.key]) for one in made])
         journal.delete([one for one in open_steps if one not in made])
     return journal.list_steps(library)
 
 
-def _is_made(step: Step, item: Item) -> bool:
+def _is_carried_out(step: Step, item: Item) -> bool:
     """Return whether an object has what a step adds; it had none of that before the step."""
     tags = {str(one.get("tag")) for one in item.get("tags") or ()}
     homes = set(item.get("collections") or ())
@@ -310,7 +312,7 @@ def carry_out(push: Push, journal: Journal, library: str, api: ZoteroApi, shelf:
             journal.delete([one for one in planned if one.number not in {s.number for s in done}])
             failed |= {one.key for one in batch} - {one.key for one in done}
             push.written += len(done)
-            _follow_changes(done, items, journal, library)
+            _record_new_versions(done, items, journal, library)
     _store_files(push, journal, library, api)
 
 
@@ -322,7 +324,7 @@ def _write_batch(
         return []
     kind = "collections" if steps[0].kind == "collection" else "items"
     sent = [
-        _add_lists(one, items[one.key]) if one.kind == "change" else one.payload for one in steps
+        _build_change(one, items[one.key]) if one.kind == "change" else one.payload for one in steps
     ]
     done = []
     for step, outcome in zip(steps, api.write(kind, sent), strict=True):
@@ -333,14 +335,14 @@ def _write_batch(
     return done
 
 
-def _add_lists(step: Step, item: Item) -> dict[str, Any]:
+def _build_change(step: Step, item: Item) -> dict[str, Any]:
     """Return the change of an item that adds tags and collections, and loses none."""
     tags = [*(item.get("tags") or ()), *({"tag": tag} for tag in step.payload["tags"])]
     homes = [*(item.get("collections") or ()), *step.payload["collections"]]
     return {"key": step.key, "version": step.version, "tags": tags, "collections": homes}
 
 
-def _follow_changes(
+def _record_new_versions(
     done: Sequence[Step], items: Mapping[str, Item], journal: Journal, library: str
 ) -> None:
     """Record the new version of items that we created, if only we changed them."""
@@ -382,13 +384,13 @@ def undo_push(journal: Journal, library: str, api: ZoteroApi, *, dry_run: bool) 
     same = {s.key for s in created if s.key in live and live[s.key]["version"] == s.version}
     changes = [one for one in push.steps if one.kind == "change" and one.key in live]
     leaving = {(one.key, home) for one in changes for home in one.payload["collections"]}
-    _keep_occupied(same, leaving, live)
+    _exclude_occupied(same, leaving, live)
     for step in created:
         if step.key in live and step.key not in same:
             push.problems.append(f"{step.kind} {step.key} stays: it was changed or is in use.")
     if dry_run:
         return push
-    undone = _take_off(changes, live, api, journal, library)
+    undone = _remove_added_tags_and_collections(changes, live, api, journal, library)
     for kinds in reversed(_KINDS):
         steps = [one for one in created if one.kind in kinds and one.key in same]
         undone |= _move_to_trash(steps, api)
@@ -400,7 +402,9 @@ def undo_push(journal: Journal, library: str, api: ZoteroApi, *, dry_run: bool) 
     return push
 
 
-def _keep_occupied(same: set[str], leaving: set[tuple[str, str]], live: Mapping[str, Item]) -> None:
+def _exclude_occupied(
+    same: set[str], leaving: set[tuple[str, str]], live: Mapping[str, Item]
+) -> None:
     """Remove from *same* what holds an object that stays: a person's note, file or item."""
     before = -1
     while before != len(same):
@@ -412,7 +416,7 @@ def _keep_occupied(same: set[str], leaving: set[tuple[str, str]], live: Mapping[
             same -= {one.get("parentItem"), one.get("parentCollection"), *homes}
 
 
-def _take_off(
+def _remove_added_tags_and_collections(
     changes: Sequence[Step],
     live: Mapping[str, Item],
     api: ZoteroApi,
@@ -440,7 +444,7 @@ def _take_off(
             if outcome.version
         ]
         undone |= {one.number for one in done}
-        _follow_changes(done, live, journal, library)
+        _record_new_versions(done, live, journal, library)
     return undone
 
 
