@@ -21,6 +21,7 @@ from functools import lru_cache
 from itertools import chain, pairwise
 from typing import Any
 
+from .spelling import find_other_spellings
 from .words import GREEK, LIGATURES, UNSPACED
 
 FTS5 = "tokenize = \"unicode61 remove_diacritics 0 tokenchars '.'\""
@@ -67,7 +68,7 @@ def to_query_terms(question: str) -> list[str]:
     """Return the distinct search terms of a question in order, at most 48.
 
     Function words, and parts of compounds that mean nothing alone, are left out unless nothing else
-    remains.
+    remains. A word that British and American English spell differently gives the terms of both.
 
     Examples
     --------
@@ -75,6 +76,8 @@ def to_query_terms(question: str) -> list[str]:
     ['glp', 'glp1', 'titl', 'mice']
     >>> to_query_terms("IL 6"), to_query_terms("IL6"), to_query_terms("who")
     (['il6'], ['il6'], ['who'])
+    >>> to_query_terms("tumours in randomised trials")
+    ['tumour', 'tumor', 'randomis', 'random', 'trial']
     """
     found: dict[str, bool] = {}
     for compound in chain.from_iterable(map(_split_compounds, _split_text_into_words(question))):
@@ -85,6 +88,7 @@ def to_query_terms(question: str) -> list[str]:
             alone = not joined or (len(part) >= _TERM_MIN_LETTERS and not part[0].isdigit())
             found[part] = found.get(part, False) or (alone and part not in STOP_WORDS)
         found |= dict.fromkeys(joined, True)
+        found |= dict.fromkeys(map(stem_word, find_other_spellings(compound)), True)
     return [*([term for term, telling in found.items() if telling] or found)][:_MAX_QUERY_TERMS]
 
 
