@@ -135,6 +135,16 @@ def test_selected_papers_are_cited_in_a_style_and_sent_as_files(browser, save):
     assert browser.get("/selection").status_code == 400
 
 
+def test_selected_papers_are_packed_on_the_shelf(browser, save, shelf_library):
+    save(TEXT, doi="10.1000/moss", title="Moss and light")
+    form = {"id": ["10.1000_moss.txt"], "program": "zotero"}
+    page = browser.post("/selection/pack", **form)
+    assert "0 of 1 reference with a PDF" in page.text
+    assert "Text without a PDF" in page.text
+    assert list((shelf_library.shelf.folder / "packs").glob("*.zip"))
+    assert browser.post("/selection/pack", **{**form, "program": "../x"}).status_code == 400
+
+
 def test_an_unknown_address_has_a_page(browser):
     page = browser.get("/nothing")
     assert (page.status_code, "There is no such page." in page.text) == (404, True)

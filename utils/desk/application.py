@@ -48,6 +48,7 @@ PAGES: dict[str, Page] = {
     "/setup": corpus_pages.show_setup,
 }
 ACTIONS: dict[str, Action] = {
+    "/selection/pack": shelf_pages.pack_selection,
     "/paper/keep": paper_pages.keep_paper,
     "/paper/undo-keep": paper_pages.undo_keep,
     "/find/get": harvest_pages.get_papers,

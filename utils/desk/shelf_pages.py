@@ -13,14 +13,21 @@ from ..model.identifiers import Ids
 from ..model.paper import Kind, StoredPaper, Verdict, Version
 from ..model.versions import VERSION_NAMES
 from ..shelf.listing import SORT_ORDERS
-from .desk import Desk, build_link, read_number, to_name
+from .desk import Desk, build_link, read_number, read_text, to_name
 from .words import KIND_NAMES, describe_verdict
 
 if TYPE_CHECKING:
-    from starlette.datastructures import QueryParams
+    from starlette.datastructures import FormData, QueryParams
     from starlette.requests import Request
 
 PAGE_SIZE = 50
+PACK_PROGRAMS = {
+    "zotero": "Zotero",
+    "endnote": "EndNote",
+    "covidence": "Covidence",
+    "rayyan": "Rayyan",
+    "folder": "any program: a plain folder",
+}
 MAX_SELECTION = 500
 _TEXT_FILTERS = ("text", "author", "journal", "min_date", "max_date", "kind", "version", "license")
 _FILTERS = (*_TEXT_FILTERS, "verdict", "sort_by", "job", "view", "retracted", "has_pdf")
@@ -156,6 +163,7 @@ def show_selection(desk: Desk, request: Request) -> Response:
         ids=[to_name(one) for one in papers],
         style=style,
         styles=list(STYLES),
+        programs=PACK_PROGRAMS,
         references=_format_references(desk, papers, style),
     )
 
@@ -173,7 +181,20 @@ def send_references(desk: Desk, request: Request) -> Response:
     return Response(f"{text}\n", media_type=media, headers=headers)
 
 
-def read_selection(desk: Desk, values: QueryParams) -> list[StoredPaper]:
+def pack_selection(desk: Desk, _: Request, form: FormData) -> Response:
+    """Pack selected papers with their PDF files for another program."""
+    papers = read_selection(desk, form)
+    program = read_text(form, "program")
+    if program not in PACK_PROGRAMS:
+        raise BadRequest("There is no pack for this program.", "Choose one of the list.")
+    title = f"{len(papers)} papers from the desk"
+    pack = desk.library.references.pack(
+        [one.paper.ids for one in papers], program, title=title, zipped=True
+    )
+    return desk.render("pack.html", pack=pack, program=PACK_PROGRAMS[program])
+
+
+def read_selection(desk: Desk, values: QueryParams | FormData) -> list[StoredPaper]:
     """Return the papers that an address names, each once.
 
     Raises
@@ -183,7 +204,7 @@ def read_selection(desk: Desk, values: QueryParams) -> list[StoredPaper]:
     """
     from ..curation.reading import find
 
-    names = list(dict.fromkeys(values.getlist("id")))
+    names = list(dict.fromkeys(map(str, values.getlist("id"))))
     if not names:
         raise BadRequest("No paper is selected.", "Tick papers in the list of the shelf.")
     if len(names) > MAX_SELECTION:
