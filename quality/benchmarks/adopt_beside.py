@@ -27,7 +27,6 @@ from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
 from utils.readers.pdf import ocr
 
-SYNTHETIC = 200
 _HAS_PAPER = ("xmp", "printed", "listed", "copy", "annotated")
 _PDF2DOI = """
 import json, sys, pdf2doi
@@ -48,18 +47,17 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--others", type=Path)
     parser.add_argument("--pdf2doi", help="a Python that has pdf2doi")
+    parser.add_argument("--synthetic", type=int, default=200, help="the number of made PDFs")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made) / "files"
-        truth = copy_real_files(args.data, folder) | make_synthetic_files(folder)
+        truth = copy_real_files(args.data, folder) | make_synthetic_files(folder, args.synthetic)
         if args.others:
             truth |= copy_others(args.others, folder)
-        records = [*read_records(args.data), *list_synthetic_records()]
-        answers = {"adopt": ask_adopt(folder, Path(made) / "papers", records)}
+        records = [*read_records(args.data), *list_synthetic_records(args.synthetic)]
+        print_counts("adopt", truth, ask_adopt(folder, Path(made) / "papers", records))
         if args.pdf2doi:
-            answers["pdf2doi"] = ask_pdf2doi(args.pdf2doi, folder)
-    for program, named in answers.items():
-        print_counts(program, truth, named)
+            print_counts("pdf2doi", truth, ask_pdf2doi(args.pdf2doi, folder))
 
 
 def copy_real_files(data: Path, folder: Path) -> dict[str, str]:
@@ -74,11 +72,11 @@ def copy_real_files(data: Path, folder: Path) -> dict[str, str]:
     return truth
 
 
-def make_synthetic_files(folder: Path) -> dict[str, str]:
+def make_synthetic_files(folder: Path, count: int) -> dict[str, str]:
     """Write synthetic PDFs; return the DOI of each, "" for a file that is not a whole paper."""
     truth, last, paper = {}, b"", 0
     (folder / "synthetic").mkdir(parents=True)
-    for number, kind in enumerate(list_kinds(SYNTHETIC)):
+    for number, kind in enumerate(list_kinds(count)):
         name, last_body = f"synthetic/{number:05}-{kind}.pdf", make_file(number, kind, last)
         if kind in ("xmp", "printed", "listed"):
             last, paper = last_body, number
@@ -119,12 +117,12 @@ def _get_first(row: Mapping[str, Any], name: str) -> str:
     return str(value[0] if isinstance(value, list) else value)
 
 
-def list_synthetic_records() -> list[Paper]:
+def list_synthetic_records(count: int) -> list[Paper]:
     """Return the record of each synthetic paper."""
     return [
         Paper(Ids(doi=name_doi(number)), make_title(number), published="2021",
               authors=(Author(*make_author(number)),))
-        for number in range(SYNTHETIC)
+        for number in range(count)
     ]  # fmt: skip
 
 
@@ -168,7 +166,10 @@ def print_counts(program: str, truth: Mapping[str, str], named: Mapping[str, str
         if answer == "wrong":
             print(f"  {program}: {name} is {doi or 'no known paper'}, and was named {found}")
     for kind, count in counts.items():
-        print(f"{program}, {kind}: " + ", ".join(f"{n} {word}" for word, n in count.items()))
+        print(
+            f"{program}, {kind}: " + ", ".join(f"{n} {word}" for word, n in count.items()),
+            flush=True,
+        )
 
 
 if __name__ == "__main__":
