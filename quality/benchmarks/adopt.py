@@ -221,7 +221,7 @@ def adopt(library: Path, folder: Path, by: Any) -> None:
         (folder / "runs.jsonl").open("a", encoding="utf-8") as log,
         Library(papers_dir=str(folder / "papers"), papers_offline=True) as shelf,
     ):
-        adoption = shelf.upkeep.adopt(library, asks_sources=False, by=by)
+        adoption = shelf.upkeep.adopt(library, lookup=False, by=by)
         for seen, one in enumerate(adoption, 1):
             states[f"{one.file.rpartition('-')[2].removesuffix('.pdf')} {one.state}"] += 1
             if seen % 100 == 0 or seen == len(adoption.files):

@@ -131,7 +131,7 @@ def ask_adopt(folder: Path, shelf: Path, records: list[Paper]) -> dict[str, str]
     ocr.is_installed = lambda: False
     with Library(papers_dir=str(shelf), papers_offline=True) as library:
         library.shelf.save_abstracts(records)
-        results = list(library.upkeep.adopt(folder, asks_sources=False, by="place"))
+        results = list(library.upkeep.adopt(folder, lookup=False, by="place"))
     filed = {one.file: one.paper for one in results if one.state == "filed"}
     for one in results:
         if one.state == "duplicate" and (paper := one.paper or _find_first(one.detail, filed)):

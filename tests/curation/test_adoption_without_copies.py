@@ -284,7 +284,7 @@ from tests.killed import doom
 from utils import Library
 library = Library(papers_dir=sys.argv[1])
 doom(int(sys.argv[3]))
-list(library.upkeep.adopt(sys.argv[2], asks_sources=False, by=sys.argv[4]))
+list(library.upkeep.adopt(sys.argv[2], lookup=False, by=sys.argv[4]))
 """
 
 
@@ -303,7 +303,7 @@ def test_a_killed_run_is_continued_without_loss(library, world, folder, step, by
     killed = run([sys.executable, "-c", KILLED, shelf, str(folder), str(step), by], cwd=ROOT)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
 
-    done = adopted(library, folder, asks_sources=False, by=by)
+    done = adopted(library, folder, lookup=False, by=by)
     assert {name: one.state for name, one in done.items()} == {"0.pdf": "filed", "1.pdf": "filed"}
     assert library.list_papers()[0] == 2
     for at, record in enumerate(records):

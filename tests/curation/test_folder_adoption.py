@@ -368,6 +368,22 @@ def test_a_full_disk_stops_the_run_and_the_next_one_ends_it(
     assert snapshot(folder) == before
 
 
+def test_a_copy_recorded_before_its_original_does_not_hide_it(library, world, folder, monkeypatch):
+    record = world.paper("paywall")
+    put(folder, "a.pdf", pdf_of(record))
+    put(folder, "b.pdf", pdf_of(record))
+
+    def fill(*_, **__):
+        raise StoreFailed(os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as full:
+        full.setattr(type(library.shelf), "save_full_text", fill)
+        with pytest.raises(StoreFailed):
+            adopted(library, folder)
+    assert sorted(states(library, folder).values()) == ["duplicate", "filed"]
+    assert library.list_papers()[0] == 1
+
+
 KILLED = """
 import sys
 from tests.killed import doom

@@ -173,6 +173,8 @@ class FolderAdoption:
         known = self._journal.find(path)
         if known is None or self._decided:
             return None
+        if known.state == "duplicate" and not known.paper:
+            return None  # a killed run may have recorded a copy before its original was filed
         if known.file_path:
             if self.ladder.shelf.find_text(Ids.maybe(known.paper)) is None:
                 return None
