@@ -22,7 +22,7 @@ from pathlib import Path
 
 from quality.__main__ import SHARED, say
 from utils import readers as formats
-from utils.curation.verification import paper_of_csl
+from utils.curation.verification import parse_csl_item
 from utils.errors import BadContent
 from utils.model.paper import Document, Fetched, Media, Paper
 
@@ -80,7 +80,7 @@ def load(root: Path) -> Iterator[RealPage]:
     pairs = {row["file"]: row for row in json.loads((folder / "pairs.json").read_text("utf-8"))}
     for row in json.loads((folder / "labels.json").read_text("utf-8")):
         pair = pairs[row["file"]]
-        paper = paper_of_csl({"DOI": row["doi"], **pair["record"]})
+        paper = parse_csl_item({"DOI": row["doi"], **pair["record"]})
         paper = replace(paper, recorded_by="test" if paper.title else "")
         counts = (row["counts"] or {}).get("counts", {})
         yield RealPage(

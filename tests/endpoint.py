@@ -15,7 +15,7 @@ import httpx2
 from tests.processes import LAST_RESORT_S
 from utils import Library
 from utils.mcp.auth import DOWNLOAD, READ, make_token
-from utils.mcp.http import Server, door
+from utils.mcp.http import Server, build_application
 
 SECRET = "tide-pool limpets hold on with 14 strong feet"
 PING = {
@@ -32,7 +32,9 @@ _NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # made once: that takes longe
 class Endpoint:
     """A running door; ``with`` closes it. *opened* makes the application of a library."""
 
-    def __init__(self, library: Library, opened: Callable[[Library, str], Any] = door) -> None:
+    def __init__(
+        self, library: Library, opened: Callable[[Library, str], Any] = build_application
+    ) -> None:
         self.settings = library.settings
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.port = self._socket.getsockname()[1]

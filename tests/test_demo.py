@@ -82,7 +82,7 @@ def test_what_is_set_for_real_papers_does_not_disturb_it(folder, monkeypatch):
         "PAPERS_DIR": "/nowhere",
     }.items():
         monkeypatch.setenv(name, value)
-    with demo.stage() as (library, _):
+    with demo.open_demo() as (library, _):
         assert library.search(QUERY).total == len(PAPERS)
         assert not library.settings.key("ncbi_api_key") + library.settings.key("jina_api_key")
         pmid = BY_BRANCH["efetch_only"].pmid
@@ -91,7 +91,7 @@ def test_what_is_set_for_real_papers_does_not_disturb_it(folder, monkeypatch):
 
 
 def test_every_service_is_asked_on_this_computer(folder):
-    with demo.stage() as (library, _):
+    with demo.open_demo() as (library, _):
         addresses = [one.service for site in sites.SITES for one in site.addresses]
         assert addresses
         for service in addresses:
@@ -108,7 +108,7 @@ def test_a_chart_is_drawn_in_letters_that_the_terminal_has(monkeypatch):
                 return Coverage(sources={"efetch": 2}, reasons={"bot_check": 1})
 
     monkeypatch.setattr(demo, "supports_unicode", lambda: False)
-    assert demo.chart(Harvest()) == [
+    assert demo.draw_outcome_bars(Harvest()) == [
         "  PubMed Central               ########## 2",
         "  no text: Closed to programs  ##### 1",
     ]

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from utils import Library
-from utils.mcp.tool import enabled_tools
+from utils.mcp.tool import list_enabled_tools
 from utils.settings import Settings, load_settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -83,7 +83,7 @@ def test_its_list_of_tools_is_not_the_builders_choice(builder, bundle, monkeypat
     assert builder.manifest() == about(bundle)
     names = {tool["name"] for tool in about(bundle)["tools"]}
     default = about(bundle)["user_config"]["toolsets"]["default"]
-    offered = enabled_tools(
+    offered = list_enabled_tools(
         Library(mcp_toolsets=tuple(default.split(",")), papers_sources=("pmc",))
     )
     assert names == {tool.name for tool in offered}

@@ -14,7 +14,7 @@ from utils.corpus import Corpus
 from utils.corpus.index import index_corpus
 from utils.corpus.search import find_passages
 from utils.corpus.sync import sync_query
-from utils.curation.reading import read
+from utils.curation.reading import read_passage
 from utils.entrez.article_text import read_article_text
 from utils.entrez.datasets import Datasets
 from utils.entrez.datasets.sql_query import run_query
@@ -38,7 +38,7 @@ DOORS = [
     (SemanticScholar.search, search_semantic_scholar),
     (SemanticScholar.citing_papers, find_citing_papers),
     (PubMed.article_text, read_article_text),
-    (Library.read, read),
+    (Library.read, read_passage),
     (Library.list_papers, Shelf.list_papers),
     (Corpus.sync, sync_query),
     (Corpus.index, index_corpus),

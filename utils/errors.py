@@ -1,4 +1,4 @@
-"""Every error a user is meant to read, with what to do about it.
+"""All errors that users read, with what to do about them.
 
 ::
 
@@ -40,7 +40,7 @@ from .python_calls import to_python_calls
 
 
 class PaperError(Exception):
-    """Base of every error a user is meant to read.
+    """Base of all errors that users read.
 
     Parameters
     ----------
@@ -80,10 +80,10 @@ class PaperError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Exceptions cross process borders (PDF readers); the default loses keyword arguments.
-        return _rebuild, (type(self), self.message, self.hints, self.details)
+        return _rebuild_error, (type(self), self.message, self.hints, self.details)
 
     def envelope(self) -> dict[str, Any]:
-        """The error as every door shows it."""
+        """Return the error as all doors show it."""
         return {
             "error": {
                 "code": self.code,
@@ -133,21 +133,21 @@ class NotConfigured(PaperError):
 
 
 class NotFound(PaperError):
-    """Every source that could know this paper answered, and none does."""
+    """Every source that could have the paper answered, and none has it."""
 
     code = "NOT_FOUND"
     usual_hint = "Check the identifier."
 
 
 class UnknownName(NotFound):
-    """No harvest, review or generation of this shelf has the given name."""
+    """A name of a harvest, review or generation is unknown on this shelf."""
 
     exit_code = 2
     usual_hint = "Check the name."
 
 
 class NothingFound(NotFound):
-    """A search was understood and made, and has no hit.
+    """A valid search had no hits.
 
     Raised where there is nothing to go on with, such as a harvest of no papers. At the doors it is
     what it is after every search: a total of 0, and what to do next.
@@ -157,7 +157,7 @@ class NothingFound(NotFound):
     usual_hint = "Ask with fewer or other words."
 
     def row(self) -> dict[str, Any]:
-        """The answer that a search without hits has."""
+        """Return the answer of a search without hits."""
         return {"total": 0, "warnings": [self.message, *(self.hints or [self.usual_hint])]}
 
 
@@ -170,7 +170,7 @@ class StoreFailed(PaperError):
 
 
 class InUse(StoreFailed):
-    """Another process works on the same part of the shelf."""
+    """Another process uses the same part of the shelf."""
 
 
 class DamagedStore(StoreFailed):
@@ -178,13 +178,13 @@ class DamagedStore(StoreFailed):
 
 
 class EmptyStore(StoreFailed):
-    """A store that is in order, and empty."""
+    """A store that is intact but empty."""
 
     exit_code = 1
 
 
 class StoreBusy(StoreFailed):
-    """Another process has the lock; ``details`` say who, and that calling again may do."""
+    """Another process holds the lock named in ``details``; calling again may succeed."""
 
     usual_hint = "Wait until it is done, and call again."
 
@@ -216,7 +216,7 @@ class EntrezFailed(PaperError):
 
 
 class InvariantFailed(PaperError):
-    """Something that must hold does not, such as a watermark that would move backwards."""
+    """A condition that must hold is violated, such as a watermark that would move backwards."""
 
     code = "INVARIANT_FAILURE"
 
@@ -232,7 +232,7 @@ class SourceMiss(PaperError):
 
 
 class NotAvailable(SourceMiss):
-    """The source answered that it has no copy for us.
+    """The source answered that it has no copy for this reader.
 
     ``details["status"]`` is the HTTP status where there was one.
     """
@@ -241,13 +241,13 @@ class NotAvailable(SourceMiss):
 
 
 class NotEntitled(NotAvailable):
-    """The source has the text, and not for us: key, token or network give no right to it."""
+    """The source has the text, but key, token or network give no access to it."""
 
     outcome = "not_entitled"
 
 
 class Unreachable(SourceMiss):
-    """The site is down, slow, or asked us to wait: nothing is known about the paper.
+    """The site is down, slow, or requires a wait: nothing is known about the paper.
 
     ``details["retry_after"]`` is the number of seconds the site asked us to stay away;
     ``details["lasting"]`` is true where trying again cannot help, ``details["reset"]`` where the
@@ -259,7 +259,7 @@ class Unreachable(SourceMiss):
 
     @property
     def usual_hint(self) -> str:  # type: ignore[override]  # depends on what the site said
-        """The hint where the error brings none."""
+        """The hint for an error without hints of its own."""
         if self.details.get("lasting"):
             return f"Waiting will not help; what is in the way: {command_line('setup doctor')}"
         wait = f"{self.retry_after:.0f} s" if self.retry_after else "a minute"
@@ -267,17 +267,17 @@ class Unreachable(SourceMiss):
 
     @property
     def quotes(self) -> bool:  # type: ignore[override]  # that we shall wait, we say ourselves
-        """Whether it is more than that the site asked us to wait."""
+        """True unless the site only required a wait, which is reported in our own words."""
         return self.code != "RATE_LIMIT"
 
     @property
     def retry_after(self) -> float:
-        """Seconds the site asked us to stay away; 0 when it did not say."""
+        """The seconds that the site requires to wait; 0 if it gave none."""
         return float(self.details.get("retry_after", 0.0))
 
     @property
     def code(self) -> str:  # type: ignore[override]  # the one code that depends on what happened
-        """RATE_LIMIT when the site said so, UPSTREAM otherwise."""
+        """RATE_LIMIT if the site requires a wait, else UPSTREAM."""
         asked_to_wait = self.retry_after > 0 or self.details.get("status") == 429
         return "RATE_LIMIT" if asked_to_wait else "UPSTREAM"
 
@@ -289,18 +289,18 @@ def is_blocked_by_network(error: PaperError) -> bool:
 
 
 class BadContent(SourceMiss):
-    """The site answered, but not with the paper.
+    """The site answered with something other than the paper.
 
     ``details["verdict"]`` names what it was (see `.model.paper.Verdict`).
     """
 
     @property
     def outcome(self) -> str:  # type: ignore[override]  # the verdict is the outcome
-        """The verdict's name."""
+        """The name of the verdict."""
         return str(self.details.get("verdict", "not_a_paper"))
 
 
-def _rebuild(
+def _rebuild_error(
     kind: type[PaperError], message: str, hints: tuple[str, ...], details: dict[str, Any]
 ) -> PaperError:
     """Rebuild an error after pickling."""
@@ -308,7 +308,7 @@ def _rebuild(
 
 
 def require_pyarrow() -> None:
-    """Refuse what needs pyarrow where it is not installed.
+    """Raise an error if pyarrow is not installed.
 
     Raises
     ------

@@ -206,7 +206,7 @@ def _format_traceback(formatter: logging.Formatter, record: logging.LogRecord) -
 
 
 class Console(logging.StreamHandler[Any]):
-    """Standard error, as long as it is read.
+    """Standard error, until its reader closes it.
 
     A host may leave our standard error unread. The pipe would then fill up, and the next line would
     block the process; so lines that do not fit are dropped.
@@ -229,7 +229,7 @@ class Console(logging.StreamHandler[Any]):
 
 
 class SharedFile(RotatingFileHandler):
-    """A log file that several processes write, and that any of them may rotate."""
+    """A log file that several processes write and may rotate."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(
@@ -308,7 +308,7 @@ def show_all_logs() -> None:
         handler.setLevel(logging.DEBUG)
 
 
-def redirect_library_logs(library: str) -> None:
+def redirect_logger(library: str) -> None:
     """Send the lines of a library that has handlers of its own to ours."""
     logger = logging.getLogger(library)
     logger.handlers.clear()

@@ -280,7 +280,7 @@ def _load_plugin(entry: EntryPoint) -> Plugin | NotConfigured:
 
 
 def import_part(name: str) -> Any:
-    """Import ``module`` or ``module:attribute``, as a plugin names them.
+    """Import ``module`` or ``module:attribute``, as named by a plugin.
 
     Raises
     ------

@@ -85,7 +85,7 @@ def _clean_value(name: str, value: object) -> object:
     return _UNSET if not text or re.match(r"\$\{[^{}]*\}", text) else text
 
 
-def _url_field(default: str, meaning: str) -> Any:
+def _make_url_field(default: str, meaning: str) -> Any:
     """Return the field of a service's address."""
     return Field(default, description=f"{meaning} (a mirror, or the stand-in of the tests)")
 
@@ -356,7 +356,9 @@ class _BaseSettings(BaseModel):
         None, description="your token of the Hub, for models that want one"
     )
     openai_api_key: SecretStr | None = Field(None, description="for `EMBEDDINGS_PROVIDER=openai`")
-    openai_base_url: Url = _url_field("https://api.openai.com/v1", "OpenAI, or a compatible server")
+    openai_base_url: Url = _make_url_field(
+        "https://api.openai.com/v1", "OpenAI, or a compatible server"
+    )
     vector_store: Literal["embedded", "weaviate"] = Field(
         "embedded", description="embedded (needs no service), weaviate"
     )
@@ -532,7 +534,7 @@ def _build_site_fields() -> dict[str, Any]:
         for key in KEYS
     }
     addresses = {
-        f"{address.service}_base_url": (Url, _url_field(address.url, address.about))
+        f"{address.service}_base_url": (Url, _make_url_field(address.url, address.about))
         for site in SITES
         for address in site.addresses
     }

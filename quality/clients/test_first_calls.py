@@ -11,7 +11,7 @@ from tests.clients.python_clients import PatientWorld
 from tests.clients.tour import ELSEWHERE
 from tests.examples import has_turn
 from utils import Library
-from utils.mcp.tool import enabled_tools
+from utils.mcp.tool import list_enabled_tools
 
 pytestmark = pytest.mark.slow
 
@@ -43,7 +43,7 @@ def test_every_two_tools_can_be_called_first(patient_world, prepared, way, era):
 
 
 def test_every_two_tools_are_in_a_group_and_every_tool_has_a_call(settings, prepared):
-    names = [tool.name for tool in enabled_tools(Library(**settings, mcp_toolsets=("all",)))]
+    names = [tool.name for tool in list_enabled_tools(Library(**settings, mcp_toolsets=("all",)))]
     names = [name for name in names if name not in ELSEWHERE]
     assert set(names) == set(prepared.calls)
     planned = groups(names, AT_ONCE)

@@ -110,9 +110,9 @@ def _retried(met: Met) -> None:
 
 
 def _http_without_secret(library: Any) -> Any:
-    from utils.mcp.http import door
+    from utils.mcp.http import build_application
 
-    return door(library, "http://127.0.0.1:3010/mcp")
+    return build_application(library, "http://127.0.0.1:3010/mcp")
 
 
 ITEMS = (

@@ -35,8 +35,8 @@ from mcp_types import (
 
 from utils import Library
 from utils.mcp import build
-from utils.mcp.auth import token_gate
-from utils.mcp.http import behind
+from utils.mcp.auth import build_token_gate
+from utils.mcp.http import wrap_server
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
@@ -84,7 +84,7 @@ class Echo(Tool):
 
 def door_with_fixtures(library: Library, own_address: str) -> Any:
     """Our door, and behind it our server with the fixtures."""
-    gate = token_gate(library.settings, own_address)
+    gate = build_token_gate(library.settings, own_address)
     server = build(library, gate)
     for add in (
         _contents,
@@ -97,7 +97,7 @@ def door_with_fixtures(library: Library, own_address: str) -> Any:
         _prompts,
     ):
         add(server)
-    return behind(gate, server, library.settings, own_address)
+    return wrap_server(gate, server, library.settings, own_address)
 
 
 def _text(text: str) -> TextContent:

@@ -33,7 +33,9 @@ class WithToken:
 
 
 @contextmanager
-def served(folder: Path, opened: Callable[[Library, str], Any] = http.door) -> Iterator[str]:
+def served(
+    folder: Path, opened: Callable[[Library, str], Any] = http.build_application
+) -> Iterator[str]:
     """The address of a server with all our tools and an empty shelf in *folder*."""
     library = Library(
         papers_dir=folder / "papers",

@@ -18,12 +18,12 @@ from quality.clients.npm_clients import packages
 from quality.conformance_suite.fixtures import door_with_fixtures
 from quality.conformance_suite.served import served
 from tests.processes import run
-from utils.mcp.http import door
+from utils.mcp.http import build_application
 
 HERE = Path(__file__).resolve().parent
 ERAS = ("2025-11-25", "2026-07-28")
 OLDEST_NODE = 22
-SERVERS = {"as_it_is": door, "with_fixtures": door_with_fixtures}
+SERVERS = {"as_it_is": build_application, "with_fixtures": door_with_fixtures}
 EXTENSIONS = ("sep-2640-skills-enumeration", "sep-2640-skills-manifest")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 

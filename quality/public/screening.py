@@ -128,14 +128,14 @@ def play(review: ScreenedReview, scorer: Scorer, seed: int, *, with_stop: bool =
 
 def _find_stop(review: ScreenedReview, order: list[int], batches: list[int]) -> int | None:
     """Return how many records were read if the rule says that this is enough; else None."""
-    from utils.review.ranking import MAX_RISK, BatchCount, bound_risk
+    from utils.review.ranking import MAX_RISK, BatchCount, compute_risk_bound
 
     starts = np.cumsum([0, *batches[:-1]]).tolist()
     counts = [
         BatchCount(size, sum(review.labels[at] for at in order[start : start + size]))
         for start, size in zip(starts, batches, strict=True)
     ]
-    risk = bound_risk(counts, len(review.labels) - len(order))
+    risk = compute_risk_bound(counts, len(review.labels) - len(order))
     return len(order) if risk < MAX_RISK else None
 
 

@@ -388,7 +388,7 @@ def test_every_number_of_the_figure_follows_from_the_raw_files(
     review.read_decisions((folder / "eppi.json").read_bytes(), "eppi.json", told)
 
     held_against_the_files(review, folder, records, states)
-    before = review.ledger.decisions()
+    before = review.ledger.list_decisions()
 
     # Citations of what is included are searched; what that brings is counted from the world.
     found = review.snowball()
@@ -413,7 +413,7 @@ def test_every_number_of_the_figure_follows_from_the_raw_files(
     assert [(one.outcome, plain(one.title)) for one in later.news] == [
         ("retracted", plain(retracted.title))
     ]
-    assert review.ledger.decisions() == before
+    assert review.ledger.list_decisions() == before
     [row, *_] = rows_of(review.folder / "changes.csv") if review.report() else []
     assert (row["outcome"], row["doi"]) == ("retracted", retracted.ids.doi)
     held_against_the_files(review, folder, records, states)

@@ -29,7 +29,7 @@ def terminal(monkeypatch, tmp_path):
 
 
 def print_list(name="list", text=LONG):
-    with pager.paged(name):
+    with pager.page_output(name):
         sys.stdout.write(text)
 
 
@@ -66,7 +66,7 @@ def test_what_is_never_paged(terminal, monkeypatch, capsys, why):
 
 
 def test_what_was_printed_before_an_error_is_shown(terminal):
-    @pager.paged("list")
+    @pager.page_output("list")
     def fail():
         sys.stdout.write(LONG)
         raise ValueError("torn")

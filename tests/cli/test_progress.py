@@ -33,7 +33,7 @@ class Ended:
 
 def test_a_remark_takes_the_place_of_the_line(terminal):
     show_count(1, 3)
-    output.note("A remark.")
+    output.print_note("A remark.")
     assert terminal() == f"\r1 of 3 …\r{' ' * 8}\rA remark.\n"
 
 
@@ -54,7 +54,7 @@ def test_nothing_is_shown_in_a_file_or_with_quiet(capsys, monkeypatch, is_termin
     monkeypatch.setattr(LINE, "quiet", quiet)
     show_count(1, 3)
     assert capsys.readouterr().err == ""
-    output.warn(["A warning."])
+    output.print_warnings(["A warning."])
     assert capsys.readouterr().err == "warning: A warning.\n"
 
 
@@ -74,8 +74,8 @@ def test_what_draws_itself_has_the_terminal_alone(terminal):
 
 
 def test_steps_are_followed_to_the_last(terminal):
-    assert show_steps(iter([1, 2, 3]), str, output.note) == 3
-    assert show_steps(iter([]), str, output.note) is None
+    assert show_steps(iter([1, 2, 3]), str, output.print_note) == 3
+    assert show_steps(iter([]), str, output.print_note) is None
 
 
 def test_quiet_leaves_out_remarks_and_keeps_answers_and_errors(library, monkeypatch, capsys):

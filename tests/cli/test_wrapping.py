@@ -50,14 +50,14 @@ def test_a_command_in_a_sentence_is_put_on_a_line_of_its_own():
 
 def test_output_on_a_terminal_is_broken(monkeypatch, capsys):
     show_on_terminal(monkeypatch)
-    output.say(LONG)
+    output.print_answer(LONG)
     assert len(capsys.readouterr().out.splitlines()) == 2
 
 
 def test_json_and_references_are_not_broken_on_a_terminal(monkeypatch, capsys):
     show_on_terminal(monkeypatch)
-    output.say({"title": LONG}, as_json=True)
-    output.say(LONG, to_paste=True)
+    output.print_answer({"title": LONG}, as_json=True)
+    output.print_answer(LONG, to_paste=True)
     first, second = capsys.readouterr().out.splitlines()
     assert json.loads(first) == {"title": LONG}
     assert second == LONG
@@ -65,7 +65,7 @@ def test_json_and_references_are_not_broken_on_a_terminal(monkeypatch, capsys):
 
 def test_output_in_a_file_is_not_broken(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "50")
-    output.say(LONG)
+    output.print_answer(LONG)
     assert capsys.readouterr().out == f"{LONG}\n"
 
 
@@ -73,8 +73,8 @@ def test_a_paged_list_is_broken_like_any_other(monkeypatch, capsys):
     show_on_terminal(monkeypatch)
     monkeypatch.setattr(LINE, "quiet", False)
     monkeypatch.setattr(pager, "_find_pager", lambda: ["less"])
-    with pager.paged("list"):
-        output.say(LONG)
+    with pager.page_output("list"):
+        output.print_answer(LONG)
     assert len(capsys.readouterr().out.splitlines()) == 2
 
 

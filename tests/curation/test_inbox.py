@@ -10,7 +10,7 @@ from tests.own_words import CITING, REFERENCES, prose
 from tests.own_words import paper as whole
 from tests.world.pdf import pdf_of, scan_of
 from utils.curation import inbox_files
-from utils.curation.inbox import take_in
+from utils.curation.inbox import file_inbox
 from utils.demo import jats, pages
 from utils.demo.prose import body
 from utils.errors import StoreFailed
@@ -38,7 +38,7 @@ def listed(folder):
 
 
 def taken(library):
-    return {done.file: done for done in take_in(library.ladder)}
+    return {done.file: done for done in file_inbox(library.ladder)}
 
 
 def harvested(library, *records):

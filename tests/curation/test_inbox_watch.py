@@ -16,7 +16,7 @@ from tests.world.pdf import pdf_of
 from utils import Library
 from utils.curation import file_matching, inbox_watch
 from utils.curation import inbox as inbox_module
-from utils.curation.inbox_watch import watch
+from utils.curation.inbox_watch import watch_inbox
 from utils.demo import pages
 from utils.errors import BadRequest, StoreFailed
 from utils.harvest.jobs import Ledgers
@@ -53,7 +53,7 @@ def watched(library, monkeypatch, clock):
                 step()
 
         def look():
-            for one in watch(library.ladder, **options):
+            for one in watch_inbox(library.ladder, **options):
                 told[-1].append(one)
 
         with monkeypatch.context() as staged:
@@ -69,13 +69,13 @@ def watched(library, monkeypatch, clock):
 def reads(monkeypatch):
     """The names of the files that are read, as they are."""
     names = []
-    read = file_matching.read
+    read = file_matching.read_file
 
     def counted(path):
         names.append(path.name)
         return read(path)
 
-    monkeypatch.setattr(file_matching, "read", counted)
+    monkeypatch.setattr(file_matching, "read_file", counted)
     return names
 
 
@@ -236,7 +236,7 @@ def test_a_file_that_grows_waits_without_a_word(
     record = world.paper("paywall")
     harvested(library, record)
     home = {"inbox": inbox, "downloads": downloads}[where]
-    body, settle = pdf_of(record), inbox_watch.list_files
+    body, settle = pdf_of(record), inbox_watch.list_complete_files
 
     def write(size):
         path = drop(home, "main.pdf", body[:size])
@@ -256,8 +256,8 @@ def test_a_file_that_grows_waits_without_a_word(
             growing.setattr(time, "sleep", nap)
             return settle(folder, *fits)
 
-    monkeypatch.setattr(inbox_module, "list_files", grow)
-    monkeypatch.setattr(inbox_watch, "list_files", grow)
+    monkeypatch.setattr(inbox_module, "list_complete_files", grow)
+    monkeypatch.setattr(inbox_watch, "list_complete_files", grow)
     told = watched(*[lambda n=n: write(1000 * n) for n in (1, 3, 5, 7)], folder=downloads)
     assert [one.outcome for step in told for one in step] == ["filed"]
     assert {path.read_bytes() for path in (inbox / "filed").iterdir()} == {body}

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utils.curation import installation
-from utils.curation.installation import describe_update, plan_settings
+from utils.curation.installation import describe_update, plan_settings_change
 from utils.errors import BadRequest
 from utils.settings import load_settings
 
@@ -19,7 +19,7 @@ def test_every_value_is_read_back_and_all_else_stays(tmp_path_factory, old, new)
     kept = "# mine\nMCP_TOOLSETS=core  # note\n\nOTHER='x'"
     file.write_text(kept, encoding="utf-8")
     for value in (old, new):
-        change = plan_settings({"NCBI_API_KEY": value}, file)
+        change = plan_settings_change({"NCBI_API_KEY": value}, file)
         file.write_text(change.after, encoding="utf-8", newline="")
     assert change.after.startswith(kept + "\n")
     assert change.after.count("NCBI_API_KEY=") == 1
@@ -29,7 +29,7 @@ def test_every_value_is_read_back_and_all_else_stays(tmp_path_factory, old, new)
 def test_what_setup_wrote_is_in_force_at_the_next_start(tmp_path, monkeypatch):
     file = tmp_path / "settings.env"
     values = {"PUBMED_EMAIL": "o'neil@lab.edu", "PAPERS_DIR": str(tmp_path / "my $papers")}
-    file.write_text(plan_settings(values, file).after, encoding="utf-8")
+    file.write_text(plan_settings_change(values, file).after, encoding="utf-8")
     monkeypatch.setattr("utils.settings.find_user_settings_file", lambda: file)
     monkeypatch.delenv("PAPERS_DIR")
     settings = load_settings()
@@ -40,7 +40,7 @@ def test_what_setup_wrote_is_in_force_at_the_next_start(tmp_path, monkeypatch):
 def test_an_empty_value_takes_a_setting_out(tmp_path):
     file = tmp_path / "settings.env"
     file.write_text("A=1\nNCBI_API_KEY=2\nB=3\n", encoding="utf-8")
-    assert plan_settings({"NCBI_API_KEY": ""}, file).after == "A=1\nB=3\n"
+    assert plan_settings_change({"NCBI_API_KEY": ""}, file).after == "A=1\nB=3\n"
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_an_empty_value_takes_a_setting_out(tmp_path):
 )
 def test_what_is_no_setting_or_no_line_is_refused(values, tmp_path):
     with pytest.raises(BadRequest):
-        plan_settings(values, tmp_path / "settings.env")
+        plan_settings_change(values, tmp_path / "settings.env")
 
 
 @pytest.mark.parametrize(

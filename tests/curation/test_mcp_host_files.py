@@ -9,7 +9,7 @@ import pytest
 from utils.curation.mcp_host_files import (
     FileChange,
     find_host_files,
-    plan_change,
+    plan_host_change,
     undo_changes,
     write_changes,
 )
@@ -28,7 +28,7 @@ def journal(tmp_path):
 
 
 def _write(host_name, file, journal, server=SERVER):
-    change = plan_change(BY_NAME[host_name], file, server)
+    change = plan_host_change(BY_NAME[host_name], file, server)
     write_changes([change], journal)
     return change
 
@@ -124,7 +124,7 @@ def test_a_file_that_would_lose_something_is_refused_and_stays(host, text, tmp_p
     file = tmp_path / ("x.toml" if host == "Codex" else "x.json")
     file.write_text(text, encoding="utf-8")
     with pytest.raises(BadRequest, match=r"by hand") as refused:
-        plan_change(BY_NAME[host], file, SERVER)
+        plan_host_change(BY_NAME[host], file, SERVER)
     assert str(file) in refused.value.message
     assert file.read_text(encoding="utf-8") == text
 
@@ -158,7 +158,7 @@ def test_undo_takes_only_our_entry_out_of_a_file_that_changed_since(tmp_path, jo
 
 def test_what_another_program_wrote_meanwhile_is_not_overwritten(tmp_path, journal):
     file = tmp_path / "mcp.json"
-    change = plan_change(BY_NAME["Cursor"], file, SERVER)
+    change = plan_host_change(BY_NAME["Cursor"], file, SERVER)
     file.write_text('{"mcpServers": {"new": {}}}', encoding="utf-8")
     with pytest.raises(BadRequest, match="in the meantime"):
         write_changes([change], journal)
@@ -180,6 +180,6 @@ def test_a_link_to_a_file_of_dotfiles_stays_a_link(tmp_path, journal):
 
 def test_the_difference_shows_what_comes_and_nothing_where_nothing_changes(tmp_path):
     file = tmp_path / "mcp.json"
-    change = plan_change(BY_NAME["Cursor"], file, SERVER)
+    change = plan_host_change(BY_NAME["Cursor"], file, SERVER)
     assert '+    "papershelf": {' in change.difference
     assert FileChange("", Path("x"), "a\n", "a\n").difference == ""

@@ -15,11 +15,11 @@ from fastmcp.client.transports import StdioTransport
 from tests.processes import run
 from utils import Library
 from utils.curation.mcp_hosts import (
-    about_keys,
     build_environment,
     build_host_settings,
-    server_command,
-    server_entry,
+    build_server_command,
+    build_server_entry,
+    describe_missing_keys,
 )
 from utils.settings import Settings, get_uv_path, load_settings
 
@@ -143,7 +143,7 @@ def test_keys_are_named_with_where_they_go_and_never_shown():
         if "SecretStr" in str(field.annotation)
     }
     settings = load_settings(**secret, weaviate_url="http://me:S3CRET@lab.edu")
-    said = [*build_host_settings(settings, PLAIN).values(), about_keys(settings, ROOT)]
+    said = [*build_host_settings(settings, PLAIN).values(), describe_missing_keys(settings, ROOT)]
     assert not any("S3CRET" in text for text in said)
     for name in ("NCBI_API_KEY", "HTTPS_PROXY", "DATABASE_URL", "WEAVIATE_URL"):
         assert name in said[-1]
@@ -162,7 +162,7 @@ def test_without_an_address_its_place_is_shown_in_what_is_pasted_but_never_writt
     without = load_settings(pubmed_email="")
     for _, server in servers(without, PLAIN):
         assert server["env"]["PUBMED_EMAIL"] == "YOUR ADDRESS"
-    assert "PUBMED_EMAIL" not in server_entry(without, PLAIN)["env"]
+    assert "PUBMED_EMAIL" not in build_server_entry(without, PLAIN)["env"]
 
 
 # -- really started ---------------------------------------------------------------------------
@@ -221,4 +221,4 @@ async def test_who_uses_uv_is_told_where_it_is(world, told, tmp_path):
 
 
 def test_an_installed_package_is_started_by_its_python(tmp_path):
-    assert server_command(tmp_path) == [sys.executable, "-m", "papershelf"]
+    assert build_server_command(tmp_path) == [sys.executable, "-m", "papershelf"]

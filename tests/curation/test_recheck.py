@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from utils import Library
-from utils.curation.recheck import recheck
+from utils.curation.recheck import recheck_papers
 from utils.errors import NotConfigured
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
@@ -28,7 +28,7 @@ def happens(world, monkeypatch):
 
 def rechecked(library, **options):
     found = {}
-    for change in recheck(library.shelf, library.web, **options):
+    for change in recheck_papers(library.shelf, library.web, **options):
         found.setdefault(str(change.ids), []).append(change)
     return found
 
@@ -103,7 +103,9 @@ def test_a_copy_that_came_to_pmc_is_named_until_it_is_fetched(library, world, ha
     library.download(record.pmid)
     happens(record, pmcid="PMC9199999")
     for _ in range(2):
-        [change] = [c for c in recheck(library.shelf, library.web) if c.outcome != "unchanged"]
+        [change] = [
+            c for c in recheck_papers(library.shelf, library.web) if c.outcome != "unchanged"
+        ]
         assert (change.outcome, change.ids.pmcid) == ("new_copy", "PMC9199999")
     assert library.find("PMC9199999").kind == "abstract"
 
@@ -219,7 +221,7 @@ def test_what_nobody_can_be_asked_about_is_said_to_be_unasked(library, world):
 def test_without_an_address_nobody_is_asked(settings, world):
     library = Library(**{**settings, "pubmed_email": ""})
     with pytest.raises(NotConfigured):
-        list(recheck(library.shelf, library.web))
+        list(recheck_papers(library.shelf, library.web))
     assert world.requests == []
 
 

@@ -11,7 +11,7 @@ from utils import Library
 from utils.cli import main
 from utils.curation import verification
 from utils.curation.inbox_files import MAX_BODY_BYTES
-from utils.curation.verification import Pair, paper_of_csl, verify
+from utils.curation.verification import Pair, parse_csl_item, verify_file
 from utils.demo import jats, pages
 from utils.errors import BadRequest
 from utils.model.identifiers import Ids
@@ -78,27 +78,27 @@ def test_every_medium_is_read_also_gzipped(tmp_path, name, make, packed):
     body = make(RECORD)
     path = tmp_path / (f"{name}.gz" if packed else name)
     path.write_bytes(gzip.compress(body) if packed else body)
-    found = verify(Pair(str(path), path, paper_of_csl(csl(RECORD))))
+    found = verify_file(Pair(str(path), path, parse_csl_item(csl(RECORD))))
     assert (found.outcome, found.identity) == ("whole", "same")
 
 
 def test_elsevier_xml_is_told_by_its_root(shared):
-    from utils.curation.inbox_files import read
+    from utils.curation.inbox_files import read_file
 
     [path, *_] = sorted((shared / "html" / "real").glob("10.1016_*.xml.gz"))
-    assert read(path).fetched.media == "elsevier"
+    assert read_file(path).fetched.media == "elsevier"
     [pair] = [
         pair
         for pair in verification.read_pairs(shared / "html" / "real" / "pairs.json")
         if pair.path == path
     ]
-    assert (verify(pair).outcome, verify(pair).identity) == ("whole", "same")
+    assert (verify_file(pair).outcome, verify_file(pair).identity) == ("whole", "same")
 
 
 def test_a_gzip_bomb_is_refused_before_it_is_unpacked(tmp_path):
     path = tmp_path / "bomb.html.gz"
     path.write_bytes(gzip.compress(bytes(MAX_BODY_BYTES + 10)))
-    found = verify(Pair("bomb", path))
+    found = verify_file(Pair("bomb", path))
     assert (found.outcome, found.verdict) == ("not_whole", "not_a_paper")
     assert "larger than" in found.evidence[0]
 
@@ -132,7 +132,7 @@ def test_a_name_that_is_no_path_is_an_error(offline):
     ],
 )
 def test_records_are_read_whatever_their_types(item, count):
-    paper = paper_of_csl(item)
+    paper = parse_csl_item(item)
     assert (paper.ids, paper.reference_count, paper.abstract) == (Ids(pmid="123"), count, "")
 
 

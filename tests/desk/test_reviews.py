@@ -92,7 +92,7 @@ def test_records_are_screened_one_after_the_other(browser, review):
         seen.add(key)
         page = decide(browser, key, choice)
     assert "Nothing is left to screen" in page.text
-    decided = review.ledger.decisions()
+    decided = review.ledger.list_decisions()
     assert {one.screener for each in decided.values() for one in each} == {"ann"}
     assert ("not about moss",) in [one.reasons for each in decided.values() for one in each]
     assert set(outcomes(review).values()) == {"undecided"}  # bob has not screened
@@ -104,7 +104,7 @@ def test_a_decision_is_undone_and_shown_again(browser, review):
     assert "Undo" in page.text
     form = {"name": "moss", "key": key, "screener": "ann", "stage": "title_abstract"}
     browser.post("/review/undo", **form)
-    assert review.ledger.decisions() == {}
+    assert review.ledger.list_decisions() == {}
     assert "0 records decided, 6 to go" in screen(browser).text
     assert len(review.events()) == 4  # new, update, decision, undone: nothing is deleted
 
@@ -114,7 +114,7 @@ def test_undoing_a_changed_decision_restores_the_former_one(browser, review):
     decide(browser, key, "include")
     decide(browser, key, "exclude")
     browser.post("/review/undo", name="moss", key=key, screener="ann", stage="title_abstract")
-    assert [one.choice for one in review.ledger.decisions()[key]] == ["include"]
+    assert [one.choice for one in review.ledger.list_decisions()[key]] == ["include"]
 
 
 def test_screeners_do_not_see_each_other_and_disagree(browser, review):
@@ -160,7 +160,7 @@ def test_a_decision_that_cannot_be_is_refused(browser, review, form):
     known = {"name": "moss", "key": "ps-0", "screener": "ann", "stage": "title_abstract"}
     answer = browser.post("/review/decide", **{**known, "choice": "include", **form})
     assert answer.status_code in (400, 404)
-    assert review.ledger.decisions() == {}
+    assert review.ledger.list_decisions() == {}
 
 
 def test_the_order_is_learned_from_decisions(browser, review):
@@ -192,7 +192,7 @@ def test_decisions_of_a_program_are_read(browser, review):
         headers={"origin": ORIGIN},
     )
     assert "Read: 1 decision on 1 record." in answer.text
-    assert len(review.ledger.decisions()) == 1
+    assert len(review.ledger.list_decisions()) == 1
 
 
 def test_a_hostile_record_is_shown_as_text(browser, review):
@@ -204,7 +204,7 @@ def test_a_hostile_record_is_shown_as_text(browser, review):
         page = screen(browser, f"s{number}")
         assert "<script>alert" not in page.text
         assert "<img src=x" not in page.text
-    key = next(one.key for one in review.ledger.records() if one.paper.title == attack)
+    key = next(one.key for one in review.ledger.list_records() if one.paper.title == attack)
     decide(browser, key, "include", attack[:20])
     decide(browser, key, "exclude", "bob", reason=attack)
     for path in ("/review/conflicts", "/review"):

@@ -19,12 +19,12 @@ from fastmcp import Client
 
 from tests.mcp.calling import call
 from utils import Library, cli, errors
-from utils.cli.command_list import split_name, top_names
+from utils.cli.command_list import list_top_names, split_name
 from utils.cli.commands import CommandParser, build_parser
 from utils.errors import NotFound, PaperError
 from utils.http import Answer
 from utils.mcp import build
-from utils.mcp.tool import enabled_tools
+from utils.mcp.tool import list_enabled_tools
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 from utils.model.sites import TEXT_SOURCES
@@ -185,7 +185,9 @@ def test_a_command_that_does_not_exist_has_a_fault():
     assert "no command adit" in fault_of_command("adit")
 
 
-SPELLED_OUT = re.compile(rf"server\.py\s+(?!\.)[\w-]|\bpapershelf (?:{'|'.join(top_names())})\b")
+SPELLED_OUT = re.compile(
+    rf"server\.py\s+(?!\.)[\w-]|\bpapershelf (?:{'|'.join(list_top_names())})\b"
+)
 
 
 def test_one_function_spells_the_command():
@@ -277,7 +279,7 @@ def choices(schema: object) -> Iterator[str]:
 @cache
 def answered() -> set[str]:
     """The names that tools answer with."""
-    tools = enabled_tools(Library(mcp_toolsets=("all",)))
+    tools = list_enabled_tools(Library(mcp_toolsets=("all",)))
     return {name for one in tools for name in properties(one.output_schema)} | {"next_offset"}
 
 

@@ -18,7 +18,7 @@ from utils import Library
 from utils.__main__ import main
 from utils.demo.wire import JSON, Listener, Reply
 from utils.errors import BadRequest, NotConfigured
-from utils.mcp.auth import token_gate
+from utils.mcp.auth import build_token_gate
 from utils.settings import load_settings
 
 ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -148,7 +148,7 @@ def test_the_scope_is_asked_only_of_who_has_a_token(endpoint):
 def test_a_gate_that_cannot_be_guarded_is_not_opened(monkeypatch, name, value, says):
     monkeypatch.setenv(name, value)
     with pytest.raises((NotConfigured, BadRequest), match=says) as refused:
-        token_gate(load_settings(), OWN)
+        build_token_gate(load_settings(), OWN)
     assert refused.value.exit_code == 2
     assert refused.value.hint
 
@@ -156,7 +156,7 @@ def test_a_gate_that_cannot_be_guarded_is_not_opened(monkeypatch, name, value, s
 def test_there_is_one_way_in_not_two():
     both = load_settings(mcp_auth_secret_key=SECRET, mcp_auth_jwks_uri="https://id.lab.edu/keys")
     with pytest.raises(BadRequest, match="both"):
-        token_gate(both, OWN)
+        build_token_gate(both, OWN)
 
 
 def test_public_keys_come_over_https(monkeypatch):
@@ -201,7 +201,7 @@ def gate(provider):
         mcp_auth_issuer=provider.issuer,
         mcp_auth_audience="https://papers.lab.edu/mcp",
     )
-    return token_gate(settings, OWN)
+    return build_token_gate(settings, OWN)
 
 
 @pytest.mark.anyio

@@ -14,7 +14,7 @@ from tests.mcp.test_rendering import lost
 from tests.mcp.test_stdio import hosted
 from utils import Library
 from utils.mcp import build
-from utils.mcp.delivery import FORMS, Host, host_name
+from utils.mcp.delivery import FORMS, Host, normalize_host_name
 
 pytestmark = pytest.mark.anyio
 ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -31,21 +31,21 @@ FORM = {
 
 @pytest.mark.parametrize(("name", "form"), FORM.items(), ids=FORM.keys())
 def test_a_host_is_known_by_its_name_however_it_is_spelled(name, form):
-    assert Host(host_name(name), "2025-11-25").form("auto") == form
+    assert Host(normalize_host_name(name), "2025-11-25").choose_form("auto") == form
 
 
 @pytest.mark.parametrize("setting", ["auto", "structured", "text", "both"])
 def test_an_old_protocol_gets_text_whatever_the_setting(setting):
     for name in ("claude-code", "mcp", ""):
-        assert Host(name, "2025-03-26").form(setting) == "text"
-    assert Host("claude-code", "2025-06-18").form("text") == "text"
-    assert Host("", "2025-06-18").form("structured") in {"structured", "both"}
+        assert Host(name, "2025-03-26").choose_form(setting) == "text"
+    assert Host("claude-code", "2025-06-18").choose_form("text") == "text"
+    assert Host("", "2025-06-18").choose_form("structured") in {"structured", "both"}
 
 
 def test_names_of_any_kind_are_bounded():
-    assert host_name("x" * 10_000) == "x" * 64
-    assert host_name("\r\nmcp-session-id: evil\u202e") == "mcp-session-id-evil"
-    assert all(name == host_name(name) for name in FORMS)
+    assert normalize_host_name("x" * 10_000) == "x" * 64
+    assert normalize_host_name("\r\nmcp-session-id: evil\u202e") == "mcp-session-id-evil"
+    assert all(name == normalize_host_name(name) for name in FORMS)
 
 
 @asynccontextmanager

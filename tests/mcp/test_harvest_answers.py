@@ -41,7 +41,7 @@ def test_who_is_waited_for_and_until_when_is_said():
     slow = SiteWait("r.jina.ai", 1200, "2026-11-24T11:00:00+00:00")
     job = Job("cells-1", "cells", counts=Counts(requested=2000, pending=1203), waits=(out, slow))
     status = Status(job, "running", Coverage(), 3700.4, "", "", Page([], None))
-    assert status.row()["waits"] == [
+    assert status.to_row()["waits"] == [
         {
             "site": "doi.org",
             "papers": 3,
@@ -51,21 +51,21 @@ def test_who_is_waited_for_and_until_when_is_said():
         },
         {"site": "r.jina.ai", "papers": 1200, "until": slow.until},
     ]
-    assert status.row()["eta_s"] == 3700
+    assert status.to_row()["eta_s"] == 3700
     stopped = Status(job, "interrupted", Coverage(), None, "", "", Page([], None))
-    assert "doi.org" not in str(stopped.row())
+    assert "doi.org" not in str(stopped.to_row())
 
 
 def test_what_nobody_knows_is_not_made_up():
     job = Job("cells-1", "cells", counts=Counts(requested=2, pending=2))
     status = Status(job, "running", Coverage(), None, "", "", Page([], None))
-    assert status.row()["eta_s"] is None
+    assert status.to_row()["eta_s"] is None
 
 
 def test_many_sources_and_reasons_are_bounded_and_add_up():
     many = {f"reason_{number:02}": 40 - number for number in range(30)}
     job = Job("cells-1", "cells", counts=Counts(requested=sum(many.values())))
-    row = Status(job, "done", Coverage(many, many), None, "", "", Page([], None)).row()
+    row = Status(job, "done", Coverage(many, many), None, "", "", Page([], None)).to_row()
     for table in (row["sources"], row["reasons"]):
         assert len(table) == 13
         assert sum(table.values()) == sum(many.values())

@@ -80,7 +80,7 @@ async def test_progress_only_ever_grows(client, library, world, monkeypatch):
         job = Job(job_id, "nine", counts=now)
         return Status(job, state, Coverage(), None, "", "", Page([], None))
 
-    monkeypatch.setattr(Harvests, "status", status)
+    monkeypatch.setattr(Harvests, "get_status", status)
     monkeypatch.setattr("utils.mcp.harvests.time.monotonic", lambda: 0.0)
     async with client:
         look = {"job_id": "a", "wait_s": 20}
@@ -162,7 +162,7 @@ def test_who_asks_the_same_at_once_does_not_end_the_harvest(library, world):
     assert harvests.begin(harvest) is run
     run.thread.join()
     assert run.error is None
-    assert harvests.status(harvest.job_id).job.counts.full_text == 1
+    assert harvests.get_status(harvest.job_id).job.counts.full_text == 1
 
 
 async def test_no_more_than_two_run_side_by_side(client, world, monkeypatch):

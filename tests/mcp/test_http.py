@@ -323,15 +323,15 @@ async def test_a_queue_has_an_end_in_length_and_in_time(monkeypatch):
 
 def test_turns_come_back_with_time():
     shares = http.Shares(None)
-    share = shares._share_of("alice")
+    share = shares._get_share("alice")
     share.left = 0
-    wait = shares._reserve(share)
+    wait = shares._reserve_turn(share)
     assert 0 < wait <= 1 / http.REQUESTS_PER_S
     share.at -= 2
-    assert shares._reserve(share) == 0
+    assert shares._reserve_turn(share) == 0
     assert share.left == pytest.approx(2 * http.REQUESTS_PER_S - 1, abs=1)
     share.left = 0
-    waits = [shares._reserve(share, http.QUEUE_S) for _ in range(3)]
+    waits = [shares._reserve_turn(share, http.QUEUE_S) for _ in range(3)]
     assert waits == pytest.approx([n / http.REQUESTS_PER_S for n in (1, 2, 3)], abs=0.05)
 
 
@@ -339,7 +339,7 @@ def test_callers_are_not_remembered_without_end(monkeypatch):
     monkeypatch.setattr(http, "_CALLERS", 10)
     shares = http.Shares(None)
     for number in range(50):
-        shares._share_of(str(number))
+        shares._get_share(str(number))
     assert len(shares._shares) == 10
 
 
@@ -347,7 +347,7 @@ def test_callers_are_not_remembered_without_end(monkeypatch):
 def test_a_door_open_to_the_network_must_know_its_name(host):
     settings = load_settings(mcp_http_host=host, mcp_auth_secret_key=SECRET)
     with pytest.raises(NotConfigured, match="MCP_AUTH_AUDIENCE"):
-        http.listen(settings)
+        http.serve_http(settings)
 
 
 def test_a_port_that_is_taken_is_told_in_a_sentence():
@@ -355,7 +355,7 @@ def test_a_port_that_is_taken_is_told_in_a_sentence():
         port = taken.getsockname()[1]
         settings = load_settings(mcp_http_port=port, mcp_auth_secret_key=SECRET)
         with pytest.raises(BadRequest, match=str(port)):
-            http.listen(settings)
+            http.serve_http(settings)
 
 
 class Process:

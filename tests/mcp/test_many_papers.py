@@ -9,7 +9,7 @@ import pytest
 from tests.mcp.test_core import call
 from utils import Library
 from utils.mcp import tool
-from utils.mcp.many_papers import cost_of
+from utils.mcp.many_papers import estimate_cost
 from utils.shelf import get_body
 
 pytestmark = pytest.mark.anyio
@@ -106,7 +106,9 @@ async def test_an_answer_keeps_its_budget_whole_with_titles_and_notes(library, w
     asked = {"papers": names, "budget_tokens": budget}
     for _ in range(20):
         structure = (await call(library, "read_papers", asked)).structured_content
-        assert cost_of({k: v for k, v in structure.items() if k != "untrusted"}) <= 1.02 * budget
+        assert (
+            estimate_cost({k: v for k, v in structure.items() if k != "untrusted"}) <= 1.02 * budget
+        )
         if not (cursor := structure.get("next_cursor")):
             break
         asked["cursor"] = cursor
@@ -133,7 +135,7 @@ async def test_papers_that_come_later_are_read_by_the_cursor_and_none_twice(
     first = (await call(library, "read_papers", asked)).structured_content
     assert [row["paper"] for row in first["papers"]] == here
     assert first["downloading"] == later
-    assert cost_of(first) <= 1.02 * 3000 / 3  # the others keep their share
+    assert estimate_cost(first) <= 1.02 * 3000 / 3  # the others keep their share
     gate.set()
     asked["cursor"] = first["next_cursor"]
     rows = []

@@ -91,7 +91,7 @@ async def test_what_is_called_an_image_and_is_none_is_not_shown(library, rich):
     [kept] = library.objects(rich.pmid, only="Figure 1").objects
     page = kept.file and Path(kept.file)
     page.write_bytes(b"<svg onload=alert(1)>")
-    assert door._picture(kept) is None
+    assert door._build_picture(kept) is None
 
 
 async def test_a_label_that_the_paper_lacks_names_those_it_has(library, rich):

@@ -8,7 +8,7 @@ from mcp import MCPError
 
 from utils import Library
 from utils.mcp import build
-from utils.mcp.prompts import prompts
+from utils.mcp.prompts import list_prompts
 
 pytestmark = pytest.mark.anyio
 GIVEN = {
@@ -56,7 +56,7 @@ async def test_they_hold_what_was_given_and_name_tools_there_are(library):
 
 def test_other_toolsets_are_mentioned_only_when_loaded():
     core = {"search_pubmed", "search_pubmed_minimal", "download_paper", "read_paper"}
-    [alone], [beside] = prompts(core), prompts(core | LITERATURE)
+    [alone], [beside] = list_prompts(core), list_prompts(core | LITERATURE)
     given = {"topic": "coral", "years": "2020"}
     assert named(alone.write(alone.tools, **given)) == core
     assert named(beside.write(beside.tools, **given)) == core | LITERATURE

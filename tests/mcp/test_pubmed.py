@@ -222,7 +222,7 @@ async def test_who_asked_for_it_hears_that_a_call_waits(library, world, monkeypa
 def test_what_takes_too_long_is_given_up_and_picked_up(monkeypatch):
     monkeypatch.setattr("utils.mcp.tool._STEP_S", 0.01)
     monkeypatch.setattr("utils.mcp.tool.MAX_ANSWER_S", 0.05)
-    monkeypatch.setattr("utils.mcp.tool.tell", lambda *_: None)
+    monkeypatch.setattr("utils.mcp.tool.send_progress", lambda *_: None)
     gate, runs, waiting = threading.Event(), [], LongCalls()
 
     def work():
@@ -231,10 +231,10 @@ def test_what_takes_too_long_is_given_up_and_picked_up(monkeypatch):
         return "done"
 
     with pytest.raises(Exception, match="keeps this request waiting"):
-        waiting.result("x", work)
+        waiting.get_result("x", work)
     gate.set()
     monkeypatch.setattr("utils.mcp.tool.MAX_ANSWER_S", LAST_RESORT_S)
-    assert waiting.result("x", work) == "done"
+    assert waiting.get_result("x", work) == "done"
     assert len(runs) == 1
 
 
@@ -252,7 +252,7 @@ def _kept_waiting(monkeypatch, clock):
     monkeypatch.setattr(time, "sleep", sleep)
     monkeypatch.setattr("utils.mcp.tool._STEP_S", 0.5)
     monkeypatch.setattr("utils.mcp.tool.MAX_ANSWER_S", 1.0)
-    monkeypatch.setattr("utils.mcp.tool.tell", lambda *_: asleep.wait(10))
+    monkeypatch.setattr("utils.mcp.tool.send_progress", lambda *_: asleep.wait(10))
     yield
     over.set()
 

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from tests.mcp.calling import answer, call, closed
 from utils.errors import BadContent
 from utils.mcp import pubmed
-from utils.mcp.pubmed import details_page
+from utils.mcp.pubmed import build_details_page
 from utils.readers.pubmed_articles import split_xml_records
 from utils.search.pubmed.details import Details
 
@@ -146,7 +146,7 @@ def test_real_records_are_what_the_schema_promises(shared, level):
     )
     start, seen = 0, set()
     while start is not None:
-        page = details_page(found, level, start, 20_000, mesh=True, grants=True)
+        page = build_details_page(found, level, start, 20_000, mesh=True, grants=True)
         validator.validate(page)
         seen |= {one["pmid"] for one in page["articles"]}
         assert page["next_start"] is None or page["next_start"] > start

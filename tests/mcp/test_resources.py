@@ -12,7 +12,7 @@ from utils.entrez import Entrez
 from utils.errors import NotConfigured, Unreachable
 from utils.http import Answer
 from utils.mcp import build
-from utils.mcp.answers import UNTRUSTED, fenced
+from utils.mcp.answers import UNTRUSTED, fence_untrusted
 from utils.sources import eutils
 
 pytestmark = pytest.mark.anyio
@@ -192,7 +192,7 @@ async def test_the_shelf_and_a_paper_on_it(library, world, mode):
     ):
         content = await read(library, uri, mode)
         assert content.mime_type == "text/markdown"
-        assert content.text == fenced(library.read(record.pmid, max_chars=50_000).text)
+        assert content.text == fence_untrusted(library.read(record.pmid, max_chars=50_000).text)
         assert content.meta["untrusted"] is True
     assert len(world.requests) == before
 

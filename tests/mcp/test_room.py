@@ -8,7 +8,7 @@ from tests.mcp.calling import answer, call, without_mark
 from tests.world import World
 from utils import Library
 from utils.mcp import answers
-from utils.mcp.answers import ROOM, in_room, render
+from utils.mcp.answers import ROOM, limit_rows, render_structure
 
 pytestmark = pytest.mark.anyio
 TOOLSETS = ("all",)
@@ -24,7 +24,7 @@ CALLS = {
 }
 
 
-size = answers.tokens
+size = answers.estimate_tokens
 LARGEST = 25_000  # tokens of an answer that Claude Code takes
 # What o200k counts (gpt-tokenizer 4.0.0 of npm) in the JSON of each.
 COUNTED = {
@@ -45,9 +45,9 @@ def test_tokens_are_about_what_a_model_counts(count):
 def test_a_list_of_numbers_is_one_that_hosts_take_as_text_too():
     """Models count each three figures, each sign between them, and in text the blanks as well."""
     rows = [[number * 104_729 % 9_999_991, number * 0.7351, number % 30] for number in range(5_000)]
-    cut = in_room({"rows": rows, "next_start": None}, "rows", 0)
+    cut = limit_rows({"rows": rows, "next_start": None}, "rows", 0)
     assert cut["next_start"] == len(cut["rows"])
-    text = render(cut, untrusted=True)
+    text = render_structure(cut, untrusted=True)
     figures = len(re.findall(r"\d{1,3}", text))
     assert figures + text.count(" ") + text.count(".") <= LARGEST
 
@@ -141,17 +141,17 @@ async def test_a_paper_of_thousands_of_authors_takes_one_row(library, world, mon
 
 def test_one_row_is_shown_however_long_it_is():
     structure = {"total": 2, "rows": [{"a": "x" * 100_000}, {"a": "y"}], "next_start": None}
-    cut = in_room(structure, "rows", 7)
+    cut = limit_rows(structure, "rows", 7)
     assert (len(cut["rows"]), cut["next_start"], cut["total"]) == (1, 8, 2)
-    assert in_room({**structure, "rows": []}, "rows", 0)["rows"] == []
+    assert limit_rows({**structure, "rows": []}, "rows", 0)["rows"] == []
 
 
 async def test_the_shelf_as_a_resource_says_what_shows_the_rest(library, world, monkeypatch):
-    from utils.mcp.resources import _shelf_row
+    from utils.mcp.resources import _describe_shelf
 
     for paper in world.papers[:6]:
         library.download(paper.pmid or paper.doi)
     monkeypatch.setattr(answers, "ROOM", 250)
-    row = _shelf_row(library)
+    row = _describe_shelf(library)
     assert row["more"] == f"list_papers(start={row['shown']})"
     assert 0 < row["shown"] == len(row["papers"]) < row["total"]

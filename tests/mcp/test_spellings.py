@@ -8,7 +8,7 @@ from fastmcp import Client
 
 from tests.mcp.calling import call
 from utils.mcp import build
-from utils.mcp.arguments import respell
+from utils.mcp.arguments import normalize_arguments
 
 pytestmark = pytest.mark.anyio
 TOOLSETS = ("all",)
@@ -189,4 +189,4 @@ LIST = {"type": "array", "items": {"type": "string"}}
 def test_a_text_of_several_values_is_a_list(value, found):
     schema = {"properties": {"papers": LIST}}
     wanted = found if isinstance(found, list) else [found]
-    assert respell({"papers": value}, schema) == {"papers": wanted}
+    assert normalize_arguments({"papers": value}, schema) == {"papers": wanted}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.processes import Process
-from utils.mcp.messages import describe_line
+from utils.mcp.messages import describe_invalid_line
 
 ROOT = Path(__file__).resolve().parents[2]
 INITIALIZE = {
@@ -119,7 +119,7 @@ def test_who_discovers_first_may_go_on_in_the_new_era(world, tmp_path):
 
 @pytest.mark.parametrize("line", ["[" * 100_000, "{}" * 3, "nul", '{"a": 1e999999999x}', "\x00"])
 def test_any_line_is_described(line):
-    identifier, code, message = describe_line(line)
+    identifier, code, message = describe_invalid_line(line)
     assert (identifier, code) == (None, -32700)
     assert len(message) < 300
 

@@ -19,7 +19,7 @@ from utils.model.paper import Attempt, Notice, Paper
 from utils.reports import write_report
 from utils.reports.figures import Figures
 from utils.reports.labels import get_reason
-from utils.reports.page import suggest_steps
+from utils.reports.page import list_next_steps
 
 ATTACK = "</style></title><script>alert(1)</script><img src=https://evil.example/x onerror='a()'>\""
 
@@ -253,7 +253,7 @@ def test_what_may_pass_is_tried_again_by_the_reasons_there_are() -> None:
     for number, reason in enumerate(("error_page", "paywall", "unreachable"), 1):
         row = Harvested(number, "", "abstract", Paper(Ids(pmid=str(number))), reason=reason)
         figures.add(row)
-    [step] = [one for one in suggest_steps(invented.job(), figures) if "temporary" in one.title]
+    [step] = [one for one in list_next_steps(invented.job(), figures) if "temporary" in one.title]
     assert step.words.startswith("2 papers ")
     assert step.command.endswith(" --retry unreachable,error_page")
 

@@ -27,7 +27,7 @@ from utils.reports.prisma import (
     render_r_table,
     render_svg,
 )
-from utils.reports.prisma.layout import lay_out_flow, measure_text
+from utils.reports.prisma.layout import compute_layout, measure_text
 
 SVG = "{http://www.w3.org/2000/svg}"
 KINDS = [(False, False), (False, True), (True, False), (True, True)]
@@ -96,7 +96,7 @@ def made(figures: Figures | None = None, **changes: Any) -> Flow:
 
 
 def n(flow: Flow) -> dict[str, int | None]:
-    return {count.name: count.n for count in flow.all_counts()}
+    return {count.name: count.n for count in flow.list_counts()}
 
 
 @pytest.mark.parametrize(("updated", "other"), KINDS)
@@ -126,7 +126,7 @@ def test_each_template_has_the_official_words(updated: bool, other: bool) -> Non
 def test_arrows_lead_where_the_templates_have_them(updated: bool, other: bool) -> None:
     arrows = {
         (one.start, one.end)
-        for one in lay_out_flow(build_flow(FULL, updated=updated, other=other)).arrows
+        for one in compute_layout(build_flow(FULL, updated=updated, other=other)).arrows
     }
     wanted = {("box2", "box3"), ("box2", "box4"), ("box4", "box5"), ("box4", "box6")}
     wanted |= {("box6", "box7"), ("box6", "box8"), ("box8", "box9"), ("box8", "box10")}
@@ -229,7 +229,7 @@ def test_the_r_package_reads_the_same_numbers(updated: bool, other: bool) -> Non
     shown = build_flow(FULL, updated=updated, other=other)
     read = read_as_r_does(render_r_table(shown))
     lists = {"dbr_excluded", "other_excluded"}
-    for count in shown.all_counts():
+    for count in shown.list_counts():
         if count.name not in lists:
             assert read[count.name] == count.n, count.name
             assert read[f"{count.name}_text"] == count.words.rstrip("*")
@@ -279,7 +279,7 @@ def wordy() -> Numbers:
 def test_text_stays_in_its_box_and_boxes_apart(
     updated: bool, other: bool, numbers: Numbers
 ) -> None:
-    drawing = lay_out_flow(build_flow(numbers, updated=updated, other=other))
+    drawing = compute_layout(build_flow(numbers, updated=updated, other=other))
     areas = []
     for box in drawing.boxes:
         areas.append((box.x, box.y, box.width, box.height))
@@ -301,7 +301,7 @@ def test_text_stays_in_its_box_and_boxes_apart(
 
 @pytest.mark.parametrize(("updated", "other"), KINDS)
 def test_arrows_touch_both_their_boxes_and_cross_none(updated: bool, other: bool) -> None:
-    drawing = lay_out_flow(build_flow(FULL, updated=updated, other=other))
+    drawing = compute_layout(build_flow(FULL, updated=updated, other=other))
     boxes = {one.box.name: one for one in drawing.boxes}
     for arrow in drawing.arrows:
         for name, (x, y) in ((arrow.start, arrow.points[0]), (arrow.end, arrow.points[-1])):
@@ -396,7 +396,7 @@ def test_the_picture_shows_what_the_drawing_does(updated: bool, other: bool) -> 
     from utils.reports.prisma.png import render_png
 
     shown = build_flow(FULL, updated=updated, other=other)
-    drawing = lay_out_flow(shown)
+    drawing = compute_layout(shown)
     image = Image.open(io.BytesIO(render_png(shown))).convert("L")
     assert image.size == (round(drawing.width * 3), round(drawing.height * 3))
     for box in drawing.boxes:
@@ -433,7 +433,7 @@ def test_the_slide_has_every_box_as_a_shape_and_every_arrow_hung_on_two(
         if shape._element.tag.endswith("cxnSp"):
             hung = shape._element.nvCxnSpPr.cNvCxnSpPr
             ends.append((names[hung.stCxn.id], names[hung.endCxn.id]))
-    assert sorted(ends) == sorted((one.start, one.end) for one in lay_out_flow(shown).arrows)
+    assert sorted(ends) == sorted((one.start, one.end) for one in compute_layout(shown).arrows)
 
 
 @pytest.mark.extras("pptx")

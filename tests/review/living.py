@@ -24,7 +24,7 @@ def with_included(library: Library) -> Review:
     review = library.reviews.create("fields")
     (review.folder / "protocol.yaml").write_text(PROTOCOL, encoding="utf-8")
     review.update()
-    kept = [one for one in review.ledger.records() if one.paper.ids.pmid][:2]
+    kept = [one for one in review.ledger.list_records() if one.paper.ids.pmid][:2]
     rows = [f"{one.paper.ids.doi},include,{stage}" for one in kept for stage in STAGES]
     review.read_decisions("\n".join(["doi,decision,stage", *rows]).encode(), "mine.csv")
     done(review.harvest())

@@ -53,7 +53,9 @@ async def test_the_board_says_what_status_and_figure_say(
     assert board["steps"][0] == "uv run server.py review update fields"
     boxes = {box["title"]: box["n"] for box in board["prisma"]}
     assert boxes["Citation searching"] == sum(
-        one.search.hits for one in included.ledger.searches() if one.kind == "citation searching"
+        one.search.hits
+        for one in included.ledger.list_searches()
+        if one.kind == "citation searching"
     )
     assert "Studies included in review" in board["open_numbers"]
     named = [words.removesuffix(" (other methods)") for words in board["open_numbers"]]
@@ -67,7 +69,7 @@ async def test_an_update_over_mcp_is_that_of_the_shell(
     included.report(published=True)
     new = a_year_later(field, included)
     retract(field, seeds_of(included)[0])
-    before = included.ledger.decisions()
+    before = included.ledger.list_decisions()
     result = await call(reviewing, "update_review", {"review": "fields"})
     told = result.structured_content
     assert not result.is_error, result.content
@@ -79,7 +81,7 @@ async def test_an_update_over_mcp_is_that_of_the_shell(
     }
     assert any(row["title"].startswith(new.title) for row in told["changes"]["rows"])
     assert not told["could_not_tell"]
-    assert included.ledger.decisions() == before
+    assert included.ledger.list_decisions() == before
     refused = await call(reviewing, "update_review", {"review": "moss"})
     assert refused.is_error
     assert "fields" in refused.content[0].text
@@ -93,7 +95,7 @@ async def test_candidates_come_in_pages_the_most_led_to_first(
         page = await board_of(reviewing, start=start)
         rows += page["candidates"]
         start = page["next_start"]
-    others = [one for one in included.ledger.records() if one.arm == "other"]
+    others = [one for one in included.ledger.list_records() if one.arm == "other"]
     assert {row["key"] for row in rows} == {one.key for one in others}
     assert len(rows) == page["waiting"] == len(others)
     led = [row["led_to_by"] for row in rows]

@@ -57,7 +57,7 @@ def changes(review: Review) -> list[tuple[str, str]]:
 def test_who_cites_what_is_included_joins_once_and_decisions_stay(
     included: Review, field: World
 ) -> None:
-    decided, records = included.ledger.decisions(), len(included.ledger.records())
+    decided, records = included.ledger.list_decisions(), len(included.ledger.list_records())
     chased = read_as_r_does(figure(included))["citations_results"]
     new = a_year_later(field, included)
     first = included.update()
@@ -67,7 +67,7 @@ def test_who_cites_what_is_included_joins_once_and_decisions_stay(
                 for other in kinship.citing(field.record(pmid), field)}  # type: ignore[arg-type]  # fmt: skip
     assert citing <= expected
     assert not first.silent
-    assert len(included.ledger.records()) == records + len(first.citing) + len(first.new)
+    assert len(included.ledger.list_records()) == records + len(first.citing) + len(first.new)
     assert ("citing", new.pmid) in changes(included)
     assert read_as_r_does(figure(included))["citations_results"] == chased + len(first.citing)
     [key] = [record.key for record in first.citing if record.paper.ids.pmid == new.pmid]
@@ -78,10 +78,10 @@ def test_who_cites_what_is_included_joins_once_and_decisions_stay(
     time.sleep(DAY)
     second = included.update()
     assert second.is_quiet
-    assert included.ledger.decisions() == decided
-    assert [one.search.hits for one in included.ledger.searches() if one.limits == AT_UPDATES] == [
-        len(first.citing)
-    ]  # not one for every update
+    assert included.ledger.list_decisions() == decided
+    assert [
+        one.search.hits for one in included.ledger.list_searches() if one.limits == AT_UPDATES
+    ] == [len(first.citing)]  # not one for every update
 
 
 def figure(review: Review) -> str:
@@ -97,7 +97,7 @@ def test_news_since_the_published_state_are_told_until_the_next_is_published(
     assert included.status()["since_published"] == {}
     new = a_year_later(field, included)
     gone = seeds_of(included)[0]
-    [doi] = [r.paper.ids.doi for r in included.ledger.records() if r.paper.ids.pmid == gone]
+    [doi] = [r.paper.ids.doi for r in included.ledger.list_records() if r.paper.ids.pmid == gone]
     retract(field, gone)
     status, out, err = shell("review", "update", "fields")
     assert status == 0
@@ -126,7 +126,7 @@ def test_news_since_the_published_state_are_told_until_the_next_is_published(
 def test_a_database_that_is_down_keeps_its_search_and_is_named(
     included: Review, field: World, shell: Shell
 ) -> None:
-    before = {one.search.name: one.search for one in included.ledger.searches()}
+    before = {one.search.name: one.search for one in included.ledger.list_searches()}
     retract(field, seeds_of(included)[0])
     time.sleep(365 * DAY)
     field.mood("down", "europepmc")
@@ -134,7 +134,7 @@ def test_a_database_that_is_down_keeps_its_search_and_is_named(
     assert status == 1
     assert "retracted" in out
     assert "warning: Europe PMC could not be searched" in err
-    after = {one.search.name: one.search for one in included.ledger.searches()}
+    after = {one.search.name: one.search for one in included.ledger.list_searches()}
     assert after["Europe PMC"] == before["Europe PMC"]
     assert after["PubMed"].searched_at > before["PubMed"].searched_at
     [page, *_] = included.report()
@@ -171,7 +171,7 @@ def test_the_first_search_has_to_be_answered_by_all(library: Library, field: Wor
     field.mood("down", "europepmc")
     with pytest.raises(Unreachable, match="Europe PMC could not be searched"):
         review.update()
-    assert not review.ledger.records()
+    assert not review.ledger.list_records()
 
 
 DYING = """
@@ -193,7 +193,7 @@ def test_an_update_that_was_killed_keeps_whole_steps_and_goes_on(
     new = a_year_later(field, included)
     retract(field, seeds_of(included)[0])
     included.report(published=True)
-    before = included.ledger.decisions()
+    before = included.ledger.list_decisions()
     ahead = str(time.time() - datetime.now(UTC).timestamp())
     for step, kept in (("set_detail", {}), ("_find_new_citing", {"retracted": 1})):
         with Process([sys.executable, "-c", DYING, ahead, step], cwd=ROOT) as process:
@@ -203,15 +203,15 @@ def test_an_update_that_was_killed_keeps_whole_steps_and_goes_on(
     told = included.status()["since_published"]
     assert told["retracted"] == 1
     assert told["citing"] >= 1
-    assert new.pmid in {one.paper.ids.pmid for one in included.ledger.records()}
-    assert included.ledger.decisions() == before
+    assert new.pmid in {one.paper.ids.pmid for one in included.ledger.list_records()}
+    assert included.ledger.list_decisions() == before
 
 
 def test_reports_whose_citations_nobody_searched_are_named(library: Library, field: World) -> None:
     review = library.reviews.create("fields")
     (review.folder / "protocol.yaml").write_text(PROTOCOL, encoding="utf-8")
     review.update()
-    doi = next(r.paper.ids.doi for r in review.ledger.records() if r.paper.ids.pmid)
+    doi = next(r.paper.ids.doi for r in review.ledger.list_records() if r.paper.ids.pmid)
     rows = "\n".join(["doi,decision,stage", *(f"{doi},include,{stage}" for stage in STAGES)])
     review.read_decisions(rows.encode(), "mine.csv")
     told = review.update()

@@ -11,7 +11,7 @@ from utils.model.paper import Paper
 from utils.review.exchange import export_records
 from utils.review.ledger import Record
 from utils.review.protocol import Protocol
-from utils.review.ranking import BatchCount, bound_risk, rank_records
+from utils.review.ranking import BatchCount, compute_risk_bound, rank_records
 from utils.review.standing import derive_standings
 
 pytest.importorskip("sklearn", reason="needs the extra rank")
@@ -80,15 +80,18 @@ def test_conflicts_are_neither_learned_from_nor_ordered():
 
 
 def test_the_risk_falls_with_each_batch_without_a_relevant_record():
-    risks = [bound_risk([BatchCount(300, 38), BatchCount(n, 0)], 700 - n) for n in (100, 300, 600)]
+    risks = [
+        compute_risk_bound([BatchCount(300, 38), BatchCount(n, 0)], 700 - n)
+        for n in (100, 300, 600)
+    ]
     assert risks == sorted(risks, reverse=True)
     assert risks[0] > 0.3 > risks[1] > 0.05 > risks[2]
 
 
 def test_nothing_found_is_never_a_reason_to_stop_and_nothing_unread_always():
-    assert bound_risk([BatchCount(500, 0)], 500) == 1.0
-    assert bound_risk([], 500) == 1.0
-    assert bound_risk([BatchCount(500, 3)], 0) == 0.0
+    assert compute_risk_bound([BatchCount(500, 0)], 500) == 1.0
+    assert compute_risk_bound([], 500) == 1.0
+    assert compute_risk_bound([BatchCount(500, 3)], 0) == 0.0
 
 
 def test_in_random_order_the_stop_misses_the_recall_at_most_as_often_as_it_says():
@@ -100,7 +103,7 @@ def test_in_random_order_the_stop_misses_the_recall_at_most_as_often_as_it_says(
         batches = []
         for start in range(0, 1200, 40):
             batches.append(BatchCount(40, sum(relevant[start : start + 40])))
-            if bound_risk(batches, 1160 - start) < 0.05:
+            if compute_risk_bound(batches, 1160 - start) < 0.05:
                 break
         missed += sum(batch.included for batch in batches) < 0.95 * 60
     assert missed <= 0.05 * 200

@@ -64,7 +64,7 @@ def table(*rows: tuple[str, ...]) -> bytes:
 
 def dois(review: Review) -> list[str]:
     """A DOI of each record; a preprint's is arXiv's."""
-    ids = [record.paper.ids for record in review.ledger.records()]
+    ids = [record.paper.ids for record in review.ledger.list_records()]
     return [one.doi or f"10.48550/arXiv.{one.arxiv}" for one in ids]
 
 
@@ -140,7 +140,7 @@ def test_a_protocol_that_cannot_be_used_says_where(library: Library, text: str, 
     (review.folder / "protocol.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(BadRequest, match=words):
         review.update()
-    assert not review.ledger.records()
+    assert not review.ledger.list_records()
 
 
 def test_a_new_protocol_can_be_read_as_it_is(library: Library) -> None:
@@ -195,7 +195,7 @@ def test_conflicts_are_kept_and_named(library: Library) -> None:
     named = [(row["screener"], row["decision"], row["reason"])
              for row in csv.DictReader(text.splitlines())]  # fmt: skip
     assert named == [("Kofi", "exclude", "too late"), ("Ama", "include", "")]
-    assert review.status()["conflicts"] == [review.ledger.records()[3].key]
+    assert review.status()["conflicts"] == [review.ledger.list_records()[3].key]
 
 
 def test_rows_of_other_reviews_are_named_and_decide_nothing(library: Library) -> None:
@@ -215,7 +215,7 @@ def test_rows_of_other_reviews_are_named_and_decide_nothing(library: Library) ->
 def test_what_goes_out_comes_back_by_its_key(library: Library, program: str) -> None:
     review = searching(library.reviews.create("moss"))
     review.update()
-    keys = {record.key for record in review.ledger.records()}
+    keys = {record.key for record in review.ledger.list_records()}
     for path in review.export(program):  # type: ignore[arg-type]
         if path.suffix == ".json":
             items = json.loads(path.read_text(encoding="utf-8"))
@@ -229,7 +229,7 @@ def test_what_goes_out_comes_back_by_its_key(library: Library, program: str) -> 
 def test_labels_notes_and_keys_of_rayyan_are_kept(library: Library) -> None:
     review = searching(library.reviews.create("moss"))
     review.update()
-    first, second, *_ = review.ledger.records()
+    first, second, *_ = review.ledger.list_records()
     note = 'RAYYAN-INCLUSION: {"Kofi"=>"Included"} | RAYYAN-LABELS: wet,RCT | '
     note += 'USER-NOTES: {"Kofi"=>["see p. 3"], "Ama"=>["late"]}'
     rows = [("key", "title", "notes"), (first.key, "moss", note), ("rayyan-7", "moss", note)]
@@ -238,7 +238,7 @@ def test_labels_notes_and_keys_of_rayyan_are_kept(library: Library) -> None:
     again = ("rayyan-7", "Another spelling of it", 'RAYYAN-INCLUSION: {"Ama"=>"Maybe"}')
     brought = review.read_decisions(to_csv([rows[0], again]), "again.csv")
     assert (brought.rows, brought.unmatched) == (1, ())
-    decided = [(d.screener, d.choice) for d in review.ledger.decisions()[second.key]]
+    decided = [(d.screener, d.choice) for d in review.ledger.list_decisions()[second.key]]
     assert decided == [("Kofi", "include"), ("Ama", "maybe")]
     review.report()
     with (review.folder / "records.csv").open(newline="", encoding="utf-8") as file:
@@ -263,12 +263,12 @@ def test_a_ledger_of_an_earlier_version_gets_its_tables_with_the_next_import(
     review.update()
     with closing(sqlite3.connect(review.ledger.path)) as db:
         db.executescript("DROP TABLE notes; DROP TABLE rayyan_keys")
-    assert (review.ledger.notes(), review.ledger.rayyan_keys()) == ({}, {})
-    key = review.ledger.records()[0].key
+    assert (review.ledger.list_notes(), review.ledger.list_rayyan_keys()) == ({}, {})
+    key = review.ledger.list_records()[0].key
     note = 'RAYYAN-INCLUSION: {"Kofi"=>"Included"} | USER-NOTES: {"Kofi"=>["see p. 3"]}'
     rows = [("key", "title", "notes"), (key, "moss", note)]
     review.read_decisions(to_csv(rows), "articles.csv")
-    assert review.ledger.notes() == {key: [("Kofi", "see p. 3")]}
+    assert review.ledger.list_notes() == {key: [("Kofi", "see p. 3")]}
 
 
 def test_links_lead_from_the_export_to_the_full_texts(library: Library) -> None:
@@ -324,7 +324,7 @@ def test_new_hits_are_told_and_decisions_stay(library: Library, field: World) ->
     assert 0 < len(first.new) < FIELD
     [named, *_] = [doi for doi in dois(review) if "field" in doi]
     review.read_decisions(table((named, "exclude", "Ama", "")), "a.csv")
-    before = review.ledger.decisions()
+    before = review.ledger.list_decisions()
     searching(review)
     second = review.update()
     assert len(first.new) + len(second.new) == FIELD
@@ -334,7 +334,7 @@ def test_new_hits_are_told_and_decisions_stay(library: Library, field: World) ->
     assert [row["outcome"] for row in changes] == ["new"] * FIELD
     latest = {row["papershelf_key"] for row in changes[: len(second.new)]}
     assert latest == {record.key for record in second.new}
-    assert review.ledger.decisions() == before
+    assert review.ledger.list_decisions() == before
     assert not review.update().new
 
 

@@ -20,11 +20,12 @@ def review(tmp_path):
 
 
 def choices(review):
-    return [one.choice for one in review.ledger.decisions().get(review.ledger.records()[0].key, [])]
+    key = review.ledger.list_records()[0].key
+    return [one.choice for one in review.ledger.list_decisions().get(key, [])]
 
 
 def test_undoing_goes_back_one_decision_and_deletes_nothing(review):
-    key = review.ledger.records()[0].key
+    key = review.ledger.list_records()[0].key
     for choice in ("include", "exclude"):
         review.record_decision(key, "ann", choice, stage="title_abstract")
     review.undo_decision(key, "ann", stage="title_abstract")
@@ -35,7 +36,7 @@ def test_undoing_goes_back_one_decision_and_deletes_nothing(review):
 
 
 def test_a_withdrawn_decision_does_not_count_and_can_be_made_again(review):
-    key = review.ledger.records()[0].key
+    key = review.ledger.list_records()[0].key
     review.record_decision(key, "ann", "exclude", stage="title_abstract")
     review.undo_decision(key, "ann", stage="title_abstract")
     assert choices(review) == []

@@ -252,18 +252,18 @@ def included(library: Library, field: World) -> Review:
     )
     review.update()
     done(review.harvest())
-    doi = next(r.paper.ids.doi for r in review.ledger.records() if r.paper.ids.pmid)
+    doi = next(r.paper.ids.doi for r in review.ledger.list_records() if r.paper.ids.pmid)
     decided = f"doi,decision,stage\n{doi},include,title_abstract\n{doi},include,full_text\n"
     review.read_decisions(decided.encode(), "mine.csv")
     return review
 
 
 def test_new_papers_join_the_review_as_citation_searching(included: Review, field: World) -> None:
-    before = len(included.ledger.records())
+    before = len(included.ledger.list_records())
     found = included.snowball()
     assert found.candidates
-    others = [one for one in included.ledger.records() if one.arm == "other"]
-    assert len(included.ledger.records()) - before == len(others) == len(found.candidates)
+    others = [one for one in included.ledger.list_records() if one.arm == "other"]
+    assert len(included.ledger.list_records()) - before == len(others) == len(found.candidates)
     included.report()
     read = read_as_r_does((included.folder / "prisma.csv").read_text(encoding="utf-8"))
     assert read["citations_results"] == len(others)

@@ -15,7 +15,7 @@ from dotenv import dotenv_values
 from tests.shelf.papers import paper, save
 from utils import Library
 from utils.cli.output import read_arguments
-from utils.curation.installation import plan_settings
+from utils.curation.installation import plan_settings_change
 from utils.curation.mcp_host_files import write_changes
 from utils.errors import BadRequest, StoreFailed
 from utils.model.identifiers import Ids
@@ -202,7 +202,7 @@ def test_no_backslash_leads_out_of_the_shelf(shelf, wanted):
 
 def test_a_setting_with_backslashes_is_read_as_written(tmp_path, monkeypatch):
     file = tmp_path / "settings.env"
-    change = plan_settings({"PAPERS_DIR": "C:\\new\\papers"}, file)
+    change = plan_settings_change({"PAPERS_DIR": "C:\\new\\papers"}, file)
     write_changes([change], tmp_path / "journal.json")
     monkeypatch.delenv("PAPERS_DIR", raising=False)
     assert dotenv_values(file)["PAPERS_DIR"] == "C:\\new\\papers"

@@ -39,14 +39,14 @@ def _run_with_library(args: argparse.Namespace, begin_logs: Callable[[Settings],
     """Run a command with its library."""
     from ..library import Library
     from ..logs import show_all_logs
-    from .pager import paged
+    from .pager import page_output
 
     library = Library(**({"papers_dir": args.papers_dir} if args.papers_dir else {}))
     begin_logs(library.settings)
     if args.verbose:
         show_all_logs()
     verb: Verb = args.verb
-    with paged(args.command), show_time(args.command):
+    with page_output(args.command), show_time(args.command):
         return verb(args, library)
 
 

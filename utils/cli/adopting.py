@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .commands import Commands, command
-from .output import NO_FULL_TEXT, note, say
+from .output import NO_FULL_TEXT, print_answer, print_note
 from .progress import show_count
 
 if TYPE_CHECKING:
@@ -69,24 +69,24 @@ def _adopt_folder(args: argparse.Namespace, library: Library) -> int:
         by=args.by,
     )
     for line in adoption.unread_references:
-        note(line)
+        print_note(line)
     total, results = len(adoption.files), []
     show_count(0, total)
     for one in adoption:
         results.append(one)
         if args.json:
-            say(one.row(), as_json=True)
+            print_answer(one.row(), as_json=True)
         elif one.state not in DONE:
-            say(_format_file(one))
+            print_answer(_format_file(one))
         show_count(len(results), total)
     if not results:
-        note(f"There is no PDF file in {args.folder}.")
+        print_note(f"There is no PDF file in {args.folder}.")
         return 0
     _note_counts(Counter(one.state for one in results))
     if args.output or not args.dry_run:
         table = args.output or library.settings.papers_dir / TABLE
         write_table(table, results)
-        note(f"Every file, and what to type about it: {table}")
+        print_note(f"Every file, and what to type about it: {table}")
     return 0 if all(one.state in {*DONE, "ready"} for one in results) else NO_FULL_TEXT
 
 
@@ -95,8 +95,8 @@ def _note_counts(counts: Counter[State]) -> None:
 
     for state, meaning in STATES.items():
         if counts[state]:
-            note(f"{counts[state]:>7,}  {meaning}")
-    note(f"{counts.total():>7,}  {'file' if counts.total() == 1 else 'files'}")
+            print_note(f"{counts[state]:>7,}  {meaning}")
+    print_note(f"{counts.total():>7,}  {'file' if counts.total() == 1 else 'files'}")
 
 
 def _format_file(one: AdoptedFile) -> str:

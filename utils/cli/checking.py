@@ -16,7 +16,7 @@ from ..system.plain_text import one_line, shorten, to_plain_json
 from ..system.safe_files import write_file
 from .commands import Commands, command
 from .options import add_output_option, require_output
-from .output import note, pluralize, say, warn
+from .output import pluralize, print_answer, print_note, print_warnings
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -74,11 +74,11 @@ def _check_manuscript(args: argparse.Namespace, library: Library) -> int:
     if args.output:
         _write_report(args.output, checked)
     if args.json:
-        say(checked.row(), as_json=True)
+        print_answer(checked.row(), as_json=True)
     else:
         for line in _to_lines(checked, everything=args.all):
-            say(line)
-    warn(checked.warnings)
+            print_answer(line)
+    print_warnings(checked.warnings)
     return checked.status
 
 
@@ -88,7 +88,7 @@ def _write_report(path: Path, checked: Check) -> None:
     is_page = path.suffix == ".html"
     made = render_check_page(checked.row()) if is_page else f"{to_plain_json(checked.row())}\n"
     write_file(path, made.encode())
-    note(f"Written: {path}")
+    print_note(f"Written: {path}")
 
 
 def _to_lines(checked: Check, *, everything: bool) -> Iterator[str]:

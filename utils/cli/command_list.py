@@ -131,7 +131,7 @@ def list_members(group: str) -> list[str]:
     return [name.removeprefix(begin) for name in list_commands() if name.startswith(begin)]
 
 
-def top_names() -> list[str]:
+def list_top_names() -> list[str]:
     """Return the commands and groups that `--help` lists."""
     ours = (name for names in _HEADINGS.values() for name in names)
     return list(dict.fromkeys([*ours, *(name.partition(" ")[0] for name in list_commands())]))
@@ -148,7 +148,7 @@ def split_name(words: Sequence[str]) -> tuple[str, list[str]]:
     first, *rest = words
     if rest and f"{first} {rest[0]}" in list_commands():
         return f"{first} {rest[0]}", rest[1:]
-    if first in top_names():
+    if first in list_top_names():
         return first, rest
     if full := _find_full_name(first):
         return full, rest
@@ -174,7 +174,7 @@ def _build_unknown_error(word: str, group: str = "") -> BadRequest:
     if not group:
         known |= {name.rpartition(" ")[2]: name for name in reversed(list_commands())}
         known |= {word: full for word in known if (full := _find_full_name(word))}
-        known |= {name: name for name in top_names()}
+        known |= {name: name for name in list_top_names()}
     meant = known.get(find_nearest(word, known), "")
     hint = f"Did you mean {command_line(meant)}?" if meant else ""
     listed = f"To list all: {command_line(f'{group} --help'.strip())}"
@@ -213,7 +213,7 @@ def format_help(words: Sequence[str]) -> str | None:
 def _format_full_help() -> str:
     """Return the text of `--help`: every command, its description, and the exit statuses."""
     listed = {name for names in _HEADINGS.values() for name in names}
-    added = tuple(name for name in top_names() if name not in listed)
+    added = tuple(name for name in list_top_names() if name not in listed)
     headings = _HEADINGS | ({"Plugins": added} if added else {})
     sections = [
         _format_section(heading, [(name, _describe_entry(name)) for name in names], 10)

@@ -1,7 +1,8 @@
 """Parsers of commands, and error messages for mistyped options.
 
-The options of a command stand in its module, in a function ``add(commands)``, which calls `command`
-for each command of the module. A name is given in full: ``search``, ``shelf audit``.
+The options of a command stand in its module, in a function ``add(commands)``, which calls
+`command` for each command of the module. A name is given in full: ``search``, ``shelf
+audit``.
 """
 
 from __future__ import annotations

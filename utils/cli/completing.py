@@ -13,9 +13,9 @@ import sys
 
 from ..command_line import IN_CHECKOUT
 from ..errors import BadRequest
-from .command_list import list_members, split_name, top_names
+from .command_list import list_members, list_top_names, split_name
 from .commands import Commands, build_parser, command
-from .output import note
+from .output import print_note
 
 _START = "_ARGCOMPLETE"
 _INSTALL_HINTS = {
@@ -40,9 +40,9 @@ def _print_code(args: argparse.Namespace, _: object) -> int:
 
     sys.stdout.write(shellcode(["papershelf"], shell=args.shell))
     if sys.stdout.isatty():
-        note(_INSTALL_HINTS[args.shell])
+        print_note(_INSTALL_HINTS[args.shell])
         if IN_CHECKOUT:
-            note("It completes the installed command: uv tool install .")
+            print_note("It completes the installed command: uv tool install .")
     return 0
 
 
@@ -63,7 +63,7 @@ def print_completions() -> None:
 def _find_parser(words: list[str]) -> tuple[argparse.ArgumentParser, int]:
     """Return the parser of the typed command, and the number of words in its name."""
     if not words:
-        return _build_name_parser([*top_names(), "help"]), 0
+        return _build_name_parser([*list_top_names(), "help"]), 0
     try:
         name, rest = split_name(words)
     except BadRequest:

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from .commands import Commands, command
-from .output import note, say
+from .output import print_answer, print_note
 from .progress import show_count
 
 if TYPE_CHECKING:
@@ -30,12 +30,14 @@ def _convert_texts(args: argparse.Namespace, library: Library) -> int:
     for number, change in enumerate(changes, 1):
         counts[change.outcome] += 1
         if args.json:
-            say(change.row(), as_json=True)
+            print_answer(change.row(), as_json=True)
         elif change.reason:
-            say(f"kept {change.file}: {change.reason}")
+            print_answer(f"kept {change.file}: {change.reason}")
         show_count(number, 0)
-    note(", ".join(f"{n:,} {outcome}" for outcome, n in counts.items()) or "nothing to convert")
+    print_note(
+        ", ".join(f"{n:,} {outcome}" for outcome, n in counts.items()) or "nothing to convert"
+    )
     if args.form != library.settings.papers_form and not args.dry_run:
-        note(f"New texts still end in .{library.settings.papers_form}. For .{args.form}, set "
+        print_note(f"New texts still end in .{library.settings.papers_form}. For .{args.form}, set "
              f"PAPERS_FORM={args.form}")  # fmt: skip
     return 0

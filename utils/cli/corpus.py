@@ -17,7 +17,7 @@ from ..system.plain_text import clean_text, one_line
 from ..system.progress_display import LINE
 from .commands import CommandParser, Commands, command
 from .options import add_date_options, add_limit_option, add_types_option, get_year
-from .output import UNREACHABLE, make_console, note, pluralize, say, warn
+from .output import UNREACHABLE, make_console, pluralize, print_answer, print_note, print_warnings
 from .progress import show_count, show_steps
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _sync_query(args: argparse.Namespace, library: Library) -> int:
         overlap_days=args.overlap_days,
         full=args.full,
         progress=show_count,
-        waiting=note,
+        waiting=print_note,
     )
     text = (
         f"{args.key}: {pluralize(synced.pmids_processed, 'record')}: {synced.inserted:,} "
@@ -123,13 +123,13 @@ def _sync_query(args: argparse.Namespace, library: Library) -> int:
         text += f" Papers of the query: {synced.members:,} here, {told} at PubMed."
     row = {**asdict(synced), "query_key": args.key}
     row["max_edat_seen"] = day_to_timestamp(synced.max_edat_seen)
-    say(row if args.json else text, args.json)
-    warn(synced.warnings)
+    print_answer(row if args.json else text, args.json)
+    print_warnings(synced.warnings)
     if synced.unfinished:
-        note("PubMed did not answer every request. Run the same command to continue.")
+        print_note("PubMed did not answer every request. Run the same command to continue.")
         return UNREACHABLE
     if synced.inserted or synced.updated:
-        note(f"To make them findable: {command_line('corpus index')}")
+        print_note(f"To make them findable: {command_line('corpus index')}")
     return 0
 
 
@@ -143,13 +143,15 @@ def _show_checkpoint(args: argparse.Namespace, library: Library) -> int:
     row = asdict(checkpoint) if checkpoint else {"query_key": args.key, "last_edat": None}
     text = f"{args.key}: {row['last_edat'] or 'never synced'}"
     row["last_edat"] = day_to_timestamp(row["last_edat"])
-    say(row if args.json else text, args.json)
+    print_answer(row if args.json else text, args.json)
     return 0
 
 
 def _index_corpus(args: argparse.Namespace, library: Library) -> int:
     last = show_steps(
-        library.corpus.index(everything=args.all, waiting=note), _describe_index_progress, note
+        library.corpus.index(everything=args.all, waiting=print_note),
+        _describe_index_progress,
+        print_note,
     )
     if last is None:
         return 0
@@ -157,8 +159,8 @@ def _index_corpus(args: argparse.Namespace, library: Library) -> int:
         f"{pluralize(last.done, 'paper')}: {last.cut:,} indexed again, {last.dropped:,} removed; "
         f"{last.passages:,} passages added, {last.removed:,} removed, {last.vectors:,} vectors."
     )
-    say(asdict(last) if args.json else text, args.json)
-    warn(last.warnings)
+    print_answer(asdict(last) if args.json else text, args.json)
+    print_warnings(last.warnings)
     return 0
 
 
@@ -171,7 +173,9 @@ def _learn_names(args: argparse.Namespace, library: Library) -> int:
     for file in args.file:
         count = library.corpus.learn(file)
         row = {"file": str(file), "names": count}
-        say(row if args.json else f"{one_line(file.name)}: {pluralize(count, 'name')}.", args.json)
+        print_answer(
+            row if args.json else f"{one_line(file.name)}: {pluralize(count, 'name')}.", args.json
+        )
     return 0
 
 
@@ -199,15 +203,15 @@ def _find_passages(args: argparse.Namespace, library: Library) -> int:
     )
     if args.json:
         for found in answer.hits:
-            say(_to_hit_row(found), as_json=True)
+            print_answer(_to_hit_row(found), as_json=True)
     else:
         _print_hits(answer.hits, query)
     if answer.wordings:
         others = (f"{one_line(one.term)} = {one_line(one.other)}" for one in answer.wordings)
-        note(f"Also asked: {'; '.join(others)} (not with --no-widen)")
+        print_note(f"Also asked: {'; '.join(others)} (not with --no-widen)")
     # What could be installed is told once, by `doctor` and `stats`; here with --verbose.
     missing = "" if args.verbose else describe_missing_package()
-    warn(one for one in answer.warnings if not (missing and missing in one))
+    print_warnings(one for one in answer.warnings if not (missing and missing in one))
     return 0
 
 
@@ -228,7 +232,7 @@ def _print_hits(hits: tuple[ScoredPassage, ...], query: str) -> None:
     """Print snippets; on a terminal the words of the query are highlighted."""
     if not sys.stdout.isatty():
         for number, found in enumerate(hits, 1):
-            say(_format_hit(number, found, query))
+            print_answer(_format_hit(number, found, query))
         return
     console = make_console()
     LINE.clear()
@@ -311,9 +315,9 @@ def _verify_quote(args: argparse.Namespace, library: Library) -> int:
     corpus = library.passages_of(args.source)
     found = corpus.verify_quote(text, args.paper)
     if args.json:
-        say(asdict(found), as_json=True)
+        print_answer(asdict(found), as_json=True)
     elif not found.found:
-        say(f"Not found in {args.paper or f'the {args.source}'}, and no similar passage.")
+        print_answer(f"Not found in {args.paper or f'the {args.source}'}, and no similar passage.")
     else:
         _print_quotation(found)
     return 0 if found.verbatim else NOT_VERBATIM
@@ -325,24 +329,24 @@ def _print_quotation(found: Quotation) -> None:
         if found.verbatim
         else f"Not found word for word; nearest passage ({found.likeness:.2f})"
     )
-    say(f"{head}: {found.paper} {one_line(found.title)}\n  {_describe_location(found)}")
+    print_answer(f"{head}: {found.paper} {one_line(found.title)}\n  {_describe_location(found)}")
     if not found.verbatim:
-        say(f"  {one_line(found.text)}")
+        print_answer(f"  {one_line(found.text)}")
     for one in found.differences if found.verdict == "near" else ():
-        say(f"  - {one_line(str(one))}")
+        print_answer(f"  - {one_line(str(one))}")
 
 
 def _print_stats(args: argparse.Namespace, library: Library) -> int:
     stats = library.corpus.stats()
     row = asdict(stats)
     if args.json:
-        say(row, as_json=True)
+        print_answer(row, as_json=True)
         return 0
     for name, value in row.items():
         if name == "warnings":
             continue
         shown = ", ".join(f"{k} {v}" for k, v in value.items()) if name in _TABLES else value
         number = f"{shown:,}" if isinstance(shown, int) else one_line(str(shown)) or "–"
-        say(f"{name.replace('_', ' '):<16} {number}")
-    warn(stats.warnings)
+        print_answer(f"{name.replace('_', ' '):<16} {number}")
+    print_warnings(stats.warnings)
     return 0

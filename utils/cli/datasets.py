@@ -14,7 +14,7 @@ from ..system.plain_text import clean_text, one_line
 from ..system.progress_display import LINE
 from .commands import Commands, command
 from .options import add_limit_option, add_output_option, parse_natural, require_output
-from .output import make_console, note, pluralize, say, warn
+from .output import make_console, pluralize, print_answer, print_note, print_warnings
 from .progress import show_count
 
 if TYPE_CHECKING:
@@ -54,13 +54,13 @@ def _stage_dataset(args: argparse.Namespace, library: Library) -> int:
     )  # fmt: skip
     staged = library.datasets.stage(pages)
     if args.json:
-        say(asdict(staged), as_json=True)
+        print_answer(asdict(staged), as_json=True)
         return 0
-    say(f"{staged.dataset}: {pluralize(staged.records, 'record')}, until {staged.expires}")
+    print_answer(f"{staged.dataset}: {pluralize(staged.records, 'record')}, until {staged.expires}")
     for table, rows in staged.tables.items():
-        say(f"  {table:<32} {rows:>10,}")
-    warn(staged.warnings)
-    note(f"To query it: {command_line(f'data datasets {staged.dataset}')}")
+        print_answer(f"  {table:<32} {rows:>10,}")
+    print_warnings(staged.warnings)
+    print_note(f"To query it: {command_line(f'data datasets {staged.dataset}')}")
     return 0
 
 
@@ -72,15 +72,15 @@ def _list_datasets(args: argparse.Namespace, library: Library) -> int:
         size = f"{one.size / _MEGABYTE:.1f} MB"
         about = one.broken or f"{one.records or 0:>9,} {size:>10}  until {one.expires[:10]}"
         line = f"{one.id:<24} {about}  {one.title}"
-        say(asdict(one) if args.json else line, args.json)
+        print_answer(asdict(one) if args.json else line, args.json)
     if not datasets:
-        note(f"No datasets. Make one: {command_line('data stage gene BRCA1')}")
+        print_note(f"No datasets. Make one: {command_line('data stage gene BRCA1')}")
     return 0
 
 
 def _show_schema(args: argparse.Namespace, library: Library) -> int:
     schema = library.datasets.schema(args.dataset)
-    say(asdict(schema) if args.json else schema.to_text(), args.json)
+    print_answer(asdict(schema) if args.json else schema.to_text(), args.json)
     return 0
 
 
@@ -90,17 +90,17 @@ def _run_sql(args: argparse.Namespace, library: Library) -> int:
         require_output(args.output, (".csv", ".parquet"))
         export = library.datasets.export(args.dataset, statement, args.output)
         text = f"{pluralize(export.rows, 'row')} in {export.file}"
-        say({**asdict(export), "file": str(export.file)} if args.json else text, args.json)
+        print_answer({**asdict(export), "file": str(export.file)} if args.json else text, args.json)
         return 0
     options = {"start": args.start, "max_results": args.limit}
     found = library.datasets.query(args.dataset, statement, **options)
     if args.json:
         for row in found.rows:
-            say(dict(zip(found.columns, row, strict=True)), as_json=True)
+            print_answer(dict(zip(found.columns, row, strict=True)), as_json=True)
     else:
         _print_table(found.columns, found.rows)
     if found.next_start is not None:
-        note(
+        print_note(
             f"There are more rows: use --start {found.next_start}, or --output FILE for all of "
             "them."
         )
@@ -111,7 +111,7 @@ def _print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> No
     """Print a table on a terminal, or tab-separated lines in a pipe."""
     if not sys.stdout.isatty():
         for row in (columns, *rows):
-            say("\t".join(_to_cell_text(cell) for cell in row))
+            print_answer("\t".join(_to_cell_text(cell) for cell in row))
         return
     from rich import box
     from rich.table import Table

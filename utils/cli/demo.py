@@ -27,14 +27,14 @@ _BAR = 5  # columns for a paper
 
 
 @contextmanager
-def stage() -> Iterator[tuple[Library, Internet]]:
+def open_demo() -> Iterator[tuple[Library, Internet]]:
     """Yield a library in a temporary folder, and the small internet that it asks."""
     folder = Path(tempfile.mkdtemp(prefix="papershelf-demo-"))
     with Internet() as internet:
-        yield Library(_settings(folder, internet)), internet
+        yield Library(_build_settings(folder, internet)), internet
 
 
-def _settings(folder: Path, internet: Internet) -> Settings:
+def _build_settings(folder: Path, internet: Internet) -> Settings:
     """Return the demo's settings: it takes neither keys nor `offline` from the environment."""
     own = {
         "papers_dir": folder / "papers",
@@ -44,8 +44,8 @@ def _settings(folder: Path, internet: Internet) -> Settings:
     return Settings.model_construct(**internet.settings() | own)  # type: ignore[arg-type]
 
 
-def repeat(harvest: Harvest, library: Library, internet: Internet) -> str:
-    """Download a paper of the harvest once more; say how many requests that took."""
+def repeat_download(harvest: Harvest, library: Library, internet: Internet) -> str:
+    """Download a paper of the harvest again; return a sentence with the number of requests."""
     row = next((row for row in harvest.ledger.read_outcomes() if row.state == "full_text"), None)
     if row is None:
         return ""
@@ -57,7 +57,7 @@ def repeat(harvest: Harvest, library: Library, internet: Internet) -> str:
     )
 
 
-def chart(harvest: Harvest) -> list[str]:
+def draw_outcome_bars(harvest: Harvest) -> list[str]:
     """Return a line with a bar for each route that led to a text, and each reason for none."""
     coverage = harvest.ledger.count_coverage()
     sign = "█" if supports_unicode() else "#"

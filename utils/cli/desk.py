@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from ..plugins import import_part
 from .commands import Commands, command
-from .opening import show
+from .opening import open_on_desktop
 from .options import parse_natural
-from .output import note, say
+from .output import print_answer, print_note
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -38,10 +38,10 @@ def _run_desk(args: argparse.Namespace, library: Library) -> int:
     with tempfile.TemporaryDirectory(prefix="papershelf-desk-") as folder:
 
         def print_address(address: str) -> None:
-            say({"address": address} if args.json else address, args.json, to_paste=True)
-            note("The desk runs until you press Ctrl-C. Keep the address to yourself.")
+            print_answer({"address": address} if args.json else address, args.json, to_paste=True)
+            print_note("The desk runs until you press Ctrl-C. Keep the address to yourself.")
             if not args.no_open:
-                show(str(_write_start_page(Path(folder), address)))
+                open_on_desktop(str(_write_start_page(Path(folder), address)))
 
         serve_desk(library, args.port, print_address)
     return 0

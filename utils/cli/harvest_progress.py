@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..system.process import allows_colour
 from ..system.progress_display import LINE
-from .output import format_duration, make_console, note, pluralize
+from .output import format_duration, make_console, pluralize, print_note
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,14 +45,14 @@ def _print_lines(harvest: Harvest) -> None:
         for wait in progress.job.waits:
             if (wait.site, wait.since) not in announced:
                 announced.add((wait.site, wait.since))
-                note(f"{_describe_wait(wait)}.")
+                print_note(f"{_describe_wait(wait)}.")
         if time.monotonic() - shown >= _EVERY_S:
             shown = time.monotonic()
             counts = progress.job.counts
             done = counts.requested - counts.pending
             outcomes = f"{describe_outcomes(counts)}{_describe_speed(progress)}"
             now = f"{done:,} of {counts.requested:,}: {outcomes}"
-            note(f"{now}; {_describe_queues(progress)}".rstrip("; "))
+            print_note(f"{now}; {_describe_queues(progress)}".rstrip("; "))
 
 
 def describe_outcomes(counts: Counts) -> str:

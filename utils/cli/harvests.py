@@ -21,7 +21,7 @@ from .commands import Commands, command
 from .harvest_plans import describe_media_space, describe_pdfs, describe_plan
 from .harvest_progress import describe_outcomes, watch_harvest
 from .objects import iterate_job_objects, parse_kinds, show_objects
-from .opening import show
+from .opening import open_on_desktop
 from .options import (
     add_date_options,
     add_limit_option,
@@ -29,9 +29,17 @@ from .options import (
     add_pdf_option,
     add_pmc_last_option,
 )
-from .output import NO_FULL_TEXT, UNREACHABLE, exit_now, note, parse_drawing_kinds, pluralize, say
+from .output import (
+    NO_FULL_TEXT,
+    UNREACHABLE,
+    exit_now,
+    parse_drawing_kinds,
+    pluralize,
+    print_answer,
+    print_note,
+)
 from .pdfs import show_pdfs
-from .upkeep import KINDS, remind_of_audit
+from .upkeep import KINDS, note_due_audit
 
 if TYPE_CHECKING:
     from ..curation.inbox import InboxResult
@@ -139,11 +147,13 @@ def _run_harvest(args: argparse.Namespace, library: Library) -> int:
     lock = _read_lock_file(args.lock) if args.lock else None
     harvest = _open_harvest(args, library, lock)
     if args.retry:
-        note(f"{pluralize(harvest.retry(args.retry), 'paper')} to be tried again.")
+        print_note(f"{pluralize(harvest.retry(args.retry), 'paper')} to be tried again.")
     elif again := harvest.go_on():
-        note(f"Retrying {pluralize(again, 'paper')} for which no source gave an answer last time.")
+        print_note(
+            f"Retrying {pluralize(again, 'paper')} for which no source gave an answer last time."
+        )
     for received in library.upkeep.take_in():
-        note(f"inbox: {received.file} {received.outcome}: {received.detail}")
+        print_note(f"inbox: {received.file} {received.outcome}: {received.detail}")
     _run_to_end(harvest, args.json)
     more: dict[str, Any] = {}
     if lock:
@@ -166,7 +176,7 @@ def finish_harvest(harvest: Harvest, as_json: bool) -> int:
 
 
 def _run_to_end(harvest: Harvest, as_json: bool) -> None:
-    note(_format_opening(harvest.job()))
+    print_note(_format_opening(harvest.job()))
     try:
         watch_harvest(harvest, plain=as_json)
     except KeyboardInterrupt:
@@ -212,7 +222,7 @@ def _open_harvest(args: argparse.Namespace, library: Library, lock: Lock | None)
         return library.harvests.from_lock(lock)
     if asked.queries:
         words = ", and ".join(one_line(query.text)[:200] for query in asked.queries)
-        note(f"Searching for {words} …")
+        print_note(f"Searching for {words} …")
     harvest = library.harvest(
         asked.lists,
         query=asked.queries,
@@ -222,7 +232,7 @@ def _open_harvest(args: argparse.Namespace, library: Library, lock: Lock | None)
         max_papers=args.limit,
     )
     for search in harvest.job().searches:
-        note(_describe_search(search))
+        print_note(_describe_search(search))
     return harvest
 
 
@@ -289,11 +299,13 @@ def _exit_interrupted(harvest: Harvest, as_json: bool) -> None:
     job = harvest.job()
     done = job.counts.requested - job.counts.pending
     if as_json:
-        say({**_to_job_row(job), "state": "interrupted"}, as_json=True)
-    note(
+        print_answer({**_to_job_row(job), "state": "interrupted"}, as_json=True)
+    print_note(
         f"\nInterrupted: {done:,} of {pluralize(job.counts.requested, 'paper')} are done and kept."
     )
-    note(f"Run the same command to continue, or: {command_line(f'harvest --job {job.job_id}')}")
+    print_note(
+        f"Run the same command to continue, or: {command_line(f'harvest --job {job.job_id}')}"
+    )
     exit_now(INTERRUPTED_EXIT_STATUS)
 
 
@@ -303,11 +315,11 @@ def _file_inbox(args: argparse.Namespace, library: Library) -> int:
         _watch_inbox(args, library, accept)
     received = list(library.upkeep.take_in(accept=accept, folder=args.folder))
     for one in received:
-        say(one.row() if args.json else _format_received(one), args.json)
+        print_answer(one.row() if args.json else _format_received(one), args.json)
     if not received:
         inbox = library.settings.papers_dir / "inbox"
         also = f", and no requested paper in {args.folder}" if args.folder else ""
-        note(f"Nothing in {inbox}{also}: put PDFs or web pages there.")
+        print_note(f"Nothing in {inbox}{also}: put PDFs or web pages there.")
     return 0 if all(one.outcome == "filed" for one in received) else NO_FULL_TEXT
 
 
@@ -319,15 +331,17 @@ def _watch_inbox(args: argparse.Namespace, library: Library, accept: str) -> NoR
             LINE.paused(),
             closing(library.upkeep.watch_inbox(accept=accept, folder=args.folder)) as arrivals,
         ):
-            note(f"Watching {library.settings.papers_dir / 'inbox'}: papers saved there are filed.")
+            print_note(
+                f"Watching {library.settings.papers_dir / 'inbox'}: papers saved there are filed."
+            )
             if args.folder:
-                note(f"Watching {args.folder}: only requested papers are copied from there.")
-            note("Ctrl-C ends it.")
+                print_note(f"Watching {args.folder}: only requested papers are copied from there.")
+            print_note("Ctrl-C ends it.")
             for one in arrivals:
                 filed += one.outcome == "filed"
-                say(one.row() if args.json else _format_received(one), args.json)
+                print_answer(one.row() if args.json else _format_received(one), args.json)
     except KeyboardInterrupt:
-        note(f"\nNo longer watching. Filed: {filed:,}.")
+        print_note(f"\nNo longer watching. Filed: {filed:,}.")
     exit_now(INTERRUPTED_EXIT_STATUS)
 
 
@@ -340,29 +354,29 @@ def _format_received(one: InboxResult) -> str:
 
 def _run_demo(args: argparse.Namespace, library: Library) -> int:
     from ..demo.papers import QUERY
-    from .demo import chart, repeat, stage
+    from .demo import draw_outcome_bars, open_demo, repeat_download
 
-    note("Serving a small internet of invented papers from this computer …")
+    print_note("Serving a small internet of invented papers from this computer …")
     try:
-        with stage() as (demo, internet):
-            note(f"Searching for {QUERY!r}; harvesting into {demo.settings.papers_dir}")
-            note("It takes about 20 seconds: the sites' rate limits hold here too.")
+        with open_demo() as (demo, internet):
+            print_note(f"Searching for {QUERY!r}; harvesting into {demo.settings.papers_dir}")
+            print_note("It takes about 20 seconds: the sites' rate limits hold here too.")
             harvest = demo.harvest(query=QUERY)
             watch_harvest(harvest, plain=args.json)
-            again = repeat(harvest, demo, internet)
+            again = repeat_download(harvest, demo, internet)
     except KeyboardInterrupt:
-        note("\nInterrupted. The demo's folder can be deleted.")
+        print_note("\nInterrupted. The demo's folder can be deleted.")
         exit_now(INTERRUPTED_EXIT_STATUS)
     page = harvest.folder / "report.html"
     if args.json:
         _print_harvest(harvest, as_json=True)
     else:
-        say(_format_job(harvest.job(), "finished"))
-        say("\n".join([*chart(harvest), again, f"  report: {page}"]))
+        print_answer(_format_job(harvest.job(), "finished"))
+        print_answer("\n".join([*draw_outcome_bars(harvest), again, f"  report: {page}"]))
     harvest_plan = command_line("harvest 'CXCL12 AND CXCR4' --plan")
-    note(f"With real papers: set PUBMED_EMAIL, then: {harvest_plan}")
+    print_note(f"With real papers: set PUBMED_EMAIL, then: {harvest_plan}")
     if args.open:
-        show(str(page))
+        open_on_desktop(str(page))
     return 0
 
 
@@ -392,12 +406,14 @@ def _show_plan(args: argparse.Namespace, library: Library) -> int:
     pdfs = library.harvests.pdfs(plan) if args.pdf else None
     if args.json:
         more = {"media": space, "pdfs": pdfs}
-        say(plan.row() | {name: one.row() for name, one in more.items() if one}, as_json=True)
+        print_answer(
+            plan.row() | {name: one.row() for name, one in more.items() if one}, as_json=True
+        )
     else:
         lines = [describe_plan(plan)]
         lines += [f"  {describe_media_space(space, args.media, args.max_mb)}"] if space else []
         lines += [f"  {describe_pdfs(pdfs)}"] if pdfs else []
-        say("\n".join(lines))
+        print_answer("\n".join(lines))
     return 0
 
 
@@ -413,15 +429,17 @@ def _show_status(args: argparse.Namespace, library: Library) -> int:
     for job in jobs:
         harvest = library.harvest(job_id=job.job_id)
         row = _to_job_row(job, harvest)
-        say(row if args.json else _format_job(job, row["state"]), args.json)
+        print_answer(row if args.json else _format_job(job, row["state"]), args.json)
         harvest.ledger.close()
     if not jobs:
-        note(f"No harvest on this shelf yet: {command_line('harvest QUERY')}")
+        print_note(f"No harvest on this shelf yet: {command_line('harvest QUERY')}")
     counts = library.shelf.count_papers()
-    note(f"on the shelf: {', '.join(f'{counts[kind]:,} {name}' for kind, name in KINDS.items())}")
+    print_note(
+        f"on the shelf: {', '.join(f'{counts[kind]:,} {name}' for kind, name in KINDS.items())}"
+    )
     if stand_ins := _describe_unpublished(counts):
-        note(f"  {stand_ins}")
-    remind_of_audit(library)
+        print_note(f"  {stand_ins}")
+    note_due_audit(library)
     return 0
 
 
@@ -431,9 +449,9 @@ def _write_report(args: argparse.Namespace, library: Library) -> int:
     page = harvest.report(drawings)
     row: dict[str, Any] = {"job_id": args.job, "report": str(page)}
     row |= {kind: str(page.with_name(f"prisma.{kind}")) for kind in drawings}
-    say(row if args.json else str(page), args.json)
+    print_answer(row if args.json else str(page), args.json)
     if args.open:
-        show(str(page))
+        open_on_desktop(str(page))
     return 0
 
 
@@ -468,31 +486,31 @@ def _print_harvest(harvest: Harvest, as_json: bool, **more: Any) -> None:
     if as_json:
         summary = {"reasons": reasons, "notes": list(job.notes)}
         report = {"report": str(page) if page.exists() else ""}
-        say({**row, **summary, **report, **more}, as_json=True)
+        print_answer({**row, **summary, **report, **more}, as_json=True)
         return
-    say(_format_job(job, row["state"]))
+    print_answer(_format_job(job, row["state"]))
     if stand_ins := _describe_unpublished(job.row()):
-        say(f"  {stand_ins}")
+        print_answer(f"  {stand_ins}")
     if reasons:
-        say("  papers without full text, by reason:")
+        print_answer("  papers without full text, by reason:")
     for reason, number in reasons.items():
-        say(f"  {number:>7,}  {get_reason(reason).name}")
+        print_answer(f"  {number:>7,}  {get_reason(reason).name}")
     for wait in job.waits if row["state"] == "running" else ():
-        say(f"  {wait}")
+        print_answer(f"  {wait}")
     for sentence in (*job.notes, *more.get("differences", ())):
-        say(f"  {sentence}")
-    say(
+        print_answer(f"  {sentence}")
+    print_answer(
         f"  report: {page}"
         if page.exists()
         else f"  report: {command_line(f'harvest report {job.job_id}')}"
     )
     if _COULD_NOT_TELL & reasons.keys() and not job.counts.pending:
-        say(
+        print_answer(
             "  to retry the papers without a definite answer: "
             f"{command_line(f'harvest --job {job.job_id}')}"
         )
     if "differences_file" in more:
-        say(f"  differences: {more['differences_file']}")
+        print_answer(f"  differences: {more['differences_file']}")
 
 
 def _describe_unpublished(counts: Mapping[str, int]) -> str:

@@ -21,10 +21,10 @@ from .output import (
     UNREACHABLE,
     format_bytes,
     format_duration,
-    note,
     pluralize,
-    say,
-    warn,
+    print_answer,
+    print_note,
+    print_warnings,
 )
 from .progress import show_steps
 
@@ -153,17 +153,17 @@ def _update_pubmed(args: argparse.Namespace, library: Library) -> int:
         keep=args.keep,
         most=args.limit,
         filled=args.filled,
-        say=note,
+        say=print_note,
     )
-    done = show_steps(steps, describe_progress, note)
+    done = show_steps(steps, describe_progress, print_note)
     assert done is not None
     if args.json:
-        say(asdict(done), as_json=True)
+        print_answer(asdict(done), as_json=True)
     else:
-        say(_describe_run(done))
+        print_answer(_describe_run(done))
     _warn_of_failed(done)
     if done.unreachable:
-        note("NLM did not answer every request. Run the same command to continue.")
+        print_note("NLM did not answer every request. Run the same command to continue.")
         return UNREACHABLE
     return NO_FULL_TEXT if done.failed or done.waits_for else 0
 
@@ -186,13 +186,15 @@ def _describe_run(done: MirrorProgress) -> str:
 
 def _warn_of_failed(done: MirrorProgress) -> None:
     failed = list(done.failed.items())
-    warn(f"{name}: {reason}" for name, reason in failed[:_MAX_FAULTS])
+    print_warnings(f"{name}: {reason}" for name, reason in failed[:_MAX_FAULTS])
     if len(failed) > _MAX_FAULTS:
-        note(f"… and {len(failed) - _MAX_FAULTS:,} more: {command_line('mirror status --json')}")
+        print_note(
+            f"… and {len(failed) - _MAX_FAULTS:,} more: {command_line('mirror status --json')}"
+        )
     if done.waits_for:
-        note(f"Not published yet: waiting for {done.waits_for}.")
+        print_note(f"Not published yet: waiting for {done.waits_for}.")
     if done.held_back:
-        note(
+        print_note(
             f"{pluralize(done.held_back, 'file')} wait for an earlier file that was not downloaded."
         )
 
@@ -214,12 +216,12 @@ def _show_plan(args: argparse.Namespace, library: Library) -> int:
     plan = mirror.plan(keep=args.keep, workers=args.workers)
     citations = mirror.plan_citations()
     if args.json:
-        say({**asdict(plan), "citations": asdict(citations)}, as_json=True)
+        print_answer({**asdict(plan), "citations": asdict(citations)}, as_json=True)
     else:
         _print_lines(format_plan(plan, citations))
     if plan.disk > plan.free:
         lacking = format_bytes(plan.disk - plan.free)
-        note(
+        print_note(
             f"warning: not enough disk space, {lacking} missing: use another --folder, or "
             "--drop-sources"
         )
@@ -230,18 +232,18 @@ def _show_status(args: argparse.Namespace, library: Library) -> int:
     mirror = open_mirror(args, library)
     require_packages()
     if args.json:
-        say(to_status_row(mirror), as_json=True)
+        print_answer(to_status_row(mirror), as_json=True)
     elif lines := format_status(mirror):
         _print_lines(lines)
     else:
         plan, pubmed = command_line("mirror plan"), command_line("mirror pubmed")
-        note(f"No mirror in {mirror.folder}. Make it: {plan}, then {pubmed}")
+        print_note(f"No mirror in {mirror.folder}. Make it: {plan}, then {pubmed}")
     return 0
 
 
 def _print_lines(lines: Iterable[tuple[str, str]]) -> None:
     for name, text in lines:
-        say(f"{name:<11}{text}")
+        print_answer(f"{name:<11}{text}")
 
 
 def _verify_files(args: argparse.Namespace, library: Library) -> int:
@@ -257,10 +259,10 @@ def _verify_files(args: argparse.Namespace, library: Library) -> int:
             msg, f"Leave out files and --sample: {command_line('mirror verify --citations')}"
         )
     faulty = 0
-    for one in mirror.verify(args.file, **options, say=note):
+    for one in mirror.verify(args.file, **options, say=print_note):
         faulty += bool(one.faults)
         text = "; ".join(one.faults) or "as its source says"
-        say(
+        print_answer(
             asdict(one) if args.json else f"{'✗' if one.faults else '✓'} {one.name}: {text}",
             args.json,
         )
@@ -274,30 +276,32 @@ def _compare_count(args: argparse.Namespace, mirror: Mirror) -> int:
     here, at_pubmed = mirror.count_papers()
     difference = at_pubmed - here
     if args.json:
-        say({"papers": here, "at_pubmed": at_pubmed, "difference": difference}, as_json=True)
+        print_answer(
+            {"papers": here, "at_pubmed": at_pubmed, "difference": difference}, as_json=True
+        )
     else:
         why = f" ({difference:+,})" if difference else ""
-        say(f"{here:,} PMIDs are live here, {at_pubmed:,} at PubMed{why}")
+        print_answer(f"{here:,} PMIDs are live here, {at_pubmed:,} at PubMed{why}")
     return int(bool(difference))
 
 
 def _use_generation(args: argparse.Namespace, library: Library) -> int:
     generation = open_mirror(args, library).use(args.generation)
     text = f"Published: {describe_generation(generation)}."
-    say(asdict(generation) if args.json else text, args.json)
-    note(f"To update to the newest: {command_line('mirror pubmed')}")
+    print_answer(asdict(generation) if args.json else text, args.json)
+    print_note(f"To update to the newest: {command_line('mirror pubmed')}")
     return 0
 
 
 def _index_mirror(args: argparse.Namespace, library: Library) -> int:
     options = {name: getattr(args, name) for name in ("engine", "workers", "scheduler")}
-    steps = open_mirror(args, library).index(**options, say=note)
-    done = show_steps(steps, _describe_files, note)
+    steps = open_mirror(args, library).index(**options, say=print_note)
+    done = show_steps(steps, _describe_files, print_note)
     assert done is not None
     text = f"{pluralize(done.added, 'paper')} added, {done.dropped:,} rows removed."
-    say(asdict(done) if args.json else text, args.json)
+    print_answer(asdict(done) if args.json else text, args.json)
     search = command_line("search 'words of a question' --source mirror")
-    note(f"To search it: {search}")
+    print_note(f"To search it: {search}")
     return 0
 
 
@@ -307,17 +311,17 @@ def _describe_files(progress: Any) -> str:
 
 def _embed_passages(args: argparse.Namespace, library: Library) -> int:
     options = {name: getattr(args, name) for name in ("engine", "workers", "scheduler")}
-    steps = open_mirror(args, library).embed(**options, published=args.published, say=note)
-    done = show_steps(steps, _describe_files, note)
+    steps = open_mirror(args, library).embed(**options, published=args.published, say=print_note)
+    done = show_steps(steps, _describe_files, print_note)
     assert done is not None
     text = f"{pluralize(done.made, 'vector')} made, {done.taken:,} reused."
-    say(asdict(done) if args.json else text, args.json)
+    print_answer(asdict(done) if args.json else text, args.json)
     return 0
 
 
 def _update_citations(args: argparse.Namespace, library: Library) -> int:
     steps = open_mirror(args, library).update_citations(keep=args.keep_source)
-    done = show_steps(steps, describe_citations_progress, note)
+    done = show_steps(steps, describe_citations_progress, print_note)
     assert done is not None
     table = done.table
     assert table is not None
@@ -326,9 +330,9 @@ def _update_citations(args: argparse.Namespace, library: Library) -> int:
         f"{published}: {table.name}, {pluralize(table.edges, 'citation')}; NIH's collection "
         f"{table.collection or '-'} says {table.nih_occ:,}, PubMed's records say {table.records:,}."
     )
-    say(asdict(done) if args.json else text, args.json)
-    warn(done.notes)
-    note(f"To use it, also offline: {command_line('review related PMID --kind cited-by')}")
+    print_answer(asdict(done) if args.json else text, args.json)
+    print_warnings(done.notes)
+    print_note(f"To use it, also offline: {command_line('review related PMID --kind cited-by')}")
     return UNREACHABLE if done.unreachable else NO_FULL_TEXT if done.notes else 0
 
 

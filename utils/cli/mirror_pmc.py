@@ -18,11 +18,11 @@ from .output import (
     UNREACHABLE,
     format_bytes,
     format_duration,
-    note,
     pluralize,
+    print_answer,
+    print_note,
+    print_warnings,
     read_arguments,
-    say,
-    warn,
 )
 from .progress import show_steps
 
@@ -86,22 +86,22 @@ def _update_pmc(args: argparse.Namespace, library: Library) -> int:
     mirror, choice = open_mirror(args, library), parse_choice(args, library)
     if args.plan:
         plan = mirror.plan_pmc(choice, retry=args.retry, workers=args.workers)
-        say(asdict(plan) if args.json else describe_pmc_plan(plan), args.json)
+        print_answer(asdict(plan) if args.json else describe_pmc_plan(plan), args.json)
         return 0
     _require_choice(mirror, choice)
     to_shelf = args.to == "shelf"
     if to_shelf:
         library.settings.require_email("NCBI")  # a harvest needs it; said before hours of work
         if choice is None and library.settings.papers_offline:
-            note("Offline: the mirror is not updated; its published articles are used.")
+            print_note("Offline: the mirror is not updated; its published articles are used.")
             return finish_harvest(library.harvests.from_mirror(mirror), args.json)
     options = {name: getattr(args, name) for name in ("engine", "workers", "scheduler")}
     options |= {"most": args.limit, "filled": args.filled}
-    steps = mirror.update_pmc(choice, retry=args.retry, say=note, **options)
-    done = show_steps(steps, describe_progress, note)
+    steps = mirror.update_pmc(choice, retry=args.retry, say=print_note, **options)
+    done = show_steps(steps, describe_progress, print_note)
     assert done is not None
     if not (to_shelf and args.json):  # one answer, that of the harvest
-        say(asdict(done) if args.json else _describe_run(done), args.json)
+        print_answer(asdict(done) if args.json else _describe_run(done), args.json)
     status = _report_failures(done)
     if done.generation is None:
         return status
@@ -109,18 +109,20 @@ def _update_pmc(args: argparse.Namespace, library: Library) -> int:
         return max(status, finish_harvest(library.harvests.from_mirror(mirror), args.json))
     if 0 < done.generation.papers < _SHELF_HINT_MAX_ARTICLES:
         folder = f" --folder {shlex.quote(args.folder)}" if args.folder else ""
-        note(f"To put them onto the shelf: {command_line('mirror pmc --to shelf')}" + folder)
+        print_note(f"To put them onto the shelf: {command_line('mirror pmc --to shelf')}" + folder)
     return status
 
 
 def _report_failures(done: MirrorProgress) -> int:
     """Print failures, and return the exit status."""
     failed = list(done.failed.items())
-    warn(f"{name}: {reason}" for name, reason in failed[:_MAX_FAILURES])
+    print_warnings(f"{name}: {reason}" for name, reason in failed[:_MAX_FAILURES])
     if len(failed) > _MAX_FAILURES:
-        note(f"… and {len(failed) - _MAX_FAILURES:,} more: {command_line('mirror status --json')}")
+        print_note(
+            f"… and {len(failed) - _MAX_FAILURES:,} more: {command_line('mirror status --json')}"
+        )
     if done.unreachable:
-        note("PMC did not answer every request. Run the same command to continue.")
+        print_note("PMC did not answer every request. Run the same command to continue.")
         return UNREACHABLE
     return NO_FULL_TEXT if done.failed else 0
 
@@ -182,7 +184,7 @@ def _find_pmcids(where: str, library: Library) -> tuple[int, ...]:
         record.ids for _, record in library.references.records(unnamed) if isinstance(record, Paper)
     ]
     digits = {ids.pmcid.removeprefix("PMC") for ids in found if ids.pmcid}
-    note(f"{pluralize(len(digits), 'paper')} of {len(asked):,} are in PMC.")
+    print_note(f"{pluralize(len(digits), 'paper')} of {len(asked):,} are in PMC.")
     if not digits:
         raise BadRequest("None of these papers is in PMC.", "Give another --where.")
     return tuple(sorted(int(one) for one in digits if one.isdecimal()))

@@ -14,7 +14,7 @@ from ..system.nearest import suggest_nearest
 from ..system.plain_text import one_line
 from .commands import Commands, command
 from .options import add_megabytes_option
-from .output import NO_FULL_TEXT, combine_statuses, note, say
+from .output import NO_FULL_TEXT, combine_statuses, print_answer, print_note
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -116,12 +116,12 @@ def show_objects(outcomes: Iterable[Outcome], as_json: bool, *, fetched: bool = 
         if isinstance(found, PaperError):
             statuses.append(found.exit_code)
             row = {"paper": paper, **found.envelope()}
-            say(row if as_json else f"✗ {paper}: {found}", as_json)
+            print_answer(row if as_json else f"✗ {paper}: {found}", as_json)
             continue
         statuses.append(NO_FULL_TEXT if fetched and not all(o.file for o in found.objects) else 0)
         for one in found.objects:
-            say({"paper": paper, **one.row()} if as_json else _format_object(one), as_json)
-        note(_summarize_objects(paper, found.objects, str(found.folder) if fetched else ""))
+            print_answer({"paper": paper, **one.row()} if as_json else _format_object(one), as_json)
+        print_note(_summarize_objects(paper, found.objects, str(found.folder) if fetched else ""))
     return combine_statuses(statuses) if statuses else 0
 
 

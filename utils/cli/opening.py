@@ -6,11 +6,11 @@ import os
 import sys
 from pathlib import Path
 
-from .output import note
+from .output import print_note
 
 
-def show(target: str) -> bool:
-    """Open a file or a web address in the desktop's program for it; say where that fails.
+def open_on_desktop(target: str) -> bool:
+    """Open a file or a web address in the desktop's program; report a failure.
 
     The target is an argument of that program: no shell reads it. Returns whether it was opened.
     """
@@ -19,7 +19,7 @@ def show(target: str) -> bool:
     address = target if target.startswith("https://") else Path(target).absolute().as_uri()
     if _has_display() and webbrowser.open(address):
         return True
-    note(f"There is no display here, or no program for it. Open it yourself: {target}")
+    print_note(f"There is no display here, or no program for it. Open it yourself: {target}")
     return False
 
 

@@ -48,7 +48,7 @@ _IDENTIFIER_PATTERN = re.compile(r"(?:https?://|doi:|pmid:|pmcid:|arxiv:)\S+|10\
 
 
 def exit_now(status: int) -> NoReturn:
-    """Exit immediately, without waiting for running requests; no file is ever half written."""
+    """Exit immediately, without waiting for running requests; no file is left half written."""
     LINE.clear()
     with contextlib.suppress(OSError):
         sys.stdout.flush()
@@ -71,7 +71,9 @@ def combine_statuses(statuses: Sequence[int]) -> int:
     return NO_FULL_TEXT if any(statuses) else 0
 
 
-def say(what: dict[str, Any] | str, as_json: bool = False, *, to_paste: bool = False) -> None:
+def print_answer(
+    what: dict[str, Any] | str, as_json: bool = False, *, to_paste: bool = False
+) -> None:
     """Write an answer to standard output; lines *to_paste* are not broken on a terminal."""
     # JSON is escaped where the console cannot show a letter: a program reads the same.
     ascii_only = not supports_unicode()
@@ -94,7 +96,7 @@ def make_console(*, stderr: bool = False) -> Console:
     return Console(stderr=stderr, highlight=False, color_system="auto" if allows_colour() else None)
 
 
-def note(text: str) -> None:
+def print_note(text: str) -> None:
     """Write a remark to standard error."""
     if not LINE.quiet:
         print_error_text(text)
@@ -106,7 +108,7 @@ def print_error_text(text: str) -> None:
     sys.stderr.write(f"{fit_terminal(clean_text(text), sys.stderr)}\n")
 
 
-def warn(warnings: Iterable[str]) -> None:
+def print_warnings(warnings: Iterable[str]) -> None:
     """Write warnings to standard error."""
     for warning in warnings:
         print_error_text(f"warning: {warning}")
@@ -136,16 +138,16 @@ def print_error(error: PaperError, as_json: bool) -> int:
     """Print an error and return its exit status."""
     if as_json:
         row = error.row() if isinstance(error, NothingFound) else error.envelope()
-        say(row, as_json=True)
+        print_answer(row, as_json=True)
     else:
-        print_error_text(_spell_options(f"{error.message} {error.hint or error.usual_hint}"))
+        print_error_text(_to_shell_options(f"{error.message} {error.hint or error.usual_hint}"))
     return error.exit_code
 
 
-def _spell_options(text: str) -> str:
+def _to_shell_options(text: str) -> str:
     """Return a text of the library with the options of the shell in place of parameters.
 
-    >>> _spell_options('max_results is 0. For the next page: start=1000, because="it is short"')
+    >>> _to_shell_options('max_results is 0. For the next page: start=1000, because="it is short"')
     '--limit is 0. For the next page: --start 1000, --because "it is short"'
     """
     text = _ARGUMENT.sub(lambda found: f"{_OPTIONS.get(found[1], f'--{found[1]}')} ", text)
@@ -158,7 +160,9 @@ def print_unread_identifier(text: str, as_json: bool) -> int:
 
     wrong = build_unread_error(text)
     shown = one_line(text)[:80]
-    say({"paper": shown, **wrong.envelope()} if as_json else f"✗ {shown}: {wrong.text}", as_json)
+    print_answer(
+        {"paper": shown, **wrong.envelope()} if as_json else f"✗ {shown}: {wrong.text}", as_json
+    )
     return wrong.exit_code
 
 
@@ -200,7 +204,7 @@ def read_arguments(words: Sequence[str], *, excluded_too: bool = True) -> QueryO
     for word in words or ("-",):
         if reader := find_list_reader(word):
             lists.setdefault(word, []).extend(reader(load_settings()))
-        elif word == "-" or (_path_exists(word) and not Path(word).is_dir()):
+        elif word == "-" or (_is_existing_path(word) and not Path(word).is_dir()):
             name = "standard input" if word == "-" else Path(word).name
             lists.setdefault(name, []).extend(_read_entries(word, name, excluded_too))
         elif (ids := Ids.maybe(word)) or _IDENTIFIER_PATTERN.fullmatch(word):
@@ -224,12 +228,12 @@ def read_arguments(words: Sequence[str], *, excluded_too: bool = True) -> QueryO
 def _join_query(words: Sequence[str]) -> str:
     """Return words as one query; note if it is also the name of a folder."""
     query = " ".join(words).strip()
-    if len(words) == 1 and _path_exists(query):
-        note(f"{query} is also a folder here. It is used as a query, not as a list.")
+    if len(words) == 1 and _is_existing_path(query):
+        print_note(f"{query} is also a folder here. It is used as a query, not as a list.")
     return query
 
 
-def _path_exists(word: str) -> bool:
+def _is_existing_path(word: str) -> bool:
     return os.path.exists(word)  # noqa: PTH110 - for which a question too long for a path is none
 
 
@@ -259,7 +263,7 @@ def _parse_list(data: bytes, name: str, excluded_too: bool) -> list[Entry]:
     kept, left_out = read_included(data, name, excluded_too=excluded_too)
     if left_out:
         whose = name or "The list"
-        note(f"{whose}: {pluralize(left_out, 'paper')} left out, excluded by all screeners.")
+        print_note(f"{whose}: {pluralize(left_out, 'paper')} left out, excluded by all screeners.")
     return kept
 
 

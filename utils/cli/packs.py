@@ -15,10 +15,10 @@ from .options import add_keys_option, add_output_option
 from .output import (
     NO_FULL_TEXT,
     format_bytes,
-    note,
     pluralize,
+    print_answer,
+    print_note,
     read_arguments,
-    say,
 )
 
 if TYPE_CHECKING:
@@ -81,11 +81,11 @@ def _write_pack(args: argparse.Namespace, library: Library) -> int:
         dry_run=args.dry_run,
     )
     if args.json:
-        say(_to_row(pack), as_json=True)
+        print_answer(_to_row(pack), as_json=True)
     else:
-        say(_format_pack(pack, dry_run=args.dry_run))
+        print_answer(_format_pack(pack, dry_run=args.dry_run))
         for line in _format_reasons(pack):
-            note(line)
+            print_note(line)
     return NO_FULL_TEXT if pack.missing else 0
 
 

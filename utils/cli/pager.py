@@ -20,23 +20,24 @@ PAGED = frozenset({"search", "list", "cite", "review related", "setup settings",
 _USUAL = ("less", "-FRX")
 
 
-class _Collected(io.TextIOWrapper):
+class _CollectedOutput(io.TextIOWrapper):
     """Collected output, which a terminal will show."""
 
     def isatty(self) -> bool:
+        """Return True, because a terminal will show the output."""
         return True
 
 
 @contextmanager
-def paged(name: str) -> Iterator[None]:
-    """Collect what the command *name* prints, and show it page by page where it is long."""
+def page_output(name: str) -> Iterator[None]:
+    """Collect the output of the command *name*, and show it page by page if it is long."""
     command = _find_pager() if name in PAGED and is_terminal() and not LINE.quiet else []
     if not command:
         yield
         return
     encoding = sys.stdout.encoding
     printed = io.BytesIO()
-    text = _Collected(printed, encoding, sys.stdout.errors, write_through=True)
+    text = _CollectedOutput(printed, encoding, sys.stdout.errors, write_through=True)
     try:
         with redirect_stdout(text):
             yield

@@ -23,7 +23,7 @@ from ..shelf.listing import SORT_ORDERS
 from ..system.named_files import build_unreadable_error
 from ..system.plain_text import one_line
 from .commands import Commands, command
-from .opening import show
+from .opening import open_on_desktop
 from .options import (
     add_date_options,
     add_limit_option,
@@ -35,15 +35,15 @@ from .options import (
 from .output import (
     NO_FULL_TEXT,
     combine_statuses,
-    note,
+    print_answer,
+    print_note,
     print_unread_identifier,
+    print_warnings,
     read_arguments,
-    say,
-    warn,
 )
 from .pdfs import show_pdfs
 from .progress import show_count
-from .upkeep import describe_text, remind_of_audit
+from .upkeep import describe_text, note_due_audit
 
 _LIST_SUFFIXES = {".txt", ".csv", ".tsv", ".ris", ".bib", ".nbib", ".xml", ".json"}
 _PATH_MAX_CHARS = 4096  # characters
@@ -163,12 +163,12 @@ def _download_papers(args: argparse.Namespace, library: Library) -> int:
             statuses.append(outcome.exit_code)
             row = {"paper": str(ids), **outcome.envelope()}
             shown = outcome.text.removeprefix(f"{ids} ")
-            say(row if args.json else f"✗ {ids}: {shown}", args.json)
+            print_answer(row if args.json else f"✗ {ids}: {shown}", args.json)
         else:
             statuses.append(0 if outcome.stored.kind == "full_text" else NO_FULL_TEXT)
             texts.append(outcome.stored)
             row = {"paper": str(ids), **outcome.row()}
-            say(row if args.json else _format_download(ids, outcome), args.json)
+            print_answer(row if args.json else _format_download(ids, outcome), args.json)
         show_count(number, len(wanted))
     if args.pdf and texts:
         show_pdfs(library.texts.fetch_pdfs(texts), args.json)
@@ -187,39 +187,41 @@ def _print_text(args: argparse.Namespace, library: Library) -> int:
     if args.json:
         about = {"title": reading.title, "kind": reading.kind, "version": reading.version}
         text = {"text": reading.text, "next_start": reading.next_start}
-        more: dict[str, Any] = {"outline": reading.rows(), "objects": reading.object_rows()}
+        more: dict[str, Any] = {"outline": reading.rows(), "objects": reading.list_object_rows()}
         if reading.stored.confidence:
             more["confidence"] = reading.stored.confidence
-        say({**about, **more, **text}, as_json=True)
+        print_answer({**about, **more, **text}, as_json=True)
     elif args.outline:
         for part in reading.rows():
             role = f"  ({part['roles']})" if "roles" in part else ""
-            say(f"{part['chars']:>8,}  {one_line(part['heading'])}{role}")
+            print_answer(f"{part['chars']:>8,}  {one_line(part['heading'])}{role}")
     else:
         _print_passage(args, reading)
     if reading.kind == "rejected" or reading.stored.by_hand:
-        note(describe_text(reading.stored))
+        print_note(describe_text(reading.stored))
     if reading.doubts:
-        note(f"{reading.doubts} Compare: {command_line(f'read {quote(args.paper)} --source')}")
+        print_note(
+            f"{reading.doubts} Compare: {command_line(f'read {quote(args.paper)} --source')}"
+        )
     return 0
 
 
 def _open_paper(args: argparse.Namespace, library: Library) -> int:
     target = library.texts.locate(args.paper, args.open)
-    opened = show(target)
-    say({"target": target, "opened": opened} if args.json else target, args.json)
+    opened = open_on_desktop(target)
+    print_answer({"target": target, "opened": opened} if args.json else target, args.json)
     return 0
 
 
 def _print_passage(args: argparse.Namespace, reading: Reading) -> None:
     """Print the passage, what it shows, and where the text goes on."""
-    say(reading.text)
+    print_answer(reading.text)
     for line in _describe_objects(args.paper, reading):
-        note(line)
+        print_note(line)
     if reading.next_start is not None:
-        note(f"more: --start {reading.next_start}")
+        print_note(f"more: --start {reading.next_start}")
     elif not reading.text:
-        note(f"--start {args.start} lies beyond the end.")
+        print_note(f"--start {args.start} lies beyond the end.")
 
 
 def _describe_objects(paper: str, reading: Reading) -> Iterator[str]:
@@ -237,22 +239,24 @@ def _read_original(args: argparse.Namespace, library: Library) -> int:
     if args.source != "all":
         library.texts.keep_original(args.paper)
     places = library.texts.places(args.paper)
-    chosen = places.anchors if args.source == "all" else (places.named(args.source),)
+    chosen = places.anchors if args.source == "all" else (places.get_block(args.source),)
     for anchor in chosen:
-        link = places.link(anchor)
+        link = places.build_link(anchor)
         text = places.text[anchor.start : anchor.end]
         if args.json:
             row = asdict(anchor) | {"media": places.media, "link": link}
-            say(row | ({"text": text} if args.source != "all" else {}), as_json=True)
+            print_answer(row | ({"text": text} if args.source != "all" else {}), as_json=True)
         elif args.source == "all":
             begins = shorten(one_line(text), 60, placeholder=" …")
-            say(f"{anchor.name:<16} {describe_place(anchor):<34} {begins}")
+            print_answer(f"{anchor.name:<16} {describe_place(anchor):<34} {begins}")
         else:
             where = f"{anchor.section or 'text'} [{anchor.start}:{anchor.end}]"
-            say(f"{anchor.name} · {one_line(where)}\n{describe_place(anchor)}\n{link}".rstrip())
-            say(f"\n{text}")
+            print_answer(
+                f"{anchor.name} · {one_line(where)}\n{describe_place(anchor)}\n{link}".rstrip()
+            )
+            print_answer(f"\n{text}")
     if not places.media:
-        note(
+        print_note(
             f"The original of {places.stored.paper.ids} was not kept, so positions in it are "
             "unknown."
         )
@@ -282,16 +286,18 @@ def _list_papers(args: argparse.Namespace, library: Library) -> int:
         pdf = library.shelf.pdfs.find_pdf(stored)
         path = str(pdf.path) if pdf else ""
         if problem := library.shelf.pdfs.find_problem(stored):
-            warn([f"The PDF of {stored.paper.ids}: {problem}"])
-        say(_to_paper_row(stored, path) if args.json else _format_paper(stored, path), args.json)
-    note(f"{len(page)} of {total:,} papers")
+            print_warnings([f"The PDF of {stored.paper.ids}: {problem}"])
+        print_answer(
+            _to_paper_row(stored, path) if args.json else _format_paper(stored, path), args.json
+        )
+    print_note(f"{len(page)} of {total:,} papers")
     if total <= args.start and total:
-        note(f"--start {args.start} lies beyond the end.")
+        print_note(f"--start {args.start} lies beyond the end.")
     if not total and not any(library.shelf.count_papers().values()):
-        note(f"The shelf is empty. To fill it: {command_line('download ID')}")
+        print_note(f"The shelf is empty. To fill it: {command_line('download ID')}")
     elif not total:
-        warn(library.texts.emptied_by(**filters))
-    remind_of_audit(library)
+        print_warnings(library.texts.emptied_by(**filters))
+    note_due_audit(library)
     return 0
 
 

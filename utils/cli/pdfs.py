@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..system.plain_text import one_line
 from .commands import Commands, command
-from .output import NO_FULL_TEXT, note, say
+from .output import NO_FULL_TEXT, print_answer, print_note
 from .progress import show_count
 
 if TYPE_CHECKING:
@@ -35,14 +35,14 @@ def show_pdfs(outcomes: Iterable[PdfOutcome], as_json: bool) -> int:
         have, new = have + bool(outcome.pdf), new + outcome.is_new
         missing += outcome.pdf is None
         if as_json:
-            say(_to_row(outcome), as_json=True)
+            print_answer(_to_row(outcome), as_json=True)
         elif outcome.is_new or outcome.pdf is None:
-            say(_to_line(outcome))
+            print_answer(_to_line(outcome))
         show_count(number, 0)
     if have or missing:
-        note(f"{have:,} with a PDF ({new:,} new), {missing:,} without")
+        print_note(f"{have:,} with a PDF ({new:,} new), {missing:,} without")
     else:
-        note("No full text among these papers, so no PDF was looked for.")
+        print_note("No full text among these papers, so no PDF was looked for.")
     return NO_FULL_TEXT if missing else 0
 
 

@@ -54,7 +54,7 @@ def show_count(done: int, total: int) -> None:
 def show_steps(
     steps: Iterable[T], text_of: Callable[[T], str], note: Callable[[str], None]
 ) -> T | None:
-    """Iterate over *steps*, show progress, and return the last step; None without any steps.
+    """Iterate over *steps*, show the progress, and return the last step; None without steps.
 
     On a terminal the text of a step is shown each second; elsewhere one is noted twice a minute.
     """

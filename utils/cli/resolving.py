@@ -20,7 +20,7 @@ from ..system.plain_text import one_line, to_cell
 from ..system.safe_files import replace_text_file
 from .commands import Commands, command
 from .options import add_output_option, require_output
-from .output import NO_FULL_TEXT, UNREACHABLE, note, pluralize, read_arguments, say
+from .output import NO_FULL_TEXT, UNREACHABLE, pluralize, print_answer, print_note, read_arguments
 from .progress import show_count
 
 if TYPE_CHECKING:
@@ -72,14 +72,14 @@ def _resolve_list(args: argparse.Namespace, library: Library) -> int:
     show_count(0, len(entries))
     for one in library.references.resolve(entries, again=args.again):
         found.append(one)
-        say(
+        print_answer(
             {"row": len(found), **one.row()} if args.json else _format_resolution(len(found), one),
             args.json,
         )
         show_count(len(found), len(entries))
     if args.output:
         _write_list(args.output, entries, found, library)
-        note(f"Written: {args.output}")
+        print_note(f"Written: {args.output}")
     _print_summary(found)
     return _choose_exit_status(found)
 
@@ -98,9 +98,9 @@ def _print_summary(found: Sequence[Resolution]) -> None:
     told = ", ".join(
         f"{counts[word]:,} {words}" for word, words in _STATUS_LABELS.items() if counts[word]
     )
-    note(f"{pluralize(len(found), 'reference')}: {told}")
+    print_note(f"{pluralize(len(found), 'reference')}: {told}")
     if counts["could_not_tell"]:
-        note("To retry the unknown ones, run the same command; the others are kept.")
+        print_note("To retry the unknown ones, run the same command; the others are kept.")
 
 
 def _choose_exit_status(found: Sequence[Resolution]) -> int:

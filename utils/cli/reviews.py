@@ -16,9 +16,16 @@ from ..system.named_files import build_unreadable_error
 from ..system.plain_text import one_line
 from .commands import CommandParser, Commands, Verb, command
 from .harvests import finish_harvest
-from .opening import show
+from .opening import open_on_desktop
 from .options import add_limit_option
-from .output import NO_FULL_TEXT, note, parse_drawing_kinds, pluralize, print_error_text, say
+from .output import (
+    NO_FULL_TEXT,
+    parse_drawing_kinds,
+    pluralize,
+    print_answer,
+    print_error_text,
+    print_note,
+)
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -138,8 +145,8 @@ def _add_report(commands: Commands) -> None:
 def _create_review(args: argparse.Namespace, library: Library) -> int:
     review = library.reviews.create(args.name)
     protocol = str(review.folder / "protocol.yaml")
-    say({"review": args.name, "protocol": protocol} if args.json else protocol, args.json)
-    note(f"Fill it in, then: {command_line(f'review update {args.name}')}")
+    print_answer({"review": args.name, "protocol": protocol} if args.json else protocol, args.json)
+    print_note(f"Fill it in, then: {command_line(f'review update {args.name}')}")
     return 0
 
 
@@ -147,21 +154,21 @@ def _update_review(args: argparse.Namespace, library: Library) -> int:
     review = library.reviews.open(args.name)
     library.settings.require_email("NCBI")
     again = bool(review.status()["searched_at"])
-    note(f"Running the searches of {review.folder / 'protocol.yaml'} …")
+    print_note(f"Running the searches of {review.folder / 'protocol.yaml'} …")
     done = review.update()
     if args.json:
         brought = [("new", record) for record in done.new]
         brought += [("citing", record) for record in done.citing]
         rows = [{"key": r.key, "title": r.paper.title, "outcome": word} for word, r in brought]
         for row in (*rows, *map(asdict, done.news)):
-            say(row, as_json=True)
+            print_answer(row, as_json=True)
     elif not args.quiet or not done.is_quiet:
         for line in _format_update(review, done, again=again, quiet=args.quiet):
-            say(line)
+            print_answer(line)
     for told in done.silent:
         print_error_text(f"warning: {told}")
     for remark in done.notes:
-        note(f"note: {remark}")
+        print_note(f"note: {remark}")
     return NO_FULL_TEXT if done.silent else 0
 
 
@@ -173,7 +180,7 @@ def _format_update(review: Review, done: Update, *, again: bool, quiet: bool) ->
         for one in done.searches:
             yield f"  {one.search.name} ({one.kind}): {pluralize(one.search.hits, 'record')}"
     yield f"{pluralize(len(done.new), 'new record')} in {review.name}"
-    names = {record.key: str(record.paper.ids or "") for record in review.ledger.records()}
+    names = {record.key: str(record.paper.ids or "") for record in review.ledger.list_records()}
     rows = [
         (str(news.outcome), news.title or news.key, news.detail or names.get(news.key, ""))
         for news in done.news
@@ -213,12 +220,14 @@ def _import_decisions(args: argparse.Namespace, library: Library) -> int:
             raise build_unreadable_error(path, error) from None
         done = review.read_decisions(data, path.name, told)
         if args.json:
-            say({"file": path.name, **asdict(done)}, as_json=True)
+            print_answer({"file": path.name, **asdict(done)}, as_json=True)
             continue
         by = f" by {', '.join(filter(None, done.screeners))}" if any(done.screeners) else ""
-        say(f"{path.name}: {pluralize(done.decisions, 'decision')}{by} on {done.rows:,} records")
+        print_answer(
+            f"{path.name}: {pluralize(done.decisions, 'decision')}{by} on {done.rows:,} records"
+        )
         for place, title, why in done.unmatched:
-            note(f"  {place} left out ({why}): {title}")
+            print_note(f"  {place} left out ({why}): {title}")
     if not args.json:
         _note_conflicts(review)
     return 0
@@ -228,12 +237,14 @@ def _rank_records(args: argparse.Namespace, library: Library) -> int:
     ranking = library.reviews.open(args.name).rank()
     for row in ranking.rows[: args.limit or None]:
         if args.json:
-            say(row.row(), as_json=True)
+            print_answer(row.row(), as_json=True)
             continue
         title = textwrap.shorten(one_line(row.record.paper.title or row.record.asked), 70)
-        say(f"{row.rank:>5}  {row.score:6.2f}  {title:<70}  {', '.join(row.reasons)}".rstrip())
+        print_answer(
+            f"{row.rank:>5}  {row.score:6.2f}  {title:<70}  {', '.join(row.reasons)}".rstrip()
+        )
     for line in _describe_ranking(args.name, ranking):
-        note(line)
+        print_note(line)
     return 0
 
 
@@ -263,7 +274,7 @@ def _note_conflicts(review: Review) -> None:
     if conflicts:
         words = pluralize(conflicts, "record")
         report = command_line(f"review report {review.name}")
-        note(f"Screeners disagree on {words}; to list them in conflicts.csv: {report}")
+        print_note(f"Screeners disagree on {words}; to list them in conflicts.csv: {report}")
 
 
 def _export_records(args: argparse.Namespace, library: Library) -> int:
@@ -271,7 +282,7 @@ def _export_records(args: argparse.Namespace, library: Library) -> int:
         args.program, stage=args.stage, ranked=args.ranked
     )
     for path in files:
-        say({"file": str(path)} if args.json else str(path), args.json)
+        print_answer({"file": str(path)} if args.json else str(path), args.json)
     return 0
 
 
@@ -285,9 +296,9 @@ def _write_report(args: argparse.Namespace, library: Library) -> int:
     drawings = parse_drawing_kinds(args.draw)
     files = library.reviews.open(args.name).report(drawings, published=args.published)
     for path in files:
-        say({"file": str(path)} if args.json else str(path), args.json)
+        print_answer({"file": str(path)} if args.json else str(path), args.json)
     if args.open:
-        show(str(files[0]))
+        open_on_desktop(str(files[0]))
     return 0
 
 
@@ -295,9 +306,11 @@ def _show_status(args: argparse.Namespace, library: Library) -> int:
     reviews = [library.reviews.open(args.name)] if args.name else library.reviews.all()
     for review in reviews:
         status = review.status()
-        say(status if args.json else _format_status(status, whole=bool(args.name)), args.json)
+        print_answer(
+            status if args.json else _format_status(status, whole=bool(args.name)), args.json
+        )
     if not reviews:
-        note(f"There is no review yet: {command_line('review new NAME')}")
+        print_note(f"There is no review yet: {command_line('review new NAME')}")
     return 0
 
 

@@ -25,12 +25,12 @@ from .options import (
 )
 from .output import (
     combine_statuses,
-    note,
+    print_answer,
     print_error,
+    print_note,
     print_unread_identifier,
+    print_warnings,
     read_arguments,
-    say,
-    warn,
 )
 
 if TYPE_CHECKING:
@@ -125,10 +125,10 @@ def _search_papers(args: argparse.Namespace, library: Library) -> int:
     else:
         for number, found in enumerate(gathered.papers, 1):
             shown = _format_merged(number, found, args.abstracts)
-            say(found.row() if args.json else shown, args.json)
+            print_answer(found.row() if args.json else shown, args.json)
     _note_sources(gathered)
     if any(one.outcome == "slow" for one in gathered.asked) and args.wait < _LONG_WAIT_S:
-        note(
+        print_note(
             "Only the sources that answered are included. To wait for the others: --wait "
             f"{_LONG_WAIT_S:.0f}"
         )
@@ -147,7 +147,7 @@ def _reject_pubmed_options(args: argparse.Namespace) -> None:
 def _note_years(args: argparse.Namespace) -> None:
     """Note that only the year of a date counts, if so."""
     if exact := [date for date in (args.since, args.until) if len(date) > 4]:
-        note(f"{' and '.join(exact)}: --source {args.source} uses only the year.")
+        print_note(f"{' and '.join(exact)}: --source {args.source} uses only the year.")
 
 
 def _search_pubmed(args: argparse.Namespace, library: Library) -> int:
@@ -164,11 +164,13 @@ def _print_results(
     else:
         for number, paper in enumerate(found.papers, args.start + 1):
             row = {**paper.row(), **more}
-            say(row if args.json else format_paper(number, paper, args.abstracts), args.json)
-    note(f"{len(found.papers)} of {found.total:,} hits for {one_line(found.effective_query)}")
-    warn(found.warnings)
+            print_answer(
+                row if args.json else format_paper(number, paper, args.abstracts), args.json
+            )
+    print_note(f"{len(found.papers)} of {found.total:,} hits for {one_line(found.effective_query)}")
+    print_warnings(found.warnings)
     if found.next_start is not None:
-        note(f"more: --start {found.next_start}")
+        print_note(f"more: --start {found.next_start}")
     return 0
 
 
@@ -212,10 +214,10 @@ def _ask_pubmed(args: argparse.Namespace, library: Library) -> SearchResult:
 
 def _note_sources(gathered: Gathered) -> None:
     for answer in gathered.asked:
-        note(_format_source(answer))
-        warn(f"{answer.source}: {warning}" for warning in answer.warnings)
+        print_note(_format_source(answer))
+        print_warnings(f"{answer.source}: {warning}" for warning in answer.warnings)
     noted = {answer.message for answer in gathered.asked}
-    warn(warning for warning in gathered.warnings if warning not in noted)
+    print_warnings(warning for warning in gathered.warnings if warning not in noted)
 
 
 def _format_source(answer: SourceAnswer) -> str:
@@ -286,13 +288,13 @@ def print_references(papers: Sequence[Paper], style: str, library: Library, keys
     if style == "csl-json":
         import json
 
-        say(json.dumps(references, ensure_ascii=False, indent=1), to_paste=True)
+        print_answer(json.dumps(references, ensure_ascii=False, indent=1), to_paste=True)
     elif style in FILE_STYLES:
         # Each record brings its own blank line.
-        say("".join(references).rstrip("\n"), to_paste=True)
+        print_answer("".join(references).rstrip("\n"), to_paste=True)
     else:
         for reference in references:
-            say(one_line(reference), to_paste=True)
+            print_answer(one_line(reference), to_paste=True)
 
 
 def _print_citations(args: argparse.Namespace, library: Library) -> int:
@@ -317,7 +319,9 @@ def _print_citations(args: argparse.Namespace, library: Library) -> int:
         found = [paper for _, paper in papers]
         rows = library.references.citations(found, [name], keys=args.keys)
         for (name_given, _), row in zip(papers, rows, strict=True):
-            say({"paper": name_given, "style": args.style, "citation": row[name]}, as_json=True)
+            print_answer(
+                {"paper": name_given, "style": args.style, "citation": row[name]}, as_json=True
+            )
     elif papers:
         print_references([paper for _, paper in papers], args.style, library, args.keys)
     return combine_statuses(statuses)
@@ -342,7 +346,7 @@ def _list_related(args: argparse.Namespace, library: Library) -> int:
             f"     {one_line(one.authors).rstrip('.')}. {one_line(one.journal)} {one.year}",
             f"     {names}",
         )
-        say(row if args.json else "\n".join(lines), args.json)
-    note(f"{len(found.articles)} of {found.total:,}, as listed by {found.source}")
-    warn(found.warnings)
+        print_answer(row if args.json else "\n".join(lines), args.json)
+    print_note(f"{len(found.articles)} of {found.total:,}, as listed by {found.source}")
+    print_warnings(found.warnings)
     return 0

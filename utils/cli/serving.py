@@ -9,7 +9,7 @@ from ..plugins import import_part
 from ..system.nearest import suggest_nearest
 from .commands import Commands, command
 from .options import parse_days, parse_natural
-from .output import say
+from .output import print_answer
 
 _TOKEN_MAX_DAYS = 366
 _MAX_PORT = 65_535
@@ -81,5 +81,5 @@ def _create_token(args: argparse.Namespace, _: object) -> int:
         raise BadRequest(msg, "Give another number.")
     make_token = import_part(".mcp.auth:make_token")
     token = make_token(load_settings(), args.name, scopes, args.days)
-    say({"name": args.name, "token": token} if args.json else token, args.json)
+    print_answer({"name": args.name, "token": token} if args.json else token, args.json)
     return 0

@@ -17,24 +17,24 @@ from ..command_line import ROOT, command_line
 from ..curation.installation import (
     check_values,
     describe_update,
-    journal_file,
-    plan_settings,
-    settings_file,
+    get_journal_file,
+    get_settings_file,
+    plan_settings_change,
 )
 from ..curation.mcp_host_files import (
     FileChange,
     find_host_files,
-    plan_change,
+    plan_host_change,
     undo_changes,
     write_changes,
 )
-from ..curation.mcp_hosts import McpHost, server_command, server_entry
+from ..curation.mcp_hosts import McpHost, build_server_command, build_server_entry
 from ..errors import BadRequest, PaperError
 from ..model.sites import KEYS
 from ..settings import Settings, load_settings, map_variables_to_fields
 from ..system.named_files import build_unreadable_error
 from .commands import Commands, command
-from .output import note, say
+from .output import print_answer, print_note
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,16 +73,16 @@ def add(commands: Commands) -> None:
 
 def _describe_update(args: argparse.Namespace, _: object) -> int:
     said = describe_update()
-    say({"command": said} if args.json else f"To bring this installation up to date:\n  {said}",
-        args.json)  # fmt: skip
+    shown = f"To bring this installation up to date:\n  {said}"
+    print_answer({"command": said} if args.json else shown, args.json)
     return 0
 
 
 def _set_up(args: argparse.Namespace, _: object) -> int:
     if args.undo:
-        sentences = undo_changes(journal_file()) or ["There is nothing to undo."]
+        sentences = undo_changes(get_journal_file()) or ["There is nothing to undo."]
         for sentence in sentences:
-            say({"undone": sentence} if args.json else sentence, args.json)
+            print_answer({"undone": sentence} if args.json else sentence, args.json)
         return 0
     values = _parse_values(args)
     asks = sys.stdin.isatty() and not (args.yes or args.json)
@@ -95,7 +95,7 @@ def _set_up(args: argparse.Namespace, _: object) -> int:
     _write_settings(values, args, asks=asks)
     _connect_hosts(values, args, asks=asks)
     if not (args.json or args.dry_run):
-        say(f"\nNext: {command_line('setup doctor')}\n"
+        print_answer(f"\nNext: {command_line('setup doctor')}\n"
             f"Undo: {command_line('setup --undo')}")  # fmt: skip
     return 0
 
@@ -130,14 +130,14 @@ def _parse_values(args: argparse.Namespace) -> dict[str, str]:
 def _ask_values() -> dict[str, str]:
     """Ask for the settings that nearly everyone needs, and return the answers."""
     now = load_settings()
-    say("Set up Papershelf. Press Enter to keep the value in brackets, Ctrl-C to stop.\n")
+    print_answer("Set up Papershelf. Press Enter to keep the value in brackets, Ctrl-C to stop.\n")
     values: dict[str, str] = {}
     values |= _ask_valid("Your e-mail address", "PUBMED_EMAIL", now.pubmed_email)
     values |= _ask_valid("The folder for papers", "PAPERS_DIR", str(now.papers_dir))
-    say("\nKeys are optional. Each brings more:")
+    print_answer("\nKeys are optional. Each brings more:")
     for key in KEYS:
         kept = "set, Enter keeps it" if now.key(key.setting) else "Enter: none"
-        say(f"\n{key.setting.upper()}: {key.gives}\n  to get one: {key.page}")
+        print_answer(f"\n{key.setting.upper()}: {key.gives}\n  to get one: {key.page}")
         values |= _ask_valid(f"  key [{kept}]", key.setting.upper(), "", getpass)
     return values
 
@@ -155,7 +155,7 @@ def _ask_valid(
         try:
             check_values({name: answer})
         except BadRequest as error:
-            note(error.text)
+            print_note(error.text)
         else:
             return {name: answer}
 
@@ -164,16 +164,16 @@ def _write_settings(values: Mapping[str, str], args: argparse.Namespace, *, asks
     """Show the settings, and write them if agreed."""
     if not values:
         return
-    file = settings_file()
+    file = get_settings_file()
     lines = [f"  {name} = {_describe_value(name, value)}" for name, value in values.items()]
-    change = plan_settings(values, file)
+    change = plan_settings_change(values, file)
     if not _write_change(change, "\n".join([f"\nSettings, into {file}:", *lines]), args, asks=asks):
         return
     in_force, fields = load_settings(), map_variables_to_fields()
     for name, value in values.items():
         field = fields[name]
         if value and getattr(in_force, field) != getattr(load_settings(**{field: value}), field):
-            note(f"warning: {name} is also set in the environment or in .env, which is used.")
+            print_note(f"warning: {name} is also set in the environment or in .env, which is used.")
 
 
 def _describe_value(name: str, value: str) -> str:
@@ -188,20 +188,20 @@ def _connect_hosts(values: Mapping[str, str], args: argparse.Namespace, *, asks:
     """Add this server to the files of the chosen hosts."""
     found = find_host_files()
     chosen = _find_chosen_hosts(args.host, found) if args.host else found if asks else {}
-    entry = server_entry(load_settings(), server_command(ROOT))
+    entry = build_server_entry(load_settings(), build_server_command(ROOT))
     entry["env"] = {name: value for name, value in entry["env"].items() if name not in values}
     for host, file in chosen.items():
         try:
-            change = plan_change(host, file, entry)
+            change = plan_host_change(host, file, entry)
         except PaperError as error:
-            note(f"{host.name}: {error.text}")
+            print_note(f"{host.name}: {error.text}")
             continue
         if change.difference:
             _write_change(change, f"\n{host.name}:\n{change.difference}", args, asks=asks)
         elif not args.json:
-            say(f"\n{host.name} already starts this server ({file}).")
+            print_answer(f"\n{host.name} already starts this server ({file}).")
     if asks and not chosen:
-        say(
+        print_answer(
             "\nNo assistant was found on this computer. To see what to paste: "
             f"{command_line('setup doctor --hosts')}"
         )  # fmt: skip
@@ -234,7 +234,7 @@ def _write_change(change: FileChange, shown: str, args: argparse.Namespace, *, a
         Nobody can be asked, and ``--yes`` was not given.
     """
     if not args.json:
-        say(shown)
+        print_answer(shown)
     writes = not args.dry_run and (args.yes or (asks and _ask_consent()))
     if not (writes or args.dry_run or asks):
         raise BadRequest(
@@ -242,9 +242,11 @@ def _write_change(change: FileChange, shown: str, args: argparse.Namespace, *, a
             "Add --yes, or --dry-run.",
         )
     if writes:
-        write_changes([change], journal_file())
+        write_changes([change], get_journal_file())
     if args.json:
-        say({"what": change.about, "file": str(change.file), "written": writes}, as_json=True)
+        print_answer(
+            {"what": change.about, "file": str(change.file), "written": writes}, as_json=True
+        )
     return writes
 
 

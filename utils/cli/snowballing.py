@@ -18,7 +18,7 @@ from ..system.plain_text import one_line, to_cell
 from ..system.safe_files import replace_text_file
 from .commands import Commands, command
 from .options import add_output_option, parse_natural, require_output
-from .output import NO_FULL_TEXT, note, pluralize, read_arguments, say
+from .output import NO_FULL_TEXT, pluralize, print_answer, print_note, read_arguments
 
 if TYPE_CHECKING:
     from ..library import Library
@@ -103,7 +103,7 @@ def _search_citations(args: argparse.Namespace, library: Library) -> int:
             writer.writerow(("cited_by", "reference"))
             writer.writerows([to_cell(seed), to_cell(line)] for seed, line in found.unmatched)
     for one in found.candidates:
-        say(_to_candidate_row(one) if args.json else _format_candidate(one), args.json)
+        print_answer(_to_candidate_row(one) if args.json else _format_candidate(one), args.json)
     _note_indexes(found)
     return NO_FULL_TEXT if found.notes else 0
 
@@ -128,7 +128,7 @@ def _snowball_review(name: str, args: argparse.Namespace, library: Library) -> i
     found = library.reviews.open(name).snowball(_parse_directions(args))
     for one in found.candidates:
         row = {"title": one.paper.title, "ids": one.paper.ids.names(), "led_to_by": one.seeds}
-        say(row if args.json else f"{len(one.seeds):>4}  {one.paper.title}", args.json)
+        print_answer(row if args.json else f"{len(one.seeds):>4}  {one.paper.title}", args.json)
     _note_indexes(found)
     return 0
 
@@ -137,16 +137,16 @@ def _note_indexes(found: Snowball) -> None:
     """Print which indexes were asked, and which references did not match."""
     asked = ", ".join(found.indexes) or "no index"
     many = pluralize(len(found.candidates), "new paper")
-    note(f"{many}, {found.known:,} already known; sites asked: {asked}.")
+    print_note(f"{many}, {found.known:,} already known; sites asked: {asked}.")
     for remark in found.notes:
-        note(f"note: {remark}")
+        print_note(f"note: {remark}")
     if found.unmatched:
         many = pluralize(len(found.unmatched), "printed reference")
-        note(f"{many} without an identifier match no paper:")
+        print_note(f"{many} without an identifier match no paper:")
     for seed, line in found.unmatched[:_MOST_SHOWN]:
-        note(f"  {seed}: {line[:160]}")
+        print_note(f"  {seed}: {line[:160]}")
     if (rest := len(found.unmatched) - _MOST_SHOWN) > 0:
-        note(f"  … and {rest:,} more; to write all of them: --unmatched FILE")
+        print_note(f"  … and {rest:,} more; to write all of them: --unmatched FILE")
 
 
 def _read_entries(words: Sequence[str], library: Library) -> list[Entry]:

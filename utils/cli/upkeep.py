@@ -15,7 +15,7 @@ from ..errors import BadRequest
 from ..system.plain_text import one_line
 from .commands import Commands, command
 from .options import add_keys_option, add_limit_option
-from .output import NO_FULL_TEXT, UNREACHABLE, note, pluralize, say
+from .output import NO_FULL_TEXT, UNREACHABLE, pluralize, print_answer, print_note
 from .progress import show_count
 
 if TYPE_CHECKING:
@@ -99,15 +99,15 @@ def _add_audit(commands: Commands) -> None:
 def _rebuild_catalogue(args: argparse.Namespace, library: Library) -> int:
     report = library.upkeep.rebuild()
     if args.json:
-        say(asdict(report), as_json=True)
+        print_answer(asdict(report), as_json=True)
         return 0
-    say(
+    print_answer(
         f"{report.full_text} full texts, {report.abstracts} abstracts, {report.records} records "
         f"and {report.rejected} rejected texts catalogued, {report.adopted} of them written by "
         "an older version."
     )
     for name, reason in report.ignored:
-        note(f"left as they were: {name} ({reason})")
+        print_note(f"left as they were: {name} ({reason})")
     return 0
 
 
@@ -116,10 +116,10 @@ def _reextract_texts(args: argparse.Namespace, library: Library) -> int:
     for renewal in library.upkeep.reextract(everything=args.all):
         counts[renewal.outcome] = counts.get(renewal.outcome, 0) + 1
         if args.json:
-            say(renewal.row(), as_json=True)
+            print_answer(renewal.row(), as_json=True)
         elif renewal.outcome != "unchanged":
-            say(f"{renewal.outcome} {renewal.paper}: {renewal.detail}")
-    note(", ".join(f"{n} {outcome}" for outcome, n in counts.items()) or "nothing to rebuild")
+            print_answer(f"{renewal.outcome} {renewal.paper}: {renewal.detail}")
+    print_note(", ".join(f"{n} {outcome}" for outcome, n in counts.items()) or "nothing to rebuild")
     return 0
 
 
@@ -135,16 +135,16 @@ def _recheck_papers(args: argparse.Namespace, library: Library) -> int:
     for change in changes:
         counts[change.outcome] = counts.get(change.outcome, 0) + 1
         if args.json:
-            say(change.row(), as_json=True)
+            print_answer(change.row(), as_json=True)
         elif change.outcome not in ("unchanged", "recorded"):
-            say(f"{change.outcome.replace('_', ' ')} {change.ids}: {change.detail}")
+            print_answer(f"{change.outcome.replace('_', ' ')} {change.ids}: {change.detail}")
     summary = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in counts.items())
     nothing = "no text is missing" if args.texts else "the shelf is empty"
-    note(summary or nothing)
+    print_note(summary or nothing)
     if counts.get("recorded"):
-        note(f"To compare files with the current records: {command_line('shelf audit')}")
+        print_note(f"To compare files with the current records: {command_line('shelf audit')}")
     if counts.get("new_copy") or counts.get("postponed"):
-        note(f"To get the new copies: {command_line('shelf recheck --texts')}")
+        print_note(f"To get the new copies: {command_line('shelf recheck --texts')}")
     return UNREACHABLE if set(counts) == {"could_not_tell"} else 0
 
 
@@ -153,11 +153,11 @@ def _export_references(args: argparse.Namespace, library: Library) -> int:
         target = args.tables if args.tables.name else None
         path, tables, cells = library.texts.write_tables(args.job, target)
         row = {"file_path": str(path), "tables": tables, "cells": cells}
-        say(row if args.json else str(path), args.json)
-        note(f"{pluralize(tables, 'table')}, {pluralize(cells, 'cell')}")
+        print_answer(row if args.json else str(path), args.json)
+        print_note(f"{pluralize(tables, 'table')}, {pluralize(cells, 'cell')}")
         return 0
     for path in library.upkeep.write_references(job_id=args.job, keys=args.keys):
-        say({"file_path": str(path)} if args.json else str(path), args.json)
+        print_answer({"file_path": str(path)} if args.json else str(path), args.json)
     return 0
 
 
@@ -172,7 +172,7 @@ def _show_settings(args: argparse.Namespace, library: Library) -> int:
         shown = value if not hasattr(value, "get_secret_value") else "set (hidden)"
         shown = ", ".join(shown) if isinstance(shown, tuple) else _format_setting(shown)
         row = {"name": name.upper(), "value": shown, "meaning": field.description}
-        say(
+        print_answer(
             row if args.json else f"{name.upper():<30} {shown or '-':<46} {field.description}",
             args.json,
         )
@@ -186,21 +186,25 @@ def _run_doctor(args: argparse.Namespace, library: Library) -> int:
     if not args.json:
         counts = Counter(check.state for check in checks)
         numbers = (pluralize(counts["problem"], "problem"), pluralize(counts["warning"], "warning"))
-        say(f"{', '.join(numbers)}, {counts['ok']} ok")
+        print_answer(f"{', '.join(numbers)}, {counts['ok']} ok")
     for check in checks:
         advice = f"\n    → {check.advice}" if check.advice else ""
         line = f"{_STATE_MARKS[check.state]} {check.what}: {check.detail}{advice}"
-        say(asdict(check) if args.json else line, args.json)
+        print_answer(asdict(check) if args.json else line, args.json)
     problems = {check.what for check in checks if check.state == "problem" and check.required}
     return UNREACHABLE if "network" in problems else NO_FULL_TEXT if problems else 0
 
 
 def _show_hosts(args: argparse.Namespace, settings: Settings) -> int:
     """Print each MCP host's settings; hosts with the same settings are shown together."""
-    from ..curation.mcp_hosts import about_keys, build_host_settings, server_command
+    from ..curation.mcp_hosts import (
+        build_host_settings,
+        build_server_command,
+        describe_missing_keys,
+    )
 
     root = Path(__file__).resolve().parents[2]
-    known = build_host_settings(settings, server_command(root))
+    known = build_host_settings(settings, build_server_command(root))
     wanted = args.hosts.casefold()
     chosen = {host: text for host, text in known.items() if wanted in host.casefold()}
     if not chosen:
@@ -210,23 +214,23 @@ def _show_hosts(args: argparse.Namespace, settings: Settings) -> int:
         )
     if args.json:
         for host, text in chosen.items():
-            say({"host": host, "settings": text}, as_json=True)
+            print_answer({"host": host, "settings": text}, as_json=True)
         return 0
     hosts: dict[str, list[str]] = {}
     for host, text in chosen.items():
         hosts.setdefault(text, []).append(host)
-    say("\n\n".join(f"{', '.join(names)}\n{text}" for text, names in hosts.items()))
-    if sentence := about_keys(settings, root):
-        say(f"\n{sentence}")
+    print_answer("\n\n".join(f"{', '.join(names)}\n{text}" for text, names in hosts.items()))
+    if sentence := describe_missing_keys(settings, root):
+        print_answer(f"\n{sentence}")
     return 0
 
 
-def remind_of_audit(library: Library) -> None:
+def note_due_audit(library: Library) -> None:
     """Note once that an audit is due after an update of the judges."""
     if due := library.shelf.verdicts.count_unjudged():
         from ..shelf.verdicts import describe_unjudged
 
-        note(f"{describe_unjudged(due)}: {command_line('shelf audit')}")
+        print_note(f"{describe_unjudged(due)}: {command_line('shelf audit')}")
 
 
 def describe_text(stored: StoredPaper) -> str:
@@ -253,12 +257,12 @@ def _audit_shelf(args: argparse.Namespace, library: Library) -> int:
             changes[one.was, one.now].append(one)
         jobs.update(one.jobs)
         if args.json:
-            say(one.row(), as_json=True)
+            print_answer(one.row(), as_json=True)
         elif one.outcome != "unchanged":
-            say(_format_result(one))
+            print_answer(_format_result(one))
         show_count(number, total)
     for line in _format_changes(changes):
-        note(line)
+        print_note(line)
     _note_summary(outcomes, sorted(jobs), args)
     if args.fix and not jobs:
         _note_downloads(changes)
@@ -308,20 +312,20 @@ def _note_downloads(changes: Changes) -> None:
     if lost:
         papers = " ".join(f"'{one.paper}'" for one in lost[:_MAX_NAMED])
         more = f" (and {len(lost) - _MAX_NAMED:,} more)" if len(lost) > _MAX_NAMED else ""
-        note(f"To try other copies: {command_line(f'download {papers}{more}')}")
+        print_note(f"To try other copies: {command_line(f'download {papers}{more}')}")
 
 
 def _note_summary(outcomes: Counter[str], jobs: list[str], args: argparse.Namespace) -> None:
     counts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in outcomes.items())
-    note(counts or "no text on the shelf")
+    print_note(counts or "no text on the shelf")
     if (outcomes["changed"] or outcomes["lost"]) and not args.fix:
         only = "".join(f" '{paper}'" for paper in args.paper)
         audit = command_line(f"shelf audit{only} --fix")
-        note(f"Nothing was changed. To apply the new verdicts: {audit}")
+        print_note(f"Nothing was changed. To apply the new verdicts: {audit}")
     for job in jobs:
-        note(f"To download these texts again: {command_line(f'harvest --job {job}')}")
+        print_note(f"To download these texts again: {command_line(f'harvest --job {job}')}")
     if args.fix and outcomes["changed"] and not jobs:
-        note(f"To see what was rejected: {command_line('list --kind rejected')}")
+        print_note(f"To see what was rejected: {command_line('list --kind rejected')}")
 
 
 def _keep_text(args: argparse.Namespace, library: Library) -> int:
@@ -337,8 +341,10 @@ def _keep_text(args: argparse.Namespace, library: Library) -> int:
     if args.json:
         names = ("kind", "verdict", "evidence")
         fields = {name: getattr(stored, name) for name in names}
-        say({"paper": str(stored.paper.ids), **fields, "file_path": stored.path}, as_json=True)
+        print_answer(
+            {"paper": str(stored.paper.ids), **fields, "file_path": stored.path}, as_json=True
+        )
     else:
         description = describe_text(stored) if stored.shows_evidence else KINDS[stored.kind]
-        say(f"{stored.paper.ids}: {description}\n  {stored.path}")
+        print_answer(f"{stored.paper.ids}: {description}\n  {stored.path}")
     return 0

@@ -14,7 +14,7 @@ from ..command_line import command_line
 from ..errors import BadRequest, PaperError
 from ..system.plain_text import one_line
 from .commands import Commands, command
-from .output import NO_FULL_TEXT, combine_statuses, print_error, say
+from .output import NO_FULL_TEXT, combine_statuses, print_answer, print_error
 
 if TYPE_CHECKING:
     from ..curation.verification import Verification
@@ -73,13 +73,13 @@ def _show_result(result: Verification | PaperError, *, as_json: bool) -> int:
         return print_error(result, as_json)
     fails = result.outcome == "not_whole" or result.identity == "other"
     if as_json:
-        say(result.row(), as_json=True)
+        print_answer(result.row(), as_json=True)
         return NO_FULL_TEXT if fails else 0
     counts = ", ".join(f"{number:,} {name}" for name, number in result.counts.items() if number)
-    say(
+    print_answer(
         f"{_SIGNS[result.outcome]} {one_line(result.file)}: {result.verdict.replace('_', ' ')}, "
         f"{_IDENTITY[result.identity]}{f' ({counts})' if counts else ''}"
     )
     for reason in result.evidence:
-        say(f"  {one_line(reason)}")
+        print_answer(f"  {one_line(reason)}")
     return NO_FULL_TEXT if fails else 0

@@ -19,7 +19,7 @@ from ..system.plain_text import one_line, to_cell
 from ..system.safe_files import replace_text_file
 from .commands import Commands, command
 from .options import add_output_option, require_output
-from .output import NO_FULL_TEXT, note, pluralize, say, warn
+from .output import NO_FULL_TEXT, pluralize, print_answer, print_note, print_warnings
 from .packs import read_named_papers
 
 if TYPE_CHECKING:
@@ -75,21 +75,21 @@ def _push_papers(args: argparse.Namespace, library: Library) -> int:
     if not args.json:
         _show_push(planned, undo=args.undo)
     if args.dry_run or not planned.steps:
-        note("Nothing was written." if planned.steps else "There is nothing to write.")
+        print_note("Nothing was written." if planned.steps else "There is nothing to write.")
         if args.json:
-            say(_to_row(planned), as_json=True)
+            print_answer(_to_row(planned), as_json=True)
         return NO_FULL_TEXT if planned.problems else 0
     if not args.yes and not _ask_consent():
-        note("Nothing was written.")
+        print_note("Nothing was written.")
         return 0
-    note("If Zotero asks whether Papershelf may write, choose Always Allow.")
+    print_note("If Zotero asks whether Papershelf may write, choose Always Allow.")
     done = push(dry_run=False)
     if args.json:
-        say(_to_row(done), as_json=True)
-    warn(done.problems)
-    note(f"{pluralize(done.written, 'change')} in Zotero.")
+        print_answer(_to_row(done), as_json=True)
+    print_warnings(done.problems)
+    print_note(f"{pluralize(done.written, 'change')} in Zotero.")
     if not args.undo:
-        note(f"To take them back: {command_line('zotero push --undo')}")
+        print_note(f"To take them back: {command_line('zotero push --undo')}")
     return NO_FULL_TEXT if done.problems else 0
 
 
@@ -97,12 +97,14 @@ def _show_push(push: Push, *, undo: bool) -> None:
     """Print what a push would write, or what its undoing would take back."""
     for one in push.papers:
         what = ", ".join(one.added) or one.detail or "nothing to add"
-        say(f"{_MARKS[one.action]} {one_line(one.paper.title or str(one.paper.ids))[:80]}: {what}")
+        print_answer(
+            f"{_MARKS[one.action]} {one_line(one.paper.title or str(one.paper.ids))[:80]}: {what}"
+        )
     kinds = Counter(step.kind for step in push.steps)
     counts = ", ".join(pluralize(number, kind) for kind, number in kinds.items())
     if counts:
-        note(f"{'To take back' if undo else 'To write'}: {counts}.")
-    warn(push.problems)
+        print_note(f"{'To take back' if undo else 'To write'}: {counts}.")
+    print_warnings(push.problems)
 
 
 def _to_row(push: Push) -> dict[str, Any]:
@@ -130,18 +132,18 @@ def _pull_papers(args: argparse.Namespace, library: Library) -> int:
     papers = [entry.paper for entry in entries if entry.paper]
     if args.output:
         _write_list(args.output, papers, library)
-        note(f"Written: {args.output}")
+        print_note(f"Written: {args.output}")
     for paper in papers:
         row = paper.short_row() | {"arxiv": paper.ids.arxiv}
         if args.json:
-            say(row, as_json=True)
+            print_answer(row, as_json=True)
         elif not args.output:
-            say(f"{paper.ids or 'no identifier'}  {one_line(paper.title)[:120]}".strip())
+            print_answer(f"{paper.ids or 'no identifier'}  {one_line(paper.title)[:120]}".strip())
     nameless = sum(not paper.ids for paper in papers)
-    note(f"{pluralize(len(papers), 'paper')}, {nameless:,} of them without an identifier.")
+    print_note(f"{pluralize(len(papers), 'paper')}, {nameless:,} of them without an identifier.")
     if not args.output:
         words = quote(f"zotero:{args.collection}")
-        note(f"To get their texts: {command_line(f'harvest {words}')}")
+        print_note(f"To get their texts: {command_line(f'harvest {words}')}")
     return 0
 
 

@@ -24,7 +24,7 @@ from ..command_line import command_line
 from ..errors import BadRequest
 from ..system import safe_files
 from ..system.plain_text import one_line, replace_surrogates, to_cell
-from .inbox_files import fingerprint, status
+from .inbox_files import get_file_state, hash_values
 
 State = Literal[
     "filed", "ready", "on_shelf", "duplicate", "unsure", "unknown", "rejected", "not_paper",
@@ -179,7 +179,7 @@ class AdoptionJournal:
     def open(cls, shelf: Path, folder: Path, basis: str) -> Self:
         """Return the journal of a folder on a shelf."""
         private = shelf / safe_files.PRIVATE_FOLDER / "adopted"
-        return cls(private / f"{fingerprint(folder)}.jsonl", basis)
+        return cls(private / f"{hash_values(folder)}.jsonl", basis)
 
     def _load_line(self, line: bytes) -> None:
         with contextlib.suppress(ValueError, TypeError, KeyError):  # the torn end of a killed run
@@ -215,4 +215,4 @@ class AdoptionJournal:
 
 def fingerprint_file(path: Path) -> str:
     """Return a fingerprint of a file's path, size and time of change."""
-    return fingerprint(path, *status(path))
+    return hash_values(path, *get_file_state(path))

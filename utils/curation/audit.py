@@ -1,4 +1,4 @@
-"""Judge every text of the shelf again, and record the decisions of people who overrule the judges.
+"""Judge every text of the shelf again, and store decisions by hand that overrule the judges.
 
 A text whose bytes were kept is read again from them; any other text is judged as it is, and
 so is what the user's server or text recognition read in a PDF, because an audit asks nobody.
@@ -10,7 +10,7 @@ no site is asked.
 A person's decision is recorded with its reason and shown wherever the text is shown. No audit
 changes it, and a text that somebody rejected is not taken again from any source.
 
-`renew` makes texts again from the kept bytes when a reader has become better. A text is only
+`renew_texts` makes texts again from the kept bytes when a reader has become better. A text is only
 replaced by one that passes both judges; a reading that fails them is reported, and the text that
 was there stays.
 """
@@ -44,7 +44,7 @@ from ..shelf import ADOPTED, Shelf, add_judgement, rejudge_text
 from ..shelf.record import RawAnswer
 from ..system.plain_text import one_line
 from .conversion import refresh_notes
-from .reading import find
+from .reading import find_stored
 
 log = logging.getLogger(__name__)
 _AUDITED_KINDS = ("full_text", "rejected")
@@ -89,7 +89,7 @@ class AuditResult:
     jobs: tuple[str, ...] = ()
 
     def row(self) -> dict[str, Any]:
-        """The fields, for JSON."""
+        """Return the fields as a JSON-serialisable dict."""
         return {**asdict(self), "jobs": list(self.jobs)}
 
 
@@ -127,7 +127,7 @@ class Audit:
         return self.ladder.shelf
 
     def __iter__(self) -> Iterator[AuditResult]:
-        """Judge every text, on all cores: lost ones first, the others in the order of the shelf.
+        """Judge every text on all cores: lost texts first, the others in the order of the shelf.
 
         Raises
         ------
@@ -139,31 +139,31 @@ class Audit:
             present = []
             for file in self.files:
                 if lost := self.shelf.find_lost(file):
-                    yield self._find_again(lost, ledgers)
+                    yield self._restore_lost_text(lost, ledgers)
                 else:
                     present.append(file)
-            for one in self._judged_texts(present):
+            for one in self._judge_texts(present):
                 result = self._apply_verdict(one.stored, one.judged, ledgers)
                 yield _add_pdf_problem(result, one.pdf_problem)
-            self._confirm()
+            self._store_confirmations()
             if self.fix:
                 refresh_notes(self.shelf)
         finally:
             ledgers.close()
 
-    def _find_again(self, lost: StoredPaper, ledgers: Ledgers) -> AuditResult:
-        """Make a lost text again; else drop it, and open its paper in the harvests."""
-        was = kind_or_verdict(lost)
+    def _restore_lost_text(self, lost: StoredPaper, ledgers: Ledgers) -> AuditResult:
+        """Restore a lost text from the stored download; else remove it and reopen its paper."""
+        was = get_kind_or_verdict(lost)
         if not self.fix:
             return _to_result(lost, "lost", was, was, _LOST)
         file = _get_file_name(lost)
         if made := self.shelf.restore_text(file):
-            return _to_result(made, "restored", was, kind_or_verdict(made), _RESTORED)
+            return _to_result(made, "restored", was, get_kind_or_verdict(made), _RESTORED)
         self.shelf.find_by_file(file)  # which takes it out of the catalogue
         return _to_result(lost, "lost", was, was, _NOTHING_KEPT, ledgers.record_loss(lost))
 
-    def _judged_texts(self, names: Sequence[str]) -> Iterator[_JudgedText]:
-        """Yield each text that is there, as judged now; a few files ahead."""
+    def _judge_texts(self, names: Sequence[str]) -> Iterator[_JudgedText]:
+        """Yield each existing text with today's verdict; some files are judged ahead."""
         readers = min(_READERS, os.cpu_count() or 1)
         pool = ThreadPoolExecutor(readers, "audit")
         files = iter(names)
@@ -196,7 +196,7 @@ class Audit:
         self, stored: StoredPaper, judged_text: StoredPaper | Exception, ledgers: Ledgers
     ) -> AuditResult:
         """Write a changed verdict if `fix` is set, and return the result."""
-        was = now = kind_or_verdict(stored)
+        was = now = get_kind_or_verdict(stored)
         if isinstance(judged_text, Exception):
             return _to_result(stored, "not_read", was, now, str(judged_text))
         if stored.by_hand:
@@ -205,9 +205,9 @@ class Audit:
         if self.fix and judged_text.kind == "rejected":
             # First, and each time: the next audit completes one that was killed in between.
             jobs = update_ledgers(ledgers, judged_text)
-        if (now := kind_or_verdict(judged_text)) == was:
+        if (now := get_kind_or_verdict(judged_text)) == was:
             if self.fix:
-                self._confirm(stored, judged_text)
+                self._store_confirmations(stored, judged_text)
             return _to_result(stored, "unchanged", was, now, judged_text.evidence, jobs)
         if self.fix:
             try:
@@ -217,8 +217,8 @@ class Audit:
             jobs = jobs or update_ledgers(ledgers, judged_text)
         return _to_result(judged_text, "changed", was, now, judged_text.evidence, jobs)
 
-    def _confirm(self, *confirmed: StoredPaper) -> None:
-        """Write that today's judges confirm a text, many at once; without arguments, the rest."""
+    def _store_confirmations(self, *confirmed: StoredPaper) -> None:
+        """Store confirmations by today's judges in batches; without arguments, the last batch."""
         if confirmed:
             stored, judged_text = confirmed
             kept = stored.evidence if judged_text.kind == "rejected" else judged_text.evidence
@@ -254,7 +254,7 @@ def audit(ladder: Ladder, papers: Sequence[str | int | Ids] = (), *, fix: bool =
             if shelf.find_lost(file)
         ]
         return Audit(ladder, every, fix)
-    texts = (one for paper in papers for one in _versions(str(paper), shelf))
+    texts = (one for paper in papers for one in _list_versions(str(paper), shelf))
     files = dict.fromkeys(
         _get_file_name(one)
         for one in texts
@@ -263,8 +263,8 @@ def audit(ladder: Ladder, papers: Sequence[str | int | Ids] = (), *, fix: bool =
     return Audit(ladder, list(files), fix)
 
 
-def _versions(paper: str, shelf: Shelf) -> list[StoredPaper]:
-    """Return all that the shelf has, or has lost, of a paper."""
+def _list_versions(paper: str, shelf: Shelf) -> list[StoredPaper]:
+    """Return all texts of a paper that the shelf has or has lost."""
     lost = shelf.find_lost(paper.strip())
     ids = lost.paper.ids if lost else Ids.maybe(paper)
     known = shelf.verdicts.list_versions(ids) if ids else []
@@ -272,13 +272,13 @@ def _versions(paper: str, shelf: Shelf) -> list[StoredPaper]:
         shelf.find_lost(_get_file_name(one)) for one in known
     ):  # which looking the paper up would drop
         return known
-    return shelf.verdicts.list_versions(find(paper, shelf).paper.ids)
+    return shelf.verdicts.list_versions(find_stored(paper, shelf).paper.ids)
 
 
 def judge_stored(
     stored: StoredPaper, shelf: Shelf, read: Read = read_and_judge_in_child
 ) -> StoredPaper:
-    """*stored* with the verdict of today's judges; nothing is written.
+    """Return *stored* with the verdict of today's judges; nothing is written.
 
     Raises
     ------
@@ -294,7 +294,7 @@ def judge_stored(
 
 
 def update_ledgers(ledgers: Ledgers, stored: StoredPaper) -> tuple[str, ...]:
-    """Tell the harvests of a text that is full text now, or no longer; their job ids."""
+    """Record in the harvests that a text became or is no longer a full text; return job IDs."""
     return (
         ledgers.record_arrival(stored)
         if stored.kind == "full_text"
@@ -302,11 +302,11 @@ def update_ledgers(ledgers: Ledgers, stored: StoredPaper) -> tuple[str, ...]:
     )
 
 
-def kind_or_verdict(stored: StoredPaper) -> str:
+def get_kind_or_verdict(stored: StoredPaper) -> str:
     """Return a stored paper's kind, or its verdict if it was rejected or kept with doubts.
 
     >>> from utils.model.paper import Paper
-    >>> kind_or_verdict(StoredPaper(Paper(Ids()), "rejected", "", "", "", "", verdict="login"))
+    >>> get_kind_or_verdict(StoredPaper(Paper(Ids()), "rejected", "", "", "", "", verdict="login"))
     'login'
     """
     is_named = stored.is_doubtful or (stored.kind == "rejected" and not stored.by_hand)
@@ -347,7 +347,7 @@ def _get_file_name(stored: StoredPaper) -> str:
 
 
 def keep(ladder: Ladder, paper: str | int | Ids, decided: Decision, because: str) -> StoredPaper:
-    """Decide by hand that the text on the shelf is the whole paper, or that it is not.
+    """Record by hand whether the text on the shelf is the whole paper.
 
     Parameters
     ----------
@@ -372,7 +372,7 @@ def keep(ladder: Ladder, paper: str | int | Ids, decided: Decision, because: str
         raise BadRequest(f"{decided!r} is not a decision.", "Give full_text or rejected.")
     if not because:
         raise BadRequest("A decision by hand needs a reason.", 'Give it: because="a short letter"')
-    stored = find(str(paper), ladder.shelf)
+    stored = find_stored(str(paper), ladder.shelf)
     if stored.kind in ("abstract", "record") and not (
         decided == "full_text" and stored.via == ADOPTED
     ):
@@ -387,8 +387,8 @@ def keep(ladder: Ladder, paper: str | int | Ids, decided: Decision, because: str
     return _update_harvests(ladder, change(changed))
 
 
-def undo(ladder: Ladder, paper: str | int | Ids) -> StoredPaper:
-    """Undo a decision by hand: the judges decide again.
+def undo_keep(ladder: Ladder, paper: str | int | Ids) -> StoredPaper:
+    """Undo a decision by hand; the judges decide again.
 
     Raises
     ------
@@ -398,7 +398,7 @@ def undo(ladder: Ladder, paper: str | int | Ids) -> StoredPaper:
         The paper is not on the shelf.
     """
     shelf = ladder.shelf
-    stored = find(str(paper), shelf)
+    stored = find_stored(str(paper), shelf)
     decided = shelf.verdicts.find_manual_decision(stored)
     if not decided and not shelf.verdicts.has_rejections(stored):
         msg = f"{stored.paper.ids} has no decision by hand."
@@ -429,12 +429,12 @@ class Renewal:
     file_path: str
 
     def row(self) -> dict[str, Any]:
-        """The fields, for JSON."""
+        """Return the fields as a JSON-serialisable dict."""
         return asdict(self)
 
 
-def renew(shelf: Shelf, *, everything: bool = False) -> Iterator[Renewal]:
-    """Read what the sites sent again with today's readers.
+def renew_texts(shelf: Shelf, *, everything: bool = False) -> Iterator[Renewal]:
+    """Read the kept downloads again with today's readers.
 
     Parameters
     ----------
@@ -469,7 +469,7 @@ def renew(shelf: Shelf, *, everything: bool = False) -> Iterator[Renewal]:
 
 
 def _renew_text(stored: StoredPaper, fetched: Fetched, shelf: Shelf) -> Renewal:
-    """Read the kept bytes of a text again, and replace the text if the reading differs."""
+    """Read the kept download of a text again, and replace the text if the result differs."""
     name, path = str(stored.paper.ids), stored.path
     try:
         document = formats.read_and_judge(fetched, stored.paper)

@@ -48,7 +48,7 @@ class FormChange:
         return asdict(self)
 
 
-def convert(ladder: Ladder, form: Form, *, dry_run: bool = False) -> Iterator[FormChange]:
+def convert_texts(ladder: Ladder, form: Form, *, dry_run: bool = False) -> Iterator[FormChange]:
     """Convert every text on the shelf that has another form.
 
     Parameters

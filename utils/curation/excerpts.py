@@ -32,7 +32,7 @@ _MIN_CUT_CHARS = 20  # characters, so that every round leaves something out
 
 @dataclass(frozen=True, slots=True)
 class ExcerptPart:
-    """Blocks of one section: names and texts, in reading order."""
+    """Blocks of one section, with names and texts, in reading order."""
 
     section: str
     blocks: tuple[tuple[str, str], ...]
@@ -70,7 +70,7 @@ class _Text:
     wanted: tuple[Anchor, ...]
     trouble: str = ""
 
-    def size(self, block: Anchor) -> int:
+    def measure_block(self, block: Anchor) -> int:
         """Return the number of characters that a block takes in an excerpt, with its name."""
         return block.end - block.start + len(block.name) + _NAME_OVERHEAD_CHARS
 
@@ -89,7 +89,7 @@ def select_excerpts(
     Parameters
     ----------
     sections : sequence of str, optional
-        Roles or headings, as `.reading.read` takes them; all of a paper's when empty.
+        Roles or headings, as `.reading.read_passage` takes them; all of a paper's when empty.
     question : str, optional
         The blocks that answer it best come first; without it, the sections asked for in their
         order, else abstract, results, conclusion, discussion, methods and the rest.
@@ -100,16 +100,16 @@ def select_excerpts(
     texts = [_open_paper(stored, shelf, sections) for stored in papers]
     if to_query_terms(question):
         texts = _rank_blocks(texts, question)
-    chosen = _choose(texts, budget)
+    chosen = _choose_excerpts(texts, budget)
     while excess and budget > 0 and (too_many := excess(chosen)) > 0:
         budget = max(0, min(budget, _count_characters(chosen)) - max(too_many, _MIN_CUT_CHARS))
-        chosen = _choose(texts, budget)
+        chosen = _choose_excerpts(texts, budget)
     return chosen
 
 
-def _choose(texts: Sequence[_Text], budget: int) -> list[Excerpt]:
-    """Return what fits of each text into its share of *budget* characters."""
-    needs = [sum(map(text.size, text.wanted)) for text in texts]
+def _choose_excerpts(texts: Sequence[_Text], budget: int) -> list[Excerpt]:
+    """Return for each text the blocks that fit into its share of *budget* characters."""
+    needs = [sum(map(text.measure_block, text.wanted)) for text in texts]
     return [
         _fill_excerpt(text, share)
         for text, share in zip(texts, _share_budget(needs, budget), strict=True)
@@ -127,7 +127,7 @@ def _open_paper(stored: StoredPaper, shelf: Shelf, sections: Sequence[str]) -> _
     unread = find_outermost_sections(parts, "references")
     blocks = tuple(one for one in opened.anchors if not _is_in(one, unread))
     if not sections:
-        return _Text(stored, text, parts, blocks, tuple(_order_by_role(blocks, parts)))
+        return _Text(stored, text, parts, blocks, tuple(_list_by_role(blocks, parts)))
     chosen: list[Section] = []
     missing = []
     for name in sections:
@@ -138,7 +138,7 @@ def _open_paper(stored: StoredPaper, shelf: Shelf, sections: Sequence[str]) -> _
     wanted = tuple(one for one in blocks if _is_in(one, chosen))
     trouble = f"no section {', '.join(missing)}" if missing else ""
     if not wanted and stored.kind != "full_text":  # an abstract says more than that it is none
-        wanted = tuple(_order_by_role(blocks, parts))
+        wanted = tuple(_list_by_role(blocks, parts))
     return _Text(stored, text, parts, blocks, wanted, trouble)
 
 
@@ -146,7 +146,7 @@ def _is_in(block: Anchor, sections: Iterable[Section]) -> bool:
     return any(section.start <= block.start < section.end for section in sections)
 
 
-def _order_by_role(blocks: Sequence[Anchor], parts: Sequence[Section]) -> Iterator[Anchor]:
+def _list_by_role(blocks: Sequence[Anchor], parts: Sequence[Section]) -> Iterator[Anchor]:
     """Yield all blocks, those of the most informative sections first."""
     seen: set[str] = set()
     for role in _ROLE_ORDER:
@@ -174,10 +174,10 @@ def _rank_blocks(texts: Sequence[_Text], question: str) -> list[_Text]:
     by_paper: dict[int, list[Anchor]] = {}
     for paper, one in hits:
         by_paper.setdefault(paper, []).append(one)
-    return [_with_wanted(one, by_paper.get(paper, ())) for paper, one in enumerate(texts)]
+    return [_set_wanted_blocks(one, by_paper.get(paper, ())) for paper, one in enumerate(texts)]
 
 
-def _with_wanted(text: _Text, found: Sequence[Anchor]) -> _Text:
+def _set_wanted_blocks(text: _Text, found: Sequence[Anchor]) -> _Text:
     """Return the text with *found* as its wanted blocks; an empty result is noted as trouble."""
     nothing = "" if found or not text.wanted else "no passage has a word of the question"
     trouble = "; ".join(one for one in (text.trouble, nothing) if one)
@@ -205,13 +205,13 @@ def _fill_excerpt(text: _Text, share: int) -> Excerpt:
     left = share
     for one in text.wanted:
         said = text.text[one.start : one.end].strip()
-        room = left - (text.size(one) - len(said))
+        room = left - (text.measure_block(one) - len(said))
         if len(said) > room and (taken or room < 1):
             continue
         if len(said) > room:
             said = f"{said[: find_cut_position(said, 0, room)].rstrip()}{_CUT}"
         taken[one.name] = said
-        left -= text.size(one)
+        left -= text.measure_block(one)
     shown = [one for one in text.blocks if one.name in taken]
     parts = tuple(
         ExcerptPart(section, tuple((one.name, taken[one.name]) for one in blocks))

@@ -1,4 +1,4 @@
-"""Find the paper that a file is, and judge the file against the paper's record.
+"""Identify the paper in a file, and judge the file against the paper's record.
 
 The inbox and `.folder_adoption` both use it. A file is read once: candidates come from the
 identifiers that a reference file, its metadata, its first pages and its name give, and from its
@@ -21,7 +21,7 @@ from ..model.identifiers import Ids
 from ..model.paper import Document, Paper
 from ..shelf.paper_file import ENDINGS, parse_file_name
 from ..sources.source import find_records
-from .inbox_files import InboxFile, find_titles, read, read_document
+from .inbox_files import InboxFile, find_titles, read_document, read_file
 
 _CANDIDATES = 20
 _WORDS = (8, 4)  # of a title, the longest: all of them seldom survive typesetting
@@ -108,7 +108,7 @@ class FileMatcher:
         FileNotFoundError
             It is gone.
         """
-        match = match_file(path, read(path))
+        match = match_file(path, read_file(path))
         names = (f"{path.stem}{ending}" for ending in ("", *ENDINGS.values()))
         same_name = next(filter(None, map(self.ladder.shelf.find_by_file, names)), None)
         return replace(
@@ -119,10 +119,10 @@ class FileMatcher:
 
     def find_by_title(self, titles: Sequence[str]) -> tuple[Paper, ...]:
         """Return the papers of the shelf that have one of these titles."""
-        papers = (paper for title in titles for paper in self._papers_with_title(title))
+        papers = (paper for title in titles for paper in self._find_by_title(title))
         return tuple({paper.ids.key: paper for paper in papers}.values())
 
-    def _papers_with_title(self, title: str) -> list[Paper]:
+    def _find_by_title(self, title: str) -> list[Paper]:
         """Return papers of the shelf with this title; those of harvests lie there as abstracts."""
         from ..judges.thresholds import SAME_TITLE_LIKENESS
         from ..judges.titles import measure_title_likeness, split_title_words
@@ -140,13 +140,13 @@ class FileMatcher:
                 return alike
         return []
 
-    def look_up(self, matches: Sequence[Match]) -> None:
-        """Get the records of the named papers: from the shelf, else in one batch from sources."""
+    def load_match_records(self, matches: Sequence[Match]) -> None:
+        """Load the records of the named papers: from the shelf, else in one batch from sources."""
         named = list(dict.fromkeys(ids for match in matches for ids in match.names))
         self._load_records(named)
         # One of two identifiers is that of a cited paper; the judges can tell which.
         contradict = [ids for ids in named if isinstance(self.records.get(ids), BadRequest)]
-        self._load_records([part for ids in contradict for part in _single_ids(ids)])
+        self._load_records([part for ids in contradict for part in _split_ids(ids)])
 
     def _load_records(self, names: Sequence[Ids]) -> None:
         unknown = []
@@ -163,20 +163,20 @@ class FileMatcher:
             if ids in self.listed and not isinstance(self.records.get(ids), Paper):
                 self.records[ids] = self.listed[ids]
 
-    def records_of(self, ids: Ids) -> list[Paper | PaperError]:
-        """Return the records found by identifiers; those of each, if they contradict each other."""
+    def get_records(self, ids: Ids) -> list[Paper | PaperError]:
+        """Return the records found by identifiers; all of them, if they contradict each other."""
         found = self.records.get(ids)
         if isinstance(found, BadRequest):
-            return [found, *(self.records[p] for p in _single_ids(ids) if p in self.records)]
+            return [found, *(self.records[p] for p in _split_ids(ids) if p in self.records)]
         return [found] if found else []
 
-    def judge(self, match: Match, found: InboxFile, *, strict: bool = False) -> JudgedMatch:
+    def judge_match(self, match: Match, found: InboxFile, *, strict: bool = False) -> JudgedMatch:
         """Judge a file against each paper it could be, until one fits.
 
         A *strict* judgement does not let a file's name replace the agreement of its text.
         """
         refused: list[tuple[Paper, BadContent]] = []
-        for papers in self._candidate_groups(match):
+        for papers in self._list_candidates(match):
             fitting = []
             for paper in papers:
                 try:
@@ -187,11 +187,11 @@ class FileMatcher:
                 return JudgedMatch(tuple(fitting), tuple(refused))
         return JudgedMatch((), tuple(refused))
 
-    def _candidate_groups(self, match: Match) -> Iterator[list[Paper]]:
+    def _list_candidates(self, match: Match) -> Iterator[list[Paper]]:
         """Yield the papers a file could be, each once: by its text, its file name, its title."""
         seen: set[str] = set()
         *more, claimed, named = (
-            self.records_of(ids) for ids in (*match.more_ids, match.claimed_ids, match.name_ids)
+            self.get_records(ids) for ids in (*match.more_ids, match.claimed_ids, match.name_ids)
         )
         by_name = [*match.same_name, *named]
         for group in (*more, claimed, by_name, match.same_title, match.found_by_title):
@@ -243,5 +243,5 @@ def _judge_for_paper(found: InboxFile, paper: Paper, match: Match, *, strict: bo
     return document
 
 
-def _single_ids(ids: Ids) -> list[Ids]:
+def _split_ids(ids: Ids) -> list[Ids]:
     return [Ids(**{kind: value}) for kind, value in asdict(ids).items() if value]

@@ -51,7 +51,7 @@ from .adoption_journal import (
 )
 from .file_matching import FileMatcher, JudgedMatch, Match, match_file
 from .inbox import file_text, find_same_version
-from .inbox_files import InboxFile, fingerprint, read
+from .inbox_files import InboxFile, hash_values, read_file
 
 _AT_ONCE = 50  # files whose texts are in memory
 _READERS = 2  # child processes that read PDF files
@@ -149,7 +149,7 @@ class FolderAdoption:
         listed = {one.ids: one for papers in self._attached.values() for one in papers if one.ids}
         self._matcher = FileMatcher(ladder, asks_sources, listed)
         lists = [fingerprint_file(one) for one in (*references, *beside)]
-        basis = fingerprint(asks_sources, again and id(self), self._decided, *lists)
+        basis = hash_values(asks_sources, again and id(self), self._decided, *lists)
         self._journal = AdoptionJournal.open(ladder.shelf.folder, self.folder, basis)
         self._first_files: dict[str, str] = {}  # by the checksum of the bytes, and by the paper
         self._ledgers = Ledgers(ladder)
@@ -194,7 +194,7 @@ class FolderAdoption:
             if found.st_size > MAX_BODY_BYTES:
                 detail = f"It is larger than {MAX_BODY_BYTES >> 20} MB."
                 return unread._replace(state="too_large", detail=detail)
-            content = read(path, _PLACE)
+            content = read_file(path, _PLACE)
         except OSError as error:
             return unread._replace(detail=f"It could not be opened: {error.strerror}.")
         except BadContent as bad:
@@ -247,7 +247,7 @@ class FolderAdoption:
             if one.match is None:
                 yield one.path, self._to_result(one.path, one.state, one.detail)
         group = _Group({one.path: one.match for one in read_files if one.match is not None})
-        self._matcher.look_up(list(group.matches.values()))
+        self._matcher.load_match_records(list(group.matches.values()))
         yield from self._file_certain_matches(group)
         for path, match in group.matches.items():
             same_title = self._matcher.find_by_title(match.titles)
@@ -273,12 +273,12 @@ class FolderAdoption:
 
     def _judge_and_file(self, match: Match, group: _Group) -> AdoptedFile | None:
         try:
-            content = read(match.path, _PLACE)
+            content = read_file(match.path, _PLACE)
         except (OSError, BadContent):
             return self._to_result(match.path, "postponed", _CHANGED)
         if match.get_document(content) is None:
             return self._to_result(match.path, "postponed", _CHANGED)
-        judged = self._matcher.judge(match, content, strict=not self._decided)
+        judged = self._matcher.judge_match(match, content, strict=not self._decided)
         group.judged[match.path] = judged
         if len(judged.fitting) != 1:
             return None
@@ -369,7 +369,7 @@ class FolderAdoption:
         path = match.path
         if match.document and match.document.verdict == "scanned":
             return self._to_result(path, "scanned", _SCANNED)
-        troubles = [one for ids in match.names for one in self._matcher.records_of(ids)]
+        troubles = [one for ids in match.names for one in self._matcher.get_records(ids)]
         for trouble in troubles:
             if isinstance(trouble, PaperError) and not isinstance(trouble, NotFound | BadRequest):
                 return self._to_result(path, "postponed", trouble.message)

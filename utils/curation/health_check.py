@@ -36,7 +36,9 @@ _LOGIN = re.compile(rb"""<input[^>]+type\s*=\s*["']?password""", re.I)
 _ENOUGH_BYTES = 500_000_000
 
 
-def examine(settings: Settings, web: Web, sources: Sequence[Source], shelf: Shelf) -> list[Check]:
+def check_installation(
+    settings: Settings, web: Web, sources: Sequence[Source], shelf: Shelf
+) -> list[Check]:
     """Check everything; each service is sent one small request.
 
     Returns
@@ -51,7 +53,7 @@ def examine(settings: Settings, web: Web, sources: Sequence[Source], shelf: Shel
         *_check_folder(settings),
         *_check_texts(shelf),
     ]
-    checks += _slow_sites(web)
+    checks += _report_slow_sites(web)
     if settings.papers_offline:
         return [
             *checks,
@@ -63,7 +65,7 @@ def examine(settings: Settings, web: Web, sources: Sequence[Source], shelf: Shel
     for source in sources:
         services.setdefault(_get_base_url(source, once), source)
     try:
-        checks += check_access(once, list(services))
+        checks += report_access(once, list(services))
     except NotConfigured as error:
         return [*checks, Check("proxy and certificates", "problem", error.message, error.hint)]
     redirects: list[tuple[str, str]] = []
@@ -71,13 +73,13 @@ def examine(settings: Settings, web: Web, sources: Sequence[Source], shelf: Shel
     with ThreadPoolExecutor(len(services)) as pool:
         answers = list(pool.map(lambda source: _check_service(source, once), services.values()))
     answers = [_check_redirect(answer, redirects) for answer in answers]
-    return checks + summarize(answers, once)
+    return checks + combine_checks(answers, once)
 
 
 def _check_redirect(answer: ServiceCheck, redirects: Sequence[tuple[str, str]]) -> ServiceCheck:
     """Return a problem if the service redirected to another site; its answer is then unknown."""
     led = [final for asked, final in redirects if asked.startswith(answer.url)]
-    if not led or not belongs_to_another(answer.url, led[-1]):
+    if not led or not is_other_organisation(answer.url, led[-1]):
         return answer
     other = urlsplit(led[-1]).netloc
     error = Unreachable(f"{answer.host} led to {other}.", trouble="portal", leads_to=other)
@@ -86,8 +88,8 @@ def _check_redirect(answer: ServiceCheck, redirects: Sequence[tuple[str, str]]) 
     return replace(answer, check=check, error=error)
 
 
-def _slow_sites(web: Web) -> Iterator[Check]:
-    """Sites that are asked less often than their limit allows: they refused, or became slow."""
+def _report_slow_sites(web: Web) -> Iterator[Check]:
+    """Report sites that are asked less often than their limit allows, after refusals or delays."""
     for name, times in web.limiter.list_slowdowns().items():
         detail = (
             f"{name} had trouble recently and is asked {times:.1f} times less often than allowed"
@@ -180,7 +182,7 @@ def _check_service(source: Source, web: Web) -> ServiceCheck:
     url = _get_base_url(source, web)
     host = urlsplit(url).netloc
     try:
-        return ServiceCheck(host, url, _ask(source, web))
+        return ServiceCheck(host, url, _ask_service(source, web))
     except NotConfigured as error:
         return ServiceCheck(
             *(host, url),
@@ -200,8 +202,8 @@ def _get_base_url(source: Source, web: Web) -> str:
     return str(getattr(web.settings, f"{source.service}_base_url"))
 
 
-def _ask(source: Source, web: Web) -> Check:
-    """Send one small request; where a source has a key, one that shows whether the key is good."""
+def _ask_service(source: Source, web: Web) -> Check:
+    """Send one small request; where a source has a key, a request that tests the key."""
     base = _get_base_url(source, web)
     host = urlsplit(base).netloc
     if source.check_access:
@@ -224,7 +226,7 @@ _HOSTS = 4  # named in a sentence; more are counted
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One result: ``ok``, ``warning`` (works, but) or ``problem``, and what to do.
+    """One result: ``ok``, ``warning`` (works with limits) or ``problem``, and the advice.
 
     A problem that is not ``required`` leaves Papershelf usable: other services stand in.
     """
@@ -251,7 +253,7 @@ class ServiceCheck:
         return str(self.error.details.get("trouble", "")) if self.error else ""
 
 
-def check_access(web: Web, urls: Sequence[str]) -> Iterator[Check]:
+def report_access(web: Web, urls: Sequence[str]) -> Iterator[Check]:
     """Report through which proxy each service is asked, and which certificates are trusted.
 
     Raises
@@ -266,21 +268,22 @@ def check_access(web: Web, urls: Sequence[str]) -> Iterator[Check]:
     yield Check("certificates", "ok", f"trusted: {', '.join(network.describe_trust(web.settings))}")
 
 
-def summarize(asked: Sequence[ServiceCheck], web: Web) -> list[Check]:
-    """The checks of all services, those with a common cause combined into one.
+def combine_checks(asked: Sequence[ServiceCheck], web: Web) -> list[Check]:
+    """Return the checks of all services, those with a common cause combined into one.
 
     A check called ``network`` says that no service at all could be reached.
     """
     nobody = all(one.trouble for one in asked)
     found: dict[str, list[ServiceCheck]] = {}
     single: list[Check] = []
-    for one, cause in zip(asked, _causes(asked, web), strict=True):
+    for one, cause in zip(asked, _list_causes(asked, web), strict=True):
         if cause and (nobody or one.trouble in ("certificate", "proxy", "portal")):
             found.setdefault(cause, []).append(one)
         else:
             single.append(one.check)
     combined = [
-        _combined_check(cause, services, len(asked), nobody) for cause, services in found.items()
+        _build_combined_check(cause, services, len(asked), nobody)
+        for cause, services in found.items()
     ]
     return [*combined, *single]
 
@@ -303,7 +306,7 @@ def _check_proxies(web: Web, urls: Sequence[str]) -> Check:
     return Check("proxy", "ok", "; ".join(phrases))
 
 
-def _causes(asked: Sequence[ServiceCheck], web: Web) -> list[str]:
+def _list_causes(asked: Sequence[ServiceCheck], web: Web) -> list[str]:
     """Return the cause of each failure, in the same words for the same cause; else empty."""
     with ThreadPoolExecutor(len(asked) or 1) as pool:
         return list(pool.map(lambda one: _find_cause(one, web), asked))
@@ -315,7 +318,9 @@ def _find_cause(one: ServiceCheck, web: Web) -> str:
         return ""
     if one.trouble == "certificate":
         why = one.error.details.get("because", "not trusted")
-        return f"a certificate issued by {_issuer(one, web)}, which is not accepted here ({why})"
+        return (
+            f"a certificate issued by {_get_issuer(one, web)}, which is not accepted here ({why})"
+        )
     if one.trouble == "portal":
         return str(one.error.details["leads_to"])
     if one.trouble == "proxy":
@@ -323,16 +328,18 @@ def _find_cause(one: ServiceCheck, web: Web) -> str:
     return "silence" if one.trouble == "silence" else "offline"
 
 
-def _issuer(one: ServiceCheck, web: Web) -> str:
-    """Return the issuer of the refused certificate, which is fetched without a request."""
+def _get_issuer(one: ServiceCheck, web: Web) -> str:
+    """Return the issuer of the rejected certificate, which is fetched without a request."""
     try:
         return f"“{web.transport.fetch_certificate(one.url, 10.0).issuer}”"
     except PaperError:
         return "an unknown issuer"
 
 
-def _combined_check(cause: str, services: Sequence[ServiceCheck], of: int, nobody: bool) -> Check:
-    """One check for all services with the same *cause*."""
+def _build_combined_check(
+    cause: str, services: Sequence[ServiceCheck], of: int, nobody: bool
+) -> Check:
+    """Return one check for all services with the same *cause*."""
     everybody = _format_hosts([one.host for one in services], of)
     hints = services[0].error.hints if services[0].error else ()
     advice = " ".join(hint for hint in hints if "doctor" not in hint)  # here it is
@@ -358,20 +365,22 @@ def _combined_check(cause: str, services: Sequence[ServiceCheck], of: int, nobod
     return Check(kind, "problem", detail, advice, required)
 
 
-def belongs_to_another(asked: str, final: str) -> bool:
+def is_other_organisation(asked: str, final: str) -> bool:
     """Return whether an address belongs to another organisation than the requested address.
 
-    >>> belongs_to_another("https://api.crossref.org/", "https://www.crossref.org/documentation")
+    >>> is_other_organisation("https://api.crossref.org/", "https://www.crossref.org/documentation")
     False
-    >>> belongs_to_another("https://api.core.ac.uk/", "https://login.ox.ac.uk/")
+    >>> is_other_organisation("https://api.core.ac.uk/", "https://login.ox.ac.uk/")
     True
-    >>> belongs_to_another("http://127.0.0.1:80/doi", "http://127.0.0.1:81/login")
+    >>> is_other_organisation("http://127.0.0.1:80/doi", "http://127.0.0.1:81/login")
     True
     """
-    return _registered_domain(urlsplit(asked).netloc) != _registered_domain(urlsplit(final).netloc)
+    return _get_registered_domain(urlsplit(asked).netloc) != _get_registered_domain(
+        urlsplit(final).netloc
+    )
 
 
-def _registered_domain(netloc: str) -> str:
+def _get_registered_domain(netloc: str) -> str:
     """Return the registered part of a host name; an IP address as a whole."""
     name = netloc.rpartition("@")[2].lower()
     labels = name.partition(":")[0].split(".")

@@ -1,4 +1,4 @@
-"""Files handed in by people: matched to their papers, judged like a download, and filed.
+"""Match files from people to their papers, judge them like downloads, and file them.
 
 What no program may fetch, a person often may: through a library, from an author. Such files are
 dropped into ``inbox/`` on the shelf. Each is matched to a paper by the identifiers it names, by
@@ -35,12 +35,12 @@ from .inbox_files import (
     InboxFile,
     SeenFiles,
     copy_beside,
-    display_name,
     fingerprint_files,
-    list_files,
+    get_display_name,
+    list_complete_files,
     move_to_filed,
-    read,
     read_document,
+    read_file,
 )
 
 FOLDER = "inbox"
@@ -79,11 +79,11 @@ class InboxResult:
     jobs: tuple[str, ...] = ()
 
     def row(self) -> dict[str, Any]:
-        """The fields, for JSON."""
+        """Return the fields as a JSON-serialisable dict."""
         return {**asdict(self), "jobs": list(self.jobs)}
 
 
-def take_in(
+def file_inbox(
     ladder: Ladder, *, accept: str = "", looked_at: SeenFiles | None = None
 ) -> Iterator[InboxResult]:
     """Match, judge and file the files in ``inbox/``, once.
@@ -105,38 +105,38 @@ def take_in(
     StoreFailed
         The disk refuses.
     """
-    complete, growing = list_files(ladder.shelf.folder / FOLDER)
+    complete, growing = list_complete_files(ladder.shelf.folder / FOLDER)
     for path in growing if looked_at is None else ():
         detail = "The file is empty, or still being written. Run this again when it is complete."
-        yield InboxResult(display_name(path), "postponed", detail)
+        yield InboxResult(get_display_name(path), "postponed", detail)
     known = looked_at or SeenFiles()
-    fresh = known.unseen(fingerprint_files(complete))
+    fresh = known.select_unseen(fingerprint_files(complete))
     with closing(Inbox(ladder, accepting=one_line(accept))) as inbox:
         paths = iter(fresh)
         while some := list(islice(paths, _AT_ONCE)):
-            yield from _take_some(inbox, {path: fresh[path] for path in some}, known)
+            yield from _file_batch(inbox, {path: fresh[path] for path in some}, known)
 
 
-def _take_some(inbox: Inbox, fresh: Mapping[Path, str], known: SeenFiles) -> Iterator[InboxResult]:
-    """Take in some files, whose texts are kept in memory meanwhile."""
+def _file_batch(inbox: Inbox, fresh: Mapping[Path, str], known: SeenFiles) -> Iterator[InboxResult]:
+    """File some files; their texts are held in memory meanwhile."""
     matches = []
     for path, mark in fresh.items():
-        match_or_result = inbox.match(path)
+        match_or_result = inbox.match_file(path)
         if isinstance(match_or_result, InboxResult):
-            known.add(mark)
+            known.mark_seen(mark)
             yield match_or_result
         elif match_or_result:
             matches.append(match_or_result)
-    inbox.matcher.look_up(matches)
+    inbox.matcher.load_match_records(matches)
     for match in matches:
-        done = inbox.take(match)
-        if done and known.is_news(fresh[match.path], again=done.outcome == "postponed"):
+        done = inbox.file_match(match)
+        if done and known.mark_matched(fresh[match.path], again=done.outcome == "postponed"):
             yield done
 
 
 @dataclass(slots=True)
 class Inbox:
-    """One walk through the inbox: what is filed in it leaves the inbox when it is closed."""
+    """One pass through the inbox; filed files leave the inbox when the pass is closed."""
 
     ladder: Ladder
     matcher: FileMatcher = field(init=False)
@@ -154,50 +154,50 @@ class Inbox:
         return self.ladder.shelf
 
     def close(self) -> None:
-        """Bring the reports up to date, then move away what was filed."""
+        """Update the reports, then move filed files away."""
         self.ledgers.close()
         for path in self.filed:
             move_to_filed(path)
 
     # -- whose it is -------------------------------------------------------------------------
 
-    def match(self, path: Path) -> Match | InboxResult | None:
-        """Read which paper a file says it is; None when it is gone."""
+    def match_file(self, path: Path) -> Match | InboxResult | None:
+        """Identify the papers that a file may be; None if the file is gone."""
         try:
             match = self.matcher.read_match(path)
         except FileNotFoundError:
             return None
         except BadContent as bad:
-            return InboxResult(display_name(path), "rejected", bad.text)
+            return InboxResult(get_display_name(path), "rejected", bad.text)
         return match or _to_unmatched(match)
 
     # -- whether it is that ------------------------------------------------------------------
 
-    def take(self, match: Match) -> InboxResult | None:
-        """Judge a file against each paper it could be of; None when it is gone meanwhile."""
+    def file_match(self, match: Match) -> InboxResult | None:
+        """Judge a file against each paper that it may be, and file it; None if the file is gone."""
         try:
-            found = read(match.path)
+            found = read_file(match.path)
         except FileNotFoundError:  # another process was faster
             return None
         except BadContent as bad:
-            return InboxResult(display_name(match.path), "rejected", bad.text)
-        judged = self.matcher.judge(match, found)
+            return InboxResult(get_display_name(match.path), "rejected", bad.text)
+        judged = self.matcher.judge_match(match, found)
         if len(judged.fitting) > 1:
             names = " or ".join(str(paper.ids) for paper, _ in judged.fitting)
             return InboxResult(
-                display_name(match.path), "ambiguous", f"It may be {names}. {BY_NAME}"
+                get_display_name(match.path), "ambiguous", f"It may be {names}. {BY_NAME}"
             )
         if judged.fitting:
-            path = self._copy_in(match.path) if match.foreign else match.path
+            path = self._copy_into_inbox(match.path) if match.foreign else match.path
             return self._file_text(path, found, *judged.fitting[0])
         if self.accepting and (done := self._file_by_hand(match.path, found, judged.refused)):
             return done
-        return self._not_filed(match, judged.refused)
+        return self._explain_not_filed(match, judged.refused)
 
     def _file_by_hand(
         self, path: Path, found: InboxFile, refused: Sequence[tuple[Paper, BadContent]]
     ) -> InboxResult | None:
-        """File what the judges refused, by hand; None if it could be several papers."""
+        """File a text that the judges rejected, by hand; None if it may be several papers."""
         if len({paper.ids.key for paper, _ in refused}) != 1:
             return None
         paper, bad = refused[0]
@@ -209,15 +209,15 @@ class Inbox:
             return done
         return replace(done, detail=f"by hand: {done.detail} (the judges said {bad.outcome})")
 
-    def _copy_in(self, path: Path) -> Path:
-        """Copy a file of another folder into the inbox, from where it is filed like any other."""
+    def _copy_into_inbox(self, path: Path) -> Path:
+        """Copy a file of another folder into the inbox."""
         return copy_beside(path, self.shelf.folder / FOLDER / path.name)
 
-    def _not_filed(
+    def _explain_not_filed(
         self, match: Match, refused: Sequence[tuple[Paper, BadContent]]
     ) -> InboxResult | None:
-        name = display_name(match.path)
-        outcomes = [outcome for ids in match.names for outcome in self.matcher.records_of(ids)]
+        name = get_display_name(match.path)
+        outcomes = [outcome for ids in match.names for outcome in self.matcher.get_records(ids)]
         troubles = [outcome for outcome in outcomes if isinstance(outcome, PaperError)]
         for trouble in troubles:
             if not isinstance(trouble, NotFound | BadRequest):
@@ -241,7 +241,7 @@ class Inbox:
         self.filed.append(path)
         title, on_shelf = one_line(stored.paper.title), stored.path
         return InboxResult(
-            display_name(path), "filed", detail, str(stored.paper.ids), title, on_shelf, jobs
+            get_display_name(path), "filed", detail, str(stored.paper.ids), title, on_shelf, jobs
         )
 
 
@@ -269,7 +269,7 @@ def file_text(
         document,
         replace(found.fetched, ids=paper.ids),
         source="arXiv" if paper.ids.arxiv and not paper.ids.doi else "DOI",
-        attempts=[*attempts, Attempt(VIA, "saved", f"{display_name(path)}: {detail}")],
+        attempts=[*attempts, Attempt(VIA, "saved", f"{get_display_name(path)}: {detail}")],
         own_file=own_file,
     )
     return stored, detail
@@ -294,6 +294,6 @@ def _to_unmatched(match: Match) -> InboxResult:
     judged = judge_completeness(document, Paper(Ids()))
     if judged.verdict in ("scanned", "empty"):
         meaning = MEANINGS[judged.verdict]
-        return InboxResult(display_name(path), "rejected", f"{meaning.said}. {meaning.hint}")
+        return InboxResult(get_display_name(path), "rejected", f"{meaning.said}. {meaning.hint}")
     detail = f"It names no paper, and no paper on the shelf has its title. {BY_NAME}"
-    return InboxResult(display_name(path), "unmatched", detail)
+    return InboxResult(get_display_name(path), "unmatched", detail)

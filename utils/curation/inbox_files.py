@@ -1,4 +1,4 @@
-"""The files that people hand in: listed, read safely, and moved away once filed.
+"""List the files that people hand in, read them safely, and move them away once filed.
 
 Browsers and copy programs write into the same folder meanwhile; names, sizes and contents are
 not to be trusted. Nothing here follows a link, waits for a pipe or reads more than a download may
@@ -63,8 +63,8 @@ class InboxFile(NamedTuple):
     named: Ids
 
 
-def display_name(path: Path) -> str:
-    """The name of a file, safe to show."""
+def get_display_name(path: Path) -> str:
+    """Return the name of a file, safe to show."""
     return one_line(replace_surrogates(path.name))
 
 
@@ -75,7 +75,7 @@ def is_candidate(entry: os.DirEntry[str]) -> bool:
     return entry.is_symlink() or entry.is_file(follow_symlinks=False)
 
 
-def may_be_paper(entry: os.DirEntry[str]) -> bool:
+def is_possible_paper(entry: os.DirEntry[str]) -> bool:
     """Return whether an entry of a foreign folder may be a paper, by its extension and size."""
     if not entry.name.lower().endswith(_OF_PAPERS) or entry.name.startswith((".", "~$")):
         return False
@@ -113,10 +113,10 @@ def put_file(inbox: Path, name: str, body: bytes) -> Path:
     return path
 
 
-def list_files(
+def list_complete_files(
     folder: Path, fits: Callable[[os.DirEntry[str]], bool] = is_candidate
 ) -> tuple[list[Path], list[Path]]:
-    """The complete files in a folder, and those that are empty or still being written.
+    """Return the complete files in a folder, and the files that are empty or still being written.
 
     Hidden files, downloads under way and folders are left out.
     """
@@ -125,20 +125,20 @@ def list_files(
             return [], []
         names = sorted(entry.name for entry in os.scandir(folder) if fits(entry))
     paths = [folder / name for name in names]
-    before = [status(path) for path in paths]
+    before = [get_file_state(path) for path in paths]
     youngest = max((mtime for _, mtime in before), default=0) / 1e9
     if (left := youngest + _SETTLED_S - time.time()) > 0:
         time.sleep(min(left, _SETTLED_S))  # a clock may be wrong
     complete: list[Path] = []
     growing: list[Path] = []
     for path, then in zip(paths, before, strict=True):
-        is_complete = then[0] > 0 and status(path) == then
+        is_complete = then[0] > 0 and get_file_state(path) == then
         (complete if is_complete else growing).append(path)
     return complete, growing
 
 
-def status(path: Path) -> tuple[int, int]:
-    """Size and time of the last change, in nanoseconds; zeros where a file is gone."""
+def get_file_state(path: Path) -> tuple[int, int]:
+    """Return size and time of the last change in nanoseconds; zeros for a missing file."""
     try:
         found = path.lstat()
     except OSError:
@@ -146,8 +146,8 @@ def status(path: Path) -> tuple[int, int]:
     return found.st_size, found.st_mtime_ns
 
 
-def read(path: Path, place: str = "the inbox") -> InboxFile:
-    """Read a file in a *place*, and find out what kind of content it is.
+def read_file(path: Path, place: str = "the inbox") -> InboxFile:
+    """Read a file in a *place*, and detect its type of content.
 
     Raises
     ------
@@ -161,7 +161,9 @@ def read(path: Path, place: str = "the inbox") -> InboxFile:
     body = _read_bytes(path)
     media = _detect_media(path, body)
     if media is None:
-        raise _unusable_file("The file is not PDF, HTML, JATS or Elsevier XML, or plain text")
+        raise _build_unusable_error(
+            "The file is not PDF, HTML, JATS or Elsevier XML, or plain text"
+        )
     named = Ids()
     if media == "pdf" and (doi := _XMP.search(body)):
         named = Ids.maybe(doi[1].decode("ascii", "replace"))
@@ -178,19 +180,19 @@ def _read_bytes(path: Path) -> bytes:
     flags |= getattr(os, "O_BINARY", 0)
     try:
         if path.is_symlink():
-            raise _unusable_file(
+            raise _build_unusable_error(
                 "The file is a link, and links are not followed", "Put the file itself there."
             )
         descriptor = os.open(path, flags)
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise _unusable_file(
+        raise _build_unusable_error(
             f"The file could not be opened: {error.strerror}", "Check its permissions."
         ) from error
     with safe_files.disk_errors(path, "read"), os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise _unusable_file("It is not a regular file")
+            raise _build_unusable_error("It is not a regular file")
         body = file.read(MAX_BODY_BYTES + 1)
     return _unpack_gzip(body)
 
@@ -202,18 +204,18 @@ def _unpack_gzip(body: bytes) -> bytes:
             with gzip.GzipFile(fileobj=io.BytesIO(body)) as packed:
                 body = packed.read(MAX_BODY_BYTES + 1)
         except (OSError, EOFError, zlib.error) as error:
-            raise _unusable_file("The file is a damaged gzip file") from error
+            raise _build_unusable_error("The file is a damaged gzip file") from error
     if len(body) > MAX_BODY_BYTES:
-        raise _unusable_file(f"The file is larger than {MAX_BODY_BYTES >> 20} MB")
+        raise _build_unusable_error(f"The file is larger than {MAX_BODY_BYTES >> 20} MB")
     return body
 
 
-def _unusable_file(what: str, hint: str = "Put the paper itself there.") -> BadContent:
+def _build_unusable_error(what: str, hint: str = "Put the paper itself there.") -> BadContent:
     return BadContent(f"{what}.", hint, verdict="not_a_paper")
 
 
 def _detect_media(path: Path, body: bytes) -> Media | None:
-    """The media type, by the first bytes: names are often wrong."""
+    """Return the media type by the first bytes, because file names are often wrong."""
     suffix = Path(path.stem if path.suffix == ".gz" else path.name).suffix.lower()
     head = body[:_HEAD].removeprefix(b"\xef\xbb\xbf").lstrip()
     if b"%PDF-" in body[:1024]:
@@ -227,7 +229,7 @@ def _detect_media(path: Path, body: bytes) -> Media | None:
 
 
 def read_document(found: InboxFile) -> Document:
-    """The text and the identifiers it names, before anybody judges it.
+    """Return the text of a file and the identifiers in it, before any judgement.
 
     Raises
     ------
@@ -282,14 +284,14 @@ def copy_beside(path: Path, target: Path) -> Path:
     return copy
 
 
-def fingerprint(*parts: object) -> str:
-    """A few letters in place of what they stand for."""
+def hash_values(*parts: object) -> str:
+    """Return a short hash of some values."""
     return blake2b("\0".join(map(str, parts)).encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
 def fingerprint_files(paths: Iterable[Path]) -> dict[Path, str]:
     """Return each file with the fingerprint of its current state."""
-    return {path: fingerprint(path, *status(path)) for path in paths}
+    return {path: hash_values(path, *get_file_state(path)) for path in paths}
 
 
 class SeenFiles:
@@ -308,11 +310,13 @@ class SeenFiles:
         self._changed = False
 
     @classmethod
-    def in_folder(cls, folder: Path, shelf: Path) -> SeenFiles:
-        """Return the shelf's memory of a folder outside the shelf."""
-        return cls(shelf / safe_files.PRIVATE_FOLDER / "looked_at" / f"{fingerprint(folder)}.json")
+    def open_for_folder(cls, folder: Path, shelf: Path) -> SeenFiles:
+        """Return the record of examined files in a folder outside the shelf."""
+        return cls(shelf / safe_files.PRIVATE_FOLDER / "looked_at" / f"{hash_values(folder)}.json")
 
-    def unseen(self, marks: Mapping[Path, str], wanted: Container[str] = ()) -> dict[Path, str]:
+    def select_unseen(
+        self, marks: Mapping[Path, str], wanted: Container[str] = ()
+    ) -> dict[Path, str]:
         """Return files that are new, changed, or match a wanted paper."""
         return {path: mark for path, mark in marks.items() if self._is_fresh(mark, wanted)}
 
@@ -321,25 +325,25 @@ class SeenFiles:
             return self._later[mark] <= time.time()
         return mark not in self._names or any(name in wanted for name in self._names[mark])
 
-    def add(self, mark: str, names: Iterable[str] = ()) -> None:
-        """Note that a file was looked at; it is looked at again if one of *names* is wanted."""
+    def mark_seen(self, mark: str, names: Iterable[str] = ()) -> None:
+        """Record that a file was examined; it is examined again if one of *names* is wanted."""
         self._names[mark] = sorted(set(names))
         self._changed = True
 
-    def is_news(self, mark: str, names: Iterable[str] = (), *, again: bool) -> bool:
-        """Note a file that was matched, to be tried *again* later or not; whether to tell of it.
+    def mark_matched(self, mark: str, names: Iterable[str] = (), *, again: bool) -> bool:
+        """Record a matched file, to be tried *again* or not; return whether it is to be reported.
 
         That nobody could tell is told once.
         """
         before = self._later.pop(mark, None)
         if not again:
-            self.add(mark, names)
+            self.mark_seen(mark, names)
             return True
         self._later[mark] = time.time() + _AGAIN_S
         return before is None
 
     def save(self, present: Iterable[Path]) -> None:
-        """Keep what is known of the files that are *present*.
+        """Save the records of the files that are *present*.
 
         Raises
         ------

@@ -23,8 +23,15 @@ from ..model.paper import Paper
 from ..system import safe_files
 from ..system.plain_text import one_line, replace_surrogates
 from .file_matching import Match
-from .inbox import FOLDER, Inbox, InboxResult, take_in
-from .inbox_files import SeenFiles, fingerprint, fingerprint_files, list_files, may_be_paper, status
+from .inbox import FOLDER, Inbox, InboxResult, file_inbox
+from .inbox_files import (
+    SeenFiles,
+    fingerprint_files,
+    get_file_state,
+    hash_values,
+    is_possible_paper,
+    list_complete_files,
+)
 
 EVERY_S = 2.0
 _AT_A_TIME = 20  # files of a folder that is full of them, before the inbox is looked at again
@@ -41,8 +48,8 @@ class WantedPapers:
     _as_of: tuple[object, ...] = ()
     _asked_at: float = 0.0
 
-    def renew(self, *, at_once: bool) -> None:
-        """Ask shelf and ledgers again, if anything was written to them since.
+    def refresh(self, *, at_once: bool) -> None:
+        """Read shelf and ledgers again, if they changed.
 
         A harvest that runs writes all the time: so only now and then, or *at_once*.
         """
@@ -51,12 +58,12 @@ class WantedPapers:
         self._asked_at = time.time()
         private = self.ladder.shelf.folder / safe_files.PRIVATE_FOLDER
         files = [*private.glob("catalogue.db*"), *private.glob("jobs/*.db*")]
-        as_of = tuple((path, status(path)) for path in sorted(files))
+        as_of = tuple((path, get_file_state(path)) for path in sorted(files))
         if as_of == self._as_of:
             return
         self.papers = {}
         for ids, title in self._list_missing():
-            for name in _fingerprint_names(ids, [title]):
+            for name in _hash_names(ids, [title]):
                 self.papers.setdefault(name, ids)
         self._as_of = as_of
 
@@ -69,7 +76,7 @@ class WantedPapers:
 
     def restrict(self, match: Match) -> Match:
         """Return the match reduced to wanted papers."""
-        by_title = [self.papers.get(name) for name in _fingerprint_names(Ids(), match.titles)]
+        by_title = [self.papers.get(name) for name in _hash_names(Ids(), match.titles)]
         return replace(
             match,
             claimed_ids=self._find_ids(match.claimed_ids) or next(filter(None, by_title), Ids()),
@@ -79,32 +86,32 @@ class WantedPapers:
             foreign=True,
         )
 
-    def forget(self, ids: Ids) -> None:
-        """A paper was filed: another file of it is not asked for."""
+    def remove(self, ids: Ids) -> None:
+        """Remove a filed paper, so that other files of it are ignored."""
         had = self._find_ids(ids)
         self.papers = {name: one for name, one in self.papers.items() if not one.shares(had)}
 
     def _find_ids(self, claimed: Ids) -> Ids:
         """Return the identifiers of the wanted paper with these names; empty if none is wanted."""
-        found = (self.papers.get(name) for name in _fingerprint_names(claimed))
+        found = (self.papers.get(name) for name in _hash_names(claimed))
         return next(filter(None, found), Ids())
 
     def _is_wanted(self, paper: Paper) -> bool:
         return bool(self._find_ids(paper.ids))
 
 
-def _fingerprint_names(ids: Ids, titles: Sequence[str] = ()) -> list[str]:
-    """Fingerprints of a paper's identifiers, and of titles that tell one paper from others."""
+def _hash_names(ids: Ids, titles: Sequence[str] = ()) -> list[str]:
+    """Return hashes of a paper's identifiers, and of titles that identify one paper."""
     told = (title for title in titles if count_distinctive_words(title) >= _LEAST_WORDS)
     return [
-        *(fingerprint(name) for name in ids.names()),
-        *(fingerprint("title", *split_title_words(title)) for title in told),
+        *(hash_values(name) for name in ids.names()),
+        *(hash_values("title", *split_title_words(title)) for title in told),
     ]
 
 
 @dataclass(slots=True)
 class ForeignFolder:
-    """A folder in which a person's browser saves, among much else, papers.
+    """A folder outside the shelf that holds papers among other files, such as Downloads.
 
     Raises
     ------
@@ -125,7 +132,7 @@ class ForeignFolder:
             msg = f"{self.folder} belongs to the shelf."
             raise BadRequest(msg, f"Leave it out: {shelf / FOLDER} is looked at anyway.")
         self.wanted = WantedPapers(self.ladder)
-        self.looked_at = SeenFiles.in_folder(self.folder, shelf)
+        self.looked_at = SeenFiles.open_for_folder(self.folder, shelf)
 
     def _list_files(self) -> list[Path]:
         """Return the files in the folder that may be papers."""
@@ -133,58 +140,58 @@ class ForeignFolder:
         if not self.folder.is_dir():
             raise BadRequest(f"{self.folder} is not a folder.", hint)
         try:
-            return list_files(self.folder, may_be_paper)[0]
+            return list_complete_files(self.folder, is_possible_paper)[0]
         except StoreFailed as error:
             raise BadRequest(error.message, hint) from None
 
-    def fresh(self) -> dict[Path, str]:
-        """The files to look at, the newest first, with their fingerprints."""
+    def select_unseen(self) -> dict[Path, str]:
+        """Return the files to examine with their fingerprints, the newest first."""
         marks = fingerprint_files(self._list_files())
-        self.wanted.renew(at_once=bool(self.looked_at.unseen(marks)))
-        fresh = self.looked_at.unseen(marks, self.wanted.papers)
-        newest = sorted(fresh, key=lambda path: status(path)[1], reverse=True)
+        self.wanted.refresh(at_once=bool(self.looked_at.select_unseen(marks)))
+        fresh = self.looked_at.select_unseen(marks, self.wanted.papers)
+        newest = sorted(fresh, key=lambda path: get_file_state(path)[1], reverse=True)
         return {path: fresh[path] for path in newest}
 
-    def take_wanted(self, fresh: dict[Path, str]) -> Iterator[InboxResult]:
-        """Look at files, and file those that are papers asked for."""
+    def file_wanted(self, fresh: dict[Path, str]) -> Iterator[InboxResult]:
+        """Examine files, and file those that are wanted papers."""
         with closing(Inbox(self.ladder)) as inbox:
             try:
                 for path, mark in fresh.items():
-                    if done := self._take(inbox, path, mark):
+                    if done := self._file_wanted_file(inbox, path, mark):
                         yield done
             finally:
                 self.looked_at.save(self._list_files())
 
-    def _take(self, inbox: Inbox, path: Path, mark: str) -> InboxResult | None:
-        """File one file, if it is a paper asked for; noted only when that is done."""
+    def _file_wanted_file(self, inbox: Inbox, path: Path, mark: str) -> InboxResult | None:
+        """File one file if it is a wanted paper; it is marked as seen afterwards."""
         try:
             told = inbox.matcher.read_match(path)
         except FileNotFoundError:
             return None
         except BadContent:  # no text in it, and nobody asked
-            self.looked_at.add(mark)
+            self.looked_at.mark_seen(mark)
             return None
         match = self.wanted.restrict(told)
         done = None
         if match:
-            inbox.matcher.look_up([match])
-            done = inbox.take(match)
+            inbox.matcher.load_match_records([match])
+            done = inbox.file_match(match)
         names = {
-            *_fingerprint_names(told.claimed_ids, told.titles),
-            *_fingerprint_names(told.name_ids),
+            *_hash_names(told.claimed_ids, told.titles),
+            *_hash_names(told.name_ids),
         }
         others = names - self.wanted.papers.keys()
         if done and done.outcome == "filed":
-            self.wanted.forget(Ids.maybe(done.paper))
+            self.wanted.remove(Ids.maybe(done.paper))
         again = done is not None and done.outcome == "postponed"
-        news = self.looked_at.is_news(mark, others, again=again)
+        news = self.looked_at.mark_matched(mark, others, again=again)
         return (
             replace(done, file=one_line(replace_surrogates(str(path)))) if done and news else None
         )
 
 
-def take_in_from(ladder: Ladder, folder: str | Path) -> Iterator[InboxResult]:
-    """File what is a paper asked for in a folder that is not ours, once.
+def file_folder(ladder: Ladder, folder: str | Path) -> Iterator[InboxResult]:
+    """File the wanted papers of a folder outside the shelf, once.
 
     Yields
     ------
@@ -197,16 +204,16 @@ def take_in_from(ladder: Ladder, folder: str | Path) -> Iterator[InboxResult]:
         The folder cannot be looked at.
     """
     foreign = ForeignFolder(ladder, Path(folder))
-    yield from foreign.take_wanted(foreign.fresh())
+    yield from foreign.file_wanted(foreign.select_unseen())
 
 
-def watch(
+def watch_inbox(
     ladder: Ladder, *, accept: str = "", folder: str | Path = ""
 ) -> Generator[InboxResult, None, None]:
-    """File what arrives in the inbox, and what is asked for in *folder*, for ever.
+    """File the files that arrive in the inbox, and wanted papers in *folder*, without end.
 
     Each file is looked at when nobody writes to it any more, and not again until it changes; what
-    no source could tell is tried again after some minutes. *accept* is as for `.inbox.take_in`,
+    no source could tell is tried again after some minutes. *accept* is as for `.inbox.file_inbox`,
     and never holds for *folder*.
 
     Raises
@@ -218,10 +225,10 @@ def watch(
     ours = SeenFiles()
     foreign = ForeignFolder(ladder, Path(folder)) if folder else None
     while True:
-        yield from take_in(ladder, accept=accept, looked_at=ours)
-        fresh = foreign.fresh() if foreign else {}
+        yield from file_inbox(ladder, accept=accept, looked_at=ours)
+        fresh = foreign.select_unseen() if foreign else {}
         some = dict(islice(fresh.items(), _AT_A_TIME))
         if foreign and some:
-            yield from foreign.take_wanted(some)
+            yield from foreign.file_wanted(some)
         if len(some) == len(fresh):
             time.sleep(EVERY_S)

@@ -21,7 +21,7 @@ SETTINGS = "settings"
 """What a change of the settings file is called in the journal."""
 
 
-def settings_file() -> Path:
+def get_settings_file() -> Path:
     """Return the path of the user's settings file.
 
     Raises
@@ -35,13 +35,13 @@ def settings_file() -> Path:
     raise NotConfigured(msg, "Set HOME, or give settings as environment variables.")
 
 
-def journal_file() -> Path:
+def get_journal_file() -> Path:
     """Return the path of the journal that `undo_changes` reads."""
-    return settings_file().with_name("setup.json")
+    return get_settings_file().with_name("setup.json")
 
 
-def plan_settings(values: Mapping[str, str], file: Path) -> FileChange:
-    """Return what a settings file becomes with *values*; all else in it stays.
+def plan_settings_change(values: Mapping[str, str], file: Path) -> FileChange:
+    """Return the changed settings file with *values*; all other lines are unchanged.
 
     Parameters
     ----------
@@ -60,12 +60,12 @@ def plan_settings(values: Mapping[str, str], file: Path) -> FileChange:
         if any(sign in value for sign in "\r\n\0"):
             raise BadRequest(f"The value of {name} is more than one line.", "Give it as one line.")
     before = read_text(file)
-    return FileChange(SETTINGS, file, before, _with_values(before or "", values))
+    return FileChange(SETTINGS, file, before, _set_values(before or "", values))
 
 
 def check_values(values: Mapping[str, str]) -> None:
     """Raise `BadRequest` for an unknown setting, or a value that its setting cannot have."""
-    plan_settings(values, settings_file())
+    plan_settings_change(values, get_settings_file())
     fields = map_variables_to_fields()
     given = {fields[name]: value for name, value in values.items() if value}
     settings = load_settings(**given)
@@ -74,7 +74,7 @@ def check_values(values: Mapping[str, str]) -> None:
         raise BadRequest(msg, "Give an address that NCBI can reach you at.")
 
 
-def _with_values(text: str, values: Mapping[str, str]) -> str:
+def _set_values(text: str, values: Mapping[str, str]) -> str:
     """Return the text of a settings file with *values* in place of those it has."""
     from dotenv.parser import parse_stream
 

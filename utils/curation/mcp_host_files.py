@@ -1,9 +1,9 @@
-"""Write this server into the settings of MCP hosts, and take it out again.
+"""Write this server into the settings of MCP hosts, and remove it again.
 
 Each host keeps a list of servers in a file of its own (`HOSTS`). A change is planned first
-(`plan_change`), so that it can be shown, and written after (`write_changes`): what stood in the
-file is copied beside it, and a journal in the user's configuration folder remembers the change for
-`undo_changes`. A file that holds comments is refused: they would be lost.
+(`plan_host_change`), so that it can be shown, and written after (`write_changes`): what stood in
+the file is copied beside it, and a journal in the user's configuration folder remembers the change
+for `undo_changes`. A file that holds comments is refused: they would be lost.
 
 Where the files are, as of November 2026: the documentation of each host; for Claude Desktop from
 the Store of Windows, whose file lies in a folder of the package,
@@ -30,7 +30,7 @@ from ..command_line import command_line
 from ..errors import BadRequest
 from ..settings import find_program_folders
 from ..system.safe_files import disk_errors, make_folder, replace_file
-from .mcp_hosts import HOSTS, NAME, McpHost, Server, toml_table
+from .mcp_hosts import HOSTS, NAME, McpHost, Server, render_toml_table
 
 _BACKUP = ".before-papershelf"
 _INDENT = re.compile(r"^\{\r?\n([ \t]+)\"")
@@ -71,26 +71,26 @@ def find_host_files(
     bases = {name: Path(at) for name, at in (folders or find_program_folders(platform)).items()}
     found: dict[McpHost, Path] = {}
     for host in HOSTS:
-        if host.sign and not _matches(host.sign, bases):
+        if host.sign and not _expand_pattern(host.sign, bases):
             continue
         for pattern in host.files.get(platform, host.files[""]):
             parent, _, name = pattern.rpartition("/")
-            if parents := _matches(parent, bases):
+            if parents := _expand_pattern(parent, bases):
                 files = [folder / name for folder in parents]
                 found[host] = next((file for file in files if file.exists()), files[0])
                 break
     return found
 
 
-def _matches(pattern: str, bases: Mapping[str, Path]) -> list[Path]:
-    """Return the paths that exist of a pattern such as ``{home}/.claude``."""
+def _expand_pattern(pattern: str, bases: Mapping[str, Path]) -> list[Path]:
+    """Return the existing paths that match a pattern such as ``{home}/.claude``."""
     base, _, rest = pattern.partition("/")
     folder = bases[base.strip("{}")]
     return sorted(folder.glob(rest)) if rest else [folder] * folder.exists()
 
 
-def plan_change(host: McpHost, file: Path, server: Server | None) -> FileChange:
-    """Return what a host's file becomes with *server* in its list, or without it.
+def plan_host_change(host: McpHost, file: Path, server: Server | None) -> FileChange:
+    """Return the changed file of a host, with *server* in its list or without it.
 
     Raises
     ------
@@ -102,9 +102,7 @@ def plan_change(host: McpHost, file: Path, server: Server | None) -> FileChange:
         before = read_text(file)
         text = before or ""
         after = (
-            _change_toml(text, server)
-            if file.suffix == ".toml"
-            else _change_json(host, text, server)
+            _edit_toml(text, server) if file.suffix == ".toml" else _edit_json(host, text, server)
         )
     except (ValueError, TypeError, AttributeError):
         msg = f"{file} contains comments, which would be lost, or has an unusual form."
@@ -114,7 +112,7 @@ def plan_change(host: McpHost, file: Path, server: Server | None) -> FileChange:
     return FileChange(host.name, file, before, after)
 
 
-def _change_json(host: McpHost, text: str, server: Server | None) -> str:
+def _edit_json(host: McpHost, text: str, server: Server | None) -> str:
     whole = json.loads(text or "{}")
     servers = whole.setdefault(host.table, {})
     if server is None:
@@ -125,13 +123,13 @@ def _change_json(host: McpHost, text: str, server: Server | None) -> str:
     return json.dumps(whole, indent=indent, ensure_ascii=False) + "\n"
 
 
-def _change_toml(text: str, server: Server | None) -> str:
+def _edit_toml(text: str, server: Server | None) -> str:
     rest = _TABLE.sub("", text)
     if NAME in tomllib.loads(rest).get("mcp_servers", {}):
         raise ValueError  # spelled as an inline table
     if server is None:
         return rest.rstrip("\n") + "\n"
-    return "\n\n".join(filter(None, (rest.rstrip("\n"), toml_table(server)))) + "\n"
+    return "\n\n".join(filter(None, (rest.rstrip("\n"), render_toml_table(server)))) + "\n"
 
 
 def write_changes(changes: Iterable[FileChange], journal: Path) -> None:
@@ -160,7 +158,7 @@ def write_changes(changes: Iterable[FileChange], journal: Path) -> None:
                     backup.unlink(missing_ok=True)
                 else:
                     shutil.copy2(file, backup)
-        _write(file, change.after)
+        _replace_file(file, change.after)
         undoable[str(file)] = {
             "about": change.about,
             "file": str(file),
@@ -186,7 +184,7 @@ def undo_changes(journal: Path) -> list[str]:
     told, kept = [], []
     for entry in _read_journal(journal):
         file = Path(entry["file"])
-        sentence = _undo(file, entry)
+        sentence = _undo_change(file, entry)
         told.append(sentence or f"{file} has changed since and was left as it is.")
         if not sentence:
             kept.append(entry)
@@ -194,8 +192,8 @@ def undo_changes(journal: Path) -> list[str]:
     return told
 
 
-def _undo(file: Path, entry: Mapping[str, str]) -> str:
-    """Undo one change; return what was done, empty where nothing could be."""
+def _undo_change(file: Path, entry: Mapping[str, str]) -> str:
+    """Undo one change; return a sentence about it, or "" if nothing could be undone."""
     backup = file.with_name(file.name + _BACKUP)
     if not file.exists():
         return f"{file} no longer exists."
@@ -208,12 +206,12 @@ def _undo(file: Path, entry: Mapping[str, str]) -> str:
             return f"{file} was created by setup and has been deleted."
     host = next((host for host in HOSTS if host.name == entry["about"]), None)
     try:
-        change = host and plan_change(host, file, None)
+        change = host and plan_host_change(host, file, None)
     except BadRequest:
         return ""
     if not change:
         return ""
-    _write(file, change.after)
+    _replace_file(file, change.after)
     return f"{file} has changed since; only Papershelf's entry was removed."
 
 
@@ -223,8 +221,8 @@ def read_text(file: Path) -> str | None:
         return file.read_bytes().decode("utf-8-sig") if file.exists() else None
 
 
-def _write(file: Path, text: str) -> None:
-    """Replace a file, all or nothing; it may hold keys, so a new one is for its owner only."""
+def _replace_file(file: Path, text: str) -> None:
+    """Replace a file atomically; a new file is readable for its owner only, as it may hold keys."""
     with disk_errors(file):
         mode = file.stat().st_mode & 0o777 if file.exists() else 0o600
         number, part = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
@@ -251,7 +249,7 @@ def _read_journal(journal: Path) -> list[dict[str, str]]:
 
 def _write_journal(journal: Path, entries: Sequence[Mapping[str, Any]]) -> None:
     make_folder(journal.parent)
-    _write(journal, json.dumps(list(entries), indent=1))
+    _replace_file(journal, json.dumps(list(entries), indent=1))
 
 
 def _hash_text(text: str | None) -> str:

@@ -46,7 +46,7 @@ class McpHost:
     sign: str = ""
 
 
-def _opencode_entry(server: Server) -> Server:
+def _to_opencode_entry(server: Server) -> Server:
     command = [server["command"], *server["args"]]
     return {"type": "local", "command": command, "environment": server["env"]}
 
@@ -100,7 +100,7 @@ HOSTS = (
         "~/.config/opencode/opencode.json",
         "mcp",
         {"": ("{home}/.config/opencode/opencode.json",)},
-        _opencode_entry,
+        _to_opencode_entry,
     ),
     McpHost(
         "Zed",
@@ -123,8 +123,8 @@ _PATHS = {
 }
 
 
-def server_command(root: Path) -> list[str]:
-    """The absolute command of this server: by the uv that started us, else by our own Python.
+def build_server_command(root: Path) -> list[str]:
+    """Return the absolute command of this server: of the uv that started it, else of its Python.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def build_environment(settings: Settings) -> dict[str, str]:
     known = load_file_settings()
     return {
         variable: value
-        for name, variable in _variables()
+        for name, variable in _list_variables()
         if getattr(settings, name) != getattr(known, name)
         and (value := _format_value(name, getattr(settings, name)))
     }
@@ -155,7 +155,7 @@ def list_secret_variables(settings: Settings) -> list[str]:
     known = load_file_settings()
     return [
         variable
-        for name, variable in _variables()
+        for name, variable in _list_variables()
         if (value := getattr(settings, name)) != getattr(known, name)
         and value not in (None, "")
         and not _format_value(name, value)
@@ -170,11 +170,11 @@ def build_host_settings(
     Parameters
     ----------
     command : sequence of str
-        How the server is started (`server_command`).
+        How the server is started (`build_server_command`).
     windows : bool
         Whether the shell that the line for Claude Code is pasted into is one of Windows.
     """
-    server = server_entry(settings, command)
+    server = build_server_entry(settings, command)
     if not settings.contact:
         server["env"] = {"PUBMED_EMAIL": "YOUR ADDRESS"} | server["env"]
     return {
@@ -185,15 +185,15 @@ def build_host_settings(
     }
 
 
-def server_entry(settings: Settings, command: Sequence[str]) -> Server:
+def build_server_entry(settings: Settings, command: Sequence[str]) -> Server:
     """Return this server as hosts list it; never with a key.
 
     Parameters
     ----------
     command : sequence of str
-        How the server is started (`server_command`).
+        How the server is started (`build_server_command`).
     """
-    words = [*command, *_stdio_only(settings)]
+    words = [*command, *_list_stdio_hosts(settings)]
     return {"command": words[0], "args": words[1:], "env": build_environment(settings)}
 
 
@@ -207,12 +207,12 @@ def _render_host_settings(host: McpHost, server: Server, *, windows: bool) -> st
         line = ["claude", "mcp", "add", NAME, "--scope", "user", *variables, "--", *words]
         return subprocess.list2cmdline(line) if windows else shlex.join(line)
     if host.name == "Codex":
-        return toml_table(server)
+        return render_toml_table(server)
     return json.dumps({host.table: {NAME: host.entry(server)}}, indent=2, ensure_ascii=False)
 
 
-def about_keys(settings: Settings, root: Path) -> str:
-    """A sentence on the secrets that were not printed; empty where none is missing."""
+def describe_missing_keys(settings: Settings, root: Path) -> str:
+    """Return a sentence on the secrets that were left out; empty if none was."""
     if not (names := list_secret_variables(settings)):
         return ""
     told = (
@@ -224,8 +224,8 @@ def about_keys(settings: Settings, root: Path) -> str:
     return f"{told} write NAME=value into {file}, which the server reads itself."
 
 
-def _variables() -> Iterator[tuple[str, str]]:
-    """The settings that concern a server over stdio, each with the variable that sets it."""
+def _list_variables() -> Iterator[tuple[str, str]]:
+    """Yield each setting that concerns a server over stdio, with its variable."""
     for name, field in Settings.model_fields.items():
         if name not in _OF_HTTP:
             choices: Sequence[Any] = getattr(field.validation_alias, "choices", [name.upper()])
@@ -252,11 +252,11 @@ def _make_absolute(name: str, value: str) -> str:
     return str(here.absolute()) if value and name in _PATHS and here.exists() else value
 
 
-def _stdio_only(settings: Settings) -> list[str]:
+def _list_stdio_hosts(settings: Settings) -> list[str]:
     return [] if settings.mcp_transport_type == "stdio" else ["--transport", "stdio"]
 
 
-def toml_table(server: Server) -> str:
+def render_toml_table(server: Server) -> str:
     """Return the server as a table of TOML, where strings and lists of them are spelled as in JSON.
 
     All but one character: TOML wants DEL escaped, and takes no half of a surrogate pair for one.

@@ -1,4 +1,4 @@
-"""Find what a person's desktop may open of a paper: its PDF, its text, or its page on the web."""
+"""Find what a desktop program can open of a paper: its PDF, its text, or its web page."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from ..citations import to_csl_item
 from ..command_line import command_line
 from ..errors import BadRequest, NotFound
 from ..shelf import Shelf
-from .reading import find
+from .reading import find_stored
 
 Openable = Literal["pdf", "text", "page"]
 
 
-def locate(paper: str, shelf: Shelf, what: Openable | Literal[""] = "") -> str:
+def find_openable(paper: str, shelf: Shelf, what: Openable | Literal[""] = "") -> str:
     """Return the path of a paper's PDF or text on the shelf, or the address of its page.
 
     Parameters
@@ -34,7 +34,7 @@ def locate(paper: str, shelf: Shelf, what: Openable | Literal[""] = "") -> str:
     """
     if what not in ("", *get_args(Openable)):
         raise BadRequest(f"{what!r} cannot be opened.", "Give pdf, text or page.")
-    stored = find(paper, shelf)
+    stored = find_stored(paper, shelf)
     ids = stored.paper.ids
     if what == "page":
         if address := to_csl_item(stored.paper).get("URL", ""):

@@ -23,7 +23,7 @@ from ..shelf import Shelf
 from ..shelf.record import RawAnswer
 from ..system import safe_files
 from ..system.plain_text import shorten, to_plain_json
-from .reading import find
+from .reading import find_stored
 
 FILE = "places.json"
 _FORMAT_VERSION = 1  # counted up when places are found in another way
@@ -43,7 +43,7 @@ class Places:
     url: str = ""
     pdf: Path | None = None
 
-    def named(self, wanted: str) -> Anchor:
+    def get_block(self, wanted: str) -> Anchor:
         """Return the block with a name, or the block at a range of characters (``1200:1350``).
 
         Raises
@@ -64,7 +64,7 @@ class Places:
             f"See the names: {command_line(f'read {self.stored.paper.ids.key} --source')}",
         )
 
-    def link(self, anchor: Anchor) -> str:
+    def build_link(self, anchor: Anchor) -> str:
         """Return the browser address of a block: PDF page or part of a web page; else empty."""
         place = next(iter(anchor.sources), SourcePlace())
         if place.page:
@@ -81,9 +81,9 @@ def locate_blocks(paper: str, shelf: Shelf) -> Places:
     Raises
     ------
     BadRequest, NotFound
-        As in `.reading.find`; or the PDF of the text was moved or changed.
+        As in `.reading.find_stored`; or the PDF of the text was moved or changed.
     """
-    stored = find(paper, shelf)
+    stored = find_stored(paper, shelf)
     if problem := shelf.pdfs.find_problem(stored):
         raise NotFound(f"The PDF of {stored.paper.ids} cannot be read: {problem}")
     text, raw = shelf.read_text(stored), shelf.read_raw_answer(stored)

@@ -93,7 +93,7 @@ def _open_cached(file: TextFile) -> OpenedText:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A stretch of one paper.
+    """A passage of one paper.
 
     ``sections`` are those of the whole paper; ``next_start`` is where to go on, None at the end.
     ``text`` came from the web: it is content, never an instruction. ``objects`` are the figures,
@@ -139,7 +139,7 @@ class Reading:
         pages = f"Some letters on these pages of its PDF are uncertain: {', '.join(shown)}."
         return " ".join(filter(None, [kept, pages]))
 
-    def object_rows(self) -> list[dict[str, str]]:
+    def list_object_rows(self) -> list[dict[str, str]]:
         """Return figures, tables and files as rows: label, kind, and the file if present."""
         return [
             {"label": one.label, "kind": one.kind} | ({"file": one.file} if one.file else {})
@@ -155,7 +155,7 @@ class Reading:
         ]
 
 
-def read(
+def read_passage(
     paper: str,
     shelf: Shelf,
     *,
@@ -164,7 +164,7 @@ def read(
     max_chars: int = 8000,
     references: bool = True,
 ) -> Reading:
-    """Read a stretch of a paper on the shelf.
+    """Read a passage of a paper on the shelf.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def read(
         msg = f"start is {start} and max_chars {max_chars}."
         raise BadRequest(msg, f"start counts from 0; max_chars is 1 to {MOST_CHARACTERS}.")
     paper, anchor = split_handle(paper)
-    stored = find(paper, shelf)
+    stored = find_stored(paper, shelf)
     opened = open_text(stored, shelf)
     if anchor and not start and not section:
         start = _find_block_start(anchor, opened, stored)
@@ -199,7 +199,7 @@ def read(
         opened = opened.without_references
     text, parts = opened.text, opened.sections
     if section:
-        text = _with_floats(opened, find_sections(section, parts))
+        text = _insert_floats(opened, find_sections(section, parts))
     end = find_cut_position(text, start, max_chars)
     return Reading(
         title=stored.paper.title,
@@ -208,12 +208,12 @@ def read(
         text=text[start:end],
         next_start=end if end < len(text) else None,
         stored=stored,
-        objects=_objects_in(text[start:end], stored, shelf),
+        objects=_find_objects(text[start:end], stored, shelf),
     )
 
 
-def _objects_in(text: str, stored: StoredPaper, shelf: Shelf) -> tuple[StoredObject, ...]:
-    """The objects of a stretch; none where the kept bytes are damaged: the text can be read."""
+def _find_objects(text: str, stored: StoredPaper, shelf: Shelf) -> tuple[StoredObject, ...]:
+    """Return the objects in a passage; none if the kept download is damaged."""
     try:
         return tuple(find_objects_in_passage(text, stored, shelf))
     except (PaperError, EOFError, zlib.error) as error:
@@ -248,7 +248,7 @@ def _find_block_start(anchor: str, opened: OpenedText, stored: StoredPaper) -> i
     )
 
 
-def find(paper: str, shelf: Shelf) -> StoredPaper:
+def find_stored(paper: str, shelf: Shelf) -> StoredPaper:
     """Return the paper on the shelf with this identifier or file name.
 
     Raises
@@ -267,19 +267,19 @@ def find(paper: str, shelf: Shelf) -> StoredPaper:
     raise NotFound(f"{ids} is not on the shelf.", hint)
 
 
-def sections(paper: str, shelf: Shelf) -> list[Section]:
+def list_sections(paper: str, shelf: Shelf) -> list[Section]:
     """Return the sections of a paper on the shelf; ``start`` and ``end`` are offsets in its file.
 
     Raises
     ------
     BadRequest, NotFound
-        As in `find`.
+        As in `find_stored`.
     """
-    return list(open_text(find(paper, shelf), shelf).sections)
+    return list(open_text(find_stored(paper, shelf), shelf).sections)
 
 
-def _with_floats(opened: OpenedText, chosen: Sequence[Section]) -> str:
-    """Sections with the figures and tables that are first mentioned there and stand elsewhere."""
+def _insert_floats(opened: OpenedText, chosen: Sequence[Section]) -> str:
+    """Return sections with the figures and tables that they mention first."""
     text = opened.text
     pieces = [text[part.start : part.end].strip("\n") for part in chosen]
 
@@ -303,12 +303,12 @@ def find_sections(wanted: str, parts: Sequence[Section]) -> list[Section]:
     role, sought = parse_role(wanted), to_title_key(strip_title_marks(wanted))
     ways: tuple[Callable[[], list[Section]], ...] = (
         lambda: find_outermost_sections(parts, role) if role else [],
-        lambda: _section_named(sought, parts, str.__eq__),
+        lambda: _find_section(sought, parts, str.__eq__),
         lambda: [
             part for one in find_roles(wanted) for part in find_outermost_sections(parts, one)
         ],
-        lambda: _section_named(sought, parts, str.startswith),
-        lambda: _section_named(sought, parts, str.__contains__),
+        lambda: _find_section(sought, parts, str.startswith),
+        lambda: _find_section(sought, parts, str.__contains__),
     )
     for way in ways:
         if sought and (found := way()):
@@ -331,9 +331,9 @@ def _drop_nested(parts: Sequence[Section]) -> list[Section]:
     return found
 
 
-def _section_named(
+def _find_section(
     sought: str, parts: Sequence[Section], fits: Callable[[str, str], bool]
 ) -> list[Section]:
-    """The section of a name; one of the paper is preferred to one of its abstract."""
+    """Return the section with a name, preferably not a section of the abstract."""
     fitting = [part for part in parts if fits(to_title_key(strip_title_marks(part.title)), sought)]
     return sorted(fitting, key=lambda part: ("abstract" in part.roles, part.level))[:1]

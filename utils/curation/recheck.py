@@ -87,7 +87,7 @@ class Change:
     file_path: str = ""
 
     def row(self) -> dict[str, Any]:
-        """The fields, for JSON."""
+        """Return the fields as a JSON-serialisable dict."""
         return {
             "paper": str(self.ids),
             "outcome": self.outcome,
@@ -100,8 +100,8 @@ class Change:
         }
 
 
-def recheck(shelf: Shelf, web: Web, *, crossref: bool = True) -> Iterator[Change]:
-    """Ask again about everything on the shelf.
+def recheck_papers(shelf: Shelf, web: Web, *, crossref: bool = True) -> Iterator[Change]:
+    """Fetch the current records of all papers on the shelf.
 
     Parameters
     ----------
@@ -124,12 +124,12 @@ def recheck(shelf: Shelf, web: Web, *, crossref: bool = True) -> Iterator[Change
     """
     web.settings.require_email("NCBI")
     yield from _fetch_missing_records(shelf, web, [PUBMED, CROSSREF] if crossref else [PUBMED])
-    entries = _all_entries(shelf)
+    entries = _list_entries(shelf)
     by_pmid = [paper for paper in entries if paper.ids.pmid]
-    yield from _Recheck(shelf, web, PUBMED_ANEW).batches(by_pmid)
+    yield from _Recheck(shelf, web, PUBMED_ANEW).ask_in_batches(by_pmid)
     others = [paper for paper in entries if not paper.ids.pmid]
     by_doi = [paper for paper in others if paper.ids.doi and crossref]
-    yield from _Recheck(shelf, web, CROSSREF_ANEW).one_by_one(by_doi)
+    yield from _Recheck(shelf, web, CROSSREF_ANEW).ask_one_by_one(by_doi)
     for paper in others:
         if not (paper.ids.doi and crossref):
             detail = "The paper has no PMID, and no other source was asked."
@@ -137,15 +137,15 @@ def recheck(shelf: Shelf, web: Web, *, crossref: bool = True) -> Iterator[Change
 
 
 class _ShelfEntry(NamedTuple):
-    """A paper of the shelf; small, for there may be a hundred thousand."""
+    """A paper of the shelf with few fields, as there may be a hundred thousand papers."""
 
     file: str
     ids: Ids
     by_name: bool = False
 
 
-def _all_entries(shelf: Shelf) -> list[_ShelfEntry]:
-    """The whole shelf, listed before an update can change its order."""
+def _list_entries(shelf: Shelf) -> list[_ShelfEntry]:
+    """Return the whole shelf, listed before an update can change its order."""
     entries: dict[str, _ShelfEntry] = {}
     for start in itertools.count(0, _PAGE):
         _, page = shelf.list_papers(start=start, max_results=_PAGE)
@@ -162,7 +162,7 @@ def _fetch_missing_records(shelf: Shelf, web: Web, sources: Sequence[Source]) ->
 
     What no source answers here is asked for again with the notices.
     """
-    unknown = [paper for paper in _all_entries(shelf) if paper.by_name]
+    unknown = [paper for paper in _list_entries(shelf) if paper.by_name]
     for batch in _split_into_batches(unknown, MAX_IDS_PER_REQUEST):
         with require_newer_than(time.time()):  # what is new is asked for
             found = look_up(list({paper.ids: None for paper in batch}), web, sources)
@@ -189,10 +189,10 @@ class _Recheck:
     known_ids: Ids | None = None
     missing: list[_ShelfEntry] = field(default_factory=list)
 
-    def batches(self, papers: Sequence[_ShelfEntry]) -> Iterator[Change]:
-        """Ask about all of them by 200; then once more about those that were not in the answers."""
+    def ask_in_batches(self, papers: Sequence[_ShelfEntry]) -> Iterator[Change]:
+        """Ask about papers in batches of 200, then again about those missing from the answers."""
         for batch in _split_into_batches(papers, MAX_IDS_PER_REQUEST):
-            for paper, outcome in self._ask(batch):
+            for paper, outcome in self._ask_batch(batch):
                 if isinstance(outcome, NotFound):
                     self.missing.append(paper)
                 else:
@@ -200,13 +200,13 @@ class _Recheck:
         for batch in _split_into_batches(self.missing, MAX_IDS_PER_REQUEST - 1):
             yield from self._ask_again(batch)
 
-    def one_by_one(self, papers: Sequence[_ShelfEntry]) -> Iterator[Change]:
-        """Ask about each of them, for notices only: titles and authors are no better there.
+    def ask_one_by_one(self, papers: Sequence[_ShelfEntry]) -> Iterator[Change]:
+        """Ask about each paper, for notices only; titles and authors are not better there.
 
         A paper the source does not know is registered elsewhere: it counts as unchanged.
         """
         for paper in papers:
-            [(_, outcome)] = self._ask([paper])
+            [(_, outcome)] = self._ask_batch([paper])
             if isinstance(outcome, Paper | NotFound):
                 notices = outcome.notices if isinstance(outcome, Paper) else ()
                 yield from self._report_news(paper, Paper(paper.ids, notices=notices))
@@ -216,7 +216,7 @@ class _Recheck:
     def _ask_again(self, batch: Sequence[_ShelfEntry]) -> Iterator[Change]:
         sure = False
         beside = [_ShelfEntry("", self.known_ids)] if self.known_ids else []
-        found = self._ask([*beside, *batch])
+        found = self._ask_batch([*beside, *batch])
         if beside:
             sure = isinstance(found[0][1], Paper)
             found = found[1:]
@@ -229,8 +229,10 @@ class _Recheck:
             else:
                 yield self._to_change(paper, "could_not_tell", "PubMed's answer was not complete.")
 
-    def _ask(self, batch: Sequence[_ShelfEntry]) -> list[tuple[_ShelfEntry, Paper | PaperError]]:
-        """One outcome each; a source that failed several times in a row is asked no more."""
+    def _ask_batch(
+        self, batch: Sequence[_ShelfEntry]
+    ) -> list[tuple[_ShelfEntry, Paper | PaperError]]:
+        """Return one outcome for each paper; a source that failed repeatedly is skipped."""
         if self.failed >= _MAX_FAILED_BATCHES:
             silent = Unreachable(self.why)
             return [(paper, silent) for paper in batch]

@@ -1,4 +1,4 @@
-"""Find texts that appeared since a paper was saved, and fetch them.
+"""Find texts that appeared after a paper was saved, and fetch them.
 
 For about a quarter of the papers of which only an abstract could be had, a full text appears later:
 an embargo ends, a manuscript is deposited, a publisher opens an article. Climbing the whole ladder
@@ -55,7 +55,7 @@ Outcome = Literal[
 
 @dataclass(frozen=True, slots=True)
 class TextChange:
-    """What became of one paper whose best text is not on the shelf.
+    """The outcome for one paper whose best text is not on the shelf.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class TextChange:
     file_path: str = ""
 
     def row(self) -> dict[str, Any]:
-        """The fields, for JSON."""
+        """Return the fields as a JSON-serialisable dict."""
         return {
             "paper": str(self.ids),
             "outcome": self.outcome,
@@ -88,7 +88,7 @@ class TextChange:
 
 
 class _News(NamedTuple):
-    """What an index names for a paper: the routes that may reach it, and the new addresses."""
+    """New routes and addresses that an index names for a paper."""
 
     stored: StoredPaper
     routes: frozenset[str]
@@ -161,7 +161,7 @@ def _has_better(stored: StoredPaper, ladder: Ladder) -> bool:
 
 @dataclass(slots=True)
 class _IndexAsker:
-    """Asks the indexes about batches of papers; an index that stays silent is left alone."""
+    """Asks the indexes about batches of papers; an index that fails repeatedly is skipped."""
 
     ladder: Ladder
     silent_batches: dict[str, int] = field(default_factory=dict)
@@ -294,7 +294,7 @@ def _explain_no_news(stored: StoredPaper, why: str) -> TextChange:
 
 
 def _fetch_new_texts(news: Sequence[_News], ladder: Ladder) -> Iterator[TextChange]:
-    """Try the new routes of each paper, and remember what was tried."""
+    """Try the new routes of each paper, and record which were tried."""
     by_ids = {one.stored.paper.ids: one for one in news}
     requests = [DownloadRequest(ids, renewed=one.routes) for ids, one in by_ids.items()]
     for ids, outcome in download_many(requests, ladder):
@@ -305,19 +305,19 @@ def _fetch_new_texts(news: Sequence[_News], ladder: Ladder) -> Iterator[TextChan
         now, before = outcome.stored, one.stored
         attempts = [a for a in now.attempts if a.source in one.routes]
         if now.kind == "full_text" and (now.path, now.sha256) != (before.path, before.sha256):
-            _remember_tried(one, ladder)
+            _record_tried(one, ladder)
             version = VERSION_NAMES[get_shelf_version(now)]
             yield _to_change(now, "gained", f"The {version}, from {now.source}.")
         elif any(a.outcome in INCONCLUSIVE for a in attempts):
             yield _to_change(now, "could_not_tell", attempts[-1].detail)
         else:
-            _remember_tried(one, ladder)
+            _record_tried(one, ladder)
             detail = attempts[-1].detail if attempts else "No route could be asked."
             yield _to_change(now, "no_text", detail)
 
 
-def _remember_tried(news: _News, ladder: Ladder) -> None:
-    """Keep the addresses, and the PMCID, that led to no text."""
+def _record_tried(news: _News, ladder: Ladder) -> None:
+    """Record the addresses and the PMCID that led to no text."""
     cache, key = ladder.web.cache, news.stored.paper.ids.key
     tried = {*(cache.get(_TRIED, key) or ()), *news.places}
     if news.routes & _PMC_ROUTES:

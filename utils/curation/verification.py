@@ -78,7 +78,7 @@ class Pair(NamedTuple):
     url: str = ""
 
 
-def verify(pair: Pair) -> Verification:
+def verify_file(pair: Pair) -> Verification:
     """Judge one file against its record.
 
     Raises
@@ -89,7 +89,7 @@ def verify(pair: Pair) -> Verification:
         The file cannot be read.
     """
     try:
-        found = inbox_files.read(pair.path)
+        found = inbox_files.read_file(pair.path)
     except FileNotFoundError as error:
         raise build_unreadable_error(pair.path, error) from error
     except BadContent as bad:
@@ -98,7 +98,7 @@ def verify(pair: Pair) -> Verification:
     return _judge_fetched(pair.file, fetched, pair.paper)
 
 
-def verify_all(pairs: Sequence[Pair]) -> Iterator[Verification | PaperError]:
+def verify_files(pairs: Sequence[Pair]) -> Iterator[Verification | PaperError]:
     """Judge many files on all cores, in their order; what cannot be read is an error in its place.
 
     Each file is read in a child process, so that a hostile one harms only itself.
@@ -136,13 +136,13 @@ def read_record(path: Path) -> Paper:
     if not isinstance(item, dict):
         msg = f"{path} is not one record in CSL-JSON."
         raise BadRequest(msg, 'Write {"title": "…", "DOI": "…", …}, or use --pairs for many.')
-    return paper_of_csl(item)
+    return parse_csl_item(item)
 
 
-def paper_of_csl(item: Mapping[str, Any]) -> Paper:
+def parse_csl_item(item: Mapping[str, Any]) -> Paper:
     """Return the paper that a CSL-JSON item describes.
 
-    >>> paper_of_csl({"PMID": "123", "title": "On moss", "references-count": 12}).reference_count
+    >>> parse_csl_item({"PMID": "123", "title": "On moss", "references-count": 12}).reference_count
     12
     """
     count = item.get("references-count")
@@ -162,7 +162,7 @@ def _read_pair(folder: Path, item: object, number: int) -> Pair:
         msg = f'Item {number} of the list has no "file".'
         raise BadRequest(msg, 'Write {"file": "page.html", "record": {…}}.')
     record = item.get("record")
-    paper = paper_of_csl(record) if isinstance(record, dict) else None
+    paper = parse_csl_item(record) if isinstance(record, dict) else None
     url = item.get("url")
     return Pair(item["file"], folder / item["file"], paper, url if isinstance(url, str) else "")
 
@@ -228,7 +228,7 @@ def _to_refusal(
 
 
 @cache
-def _reading_children() -> ChildPool:
+def _get_reader_pool() -> ChildPool:
     return ChildPool(__name__, most=_MOST_CHILDREN)
 
 
@@ -244,22 +244,24 @@ def _verify_in_child(pair: Pair) -> Verification | PaperError:
         "url": pair.url,
     }
     try:
-        answer = _reading_children().read_bytes(json.dumps(job).encode())
+        answer = _get_reader_pool().read_bytes(json.dumps(job).encode())
     except ChildFailed as error:
-        return _to_refusal(pair.file, _unreadable_file(str(error)), "unknown")
+        return _to_refusal(pair.file, _build_unreadable_error(str(error)), "unknown")
     if wrong := answer.get("error"):
         return BadRequest(wrong["message"], wrong["hint"], file=pair.file)
     if not (row := answer.get("verification")):
-        return _to_refusal(pair.file, _unreadable_file("it takes too much memory"), "unknown")
+        return _to_refusal(
+            pair.file, _build_unreadable_error("it takes too much memory"), "unknown"
+        )
     return Verification(**row | {"evidence": tuple(row["evidence"])})
 
 
-def _unreadable_file(why: str) -> BadContent:
+def _build_unreadable_error(why: str) -> BadContent:
     return BadContent(f"The file cannot be read: {why}.", verdict="not_a_paper")
 
 
-def serve() -> None:
-    """Answer the jobs of `verify_all`; what a child process runs."""
+def run_child() -> None:
+    """Answer the jobs of `verify_files` in a child process."""
     serve_jobs(_answer_job)
 
 
@@ -267,7 +269,7 @@ def _answer_job(job: bytes) -> dict[str, Any]:
     told = json.loads(job)
     paper = paper_from_row(told["paper"]) if told["paper"] else None
     try:
-        verified = verify(Pair(told["file"], Path(told["path"]), paper, told["url"]))
+        verified = verify_file(Pair(told["file"], Path(told["path"]), paper, told["url"]))
     except PaperError as error:
         return {"error": {"message": error.message, "hint": error.hint}}
     return {"verification": verified.row()}

@@ -176,7 +176,12 @@ def show_setup(desk: Desk, request: Request) -> Response:
 
 def save_settings(desk: Desk, _: Request, form: FormData) -> Response:
     """Write the e-mail address and the keys of the form into the user's settings file."""
-    from ..curation.installation import check_values, journal_file, plan_settings, settings_file
+    from ..curation.installation import (
+        check_values,
+        get_journal_file,
+        get_settings_file,
+        plan_settings_change,
+    )
     from ..curation.mcp_host_files import write_changes
 
     names = ("PUBMED_EMAIL", *(key.setting.upper() for key in KEYS))
@@ -184,5 +189,5 @@ def save_settings(desk: Desk, _: Request, form: FormData) -> Response:
     if not values:
         raise BadRequest("Nothing was filled in.", "Write an e-mail address or a key.")
     check_values(values)
-    write_changes([plan_settings(values, settings_file())], journal_file())
+    write_changes([plan_settings_change(values, get_settings_file())], get_journal_file())
     return redirect("/setup", saved=1)

@@ -106,11 +106,11 @@ def undo_keep(desk: Desk, _: Request, form: FormData) -> Response:
 
 def _find_paper(desk: Desk, name: str) -> StoredPaper:
     """Return the paper that an address names."""
-    from ..curation.reading import find
+    from ..curation.reading import find_stored
 
     if not name:
         raise BadRequest("The address names no paper.", "Choose a paper on the shelf.")
-    return find(name, desk.library.shelf)
+    return find_stored(name, desk.library.shelf)
 
 
 def _find_other_texts(desk: Desk, stored: StoredPaper) -> list[tuple[str, str]]:

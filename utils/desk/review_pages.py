@@ -45,7 +45,7 @@ _RANK_AGAIN_AFTER = 10
 def show_reviews(desk: Desk, _: Request) -> Response:
     """Return the list of reviews, and the form for a new one."""
     reviews = [
-        {"name": one.name, "title": one.protocol().title, "records": len(one.ledger.records())}
+        {"name": one.name, "title": one.protocol().title, "records": len(one.ledger.list_records())}
         for one in desk.library.reviews.all()
     ]
     return desk.render("reviews.html", reviews=reviews)
@@ -184,7 +184,7 @@ def _order_records(desk: Desk, review: Review) -> dict[str, int]:
     Learning takes seconds for thousands of records, so that the order is renewed after some
     decisions only.
     """
-    decided = sum(map(len, review.ledger.decisions().values()))
+    decided = sum(map(len, review.ledger.list_decisions().values()))
     before, places = desk.orders.get(review.name, (0, {}))
     if places and decided - before < _RANK_AGAIN_AFTER:
         return places

@@ -54,7 +54,7 @@ def _run_task(task: Task, steps: Iterator[str]) -> None:
         for task.words in steps:
             pass
     except PaperError as error:
-        task.error = str(error)
+        task.error = error.text
     except Exception:
         log.exception("A task of the desk failed")
         task.error = "The work stopped by a fault of Papershelf. The log has the details."

@@ -362,10 +362,10 @@ class Library:
         max_chars: int = 8000,
         references: bool = True,
     ) -> Reading:
-        """Read part of a paper on the shelf; see `..curation.reading.read`."""
-        from ..curation.reading import read
+        """Read part of a paper on the shelf; see `..curation.reading.read_passage`."""
+        from ..curation.reading import read_passage
 
-        stretch = partial(read, section=section, start=start, max_chars=max_chars)
+        stretch = partial(read_passage, section=section, start=start, max_chars=max_chars)
         return find_or_take_from_mirror(self, paper, partial(stretch, references=references))
 
     def find(self, paper: str | int | Ids) -> StoredPaper:
@@ -373,9 +373,9 @@ class Library:
 
         What only a mirror of PMC has is taken from there onto the shelf.
         """
-        from ..curation.reading import find
+        from ..curation.reading import find_stored
 
-        return find_or_take_from_mirror(self, paper, find)
+        return find_or_take_from_mirror(self, paper, find_stored)
 
     @accept_former_options(year_from="min_date", year_to="max_date")
     def list_papers(
@@ -508,19 +508,19 @@ class Library:
         BadRequest
             The identifier or record is invalid.
         """
-        from ..curation.verification import Pair, read_pairs, verify_all
+        from ..curation.verification import Pair, read_pairs, verify_files
 
         if pairs:
-            return verify_all(read_pairs(Path(pairs)))
+            return verify_files(read_pairs(Path(pairs)))
         compared = _find_paper_to_compare(self.shelf, paper, record)
-        return verify_all([Pair(str(file), Path(file), compared) for file in files])
+        return verify_files([Pair(str(file), Path(file), compared) for file in files])
 
     def doctor(self) -> list[HealthCheck]:
-        """Return what works here and what does not; see `..curation.health_check.examine`."""
-        from ..curation.health_check import examine
+        """Check this installation; see `..curation.health_check.check_installation`."""
+        from ..curation.health_check import check_installation
         from ..sources import SOURCES
 
-        return examine(self.settings, self.web, SOURCES, self.shelf)
+        return check_installation(self.settings, self.web, SOURCES, self.shelf)
 
 
 def _reference_row(cited: tuple[Ids, str | PaperError]) -> dict[str, str]:
@@ -548,13 +548,13 @@ def _find_paper_to_compare(
     shelf: Shelf, paper: str | int | Ids, record: str | Path | Mapping[str, Any] | None
 ) -> Paper | None:
     """Return the paper that files should be, by its record or by what the shelf knows."""
-    from ..curation.verification import paper_of_csl, read_record
+    from ..curation.verification import parse_csl_item, read_record
 
     known = None
     if isinstance(record, str | Path):
         known = read_record(Path(record))
     elif record is not None:
-        known = paper_of_csl(record)
+        known = parse_csl_item(record)
     if not paper:
         return known
     ids = Ids.parse(paper)

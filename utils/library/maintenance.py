@@ -35,24 +35,24 @@ class Upkeep(Namespace):
         return put_file(self._library.shelf.folder / FOLDER, name, body)
 
     def take_in(self, *, accept: str = "", folder: str | Path = "") -> Iterator[InboxResult]:
-        """File the papers in the folder ``inbox/``; see `..curation.inbox.take_in`.
+        """File the papers in the folder ``inbox/``; see `..curation.inbox.file_inbox`.
 
         Papers that are asked for are copied from *folder*; see `..curation.inbox_watch`.
         """
-        from ..curation.inbox import take_in
-        from ..curation.inbox_watch import take_in_from
+        from ..curation.inbox import file_inbox
+        from ..curation.inbox_watch import file_folder
 
-        yield from take_in(self._library.ladder, accept=accept)
+        yield from file_inbox(self._library.ladder, accept=accept)
         if folder:
-            yield from take_in_from(self._library.ladder, folder)
+            yield from file_folder(self._library.ladder, folder)
 
     def watch_inbox(
         self, *, accept: str = "", folder: str | Path = ""
     ) -> Generator[InboxResult, None, None]:
-        """File papers as they arrive, without end; see `..curation.inbox_watch.watch`."""
-        from ..curation.inbox_watch import watch
+        """File papers as they arrive, without end; see `..curation.inbox_watch.watch_inbox`."""
+        from ..curation.inbox_watch import watch_inbox
 
-        return watch(self._library.ladder, accept=accept, folder=folder)
+        return watch_inbox(self._library.ladder, accept=accept, folder=folder)
 
     @accept_former_options(asks_sources="lookup")
     def adopt(
@@ -101,16 +101,16 @@ class Upkeep(Namespace):
         return keep(self._library.ladder, paper, decided, because)
 
     def undo_keep(self, paper: str | int | Ids) -> StoredPaper:
-        """Let the judges decide about a text again; see `..curation.audit.undo`."""
-        from ..curation.audit import undo
+        """Let the judges decide about a text again; see `..curation.audit.undo_keep`."""
+        from ..curation.audit import undo_keep
 
-        return undo(self._library.ladder, paper)
+        return undo_keep(self._library.ladder, paper)
 
     def recheck(self, *, crossref: bool = True) -> Iterator[Change]:
-        """Ask again about every paper of the shelf; see `..curation.recheck.recheck`."""
-        from ..curation.recheck import recheck
+        """Ask again about every paper of the shelf; see `..curation.recheck.recheck_papers`."""
+        from ..curation.recheck import recheck_papers
 
-        return recheck(self._library.shelf, self._library.web, crossref=crossref)
+        return recheck_papers(self._library.shelf, self._library.web, crossref=crossref)
 
     def recheck_texts(self, *, limit: int = 0) -> Iterator[TextChange]:
         """Fetch full texts that appeared since; see `..curation.text_recheck.recheck_texts`."""
@@ -123,16 +123,16 @@ class Upkeep(Namespace):
         return self._library.shelf.rebuild_catalogue()
 
     def reextract(self, *, everything: bool = False) -> Iterator[Renewal]:
-        """Read the kept bytes again with today's readers; see `..curation.audit.renew`."""
-        from ..curation.audit import renew
+        """Read the kept bytes again with today's readers; see `..curation.audit.renew_texts`."""
+        from ..curation.audit import renew_texts
 
-        return renew(self._library.shelf, everything=everything)
+        return renew_texts(self._library.shelf, everything=everything)
 
     def convert(self, form: Form, *, dry_run: bool = False) -> Iterator[FormChange]:
         """Change the form of all texts; iterating does the work. See `..curation.conversion`."""
-        from ..curation.conversion import convert
+        from ..curation.conversion import convert_texts
 
-        return convert(self._library.ladder, form, dry_run=dry_run)
+        return convert_texts(self._library.ladder, form, dry_run=dry_run)
 
     def write_references(self, *, job_id: str = "", keys: str = "") -> list[Path]:
         """Write ``references.ris`` and ``references.bib`` of the shelf, or of a harvest.

@@ -27,9 +27,9 @@ class Reviews(Namespace):
 
     def create(self, name: str) -> Review:
         """Make a review: a folder with a protocol to fill in; see `..review`."""
-        from ..review import new_review
+        from ..review import create_review
 
-        return new_review(name, self._library.ladder)
+        return create_review(name, self._library.ladder)
 
     def open(self, name: str) -> Review:
         """Return the review of this name; see `..review.Review`."""
@@ -39,9 +39,9 @@ class Reviews(Namespace):
 
     def all(self) -> list[Review]:
         """Return all reviews of this shelf, by name."""
-        from ..review import every_review
+        from ..review import list_reviews
 
-        return every_review(self._library.ladder)
+        return list_reviews(self._library.ladder)
 
     @accept_former_options(most="per_round")
     def snowball(

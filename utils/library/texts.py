@@ -48,10 +48,10 @@ class Texts(Namespace):
         )
 
     def sections(self, paper: str) -> list[Section]:
-        """Return the sections of a paper, with roles; see `..curation.reading.sections`."""
-        from ..curation.reading import sections
+        """Return the sections of a paper, with roles; see `..curation.reading.list_sections`."""
+        from ..curation.reading import list_sections
 
-        return find_or_take_from_mirror(self._library, paper, sections)
+        return find_or_take_from_mirror(self._library, paper, list_sections)
 
     def places(self, paper: str) -> Places:
         """Return the place of each paragraph; see `..curation.places.locate_blocks`."""
@@ -65,10 +65,10 @@ class Texts(Namespace):
         return pdf.path if pdf else None
 
     def locate(self, paper: str, what: Openable | Literal[""] = "") -> str:
-        """Return the place of a paper's PDF, text or page; see `..curation.opening.locate`."""
-        from ..curation.opening import locate
+        """Return the path or address to open; see `..curation.opening.find_openable`."""
+        from ..curation.opening import find_openable
 
-        return locate(paper, self._library.shelf, what)
+        return find_openable(paper, self._library.shelf, what)
 
     def fetch_pdfs(
         self, papers: Iterable[str | StoredPaper] = (), *, job_id: str = ""

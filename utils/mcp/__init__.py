@@ -1,4 +1,4 @@
-"""The MCP door: which tools a host sees, and how they are served.
+"""Build the MCP server with the tools that a host may see, and serve it.
 
 The only module that knows how FastMCP registers things. Expected errors become results with
 ``isError`` and the envelope; of anything else the envelope says that it happened, the log what.
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import PaperError
 from ..library import Library
-from ..logs import redirect_library_logs, set_up_logs
+from ..logs import redirect_logger, set_up_logs
 from ..settings import load_settings
 from ..system.process import get_version
 
@@ -34,14 +34,14 @@ INSTRUCTIONS = (
 
 
 def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
-    """A server whose every tool works on *library*; behind *auth*, scopes say who sees which."""
+    """Build a server for *library*; with *auth*, scopes decide which tools a caller sees."""
     from fastmcp import FastMCP
 
     from . import harvests, prompts, resources, review, skills
     from .calls import Calls
-    from .tool import enabled_tools, is_toolset_on
+    from .tool import is_toolset_enabled, list_enabled_tools
 
-    tools = enabled_tools(library)
+    tools = list_enabled_tools(library)
     server: FastMCP[Any] = FastMCP(
         "papershelf",
         INSTRUCTIONS,
@@ -53,26 +53,26 @@ def build(library: Library, auth: TokenGate | None = None) -> FastMCP[Any]:
     )
     server._mcp_server.title = "Papershelf"  # noqa: SLF001 - FastMCP takes none
     for tool in tools:
-        server.add_tool(auth.guard(tool) if auth else tool)
+        server.add_tool(auth.require_scope_for(tool) if auth else tool)
     # Else every call over HTTP lists all tools first, to see which headers repeat its arguments.
     inputs = {tool.name: tool.parameters for tool in tools}
     server._mcp_server.get_tool_input_schema = inputs.get  # noqa: SLF001
-    for resource in resources.resources(library):
+    for resource in resources.build_resources(library):
         server.add_resource(resource)
-    for template in (harvests.report(library), *resources.templates(library)):
+    for template in (harvests.build_report_resource(library), *resources.build_templates(library)):
         server.add_template(template)
-    if is_toolset_on("review", library):
-        server.add_resource(review.page())
-        server.add_template(review.numbers(library))
-    for prompt in prompts.prompts({tool.name for tool in tools}):
+    if is_toolset_enabled("review", library):
+        server.add_resource(review.build_app_page())
+        server.add_template(review.build_board_resource(library))
+    for prompt in prompts.list_prompts({tool.name for tool in tools}):
         server.add_prompt(prompt)
-    skills.add_to(server)
-    server.add_completion_handler(resources.completion(library))
+    skills.add_skills(server)
+    server.add_completion_handler(resources.make_completion_handler(library))
     return server
 
 
 def serve(**options: Any) -> int:
-    """Speak MCP until the host hangs up, or over HTTP until a signal ends it.
+    """Serve MCP on stdio until the host disconnects, or over HTTP until a signal arrives.
 
     *options* are settings that count more than those of the environment.
     """
@@ -84,11 +84,11 @@ def serve(**options: Any) -> int:
         # No banner, no update check, and its lines go where ours go.
         fastmcp.settings.check_for_updates = "off"
         fastmcp.settings.log_enabled = False
-        redirect_library_logs("fastmcp")
+        redirect_logger("fastmcp")
         if settings.mcp_transport_type == "http":
-            from .http import listen
+            from .http import serve_http
 
-            listen(settings)
+            serve_http(settings)
     except PaperError as error:
         sys.stderr.write(f"{error.text}\n")
         return error.exit_code

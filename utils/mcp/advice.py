@@ -1,4 +1,4 @@
-"""Put the advice in answers and errors into words for the door in use: tools, not shell commands.
+"""Rewrite the hints of answers and errors for MCP: tools in place of shell commands.
 
 The rooms below give hints that can be pasted into a shell. A model that reads them over MCP has
 tools instead. Where a loaded tool does what a command does, the hint names the tool. What only a
@@ -58,7 +58,7 @@ _LONGEST_HEAD = 6  # words of "Found by words alone"; more is the advice itself
 
 
 class Advice:
-    """Rewrites our sentences for a host that has these tools, with *dotted* names or plain ones."""
+    """Rewrites hints for a host that has the given tools, with dotted or plain tool names."""
 
     def __init__(self, tools: Sequence[str], *, dotted: bool = False) -> None:
         plain = {dotted_name: name for name, dotted_name in DOTTED.items()}
@@ -66,18 +66,19 @@ class Advice:
         self._dotted = dotted
         self._mentioned: set[str] = set()
 
-    def of_error(self, envelope: dict[str, Any]) -> dict[str, Any]:
+    def rewrite_error(self, envelope: dict[str, Any]) -> dict[str, Any]:
         """Return an error envelope whose message and suggestions are for this host."""
         error = envelope["error"]
         told = {"message": self._use_dotted_names(error["message"])}
-        return {"error": {**error, **told, "suggestions": self.suggestions(error["suggestions"])}}
+        return {"error": {**error, **told, "suggestions": self.rewrite_hints(error["suggestions"])}}
 
-    def suggestions(self, hints: Sequence[str]) -> list[str]:
-        """The hints with tools for commands; those for a person at a shell come last."""
-        told = [self._for_host(hint) for hint in hints]
+    def rewrite_hints(self, hints: Sequence[str]) -> list[str]:
+        """Return the hints with tools in place of commands; hints for the shell come last."""
+        told = [self._rewrite_hint(hint) for hint in hints]
         return sorted(told, key=lambda hint: hint.startswith(_FOR_USER))
 
-    def _for_host(self, sentence: str) -> str:
+    def _rewrite_hint(self, sentence: str) -> str:
+        """Return a hint for the host; one that still names a command is marked for the user."""
         told = self._use_dotted_names(_TWICE.sub(r"\1", _COMMAND.sub(self._to_tool_call, sentence)))
         return f"{_FOR_USER}{told}" if _IN_SHELL.search(told) else told
 
@@ -100,17 +101,17 @@ class Advice:
         """Return a sentence with the dotted tool names, where the settings ask for these."""
         return _DOTTED.sub(lambda found: DOTTED[found[0]], sentence) if self._dotted else sentence
 
-    def rewrite(self, value: Any, ours: bool = False) -> Any:
-        """A structure in which our own sentences, at any depth, are advice for this door."""
+    def rewrite_answer(self, value: Any, ours: bool = False) -> Any:
+        """Return a structure in which every message of Papershelf, at any depth, names tools."""
         if isinstance(value, dict):
             return {
-                name: self.rewrite(one, name in _OURS)
+                name: self.rewrite_answer(one, name in _OURS)
                 if name in _OURS or isinstance(one, dict | list)
                 else one
                 for name, one in value.items()
             }
         if isinstance(value, list):
-            rewritten = (self.rewrite(one, ours) for one in value)
+            rewritten = (self.rewrite_answer(one, ours) for one in value)
             return [one for one in rewritten if one != ""] if ours else [*rewritten]
         if not ours or not isinstance(value, str):
             return value

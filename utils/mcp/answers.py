@@ -1,4 +1,4 @@
-"""Tool results: everything once in the structure, links beside it, errors as results.
+"""Build tool results: the structure, links beside it, and errors as results.
 
 The form in which a host gets a success is `.delivery`'s: structure, text made from it, or both. An
 error carries the whole envelope as its text, for some hosts show nothing else of it
@@ -6,12 +6,12 @@ error carries the whole envelope as its text, for some hosts show nothing else o
 have to fit the tool's output schema, and official clients (TypeScript SDK 1.32) throw when it does
 not, so that the model never sees the error.
 
-`render` makes the text for hosts that show a model only text. It is made from the structure alone,
-so that a new tool has it for nothing. Every value stands in it once: single values as ``name:
-value``, rows of one kind as a table that names its columns once, with what is too long for a cell
-below its row. That takes fewer tokens than JSON, which repeats each name. Words from elsewhere
-stand inside a fence, numbers and what to do next outside of it. The mark of a fence is made from
-what stands in it and does not occur there, so that no text can close its own.
+`render_structure` makes the text for hosts that show a model only text. It is made from the
+structure alone, so that a new tool has it for nothing. Every value stands in it once: single values
+as ``name: value``, rows of one kind as a table that names its columns once, with what is too long
+for a cell below its row. That takes fewer tokens than JSON, which repeats each name. Words from
+elsewhere stand inside a fence, numbers and what to do next outside of it. The mark of a fence is
+made from what stands in it and does not occur there, so that no text can close its own.
 """
 
 from __future__ import annotations
@@ -73,15 +73,15 @@ class _WithBlocks(dict[str, Any]):
     beside: Sequence[ContentBlock] = ()
 
 
-def with_blocks(structure: Structure, blocks: Sequence[ContentBlock]) -> Structure:
-    """Return the structure of a tool's answer, accompanied by links or pictures."""
+def attach_blocks(structure: Structure, blocks: Sequence[ContentBlock]) -> Structure:
+    """Return the structure of a tool's answer with links or pictures attached."""
     made = _WithBlocks(cast("dict[str, Any]", structure))
     made.beside = blocks
     return cast("Structure", made)
 
 
-def answer(structure: Any, *, untrusted: bool = True) -> ToolResult:
-    """Return a success; *untrusted* says whether words in it came from the web."""
+def build_result(structure: Any, *, untrusted: bool = True) -> ToolResult:
+    """Return a successful tool result; *untrusted* marks text that came from the web."""
     return Answer(
         # Sites' words are clean already; arguments that are said again are not.
         clean_values(structure),
@@ -90,8 +90,8 @@ def answer(structure: Any, *, untrusted: bool = True) -> ToolResult:
     )
 
 
-def pick(kind: type[Structure], source: object, **others: object) -> Structure:
-    """Return the members that *kind* declares: the *others*, and the attributes of *source*.
+def pick_members(kind: type[Structure], source: object, **others: object) -> Structure:
+    """Return the members that *kind* declares, from *others* and the attributes of *source*.
 
     A member that is None and declared as not required is left out.
     """
@@ -103,24 +103,24 @@ def pick(kind: type[Structure], source: object, **others: object) -> Structure:
     return cast("Structure", made)
 
 
-def in_room(
+def limit_rows(
     structure: Structure,
     rows: str,
     start: int | None = None,
     *,
     rest: str = "call again with the rest",
 ) -> Structure:
-    """*structure* with as many of the *rows* as an answer holds, one at least; totals stay.
+    """Return *structure* with as many of the *rows* as an answer can hold, at least one.
 
     ``next_start`` goes on behind the last of them, where *start* was the number of the first. A
     tool without such an argument warns, and says how to have the *rest*.
     """
     whole = cast("dict[str, Any]", structure)
     every = whole[rows]
-    room = ROOM - tokens({**whole, rows: []}) - _BESIDE
+    room = ROOM - estimate_tokens({**whole, rows: []}) - _BESIDE
     fit = 0
     for row in every:
-        room -= tokens(row) + 1
+        room -= estimate_tokens(row) + 1
         if room < 0 and fit:
             break
         fit += 1
@@ -133,13 +133,13 @@ def in_room(
     return cast("Structure", {**cut, "warnings": [*whole.get("warnings", ()), told]})
 
 
-def tokens(value: object) -> int:
-    """About how many tokens a model counts in the JSON of *value*."""
+def estimate_tokens(value: object) -> int:
+    """Return roughly how many tokens a model counts in the JSON of *value*."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return sum(1 for _ in _PIECE.finditer(text))
 
 
-def shelf_link(stored: StoredPaper) -> ResourceLink:
+def build_shelf_link(stored: StoredPaper) -> ResourceLink:
     """Return a link to a paper's file on the shelf, without the untrusted title."""
     path = Path(stored.path)
     return ResourceLink(
@@ -153,19 +153,19 @@ def shelf_link(stored: StoredPaper) -> ResourceLink:
     )
 
 
-def shelf_links(
+def build_shelf_links(
     library: Library, papers: Iterable[str], most: int | None = None
 ) -> list[ResourceLink]:
-    """Links to the files of those of *papers* (identifiers) that are on the shelf."""
+    """Return links to the files of the *papers* (identifiers) that are on the shelf."""
     links = []
     for paper in list(dict.fromkeys(papers))[:most]:
         with suppress(PaperError):
-            links.append(shelf_link(library.find(paper)))
+            links.append(build_shelf_link(library.find(paper)))
     return links
 
 
-def block(text: str, *, untrusted: bool) -> TextContent:
-    """A text for the model; words from the web are marked as such."""
+def build_text_block(text: str, *, untrusted: bool) -> TextContent:
+    """Return a text block for the model; text from the web is marked as untrusted."""
     # The protocol's annotations have no word for it, so the mark travels in _meta.
     return TextContent(
         type="text",
@@ -175,7 +175,9 @@ def block(text: str, *, untrusted: bool) -> TextContent:
     )
 
 
-def refusal(error: PaperError, advice: Callable[[Any], Any] = lambda envelope: envelope) -> Answer:
+def build_error_result(
+    error: PaperError, advice: Callable[[Any], Any] = lambda envelope: envelope
+) -> Answer:
     """Return an expected error as a result that the model can act on.
 
     What a site said stands in a fence; what to do next is ours, and outside of it. *advice* puts
@@ -184,18 +186,18 @@ def refusal(error: PaperError, advice: Callable[[Any], Any] = lambda envelope: e
     envelope = advice(clean_values(error.envelope()))
     told = envelope["error"]
     if error.quotes:
-        told = {**told, "message": fenced(told["message"])}
+        told = {**told, "message": fence_untrusted(told["message"])}
     if "attempts" in error.details:
         told = {**told, "details": {"untrusted": UNTRUSTED, **told["details"]}}
     text = json.dumps({"error": told}, ensure_ascii=False)
-    content = [block(text, untrusted=told is not envelope["error"])]
+    content = [build_text_block(text, untrusted=told is not envelope["error"])]
     return Answer(None, content=content, is_error=True, meta=envelope)
 
 
-def render(structure: Mapping[str, Any], *, untrusted: bool) -> str:
-    """All that *structure* says, in lines; *untrusted* words of it in a fence.
+def render_structure(structure: Mapping[str, Any], *, untrusted: bool) -> str:
+    """Render the whole of *structure* as lines; *untrusted* text is fenced.
 
-    >>> print(render({"total": 2, "papers": [{"pmid": "1", "year": "2020"},
+    >>> print(render_structure({"total": 2, "papers": [{"pmid": "1", "year": "2020"},
     ...     {"pmid": "2", "year": "2021"}], "next_start": None}, untrusted=False))
     total: 2
     papers: pmid | year
@@ -207,19 +209,19 @@ def render(structure: Mapping[str, Any], *, untrusted: bool) -> str:
         own = name in _OURS or isinstance(value, int | float) or value is None
         place = "last" if name in _NEXT else "words" if untrusted and not own else "first"
         parts[place][name] = value
-    words = "\n".join(_members(parts["words"], ""))
-    first, last = (list(_members(parts[place], "")) for place in ("first", "last"))
-    return "\n".join([*first, *([fenced(words)] if words else []), *last])
+    words = "\n".join(_render_members(parts["words"], ""))
+    first, last = (list(_render_members(parts[place], "")) for place in ("first", "last"))
+    return "\n".join([*first, *([fence_untrusted(words)] if words else []), *last])
 
 
-def in_brief(structure: Mapping[str, Any], *, untrusted: bool) -> str:
+def summarize_structure(structure: Mapping[str, Any], *, untrusted: bool) -> str:
     """Return the beginning of an answer, for hosts that show the model the structure."""
-    text = shorten(render(structure, untrusted=False), _BRIEF)
-    return fenced(text) if untrusted else text
+    text = shorten(render_structure(structure, untrusted=False), _BRIEF)
+    return fence_untrusted(text) if untrusted else text
 
 
-def fenced(text: str) -> str:
-    """*text* between two marks that say it is not to be trusted and do not occur in it."""
+def fence_untrusted(text: str) -> str:
+    """Return *text* between two markers that declare it untrusted and do not occur in it."""
     digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()
     # A text that foresaw the beginning of its own digest is fenced by more of it.
     marks = (f"untrusted-{digest[:length]}" for length in range(4, len(digest) + 1))
@@ -227,31 +229,31 @@ def fenced(text: str) -> str:
     return f"<{mark}>\n{text}\n</{mark}>"
 
 
-def _members(members: Mapping[str, Any], indent: str) -> Iterator[str]:
-    """The lines of a record; a long text comes last, so that nothing is looked for behind it."""
+def _render_members(members: Mapping[str, Any], indent: str) -> Iterator[str]:
+    """Yield the lines of a record; a long text comes last."""
     texts = {name for name, value in members.items() if isinstance(value, str) and "\n" in value}
     *others, last = sorted(members, key=texts.__contains__) or [""]
     for name in others:
-        yield from _member(_to_one_line(name), members[name], indent)
+        yield from _render_member(_to_one_line(name), members[name], indent)
     if not indent and last in texts:  # as it is: nothing follows that it could be taken for
         yield f"{_to_one_line(last)}:\n{members[last]}"
     elif members:
-        yield from _member(_to_one_line(last), members[last], indent)
+        yield from _render_member(_to_one_line(last), members[last], indent)
 
 
-def _member(name: str, value: Any, indent: str) -> Iterator[str]:
-    """``name: value``, or the name and the value's lines below."""
+def _render_member(name: str, value: Any, indent: str) -> Iterator[str]:
+    """Yield ``name: value``, or the name with the lines of the value below it."""
     if value == [] and not indent and name != "warnings":
         yield f"{name}: none"
     elif _is_empty(value):
         return
-    elif (inline := _inline(value)) is not None:
+    elif (inline := _format_inline(value)) is not None:
         yield f"{indent}{name}: {inline}"
     elif _is_list_of(value, Mapping):
-        yield from _table(name, value, indent)
+        yield from _render_table(name, value, indent)
     elif isinstance(value, Mapping):
         yield f"{indent}{name}:"
-        yield from _members(value, indent + _IN)
+        yield from _render_members(value, indent + _IN)
     elif isinstance(value, str):
         yield f"{indent}{name}:"
         yield from _indent_lines(value, indent + _IN)
@@ -263,26 +265,26 @@ def _member(name: str, value: Any, indent: str) -> Iterator[str]:
 def _render_list(values: Sequence[Any], indent: str) -> Iterator[str]:
     """Yield the lines of a list, one bullet for each value."""
     for one in values:
-        first, *more = _item(one, indent + _IN)
+        first, *more = _render_item(one, indent + _IN)
         yield f"{indent}- {first.lstrip()}"
         yield from more
 
 
-def _item(value: Any, indent: str) -> list[str]:
-    """The lines of one value of a list."""
+def _render_item(value: Any, indent: str) -> list[str]:
+    """Return the lines of one value of a list."""
     if isinstance(value, list):
-        if not all(isinstance(one, str) or _inline(one) is not None for one in value):
+        if not all(isinstance(one, str) or _format_inline(one) is not None for one in value):
             return list(_render_list(value, indent))
-        return [" | ".join("null" if one is None else _cell(one) for one in value)]
+        return [" | ".join("null" if one is None else _format_cell(one) for one in value)]
     if isinstance(value, Mapping):
-        return list(_members(value, indent)) or [""]
-    return list(_indent_lines(_inline(value) or str(value), indent))
+        return list(_render_members(value, indent)) or [""]
+    return list(_indent_lines(_format_inline(value) or str(value), indent))
 
 
-def _table(name: str, rows: Sequence[Mapping[str, Any]], indent: str) -> Iterator[str]:
-    """Rows of one kind: columns, then a line for each row with its long values below it."""
+def _render_table(name: str, rows: Sequence[Mapping[str, Any]], indent: str) -> Iterator[str]:
+    """Yield a header line and a line for each row; long values follow below their row."""
     inline = {
-        column: [_inline(row.get(column)) for row in rows]
+        column: [_format_inline(row.get(column)) for row in rows]
         for column in dict.fromkeys(column for row in rows for column in row)
         if not all(_is_empty(row.get(column)) for row in rows)
     }
@@ -300,8 +302,8 @@ def _table(name: str, rows: Sequence[Mapping[str, Any]], indent: str) -> Iterato
     yield f"{indent}{name}: {heads}".rstrip()
     for at, row in enumerate(rows):
         long = {column: row.get(column) for column in below}
-        inner = list(_members(long, indent + _IN)) if long else []
-        line = _row([cells[at] for cells in flat.values()])
+        inner = list(_render_members(long, indent + _IN)) if long else []
+        line = _join_cells([cells[at] for cells in flat.values()])
         if not flat and inner:
             line, *inner = inner
         yield f"{indent}- {line.lstrip()}"
@@ -313,18 +315,18 @@ def _fill_cells(cells: Sequence[str | None]) -> list[str]:
     return [cell or "" for cell in cells]
 
 
-def _row(cells: list[str]) -> str:
-    """Cells on one line, without the empty ones at its end."""
+def _join_cells(cells: list[str]) -> str:
+    """Return cells on one line, without empty cells at the end."""
     while cells and not cells[-1]:
         cells.pop()
     return " | ".join(cells)
 
 
-def _cell(value: Any) -> str:
-    """A value in a line of several."""
+def _format_cell(value: Any) -> str:
+    """Return the text of a value in a table row."""
     if isinstance(value, str):
         return " ".join(value.split("\n")).replace("|", "\\|")
-    return (_inline(value) or "").replace("|", "\\|")
+    return (_format_inline(value) or "").replace("|", "\\|")
 
 
 def _to_one_line(name: str) -> str:
@@ -332,8 +334,8 @@ def _to_one_line(name: str) -> str:
     return " ".join(name.split())
 
 
-def _inline(value: Any) -> str | None:
-    """A value on one line; None where it needs several."""
+def _format_inline(value: Any) -> str | None:
+    """Return a value on one line; None if it needs several lines."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -343,18 +345,18 @@ def _inline(value: Any) -> str | None:
     if isinstance(value, bool | int | float):
         return json.dumps(value)
     if isinstance(value, Mapping):
-        parts = {name: _inline(one) for name, one in value.items() if not _is_empty(one)}
+        parts = {name: _format_inline(one) for name, one in value.items() if not _is_empty(one)}
         nested = any(isinstance(one, list | Mapping) for one in value.values())
         texts = [f"{_to_one_line(name)}={part}" for name, part in parts.items()]
-        return None if nested or None in parts.values() else _joined(texts, "; ")
+        return None if nested or None in parts.values() else _join_texts(texts, "; ")
     if any(isinstance(one, list | Mapping) for one in value):
         return None
-    items = [_inline(one) for one in value]
-    return None if None in items else _joined([item or "" for item in items], ", ", "; ")
+    items = [_format_inline(one) for one in value]
+    return None if None in items else _join_texts([item or "" for item in items], ", ", "; ")
 
 
-def _joined(texts: Sequence[str], *marks: str) -> str | None:
-    """*texts* on one line, by the first mark that none of them has in it."""
+def _join_texts(texts: Sequence[str], *marks: str) -> str | None:
+    """Return *texts* on one line, joined by the first separator that occurs in none of them."""
     if len(texts) < 2:
         return "".join(texts)
     for mark in marks:

@@ -1,11 +1,11 @@
-"""Read the arguments of a call as language models write them, and say what is wrong with others.
+"""Convert the arguments of a call from the forms that language models write, and explain errors.
 
 Models call tools from memory. They write a parameter under the name that another tool has for it,
 a number as text, a list as one text with commas, one value where a list belongs, ``"Vancouver"``
 for ``vancouver``. Each of these has one possible meaning, and refusing it costs a whole turn.
 
-`respell` turns such arguments into those of the tool's input schema, before they are validated.
-What has no meaning, or more than one, stays as it is: validation then names it.
+`normalize_arguments` turns such arguments into those of the tool's input schema, before they are
+validated. What has no meaning, or more than one, stays as it is: validation then names it.
 
 Every idea has one name in all input schemas, the first of its row in `_SAME`. The other names of
 the row, those of the reference documents among them, are read and not described.
@@ -141,7 +141,7 @@ _values = Repr()  # of a large value only the beginning is looked at
 _values.maxlevel, _values.maxlist, _values.maxdict, _values.maxstring = 3, 4, 3, 60
 
 
-def respell(
+def normalize_arguments(
     arguments: Mapping[str, Any], schema: Schema, written: dict[str, str] | None = None
 ) -> dict[str, Any]:
     """Return the arguments under the schema's names, each value in the schema's type.
@@ -149,7 +149,7 @@ def respell(
     *written* receives the names that the caller wrote, by the schema's.
 
     >>> number = {"type": "integer"}
-    >>> respell({"maxResults": "7"}, {"properties": {"max_results": number}})
+    >>> normalize_arguments({"maxResults": "7"}, {"properties": {"max_results": number}})
     {'max_results': 7}
     """
     known = schema.get("properties", {})
@@ -172,7 +172,7 @@ def _unpack_bundles(arguments: Mapping[str, Any], known: Schema) -> Iterable[tup
     for name, value in arguments.items():
         if name in known:
             continue
-        inner = _from_json(value)
+        inner = _decode_json(value)
         if _to_snake_case(name) in _BUNDLES and isinstance(inner, dict):
             yield from inner.items()
         else:
@@ -279,12 +279,12 @@ def _match_choice(value: Any, allowed: list[Any]) -> Any:
     folded = _fold_word(value)
     same = [one for one in allowed if _fold_word(str(one)) == folded]
     also = [one for one in _VALUES.get(folded, ()) if one in allowed]
-    from_style = _citation_format(value)
+    from_style = _to_citation_format(value)
     also += [from_style] if from_style and from_style in allowed else []
     return next(iter(same + also), value)
 
 
-def _citation_format(value: str) -> str:
+def _to_citation_format(value: str) -> str:
     from ..citations import STYLES, find_style
 
     try:
@@ -342,7 +342,7 @@ def _unwrap_identifier(value: Any) -> Any:
 def _to_list(value: Any, schema: Schema) -> Any:
     """Convert one value, or a text of several, to a list with typed items."""
     items = _drop_null_branch(schema.get("items", {}))
-    inside = _from_json(value)
+    inside = _decode_json(value)
     value = inside if isinstance(inside, list) else value
     if isinstance(value, str):
         of_texts = items.get("type") == "string"
@@ -381,7 +381,7 @@ def _split_values(text: str, items: Schema) -> list[str]:
 def _to_object(value: Any, schema: Schema) -> Any:
     """Convert an object's members; a text becomes the only required member."""
     required = schema.get("required", ())
-    inside = _from_json(value)
+    inside = _decode_json(value)
     if isinstance(inside, dict) and {*required} <= {*inside}:
         value = inside
     if isinstance(value, str) and len(required) == 1 and value.strip():
@@ -389,15 +389,15 @@ def _to_object(value: Any, schema: Schema) -> Any:
     if not isinstance(value, dict):
         return value
     if "properties" in schema:
-        return respell(value, schema)
+        return normalize_arguments(value, schema)
     of_each = schema.get("additionalProperties")
     if not isinstance(of_each, dict):
         return value
     return {name: _convert_value(one, of_each) for name, one in value.items()}
 
 
-def _from_json(value: Any) -> Any:
-    """A list or object that was sent as its JSON text."""
+def _decode_json(value: Any) -> Any:
+    """Decode a list or object that was sent as JSON text."""
     if isinstance(value, str) and value.strip()[:1] in ("[", "{") and len(value) < _MOST_CHARS:
         try:
             return json.loads(value)
@@ -428,7 +428,9 @@ def to_bad_request(
         msg = f"The arguments break the input schema in {count:,} places."
         return BadRequest(msg, "Read the input schema and call again.")
     found = error.errors(include_url=False)
-    looked_at = [(row, *_locate(row["loc"], schema, written or {})) for row in found[:_LOOKED_AT]]
+    looked_at = [
+        (row, *_locate_error(row["loc"], schema, written or {})) for row in found[:_LOOKED_AT]
+    ]
     # A value that fits none of several types gets one sentence, not one for each type.
     sentences = {name: _describe_error(row, name) for row, name, _ in reversed(looked_at)}
     shown = [*sentences.values()][::-1][:_MOST_SENTENCES]
@@ -439,7 +441,7 @@ def to_bad_request(
     return BadRequest(" ".join([*shown, *more]), next(unknown, "Correct it and call again."))
 
 
-def _locate(
+def _locate_error(
     loc: Sequence[str | int], schema: Schema, written: Mapping[str, str]
 ) -> tuple[str, Schema]:
     """Return the caller's name of a place (``citations[2].year``), and the schema around it.
@@ -448,23 +450,23 @@ def _locate(
     """
     name, around, here = "", schema, schema
     for at, step in enumerate(loc):
-        below = _schema_of_step(here, step)
+        below = _find_subschema(here, step)
         if below is not None or at == len(loc) - 1:
             around, here = here, below or {}
             said = written.get(str(step), step) if at == 0 else step
-            known = below is not None or "properties" in _unbranched(around)
+            known = below is not None or "properties" in _remove_null_branch(around)
             name += (f"[{said}]" if isinstance(said, int) else f".{said}") if known else ""
     return name.removeprefix(".")[:_NAME_CHARS] or "The arguments", around
 
 
-def _schema_of_step(schema: Schema, step: str | int) -> Schema | None:
+def _find_subschema(schema: Schema, step: str | int) -> Schema | None:
     """Return the schema of a member or an item, or None."""
-    schema = _unbranched(schema)
+    schema = _remove_null_branch(schema)
     found: Schema | None = schema.get("items") if isinstance(step, int) else None
     return found or dict(schema.get("properties", {})).get(str(step))
 
 
-def _unbranched(schema: Schema) -> Schema:
+def _remove_null_branch(schema: Schema) -> Schema:
     """Return the schema without the branch that allows null."""
     branches = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
     return branches[0] if branches else schema
@@ -488,7 +490,7 @@ def _describe_error(row: Mapping[str, Any], name: str) -> str:
 
 def _suggest_name(row: Mapping[str, Any], around: Schema) -> str:
     """Suggest the name nearest to an unknown one, else list the valid names."""
-    names = [*_unbranched(around).get("properties", {})]
+    names = [*_remove_null_branch(around).get("properties", {})]
     if close := difflib.get_close_matches(str(row["loc"][-1])[:_NAME_CHARS], names, 1):
         return f"Did you mean {close[0]}?"
     return f"There are: {', '.join(names)}." if names else "It takes no arguments."

@@ -1,4 +1,4 @@
-"""Who may call over HTTP: signed tokens, what each allows, and where a client gets one.
+"""Authorize callers over HTTP: signed tokens, their scopes, and the metadata that clients need.
 
 Papershelf is an OAuth 2.1 resource server (MCP 2026-07-28, Authorization): it checks JSON Web
 Tokens (RFC 7519, with the care of RFC 8725), never issues them to the network, and publishes its
@@ -41,7 +41,7 @@ _LEEWAY_S = 30
 
 
 class TokenGate(AuthProvider):
-    """Lets signed, timely tokens for this server pass, and says where to get one.
+    """Accepts valid signed tokens for this server, and tells clients where to get one.
 
     Parameters
     ----------
@@ -64,21 +64,21 @@ class TokenGate(AuthProvider):
     async def verify_token(self, token: str) -> AccessToken | None:
         """Return the access that a token grants, or None if it is not valid."""
         try:
-            verifier = self._verifiers.get(_claimed_algorithm(token))
+            verifier = self._verifiers.get(_read_token_algorithm(token))
             access = await verifier.verify_token(token) if verifier else None
         except (ValueError, OverflowError, RecursionError):  # no token, but built to look like one
             return None
         return access if access and _is_within_validity(access.claims) else None
 
-    def guard(self, tool: FunctionTool) -> FunctionTool:
-        """Require `DOWNLOAD` of tokens that see *tool*, unless it only reads."""
+    def require_scope_for(self, tool: FunctionTool) -> FunctionTool:
+        """Return *tool*; unless it only reads, a token needs the scope `DOWNLOAD` to see it."""
         if tool.annotations and tool.annotations.read_only_hint:
             return tool
         self.writing.add(tool.name)
         return tool.model_copy(update={"auth": require_scopes(DOWNLOAD)})
 
-    def challenge(self, error: str, description: str) -> str:
-        """``WWW-Authenticate`` for a token that is good, and not good enough (RFC 6750)."""
+    def build_challenge(self, error: str, description: str) -> str:
+        """Return the ``WWW-Authenticate`` header for a token that lacks a scope (RFC 6750)."""
         parameters = {
             "error": error,
             "error_description": description,
@@ -93,7 +93,7 @@ class TokenGate(AuthProvider):
         return [READ, DOWNLOAD]
 
     def get_routes(self, mcp_path: str | None = None) -> list[Route]:
-        """The metadata, where RFC 9728 puts it."""
+        """Return the route of the metadata, at the path that RFC 9728 requires."""
         self.set_mcp_path(mcp_path)
         resource = str(self._get_resource_url(mcp_path))
         metadata: dict[str, Any] = {
@@ -112,7 +112,7 @@ class TokenGate(AuthProvider):
         return [Route(path, show_metadata, methods=["GET"])]
 
 
-def token_gate(settings: Settings, own_address: str) -> TokenGate:
+def build_token_gate(settings: Settings, own_address: str) -> TokenGate:
     """Make the gate that *settings* describe.
 
     Parameters
@@ -140,13 +140,13 @@ def token_gate(settings: Settings, own_address: str) -> TokenGate:
             name: JWTVerifier(jwks_uri=uri, algorithm=name, **common) for name in _PUBLISHED
         }
     else:
-        secret = _signing_secret(settings)
+        secret = _get_signing_secret(settings)
         verifiers = {_SHARED: JWTVerifier(public_key=secret, algorithm=_SHARED, **common)}
     return TokenGate(verifiers, resource, issuer)
 
 
 def make_token(settings: Settings, subject: str, scopes: Sequence[str], days: float) -> str:
-    """A token for *subject*, signed with the shared secret of *settings*."""
+    """Return a token for *subject*, signed with the shared secret of *settings*."""
     from joserfc import jwt
     from joserfc.jwk import OctKey
 
@@ -160,17 +160,17 @@ def make_token(settings: Settings, subject: str, scopes: Sequence[str], days: fl
         "nbf": now,
         "exp": now + int(days * 86_400),
     }
-    return jwt.encode({"alg": _SHARED}, claims, OctKey.import_key(_signing_secret(settings)))
+    return jwt.encode({"alg": _SHARED}, claims, OctKey.import_key(_get_signing_secret(settings)))
 
 
-def address(settings: Settings) -> str:
-    """The default address of the endpoint."""
+def build_default_address(settings: Settings) -> str:
+    """Return the default address of the endpoint."""
     host = settings.mcp_http_host
     host = f"[{host}]" if ":" in host else host
     return f"http://{host}:{settings.mcp_http_port}{ENDPOINT}"
 
 
-def _signing_secret(settings: Settings) -> str:
+def _get_signing_secret(settings: Settings) -> str:
     """Return the key that signs tokens; raise if it is missing or weak."""
     secret = settings.key("mcp_auth_secret_key")
     if not secret:
@@ -197,7 +197,7 @@ def _require_issuer_and_audience(settings: Settings) -> None:
             raise NotConfigured(msg, "Set it to what your provider writes into tokens for us.")
 
 
-def _claimed_algorithm(token: str) -> str:
+def _read_token_algorithm(token: str) -> str:
     """Return the algorithm in a token's header, to choose among the known algorithms."""
     header: object = decode_jwt_header(token)
     named = header.get("alg") if isinstance(header, dict) else None

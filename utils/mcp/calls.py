@@ -1,4 +1,4 @@
-"""The one middleware between FastMCP and our tools, resources and prompts.
+"""Middleware between FastMCP and the tools, resources and prompts of Papershelf.
 
 It does for each request, from outside to inside: give it a name in the logs, and log one line with
 its seconds and outcome; import the packages before the first of them; turn every failure into the
@@ -35,9 +35,9 @@ from ..logs import add_log_fields, get_log_field
 from ..settings import TOOLSETS
 from ..system.plain_text import clean_text, clean_values
 from .advice import Advice
-from .answers import refusal
-from .delivery import deliver, has_page, host_of
-from .tool import enabled_tools
+from .answers import build_error_result
+from .delivery import convert_for_host, get_host, has_own_page
+from .tool import list_enabled_tools
 
 if TYPE_CHECKING:
     from fastmcp.tools import Tool
@@ -58,18 +58,18 @@ _imported = threading.Event()
 
 
 class Calls(Middleware):
-    """Middleware around each tool, resource and prompt request of *library*."""
+    """Middleware around each tool, resource and prompt request to a server of *library*."""
 
     def __init__(self, library: Library, tools: Sequence[Tool]) -> None:
         self._library = library
         dotted = library.settings.mcp_tool_names == "dotted"
         self._advice = Advice([tool.name for tool in tools], dotted=dotted)
         self._setting = library.settings.mcp_delivery
-        self._with_page = {tool.name for tool in tools if has_page(tool)}
+        self._with_page = {tool.name for tool in tools if has_own_page(tool)}
 
     async def on_request(self, context: Any, call_next: Any) -> Any:
-        """Pass the request on, under the name that HTTP gave it or one of its own."""
-        with add_log_fields(request=get_log_field("request") or new_request()):
+        """Forward the request, with the request name from HTTP or a new one in the log context."""
+        with add_log_fields(request=get_log_field("request") or make_request_name()):
             if context.method in _WORK and not _imported.is_set():
                 # A host that hangs up does not wait for the imports of a call it never hears of.
                 await to_thread.run_sync(import_packages, abandon_on_cancel=True)
@@ -78,10 +78,10 @@ class Calls(Middleware):
     async def on_list_tools(self, context: Any, call_next: Any) -> Any:
         """List the tools; without output schemas where no structure follows them."""
         listed: Sequence[Tool] = await call_next(context)
-        if host_of(context).form(self._setting) != "text":
+        if get_host(context).choose_form(self._setting) != "text":
             return listed
         bare = {"output_schema": None}
-        return [tool if has_page(tool) else tool.model_copy(update=bare) for tool in listed]
+        return [tool if has_own_page(tool) else tool.model_copy(update=bare) for tool in listed]
 
     async def on_call_tool(self, context: Any, call_next: Any) -> Any:
         """Call the tool, and log one line about it."""
@@ -97,14 +97,16 @@ class Calls(Middleware):
             result = await call_next(context)
         except NotFoundError:
             listed = await context.fastmcp_context.fastmcp.list_tools(run_middleware=False)
-            missing = self._no_tool(name, [tool.name for tool in listed])
+            missing = self._build_unknown_tool_error(name, [tool.name for tool in listed])
             raise _to_rpc_error(INVALID_PARAMS, missing) from None
         except ToolError as error:
-            return refusal(_cause(error, name), self._advice.of_error)
+            return build_error_result(_find_cause(error, name), self._advice.rewrite_error)
         if not isinstance(result, ToolResult) or result.structured_content is None:
             return result
-        result.structured_content = self._advice.rewrite(result.structured_content)
-        return deliver(result, host_of(context), self._setting, page=name in self._with_page)
+        result.structured_content = self._advice.rewrite_answer(result.structured_content)
+        return convert_for_host(
+            result, get_host(context), self._setting, page=name in self._with_page
+        )
 
     async def on_read_resource(self, context: Any, call_next: Any) -> Any:
         """Read the resource; an address with nothing behind it is *resource not found*."""
@@ -117,11 +119,11 @@ class Calls(Middleware):
             return await call_next(context)
         except NotFoundError:
             nothing = NotFound(f"There is nothing at {uri[:_NAMED]}.", "Known: papers://index.")
-            raise _to_rpc_error(_not_found(context), nothing, uri=uri) from None
+            raise _to_rpc_error(_get_not_found_code(context), nothing, uri=uri) from None
         except ResourceError as error:
-            cause = _cause(error, uri)
+            cause = _find_cause(error, uri)
             absent = isinstance(cause, NotFound | BadRequest)
-            code = _not_found(context) if absent else INTERNAL_ERROR
+            code = _get_not_found_code(context) if absent else INTERNAL_ERROR
             raise _to_rpc_error(code, cause, uri=uri) from None
 
     async def on_get_prompt(self, context: Any, call_next: Any) -> Any:
@@ -140,26 +142,28 @@ class Calls(Middleware):
         except PromptError as error:
             is_expected = isinstance(error.__cause__, PaperError)
             code = INVALID_PARAMS if is_expected else INTERNAL_ERROR
-            raise _to_rpc_error(code, _cause(error, name)) from None
+            raise _to_rpc_error(code, _find_cause(error, name)) from None
 
-    def _no_tool(self, name: str, listed: list[str]) -> NotFound:
+    def _build_unknown_tool_error(self, name: str, listed: list[str]) -> NotFound:
         msg = f"There is no tool {name[:_NAMED]!r} here."
         loaded = self._library.settings.mcp_toolsets
         for toolset in TOOLSETS:
-            if not {toolset, "all"} & set(loaded) and name in _names(self._library, toolset):
+            if not {toolset, "all"} & set(loaded) and name in _list_tool_names(
+                self._library, toolset
+            ):
                 wanted = ",".join((*loaded, toolset))
                 msg = f"{name} belongs to the toolset {toolset}, which is not loaded."
                 return NotFound(msg, f"Set MCP_TOOLSETS={wanted} and start the server again.")
         return NotFound(msg, _suggest_name(listed, name))
 
 
-def new_request() -> str:
+def make_request_name() -> str:
     """Return a random name for a request, carried by all its log lines."""
     return secrets.token_hex(4)
 
 
 def import_packages() -> None:
-    """Import every package that a tool may want a module of; later calls find it done.
+    """Import every package that a tool may need; later calls return at once.
 
     Tools work in threads and import what they need when it is first needed, so that a host has the
     list of tools within a second. Where one thread imports a package that imports its own modules,
@@ -186,10 +190,10 @@ async def _log_outcome(name: str, call: Awaitable[Any]) -> Any:
     try:
         result = await call
         failed = getattr(result, "is_error", False)
-        outcome = _error_code(getattr(result, "meta", None)) if failed else "ok"
+        outcome = _get_error_code(getattr(result, "meta", None)) if failed else "ok"
         return result
     except MCPError as error:
-        outcome = _error_code(error.data)
+        outcome = _get_error_code(error.data)
         raise
     except get_cancelled_exc_class():
         outcome = "taken back"
@@ -200,33 +204,33 @@ async def _log_outcome(name: str, call: Awaitable[Any]) -> Any:
         log.info("%s: %s in %.3f s", name, outcome, seconds, extra=facts)
 
 
-def _error_code(envelope: Any) -> str:
+def _get_error_code(envelope: Any) -> str:
     """Return the error code in an envelope."""
     error = envelope.get("error") if isinstance(envelope, dict) else None
     return str(error.get("code", "UNKNOWN")) if isinstance(error, dict) else "UNKNOWN"
 
 
 def _suggest_name(names: Iterable[str], near: str) -> str:
-    """Suggest the nearest of the names that this caller may use, else list them all."""
+    """Suggest the nearest name that this caller may use; if none is near, list them all."""
     every = ", ".join(names := [*names])
     if close := difflib.get_close_matches(near[:_SHOWN], names, 1, _ALIKE):
         return f"Did you mean {close[0]}?"
     return f"There are: {every}." if every else "None is open to this caller here."
 
 
-def _names(library: Library, toolset: str) -> set[str]:
+def _list_tool_names(library: Library, toolset: str) -> set[str]:
     """Return the names of a toolset's tools; imports it, so call it for an unknown tool only."""
     settings = library.settings.model_copy(update={"mcp_toolsets": (toolset,)})
-    return {tool.name for tool in enabled_tools(Library(settings))}
+    return {tool.name for tool in list_enabled_tools(Library(settings))}
 
 
-def _not_found(context: Any) -> int:
+def _get_not_found_code(context: Any) -> int:
     request = context.fastmcp_context.request_context
     modern = request is None or request.protocol_version in MODERN_PROTOCOL_VERSIONS
     return INVALID_PARAMS if modern else _RESOURCE_NOT_FOUND
 
 
-def _cause(error: Exception, what: str) -> PaperError:
+def _find_cause(error: Exception, what: str) -> PaperError:
     """Return the error that a caller can act on, else our own failure, named as in the log."""
     if isinstance(error.__cause__, PaperError):
         return error.__cause__

@@ -12,7 +12,7 @@ from ..library import Library
 from ..model.dates import parse_date
 from ..model.identifiers import Ids
 from ..model.paper import Paper
-from .answers import in_room, pick, shelf_link, with_blocks
+from .answers import attach_blocks, build_shelf_link, limit_rows, pick_members
 from .tool import (
     ADDS_FILES,
     READS_SHELF,
@@ -27,8 +27,8 @@ from .tool import (
     Tool,
     Types,
     Word,
-    is_toolset_on,
-    tool,
+    is_toolset_enabled,
+    make_tool,
 )
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ Row = dict[str, Any]
 
 
 class Found(TypedDict):
-    """Result of a PubMed search."""
+    """The result of a PubMed search."""
 
     query: str
     effective_query: str
@@ -94,16 +94,16 @@ class Listed(TypedDict):
 
 
 def tools(library: Library) -> list[Tool]:
-    """Every tool of the set, working on *library*."""
+    """Return the tools of the set, bound to *library*."""
     return [
-        *_search_tools(library),
-        _download_tool(library),
-        _read_tool(library),
-        _list_tool(library),
+        *_build_search_tools(library),
+        _build_download_tool(library),
+        _build_read_tool(library),
+        _build_list_tool(library),
     ]
 
 
-def _search_tools(library: Library) -> list[Tool]:
+def _build_search_tools(library: Library) -> list[Tool]:
     waiting = LongCalls("PubMed")
 
     def search_pubmed_lr(
@@ -114,7 +114,7 @@ def _search_tools(library: Library) -> list[Tool]:
         sort_by: Sort = "pub_date",
     ) -> Found:
         """Search PubMed for the interaction of a ligand and its receptor (symbols or names)."""
-        found = waiting.call(
+        found = waiting.call_shared(
             library.pubmed.search_ligand_receptor,
             ligand,
             receptor,
@@ -126,15 +126,15 @@ def _search_tools(library: Library) -> list[Tool]:
         return _to_search_answer(found, lambda paper: {**paper.row(), **pair}, start)
 
     return [
-        _search_tool(
+        _build_search_tool(
             library,
             waiting,
             Paper.row,
             "search_pubmed",
             "Search PubMed in its own query syntax; results with abstracts.",
         ),
-        tool(search_pubmed_lr, READS_WEB),
-        _search_tool(
+        make_tool(search_pubmed_lr, READS_WEB),
+        _build_search_tool(
             library,
             waiting,
             Paper.short_row,
@@ -144,14 +144,14 @@ def _search_tools(library: Library) -> list[Tool]:
     ]
 
 
-def _search_tool(
+def _build_search_tool(
     library: Library,
     waiting: LongCalls,
     row: Callable[[Paper], Row],
     name: str,
     description: str,
 ) -> Tool:
-    """One of the two general searches: *row* says what it gives of a paper."""
+    """Return a general search tool; *row* makes the row of a paper."""
 
     def search(
         query: Annotated[str, Field(description="PubMed query.")],
@@ -164,7 +164,7 @@ def _search_tool(
         publication_types: Types = (),
     ) -> Found:
         """Search PubMed and return a page of papers."""
-        found = waiting.call(
+        found = waiting.call_shared(
             library.search,
             query,
             max_results=max_results,
@@ -177,10 +177,10 @@ def _search_tool(
         )
         return _to_search_answer(found, row, start)
 
-    return tool(search, READS_WEB, name=name, description=description)
+    return make_tool(search, READS_WEB, name=name, description=description)
 
 
-def _download_tool(library: Library) -> Tool:
+def _build_download_tool(library: Library) -> Tool:
     waiting = LongCalls("a source")
 
     def download_paper(
@@ -203,22 +203,22 @@ def _download_tool(library: Library) -> Tool:
             ),
         )
         if download is None:
-            return _still_downloading(ids)
+            return _build_pending_answer(ids)
         row = cast("Downloaded", download.row())
-        return with_blocks(row, [shelf_link(download.stored)])
+        return attach_blocks(row, [build_shelf_link(download.stored)])
 
-    return tool(download_paper, ADDS_FILES)
+    return make_tool(download_paper, ADDS_FILES)
 
 
-def _still_downloading(ids: Ids) -> Downloaded:
+def _build_pending_answer(ids: Ids) -> Downloaded:
     """Return the answer for a download that continues after the call."""
     blank = dict.fromkeys(Downloaded.__annotations__, "")
     told: Any = {"success": False, "message": f"{ids}. {STILL}", "retracted": False, "attempts": []}
     return cast("Downloaded", {**blank, **told})
 
 
-def _read_tool(library: Library) -> Tool:
-    shown_by = "paper_objects" if is_toolset_on("objects", library) else ""
+def _build_read_tool(library: Library) -> Tool:
+    shown_by = "paper_objects" if is_toolset_enabled("objects", library) else ""
 
     def read_paper(
         paper: Annotated[Word, Field(description="Identifier, or file name on the shelf.")],
@@ -235,16 +235,16 @@ def _read_tool(library: Library) -> Tool:
         )
         return _to_page(reading, shown_by, section, start)
 
-    return tool(read_paper, READS_SHELF)
+    return make_tool(read_paper, READS_SHELF)
 
 
 def _to_page(reading: Reading, shown_by: str, section: str, start: int) -> Page:
     """Return a page of a paper as the tool's structure."""
-    objects = reading.object_rows()
+    objects = reading.list_object_rows()
     page = Page(
         kind=reading.kind,
         version=reading.version,
-        outline=[] if start else _without_title(reading),  # once, with the first page
+        outline=[] if start else _list_outline_rows(reading),  # once, with the first page
         objects=objects,
         text=reading.text,
         next_start=reading.next_start,
@@ -260,14 +260,14 @@ def _to_page(reading: Reading, shown_by: str, section: str, start: int) -> Page:
     return {"title": reading.title, **page}
 
 
-def _without_title(reading: Reading) -> list[Row]:
+def _list_outline_rows(reading: Reading) -> list[Row]:
     """Return the outline of a paper without its title."""
     rows = reading.rows()
     is_title = bool(rows) and rows[0]["heading"].rstrip(".") == reading.title.rstrip(".")
     return rows[1:] if is_title else rows
 
 
-def _list_tool(library: Library) -> Tool:
+def _build_list_tool(library: Library) -> Tool:
     def list_papers(
         text: Annotated[str, Field(description="Words in title or abstract.")] = "",
         kind: Annotated[
@@ -282,7 +282,7 @@ def _list_tool(library: Library) -> Tool:
         max_results: Count = 20,
     ) -> Listed:
         """List the papers on the shelf, with the paths of their texts and PDFs."""
-        years = [year_of(min_date, "min_date"), year_of(max_date, "max_date")]
+        years = [get_limit_year(min_date, "min_date"), get_limit_year(max_date, "max_date")]
         filters: dict[str, Any] = {
             "text": text, "kind": kind, "min_date": years[0], "max_date": years[1],
             "journal": journal, "job_id": job_id,
@@ -290,7 +290,7 @@ def _list_tool(library: Library) -> Tool:
         total, page = library.list_papers(**filters, start=start, max_results=max_results)
         end = start + len(page)
         warnings = _warn_beyond_end(start, total) if total else library.texts.emptied_by(**filters)
-        warnings += warn_of_whole_years(min_date, max_date)
+        warnings += warn_of_ignored_days(min_date, max_date)
         structure = Listed(
             total=total,
             papers=[_to_shelf_row(stored, library) for stored in page],
@@ -298,30 +298,30 @@ def _list_tool(library: Library) -> Tool:
         )
         if warnings:
             structure["warnings"] = warnings
-        return in_room(structure, "papers", start)
+        return limit_rows(structure, "papers", start)
 
-    return tool(list_papers, READS_SHELF)
+    return make_tool(list_papers, READS_SHELF)
 
 
 def _to_search_answer(found: SearchResult, row: Callable[[Paper], Row], start: int) -> Found:
     """Return search results as the tool's structure."""
     warnings = [*found.warnings, *_warn_beyond_end(start, found.total)]
-    papers = [limit_authors(row(paper)) for paper in found.papers]
-    return in_room(pick(Found, found, warnings=warnings, papers=papers), "papers", start)
+    papers = [keep_first_authors(row(paper)) for paper in found.papers]
+    return limit_rows(pick_members(Found, found, warnings=warnings, papers=papers), "papers", start)
 
 
-def year_of(written: str, name: str) -> str:
+def get_limit_year(written: str, name: str) -> str:
     """Return the year of a date limit, or an empty text if no limit is given."""
     return parse_date(written, name)[:4] if written.strip("0") else ""
 
 
-def warn_of_whole_years(*limits: str) -> list[str]:
+def warn_of_ignored_days(*limits: str) -> list[str]:
     """Return a warning for limits more precise than a year, because texts are filtered by year."""
     precise = [one for one in limits if len(one.strip()) > len("2026")]
     return [f"Filtered by whole years, not by {' and '.join(precise)}."] if precise else []
 
 
-def limit_authors(row: dict[str, Any]) -> dict[str, Any]:
+def keep_first_authors(row: dict[str, Any]) -> dict[str, Any]:
     """Return a row with the first hundred authors: some papers have thousands."""
     names = row.get("authors", "").split(", ")
     if len(names) <= MOST_AUTHORS:

@@ -1,4 +1,4 @@
-"""In which form a host is given an answer: as structure, as text, or both.
+"""Choose the form of an answer for a host: structure, text, or both.
 
 Hosts show a model different parts of a result, and those that show text blocks only would hide what
 stands in the structure alone. Who shows what (evidence in docs/pages/explanation/assistants.md):
@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from fastmcp.tools import ToolResult
 from mcp.types import ResourceLink
 
-from .answers import UNTRUSTED, block, in_brief, render
+from .answers import UNTRUSTED, build_text_block, render_structure, summarize_structure
 
 if TYPE_CHECKING:
     from fastmcp.tools import Tool
@@ -49,7 +49,7 @@ FORMS: Mapping[str, Form] = {
     "github-copilot-developer": "text",
     "hermes": "text",
 }
-"""By the beginning of the client's name, as `host_name` writes it."""
+"""By the beginning of the client's name, as `normalize_host_name` writes it."""
 _STRUCTURED_SINCE = "2025-06-18"
 _VIA = re.compile(r"\s*\(via .*", re.DOTALL)
 _LONGEST_NAME = 64
@@ -63,8 +63,8 @@ class Host:
     name: str
     protocol: str
 
-    def form(self, setting: str) -> Form:
-        """In which form this host gets answers, where ``MCP_DELIVERY`` is *setting*."""
+    def choose_form(self, setting: str) -> Form:
+        """Return the form in which this host gets answers; *setting* is ``MCP_DELIVERY``."""
         if self.protocol < _STRUCTURED_SINCE:
             return "text"
         if setting != "auto":
@@ -82,59 +82,64 @@ class Host:
         return next(named, None)
 
 
-def host_name(said: str) -> str:
-    """A client's name in one spelling: ``Visual Studio Code`` and ``Visual-Studio-Code`` are one.
+def normalize_host_name(said: str) -> str:
+    """Return a client's name in lower case, with hyphens for spaces and without a proxy's name.
 
-    >>> host_name("claude-ai (via mcp-remote 0.1.18)"), host_name("Visual Studio Code")
+    >>> names = "claude-ai (via mcp-remote 0.1.18)", "Visual Studio Code"
+    >>> tuple(map(normalize_host_name, names))
     ('claude-ai', 'visual-studio-code')
     """
     words = re.findall(r"[a-z0-9.]+", _VIA.sub("", said[:1000]).lower())
     return "-".join(words)[:_LONGEST_NAME]
 
 
-def deliver(result: ToolResult, host: Host, setting: str, *, page: bool) -> ToolResult:
+def convert_for_host(result: ToolResult, host: Host, setting: str, *, page: bool) -> ToolResult:
     """Put an answer into its host's form.
 
     *page* says whether a page of ours shows the answer, which reads the whole structure.
     """
-    form, structure = host.form(setting), result.structured_content or {}
+    form, structure = host.choose_form(setting), result.structured_content or {}
     untrusted = bool((result.meta or {}).get("untrusted"))
     links = [one for one in result.content if isinstance(one, ResourceLink)]
     others = [one for one in result.content if not isinstance(one, ResourceLink)]
-    made = in_brief if form == "structured" else render
+    made = summarize_structure if form == "structured" else render_structure
     text = made(structure, untrusted=untrusted)
     if links and (page or not host.takes_links):
         text += "\n" + "\n".join(f"Resource: {one.uri}" for one in links)
         links = []
-    result.content = [block(text, untrusted=untrusted), *others, *links]
+    result.content = [build_text_block(text, untrusted=untrusted), *others, *links]
     kept = form != "text" or (page and host.protocol >= _STRUCTURED_SINCE)
     marked = {"untrusted": UNTRUSTED, **structure} if untrusted else structure
     result.structured_content = marked if kept else None
     return result
 
 
-def has_page(tool: Tool) -> bool:
+def has_own_page(tool: Tool) -> bool:
     """Return whether a page of ours shows the answers of *tool*."""
     return bool((tool.meta or {}).get("ui"))
 
 
-def host_of(context: Any) -> Host:
+def get_host(context: Any) -> Host:
     """Return who sent the request."""
     request = context.fastmcp_context.request_context
     if request is None:
         return Host("", _STRUCTURED_SINCE)
     told = request.session.client_params
-    name = host_name(told.client_info.name) if told else _name_in(_session_id(request.request))
+    name = (
+        normalize_host_name(told.client_info.name)
+        if told
+        else _decode_client_name(_get_session_id(request.request))
+    )
     return Host(name, request.protocol_version)
 
 
-def _session_id(request: Any) -> str:
+def _get_session_id(request: Any) -> str:
     """Return the session ID of an HTTP request, or an empty text."""
     return request.headers.get("mcp-session-id", "") if request else ""
 
 
-def _name_in(session: str) -> str:
-    return host_name(session.partition(".")[2])
+def _decode_client_name(session: str) -> str:
+    return normalize_host_name(session.partition(".")[2])
 
 
 class NamedSessions:
@@ -147,7 +152,7 @@ class NamedSessions:
         self._app = app
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Pass the request on; the answer to an ``initialize`` gets an id."""
+        """Forward the request; an ``initialize`` gets a session ID with the client's name."""
         if scope["type"] != "http" or scope["method"] != "POST":
             await self._app(scope, receive, send)
             return
@@ -157,7 +162,7 @@ class NamedSessions:
             """Receive a message and remember the client's name in it."""
             nonlocal name
             message = await receive()
-            name = name or _initializing(message.get("body", b""))
+            name = name or _read_client_name(message.get("body", b""))
             return message
 
         async def name_session(message: Any) -> None:
@@ -169,14 +174,14 @@ class NamedSessions:
         await self._app(scope, read, name_session)
 
 
-def _initializing(body: bytes) -> str:
-    """The client's name in an ``initialize`` request; empty for any other."""
+def _read_client_name(body: bytes) -> str:
+    """Return the client's name in an ``initialize`` request; empty for other requests."""
     if len(body) > _LARGEST_OPENING or b'"initialize"' not in body:
         return ""
     try:
         request = json.loads(body)
         if request["method"] != "initialize":
             return ""
-        return host_name(str(request["params"]["clientInfo"]["name"]))
+        return normalize_host_name(str(request["params"]["clientInfo"]["name"]))
     except (ValueError, RecursionError, LookupError, TypeError):
         return ""

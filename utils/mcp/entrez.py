@@ -17,9 +17,9 @@ from pydantic import Field
 from ..errors import BadRequest
 from ..library import Library
 from ..system.plain_text import shorten
-from .answers import in_room
-from .pubmed import converted_ids
-from .tool import ADDS_FILES, READS_WEB, LongCalls, Start, Tool, Word, tool
+from .answers import limit_rows
+from .pubmed import to_converted_ids
+from .tool import ADDS_FILES, READS_WEB, LongCalls, Start, Tool, Word, make_tool
 
 if TYPE_CHECKING:
     from ..entrez import DatabaseInfo, DatabaseList, Summary
@@ -45,15 +45,15 @@ Report = Callable[[int, int], object]
 
 
 def tools(library: Library) -> list[Tool]:
-    """The three tools, working on *library*."""
-    return [_query_tool(library), _data_tool(library), _external_tool(library)]
+    """Return the three tools, bound to *library*."""
+    return [_build_query_tool(library), _build_data_tool(library), _build_external_tool(library)]
 
 
 # --- operations and their answers -----------------------------------------------------------------
 
 
 def to_json(found: Any) -> Any:
-    """Convert an answer to JSON: dataclasses become objects without empty members.
+    """Convert an answer to JSON; dataclasses become objects without empty members.
 
     A member that is empty because there is nothing (no hits, no next page) stays.
     """
@@ -61,7 +61,7 @@ def to_json(found: Any) -> Any:
         if (convert := _SPECIAL.get(type(found).__name__)) is not None:
             return convert(found)
         members = {one.name: to_json(getattr(found, one.name)) for one in fields(found)}
-        return {name: value for name, value in members.items() if _is_worth_showing(name, value)}
+        return {name: value for name, value in members.items() if _is_shown(name, value)}
     if isinstance(found, Mapping):
         return {str(name): to_json(value) for name, value in found.items()}
     if isinstance(found, list | tuple):
@@ -69,19 +69,19 @@ def to_json(found: Any) -> Any:
     return str(found) if isinstance(found, Path) else found
 
 
-def _is_worth_showing(name: str, value: Any) -> bool:
+def _is_shown(name: str, value: Any) -> bool:
     """Return whether a member belongs in the answer."""
     return name in _ALWAYS or value not in ("", [], None, {})
 
 
-def _summary_fields(found: Summary) -> dict[str, Any]:
+def _to_summary_row(found: Summary) -> dict[str, Any]:
     """Return the database's fields; Papershelf's own override fields of the same name."""
     left_out = {"left_out": list(found.left_out)} if found.left_out else {}
     asked_as = {"asked": found.asked} if found.asked else {}
     return {**to_json(found.fields), "uid": found.uid, **asked_as, **left_out}
 
 
-def _database_row(found: DatabaseInfo) -> dict[str, Any]:
+def _to_database_row(found: DatabaseInfo) -> dict[str, Any]:
     """Return a database's description as JSON."""
     return {
         "name": found.name,
@@ -97,7 +97,7 @@ def _database_row(found: DatabaseInfo) -> dict[str, Any]:
     }
 
 
-def _database_list_row(found: DatabaseList) -> dict[str, Any]:
+def _to_database_list(found: DatabaseList) -> dict[str, Any]:
     """Return the list of databases as JSON."""
     rows = [
         {"name": one.name, "title": one.title, "uid": f"{one.uid}, such as {one.example}"}
@@ -107,9 +107,9 @@ def _database_list_row(found: DatabaseList) -> dict[str, Any]:
 
 
 _SPECIAL: Mapping[str, Any] = {
-    "Summary": _summary_fields,
-    "DatabaseInfo": _database_row,
-    "DatabaseList": _database_list_row,
+    "Summary": _to_summary_row,
+    "DatabaseInfo": _to_database_row,
+    "DatabaseList": _to_database_list,
 }
 
 
@@ -247,7 +247,7 @@ QUERY: Mapping[str, Operation] = {
 }  # fmt: skip
 
 
-def _query_tool(library: Library) -> Tool:
+def _build_query_tool(library: Library) -> Tool:
     waiting = LongCalls()
 
     def entrez_query(  # noqa: PLR0913, PLR0917 - what eight operations take
@@ -273,12 +273,12 @@ def _query_tool(library: Library) -> Tool:
             "retmode": retmode, "sort_by": sort_by, "keep": keep, "start": start, "offset": offset,
             "max_results": max_results,
         }  # fmt: skip
-        found = waiting.result(
+        found = waiting.get_result(
             (operation, *args.items()), lambda: QUERY[operation].run(operation, library, args)
         )
         return dict(to_json(found))
 
-    return tool(entrez_query, READS_WEB)
+    return make_tool(entrez_query, READS_WEB)
 
 
 # --- datasets -------------------------------------------------------------------------------------
@@ -317,7 +317,7 @@ def _run_sql(library: Library, args: Arguments) -> Any:
 def _list_datasets(library: Library, args: Arguments) -> Any:
     """List the datasets on the shelf."""
     every = to_json(library.datasets.list())[args["start"] :]
-    return in_room({"datasets": every}, "datasets", args["start"])
+    return limit_rows({"datasets": every}, "datasets", args["start"])
 
 
 def _run_export(library: Library, args: Arguments) -> Any:
@@ -350,7 +350,7 @@ DATA: Mapping[str, Operation] = {
 }  # fmt: skip
 
 
-def _data_tool(library: Library) -> Tool:
+def _build_data_tool(library: Library) -> Tool:
     waiting = LongCalls()
     progress: dict[Hashable, str] = {}  # of results on their way, whichever call began them
 
@@ -386,15 +386,15 @@ def _data_tool(library: Library) -> Tool:
             finally:
                 progress.pop(call, None)
 
-        return dict(waiting.result(call, work, lambda: progress.get(call, "")))
+        return dict(waiting.get_result(call, work, lambda: progress.get(call, "")))
 
-    return tool(entrez_data, ADDS_FILES)
+    return make_tool(entrez_data, ADDS_FILES)
 
 
 # --- PubChem and PMC ------------------------------------------------------------------------------
 
 
-def _paging(args: Arguments, most: int) -> dict[str, Any]:
+def _get_page_options(args: Arguments, most: int) -> dict[str, Any]:
     """Return the paging arguments of a PubChem call."""
     page = {"start": args["start"], "max_results": args["max_results"] or most}
     return {"kind": args["kind"], **page}
@@ -402,32 +402,34 @@ def _paging(args: Arguments, most: int) -> dict[str, Any]:
 
 def _find_compounds(library: Library, args: Arguments) -> Any:
     """Find PubChem compounds."""
-    return to_json(library.pubchem.find(args["query"], **_paging(args, 10)))
+    return to_json(library.pubchem.find(args["query"], **_get_page_options(args, 10)))
 
 
 def _find_names(library: Library, args: Arguments) -> Any:
     """Find the synonyms of a compound."""
-    return to_json(library.pubchem.names(args["query"], **_paging(args, 50)))
+    return to_json(library.pubchem.names(args["query"], **_get_page_options(args, 50)))
 
 
 def _find_papers(library: Library, args: Arguments) -> Any:
     """Find papers about a compound."""
-    return to_json(library.pubchem.papers(args["query"], **_paging(args, 50)))
+    return to_json(library.pubchem.papers(args["query"], **_get_page_options(args, 50)))
 
 
-def _related_finder(relation: str) -> Any:
+def _make_related_finder(relation: str) -> Any:
     """Return an operation that finds compounds by structural relation."""
 
     def find(library: Library, args: Arguments) -> Any:
         """Find compounds with this relation to the query."""
-        return to_json(library.pubchem.related(args["query"], relation, **_paging(args, 10)))
+        return to_json(
+            library.pubchem.related(args["query"], relation, **_get_page_options(args, 10))
+        )
 
     return find
 
 
 def _convert_ids(library: Library, args: Arguments) -> Any:
     """Convert identifiers of papers."""
-    records = [converted_ids(one) for one in library.pubmed.convert_ids(args["ids"])]
+    records = [to_converted_ids(one) for one in library.pubmed.convert_ids(args["ids"])]
     return {"records": records, "total": len(records)}
 
 
@@ -449,15 +451,16 @@ EXTERNAL: Mapping[str, Operation] = {
     "papers": Operation("PMIDs of papers about one compound",
     _find_papers, needs="query", takes=_SHOWN),
     "similar": Operation(
-        "compounds of 95 % 2-D similarity", _related_finder("similar"), needs="query", takes=_SHOWN
+        "compounds of 95 % 2-D similarity",
+        _make_related_finder("similar"), needs="query", takes=_SHOWN
     ),
     "substructure": Operation(
         "compounds that hold a structure",
-        _related_finder("substructure"), needs="query", takes=_SHOWN
+        _make_related_finder("substructure"), needs="query", takes=_SHOWN
     ),
     "superstructure": Operation(
         "compounds that a structure holds",
-        _related_finder("superstructure"), needs="query", takes=_SHOWN
+        _make_related_finder("superstructure"), needs="query", takes=_SHOWN
     ),
     "ids": Operation("PMID, PMCID and DOI of up to 200 papers by any of these",
     _convert_ids, needs="ids"),
@@ -468,7 +471,7 @@ EXTERNAL: Mapping[str, Operation] = {
 }  # fmt: skip
 
 
-def _external_tool(library: Library) -> Tool:
+def _build_external_tool(library: Library) -> Tool:
     waiting = LongCalls("The site")
 
     def entrez_external(
@@ -487,9 +490,9 @@ def _external_tool(library: Library) -> Tool:
             "query": query, "ids": tuple(ids), "kind": kind, "section": section, "start": start,
             "max_results": max_results,
         }  # fmt: skip
-        found = waiting.result(
+        found = waiting.get_result(
             (operation, *args.items()), lambda: EXTERNAL[operation].run(operation, library, args)
         )
         return dict(found)
 
-    return tool(entrez_external, READS_WEB)
+    return make_tool(entrez_external, READS_WEB)

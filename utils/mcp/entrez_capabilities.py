@@ -1,4 +1,4 @@
-"""Toolset ``entrez``: which tools are on or off, what they cost, and the state of NCBI's key."""
+"""Toolset ``entrez``: which tools are enabled, what they cost, and the state of the NCBI key."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..settings import TOOLSETS
 from ..system.plain_text import one_line, shorten
 from . import entrez
 from .entrez import Operation
-from .tool import READS_SHELF, Tool, Word, is_toolset_on, tool, tools_of
+from .tool import READS_SHELF, Tool, Word, is_toolset_enabled, list_toolset_tools, make_tool
 
 OPERATIONS: Mapping[str, Mapping[str, Operation]] = {
     "entrez_query": entrez.QUERY,
@@ -72,63 +72,65 @@ class KeyStatus(TypedDict):
 
 
 def tools(library: Library) -> list[Tool]:
-    """The three tools, working on *library*."""
+    """Return the three tools, bound to *library*."""
 
     def entrez_capabilities() -> Capabilities:
         """Tell which tools are here, which are off, how to switch them on, and their cost."""
-        sets = [_toolset_row(name, library) for name in TOOLSETS]
-        extras = [_extra_row(name, *about) for name, about in _EXTRAS.items()]
-        keys = [_key_row(key.setting, key.gives, library) for key in KEYS]
+        sets = [_build_toolset_row(name, library) for name in TOOLSETS]
+        extras = [_build_extra_row(name, *about) for name, about in _EXTRAS.items()]
+        keys = [_build_key_row(key.setting, key.gives, library) for key in KEYS]
         return {"toolsets": sets, "extras": extras, "keys": keys}
 
     def entrez_tool_info(
         tool_name: Annotated[Word, Field(description="Any tool here.")],
     ) -> Described:
         """Describe one tool: its operations, what each takes and costs."""
-        return _tool_row(tool_name, library)
+        return _build_tool_row(tool_name, library)
 
     def system_api_key_status() -> KeyStatus:
         """Tell whether an NCBI API key is set and works; never the key."""
-        return _key_status_row(library)
+        return _build_key_status(library)
 
     return [
-        tool(entrez_capabilities, READS_SHELF, untrusted=False),
-        tool(entrez_tool_info, READS_SHELF, untrusted=False),
-        tool(system_api_key_status, READS_SHELF),  # NCBI says in its own words what is wrong
+        make_tool(entrez_capabilities, READS_SHELF, untrusted=False),
+        make_tool(entrez_tool_info, READS_SHELF, untrusted=False),
+        make_tool(system_api_key_status, READS_SHELF),  # NCBI says in its own words what is wrong
     ]
 
 
-def _toolset_row(name: str, library: Library) -> dict[str, Any]:
-    on = is_toolset_on(name, library)
-    chosen = ",".join(one for one in TOOLSETS if one == name or is_toolset_on(one, library))
+def _build_toolset_row(name: str, library: Library) -> dict[str, Any]:
+    on = is_toolset_enabled(name, library)
+    chosen = ",".join(one for one in TOOLSETS if one == name or is_toolset_enabled(one, library))
     return {
         "name": name,
         "on": on,
-        "tools": {one.name: _tokens(one) for one in tools_of(name, library)},
+        "tools": {
+            one.name: _estimate_definition_tokens(one) for one in list_toolset_tools(name, library)
+        },
         **({} if on else {"switch_on": f"Set MCP_TOOLSETS={chosen} and start the server again."}),
     }
 
 
-def _tokens(one: Tool) -> int:
-    """About how many tokens the definition takes in every conversation."""
+def _estimate_definition_tokens(one: Tool) -> int:
+    """Return roughly how many tokens the tool's definition takes in every conversation."""
     definition = one.to_mcp_tool().model_dump(by_alias=True, exclude_none=True, mode="json")
     return len(json.dumps(definition, separators=(",", ":"), ensure_ascii=False)) // 4
 
 
-def _extra_row(name: str, module: str, gives: str) -> dict[str, Any]:
+def _build_extra_row(name: str, module: str, gives: str) -> dict[str, Any]:
     on = find_spec(module) is not None
     switch_on = {} if on else {"switch_on": f"Install {name}: {install_command(name)}."}
     return {"name": name, "on": on, "gives": gives, **switch_on}
 
 
-def _key_row(name: str, gives: str, library: Library) -> dict[str, Any]:
+def _build_key_row(name: str, gives: str, library: Library) -> dict[str, Any]:
     on = bool(library.settings.key(name))
     switch_on = {} if on else {"switch_on": f"Set {name.upper()} and start the server again."}
     return {"name": name.upper(), "on": on, "gives": gives, **switch_on}
 
 
-def _tool_row(name: str, library: Library) -> Described:
-    every = {one.name: one for part in TOOLSETS for one in tools_of(part, library)}
+def _build_tool_row(name: str, library: Library) -> Described:
+    every = {one.name: one for part in TOOLSETS for one in list_toolset_tools(part, library)}
     if name not in every:
         near = get_close_matches(name, every, 3, 0.5)
         msg = f"There is no tool {shorten(one_line(name), 60)!r}."
@@ -137,20 +139,22 @@ def _tool_row(name: str, library: Library) -> Described:
     return {
         "name": name,
         "description": every[name].description or "",
-        "tokens": _tokens(every[name]),
+        "tokens": _estimate_definition_tokens(every[name]),
         "takes": sorted(every[name].parameters["properties"]),
-        "operations": dict(_operation_rows(OPERATIONS.get(name, {}))),
+        "operations": dict(_list_operation_rows(OPERATIONS.get(name, {}))),
     }
 
 
-def _operation_rows(operations: Mapping[str, Operation]) -> Iterator[tuple[str, dict[str, str]]]:
+def _list_operation_rows(
+    operations: Mapping[str, Operation],
+) -> Iterator[tuple[str, dict[str, str]]]:
     for name, one in operations.items():
         row = {"does": one.does, "needs": one.needs, "needs_one_of": one.one_of}
         row |= {"takes": one.takes, "costs": one.costs}
         yield name, {member: text for member, text in row.items() if text}
 
 
-def _key_status_row(library: Library) -> KeyStatus:
+def _build_key_status(library: Library) -> KeyStatus:
     has_key, contact = bool(library.settings.key("ncbi_api_key")), library.entrez.contact()
     words = [_KEY_WORDS[has_key], _NCBI_WORDS.get(contact.status, ""), contact.trouble]
     return {

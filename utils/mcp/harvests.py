@@ -1,4 +1,4 @@
-"""Harvests over MCP: started by one call, watched by others, resumed by name.
+"""Tools that start, watch, resume and cancel harvests.
 
 A harvest runs in a thread of the server and lives in its ledger: when the host hangs up it is
 interrupted, and goes on when it is asked for again, over MCP or in the shell.
@@ -28,8 +28,8 @@ from ..model.job import Coverage, Harvested, Job, JobStatus, SiteWait
 from ..reports.coverage import Page, count_by_reason, count_by_source, read_page, to_paper_row
 from ..reports.labels import get_route_label, pluralize
 from ..reports.page import PASSING_REASONS, to_short_line
-from .answers import with_blocks
-from .resources import readable, untrusted
+from .answers import attach_blocks
+from .resources import mark_untrusted, run_in_worker
 from .tool import (
     ADDS_FILES,
     LONGEST_WAIT_S,
@@ -39,8 +39,8 @@ from .tool import (
     Start,
     Tool,
     Word,
-    tell,
-    tool,
+    make_tool,
+    send_progress,
 )
 
 if TYPE_CHECKING:
@@ -75,28 +75,30 @@ class Harvests(BackgroundHarvests):
         )
         self._library = library
 
-    def status(self, job_id: str, **page: Any) -> Status:
-        """Return a job's progress, with a page of its papers (see `status_of`)."""
+    def get_status(self, job_id: str, **page: Any) -> Status:
+        """Return a job's progress, with a page of its papers (see `build_status`)."""
         run = self.get_run(job_id)
         if not run:
             harvest = self._library.harvest(job_id=job_id)
             with closing(harvest.ledger):
-                return status_of(harvest, None, **page)
+                return build_status(harvest, None, **page)
         is_alive, progress = run.is_alive, run.progress
-        status = status_of(run.harvest, progress.eta_s if is_alive and progress else None, **page)
+        status = build_status(
+            run.harvest, progress.eta_s if is_alive and progress else None, **page
+        )
         return replace(status, standing="running") if is_alive else status
 
 
 def tools(library: Library) -> list[Tool]:
-    """``harvest_papers`` and ``harvest_status``."""
+    """Return ``harvest_papers`` and ``harvest_status``, bound to *library*."""
     harvests = Harvests(library)
     return [
-        tool(_harvest_papers(library, harvests), ADDS_FILES),
-        tool(_harvest_status(harvests), READS_SHELF),
+        make_tool(_build_harvest_tool(library, harvests), ADDS_FILES),
+        make_tool(_build_status_tool(harvests), READS_SHELF),
     ]
 
 
-def _harvest_papers(library: Library, harvests: Harvests) -> Callable[..., State]:
+def _build_harvest_tool(library: Library, harvests: Harvests) -> Callable[..., State]:
     waiting = LongCalls("PubMed")
 
     def harvest_papers(
@@ -121,15 +123,15 @@ def _harvest_papers(library: Library, harvests: Harvests) -> Callable[..., State
         from ..harvest.jobs import parse_outcomes
 
         if cancel:
-            _refuse_more(job_id, query, papers, lists, retry)
+            _require_cancel_alone(job_id, query, papers, lists, retry)
             harvests.cancel(job_id)
-            return status_answer(harvests.status(job_id))
+            return build_status_answer(harvests.get_status(job_id))
         library.settings.require_email("NCBI")  # else only the thread would fail
         if retry:
             parse_outcomes(retry)  # refused before there is a job
         asked = _group_by_list(tuple(papers), lists or {})
         try:
-            harvest = waiting.result(
+            harvest = waiting.get_result(
                 (repr(asked), query, job_id, max_papers, *sources),
                 lambda: library.harvest(
                     asked, query=query, sources=sources, job_id=job_id, max_papers=max_papers
@@ -144,15 +146,15 @@ def _harvest_papers(library: Library, harvests: Harvests) -> Callable[..., State
                 counts={"requested": 0},
                 next=[*nothing.hints],
             )
-        before = _retry(harvest, retry) if retry else ""
+        before = _reopen_papers(harvest, retry) if retry else ""
         run = harvests.begin(harvest)
-        return status_answer(harvests.status(run.harvest.job_id), before)
+        return build_status_answer(harvests.get_status(run.harvest.job_id), before)
 
     return harvest_papers
 
 
-def _refuse_more(job_id: str, *more: object) -> None:
-    """Refuse to begin something and to stop it in one call."""
+def _require_cancel_alone(job_id: str, *more: object) -> None:
+    """Raise an error if a call that cancels a harvest has other arguments."""
     if not job_id or any(more):
         msg = "cancel goes with a job_id, and with nothing else."
         raise BadRequest(msg, "Name the harvest to stop by its job_id.")
@@ -166,8 +168,8 @@ def _group_by_list(ids: tuple[str, ...], lists: dict[str, list[str]]) -> Any:
     return {**named, _UNNAMED: (*named.get(_UNNAMED, ()), *ids)} if ids else named
 
 
-def _retry(harvest: Harvest, which: str) -> str:
-    """Open papers again that ended so; how many, in a sentence."""
+def _reopen_papers(harvest: Harvest, which: str) -> str:
+    """Reopen the papers with the given outcome, and return their number in a sentence."""
     try:
         papers = harvest.retry(which)
     except PaperError:
@@ -176,7 +178,7 @@ def _retry(harvest: Harvest, which: str) -> str:
     return f"{papers:,} of the papers that ended as {which} are asked for again."
 
 
-def _harvest_status(harvests: Harvests) -> Callable[..., State]:
+def _build_status_tool(harvests: Harvests) -> Callable[..., State]:
     def harvest_status(
         job_id: Annotated[str, Field(description="ID from harvest_papers.")],
         wait_s: Annotated[
@@ -191,31 +193,31 @@ def _harvest_status(harvests: Harvests) -> Callable[..., State]:
         """Look at a harvest, after up to wait_s seconds or when done: coverage, reasons, papers."""
         until = time.monotonic() + wait_s
         page = {"show": show, "start": start, "most": max_results}
-        status, reported = harvests.status(job_id, **page), -1
+        status, reported = harvests.get_status(job_id, **page), -1
         while status.standing == "running" and time.monotonic() < until:
             raise_if_cancelled()
             reported = _report_progress(status.job, reported)
             harvests.wait(job_id, max(0.0, min(_STEP_S, until - time.monotonic())))
-            status = harvests.status(job_id, **page)
+            status = harvests.get_status(job_id, **page)
         if status.standing == "interrupted" and (trouble := harvests.get_error(job_id)):
             raise trouble
-        return status_answer(status)
+        return build_status_answer(status)
 
     return harvest_status
 
 
-def report(library: Library) -> ResourceTemplate:
-    """``papers://report/{job_id}``: the page of a harvest."""
+def build_report_resource(library: Library) -> ResourceTemplate:
+    """Return the resource ``papers://report/{job_id}``: the report page of a harvest."""
 
     def report(job_id: str) -> ResourceResult:
         """The report of a harvest, as one HTML page."""
         harvest = library.harvest(job_id=job_id)
         page = harvest.folder / "report.html"
         page = page if page.exists() else harvest.report()
-        return untrusted(page.read_text(encoding="utf-8"), "text/html")
+        return mark_untrusted(page.read_text(encoding="utf-8"), "text/html")
 
     return ResourceTemplate.from_function(
-        readable(report),
+        run_in_worker(report),
         "papers://report/{job_id}",
         title="Report of a harvest",
         mime_type="text/html",
@@ -224,12 +226,12 @@ def report(library: Library) -> ResourceTemplate:
 
 
 def _report_progress(job: Job, reported: int) -> int:
-    """Tell the host how many are done, if more than *reported*: progress must grow (MCP)."""
+    """Report the number of finished papers to the host, if it exceeds *reported*."""
     counts = job.counts
     done = counts.requested - counts.pending
     if done > reported:
         words = f"{counts.full_text} full text, {counts.abstract} abstract"
-        tell(done, counts.requested, words)
+        send_progress(done, counts.requested, words)
     return done
 
 
@@ -270,9 +272,12 @@ class Status:
         """Return the notes about the whole harvest, at most five."""
         return [to_short_line(note, _NOTE) for note in self.job.notes[:_NOTES]]
 
-    def row(self) -> dict[str, Any]:
+    def to_row(self) -> dict[str, Any]:
         """Return the progress as a JSON-serialisable dict."""
-        shown = {"papers": [*map(_paper_row, self.page.rows)], "next_start": self.page.next_start}
+        shown = {
+            "papers": [*map(_build_paper_row, self.page.rows)],
+            "next_start": self.page.next_start,
+        }
         return {
             "job_id": self.job.job_id,
             "state": self.standing,
@@ -280,15 +285,15 @@ class Status:
             "eta_s": None if self.eta_s is None else round(self.eta_s),
             "sources": count_by_source(self.coverage),
             "reasons": count_by_reason(self.coverage),
-            "waits": [*map(_wait_row, self.waits)],
+            "waits": [*map(_build_wait_row, self.waits)],
             **({"notes": self.notes} if self.notes else {}),
             **(shown if self.show else {}),
             "report": self.report,
-            "next": self.steps(),
+            "next": self.list_steps(),
         }
 
-    def steps(self) -> list[str]:
-        """The calls that help now, the first one most."""
+    def list_steps(self) -> list[str]:
+        """Return the tool calls that help now, the most useful first."""
         this = f'job_id="{self.job.job_id}"'
         steps = []
         if start := self.page.next_start:
@@ -299,10 +304,10 @@ class Status:
         elif self.standing != "done":
             steps.append(f"harvest_papers({this}): goes on where it stopped")
         else:
-            steps += self._steps_after_end(this)
+            steps += self._list_steps_after_end(this)
         return steps
 
-    def _steps_after_end(self, this: str) -> list[str]:
+    def _list_steps_after_end(self, this: str) -> list[str]:
         """Return the next steps for a finished harvest."""
         lacking, steps = self.coverage.reasons, []
         if passing := [reason for reason in PASSING_REASONS if reason in lacking]:
@@ -315,7 +320,7 @@ class Status:
         return steps
 
 
-def status_of(
+def build_status(
     harvest: Harvest, eta_s: float | None, *, show: str = "", start: int = 0, most: int = 20
 ) -> Status:
     """Return a harvest's progress; with *show*, a page of its papers from number *start*.
@@ -335,18 +340,20 @@ def status_of(
         eta_s if standing == "running" else None,
         f"papers://report/{job.job_id}" if there else "",
         show,
-        _page(harvest, coverage, show, start, most),
+        _read_paper_page(harvest, coverage, show, start, most),
     )
 
 
-def status_answer(status: Status, before: str = "") -> State:
-    """A status as a tool's answer; *before* says what was just done."""
-    structure = cast("State", {**({"done": before} if before else {}), **status.row()})
-    return with_blocks(structure, [_link_to(status.report)] if status.report else [])
+def build_status_answer(status: Status, before: str = "") -> State:
+    """Return a status as a tool's answer; *before* is a sentence about what was done."""
+    structure = cast("State", {**({"done": before} if before else {}), **status.to_row()})
+    return attach_blocks(structure, [_build_report_link(status.report)] if status.report else [])
 
 
-def _page(harvest: Harvest, coverage: Coverage, show: str, start: int, most: int) -> Page:
-    """The papers that *show* names."""
+def _read_paper_page(
+    harvest: Harvest, coverage: Coverage, show: str, start: int, most: int
+) -> Page:
+    """Return a page of the papers that *show* selects."""
     from ..harvest.jobs import OUTCOMES
 
     if not show:
@@ -365,7 +372,7 @@ def _page(harvest: Harvest, coverage: Coverage, show: str, start: int, most: int
     raise BadRequest(msg, f"Choose among {choices}.")
 
 
-def _paper_row(row: Harvested) -> dict[str, Any]:
+def _build_paper_row(row: Harvested) -> dict[str, Any]:
     """Return one row of a page: the source of the text, or the reason for its absence."""
     made = to_paper_row(row)
     made["title"] = to_short_line(made["title"], _TITLE)
@@ -376,12 +383,12 @@ def _paper_row(row: Harvested) -> dict[str, Any]:
     return {**made, "source": get_route_label(row.via), **stand_in, **doubts}
 
 
-def _wait_row(wait: SiteWait) -> dict[str, Any]:
-    """A site that papers wait for; what is not known about it is left out."""
+def _build_wait_row(wait: SiteWait) -> dict[str, Any]:
+    """Return a site that papers wait for; unknown members are left out."""
     return {name: value for name, value in asdict(wait).items() if value != ""}
 
 
-def _link_to(report: str) -> ResourceLink:
+def _build_report_link(report: str) -> ResourceLink:
     return ResourceLink(
         type="resource_link",
         uri=report,

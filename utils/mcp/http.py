@@ -1,4 +1,4 @@
-"""MCP over HTTP: one endpoint behind a gate, limits for each caller, and a clean end.
+"""MCP over HTTP: one endpoint with authorization, limits for each caller, and an orderly shutdown.
 
 Stateless: no request needs what an earlier one left in memory, so any number of these processes on
 one shelf may stand behind a proxy. From outside to inside a request meets: a name for the logs,
@@ -51,10 +51,10 @@ from ..library import Library
 from ..logs import add_log_fields
 from ..system.plain_text import replace_surrogates
 from . import build
-from .auth import DOWNLOAD, ENDPOINT, READ, address, token_gate
-from .calls import new_request
+from .auth import DOWNLOAD, ENDPOINT, READ, build_default_address, build_token_gate
+from .calls import make_request_name
 from .delivery import NamedSessions
-from .messages import Fault, describe_line, fault_in
+from .messages import Fault, describe_invalid_line, find_fault
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -109,23 +109,23 @@ class WaitingRoom:
         of_one = self._patient_by_address.setdefault(connection.address, {})
         self._all[connection] = self._patient[connection] = of_one[connection] = None
         if len(of_one) > PATIENT_OF_ONE:
-            self._hurry_connection(next(iter(of_one)))
+            self._shorten_deadline(next(iter(of_one)))
         elif len(self._patient) > PATIENT:
-            self._hurry_connection(next(iter(self._patient)))
+            self._shorten_deadline(next(iter(self._patient)))
         if len(self._all) > MOST_WAITING:
             next(iter(self._all)).give_up(_CROWDED)
 
     def discard(self, connection: Connection) -> None:
         """Remove a connection."""
         self._all.pop(connection, None)
-        self._discard_patient(connection)
+        self._discard_waiting(connection)
 
-    def _hurry_connection(self, connection: Connection) -> None:
+    def _shorten_deadline(self, connection: Connection) -> None:
         """Close a connection soon, to make room."""
-        self._discard_patient(connection)
-        connection.hurry()
+        self._discard_waiting(connection)
+        connection.shorten_deadline()
 
-    def _discard_patient(self, connection: Connection) -> None:
+    def _discard_waiting(self, connection: Connection) -> None:
         self._patient.pop(connection, None)
         of_one = self._patient_by_address.get(connection.address, {})
         of_one.pop(connection, None)
@@ -134,7 +134,7 @@ class WaitingRoom:
 
 
 class Connection(H11Protocol):
-    """uvicorn's connection, with a deadline for headers."""
+    """A uvicorn connection with a deadline for the headers of a request."""
 
     def __init__(self, waiting_room: WaitingRoom, **options: Any) -> None:
         super().__init__(**options)
@@ -147,23 +147,23 @@ class Connection(H11Protocol):
         """Start the deadline of the first request."""
         super().connection_made(transport)
         self.address = self.client[0] if self.client else ""
-        self._await_headers()
+        self._start_deadline()
 
     def data_received(self, data: bytes) -> None:
         """Parse *data*; stop the deadline once the headers are complete."""
         super().data_received(data)
         working = self.cycle is not None and not self.cycle.response_complete
         if working or self.transport.is_closing():
-            self._wait_no_more()
+            self._stop_deadline()
         elif self._deadline is None:
-            self._await_headers()
+            self._start_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the deadline."""
-        self._wait_no_more()
+        self._stop_deadline()
         super().connection_lost(exc)
 
-    def hurry(self) -> None:
+    def shorten_deadline(self) -> None:
         """Shorten the deadline to `HURRIED_S` after the wait began."""
         if self._deadline is not None:
             self._deadline.cancel()
@@ -171,30 +171,30 @@ class Connection(H11Protocol):
 
     def give_up(self, answer: bytes = _LATE) -> None:
         """Send *answer* and close the connection."""
-        self._wait_no_more()
+        self._stop_deadline()
         log.debug("No request came from %s", self.address)
         self.transport.write(answer)
         self.transport.close()
 
-    def _await_headers(self) -> None:
+    def _start_deadline(self) -> None:
         """Start the deadline for a request's headers."""
         self._began = self.loop.time()
         self._deadline = self.loop.call_at(self._began + HEADERS_S, self.give_up)
         self._waiting_room.add(self)
 
-    def _wait_no_more(self) -> None:
+    def _stop_deadline(self) -> None:
         self._waiting_room.discard(self)
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
 
 
-def punctual_connections() -> type[asyncio.Protocol]:
+def make_connection_factory() -> type[asyncio.Protocol]:
     """Return uvicorn's factory of connections; those of one server share a `WaitingRoom`."""
     return cast("type[asyncio.Protocol]", partial(Connection, WaitingRoom()))
 
 
-def listen(settings: Settings) -> NoReturn:
+def serve_http(settings: Settings) -> NoReturn:
     """Serve until a signal ends it.
 
     Raises
@@ -205,16 +205,18 @@ def listen(settings: Settings) -> NoReturn:
         The address cannot be listened on, or a setting is of no use.
     """
     _require_public_address(settings)
-    token_gate(settings, address(settings))  # complain about keys before taking the port
+    build_token_gate(
+        settings, build_default_address(settings)
+    )  # complain about keys before taking the port
     listening = _open_socket(settings)
     port = listening.getsockname()[1]
-    own = address(settings.model_copy(update={"mcp_http_port": port}))
+    own = build_default_address(settings.model_copy(update={"mcp_http_port": port}))
     log.info("Listening on %s", own, extra={"address": own})
     # uvicorn ends in good order, then raises the signal again. One may come before it is up.
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: _leave())
-    Server(door(Library(settings), own)).run(sockets=[listening])
-    _leave()
+        signal.signal(number, lambda *_: _exit_process())
+    Server(build_application(Library(settings), own)).run(sockets=[listening])
+    _exit_process()
 
 
 class Server(uvicorn.Server):
@@ -223,7 +225,7 @@ class Server(uvicorn.Server):
     def __init__(self, app: ASGIApp) -> None:
         config = uvicorn.Config(
             app,
-            http=punctual_connections(),
+            http=make_connection_factory(),
             log_config=None,
             access_log=False,
             server_header=False,
@@ -236,29 +238,31 @@ class Server(uvicorn.Server):
         super().__init__(config)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to end; calls still under way after some seconds are left behind."""
+        """Begin the shutdown; calls that still run after some seconds are abandoned."""
         super().handle_exit(sig, frame)
-        last = threading.Timer(_GRACE_S + 1, _leave)
+        last = threading.Timer(_GRACE_S + 1, _exit_process)
         last.daemon = True
         last.start()
 
 
-def _leave() -> NoReturn:
-    """End now: downloads under way would keep us, and none of our files is ever half written."""
+def _exit_process() -> NoReturn:
+    """End the process at once, without waiting for downloads; no file is left half written."""
     log.info("Ended")
     logging.shutdown()
     sys.stderr.flush()
     os._exit(0)
 
 
-def door(library: Library, own_address: str) -> ASGIApp:
-    """The ASGI application on *library*, middleware included."""
-    gate = token_gate(library.settings, own_address)
-    return behind(gate, build(library, gate), library.settings, own_address)
+def build_application(library: Library, own_address: str) -> ASGIApp:
+    """Return the ASGI application of *library*, middleware included."""
+    gate = build_token_gate(library.settings, own_address)
+    return wrap_server(gate, build(library, gate), library.settings, own_address)
 
 
-def behind(gate: TokenGate, server: FastMCP[Any], settings: Settings, own_address: str) -> ASGIApp:
-    """A server, behind its gate and all that a request meets before it."""
+def wrap_server(
+    gate: TokenGate, server: FastMCP[Any], settings: Settings, own_address: str
+) -> ASGIApp:
+    """Return the application of a server behind authorization, limits and request logging."""
 
     @server.custom_route("/healthz", methods=["GET"])
     async def healthz(_: Request) -> Response:
@@ -285,7 +289,7 @@ def behind(gate: TokenGate, server: FastMCP[Any], settings: Settings, own_addres
         ],
         stateless_http=True,
         host_origin_protection=True,
-        allowed_hosts=_hosts(settings.mcp_auth_audience, own_address),
+        allowed_hosts=_list_allowed_hosts(settings.mcp_auth_audience, own_address),
         allowed_origins=origins,
     )
     return RequestLog(app)
@@ -298,7 +302,7 @@ class RequestLog:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, and log its status: refusals at INFO, others at DEBUG."""
+        """Forward the request and log its status: refused requests at INFO, others at DEBUG."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -310,7 +314,7 @@ class RequestLog:
                 status = message["status"]
             await send(message)
 
-        with add_log_fields(request=new_request()):
+        with add_log_fields(request=make_request_name()):
             began = time.monotonic()
             await self._app(scope, receive, note_status)
             level = logging.INFO if status >= 400 else logging.DEBUG
@@ -346,12 +350,12 @@ class Shares:
         self._shares: OrderedDict[str, _Share] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on when its turn has come."""
+        """Forward the request when the caller's turn has come."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        share = self._share_of(_caller_key(scope))
-        if retry_after := await self._wait_for_turn(share, QUEUE_S if _token(scope) else 0.0):
+        share = self._get_share(_get_caller_key(scope))
+        if retry_after := await self._wait_for_turn(share, QUEUE_S if _get_token(scope) else 0.0):
             headers = {"retry-after": str(max(1, round(retry_after + 0.5)))}
             await _refuse_request(429, "Too many requests; slow down.", headers)(
                 scope, receive, send
@@ -362,7 +366,7 @@ class Shares:
         finally:
             share.slots.release()
 
-    def _share_of(self, caller: str) -> _Share:
+    def _get_share(self, caller: str) -> _Share:
         """Return a caller's request counter."""
         share = self._shares.setdefault(caller, _Share(at=time.monotonic()))
         self._shares.move_to_end(caller)
@@ -373,7 +377,7 @@ class Shares:
     async def _wait_for_turn(self, share: _Share, patience: float) -> float:
         """Take one of the slots and return 0, or return the seconds after which to ask again."""
         patience = patience if share.queued < MOST_QUEUED else 0.0
-        if (wait := self._reserve(share, patience)) > patience:
+        if (wait := self._reserve_turn(share, patience)) > patience:
             return wait
         if not wait:
             with suppress(anyio.WouldBlock):
@@ -389,7 +393,7 @@ class Shares:
             share.queued -= 1
         return 1.0
 
-    def _reserve(self, share: _Share, patience: float = 0.0) -> float:
+    def _reserve_turn(self, share: _Share, patience: float = 0.0) -> float:
         """Return the seconds until the next turn; reserve it if they are within *patience*."""
         now = time.monotonic()
         share.left = min(BURST, share.left + (now - share.at) * REQUESTS_PER_S)
@@ -407,9 +411,9 @@ class Bodies:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on with its whole body."""
+        """Forward the request with its whole body."""
         # Without a valid token the body is not read; the gate answers 401.
-        if scope["type"] != "http" or not _token(scope):
+        if scope["type"] != "http" or not _get_token(scope):
             await self._app(scope, receive, send)
             return
         body = bytearray()
@@ -425,7 +429,7 @@ class Bodies:
         elif len(body) > LARGEST_BODY:
             await _refuse_request(413, "The request is too large.")(scope, receive, send)
         else:
-            await self._app(scope, _replay_body(bytes(body), receive), send)
+            await self._app(scope, _make_replay(bytes(body), receive), send)
 
 
 class Messages:
@@ -435,26 +439,26 @@ class Messages:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on if it is a message."""
-        if scope["type"] != "http" or scope["method"] != "POST" or not _token(scope):
+        """Forward the request if its body is a valid message."""
+        if scope["type"] != "http" or scope["method"] != "POST" or not _get_token(scope):
             await self._app(scope, receive, send)
             return
         body = await Request(scope, receive).body()
-        if not (fault := fault_in(body) or _fault_of_empty(body)):
-            await self._app(scope, _replay_body(body, receive), send)
+        if not (fault := find_fault(body) or _find_empty_body_fault(body)):
+            await self._app(scope, _make_replay(body, receive), send)
             return
         error = {"code": fault.code, "message": fault.message}
-        content = {"jsonrpc": "2.0", "id": _sendable_id(fault.id), "error": error}
+        content = {"jsonrpc": "2.0", "id": _get_sendable_id(fault.id), "error": error}
         await JSONResponse(content, 400)(scope, receive, send)
 
 
-def _fault_of_empty(body: bytes) -> Fault | None:
+def _find_empty_body_fault(body: bytes) -> Fault | None:
     """Return the fault of an empty body, else None."""
-    return None if body.strip() else describe_line("")
+    return None if body.strip() else describe_invalid_line("")
 
 
 class StepUp:
-    """Answers a call beyond its token's scope with the scope it needs.
+    """Answers a call beyond the scope of its token with the scope that the call needs.
 
     The tool itself is hidden from such a token (`TokenGate.guarded`); this answer is how a client
     learns what to ask its user for (MCP 2026-07-28, Authorization: 403 ``insufficient_scope``).
@@ -465,27 +469,27 @@ class StepUp:
         self._gate = gate
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on unless its scopes do not cover the tool it calls."""
-        token = _token(scope)
+        """Forward the request unless the token lacks the scope of the tool it calls."""
+        token = _get_token(scope)
         if token is None or DOWNLOAD in token.scopes:
             await self._app(scope, receive, send)
             return
         body = await Request(scope, receive).body()
-        request = _call(body)
+        request = _parse_tool_call(body)
         tool = request.get("params", {}).get("name", "")
         if tool not in self._gate.writing:
-            await self._app(scope, _replay_body(body, receive), send)
+            await self._app(scope, _make_replay(body, receive), send)
             return
         msg = f"{tool} needs a token with the scope {DOWNLOAD}; this one lacks it."
         refusal = NotConfigured(msg, f"Get one with the scopes {READ} and {DOWNLOAD}.")
         error = {"code": INVALID_REQUEST, "message": str(refusal), "data": refusal.envelope()}
-        headers = {"www-authenticate": self._gate.challenge("insufficient_scope", msg)}
-        content = {"jsonrpc": "2.0", "id": _sendable_id(request.get("id")), "error": error}
+        headers = {"www-authenticate": self._gate.build_challenge("insufficient_scope", msg)}
+        content = {"jsonrpc": "2.0", "id": _get_sendable_id(request.get("id")), "error": error}
         await JSONResponse(content, 403, headers)(scope, receive, send)
 
 
-def _call(body: bytes) -> dict[str, Any]:
-    """The tool call in a body; empty when it is anything else."""
+def _parse_tool_call(body: bytes) -> dict[str, Any]:
+    """Return the tool call in a body; empty for any other body."""
     try:
         request = json.loads(body)
     except (ValueError, RecursionError):
@@ -498,14 +502,14 @@ def _call(body: bytes) -> dict[str, Any]:
     return request if names_a_tool else {}
 
 
-def _sendable_id(name: object) -> int | str | None:
-    """The id of a request if it can be sent back; NaN and half of a surrogate pair cannot."""
+def _get_sendable_id(name: object) -> int | str | None:
+    """Return the ID of a request; None if it cannot be encoded, such as NaN."""
     if isinstance(name, str) and name == replace_surrogates(name):
         return name
     return name if isinstance(name, int) and not isinstance(name, bool) else None
 
 
-def _replay_body(body: bytes, receive: Receive) -> Receive:
+def _make_replay(body: bytes, receive: Receive) -> Receive:
     """Return a receive function that repeats a body already read."""
     unread = [{"type": "http.request", "body": body, "more_body": False}]
 
@@ -522,26 +526,26 @@ def _refuse_request(status: int, why: str, headers: dict[str, str] | None = None
     return JSONResponse({"error": why}, status, {**always, **(headers or {})})
 
 
-def _token(scope: Scope) -> Any:
-    """The checked token of a request, if it has one."""
+def _get_token(scope: Scope) -> Any:
+    """Return the verified token of a request; None if it has none."""
     return getattr(scope.get("user"), "access_token", None)
 
 
-def _caller_key(scope: Scope) -> str:
+def _get_caller_key(scope: Scope) -> str:
     """Return the name under which a caller's requests are counted."""
-    if token := _token(scope):
+    if token := _get_token(scope):
         return f"token {token.client_id} {token.subject}"
     client = scope.get("client")
     return f"address {client[0] if client else ''}"
 
 
-def _hosts(audience: str, own_address: str) -> list[str]:
-    """Names by which clients may address us, besides loopback ones."""
+def _list_allowed_hosts(audience: str, own_address: str) -> list[str]:
+    """Return the host names by which clients may address the server, besides loopback names."""
     return [host for host in (urlsplit(audience).netloc, urlsplit(own_address).netloc) if host]
 
 
 def _require_public_address(settings: Settings) -> None:
-    """Refuse to listen on the network without a public address: Host, metadata, tokens need it."""
+    """Raise an error if the server would listen on the network without a public address."""
     try:
         loopback = ipaddress.ip_address(settings.mcp_http_host).is_loopback
     except ValueError:

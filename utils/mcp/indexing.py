@@ -1,4 +1,4 @@
-"""The index of the corpus, brought up to date in a thread behind the calls that ask for it.
+"""Keep the index of the corpus up to date in a background thread.
 
 Making vectors of a field takes minutes, and a call has seconds: a call waits as long as it may, and
 the work goes on after that. When the host hangs up, what was done stays, and the next indexing goes
@@ -40,7 +40,7 @@ class Indexing:
         self._trouble: PaperError | None = None
 
     def update(self, longest_s: float, tell: Callable[[str], None] = _discard_message) -> list[str]:
-        """Bring the index up to date, waiting at most *longest_s* seconds; warnings.
+        """Bring the index up to date, waiting at most *longest_s* seconds; return warnings.
 
         *tell* is called every second of the wait with how far the indexing is.
         """
@@ -52,10 +52,10 @@ class Indexing:
                 self._running = True
                 threading.Thread(target=self._serve_requests, name="indexing", daemon=True).start()
         while not (over := self._is_done(mine, end)) and time.monotonic() < end:
-            tell(f"Indexing{_so_far(self._progress)}")
+            tell(f"Indexing{_format_progress(self._progress)}")
         progress, trouble = self._progress, self._trouble
         if not over:
-            told = f"Still indexing behind this call{_so_far(progress)}"
+            told = f"Still indexing behind this call{_format_progress(progress)}"
             return [f"{told}: searches find more as it goes on."]
         if trouble:
             return [f"Stored, and not indexed: {trouble}"]
@@ -97,5 +97,5 @@ class Indexing:
         return None
 
 
-def _so_far(progress: IndexProgress | None) -> str:
+def _format_progress(progress: IndexProgress | None) -> str:
     return f" ({progress.done:,} of {progress.total:,} papers)" if progress else ""

@@ -10,9 +10,20 @@ from typing_extensions import TypedDict
 
 from ..library import Library
 from ..model.sites import SEARCHED_SOURCES
-from .answers import in_room, pick
-from .core import MOST_AUTHORS, limit_authors
-from .tool import READS_WEB, AnyPaper, Hundred, LongCalls, MaxDate, MinDate, Start, Tool, Word, tool
+from .answers import limit_rows, pick_members
+from .core import MOST_AUTHORS, keep_first_authors
+from .tool import (
+    READS_WEB,
+    AnyPaper,
+    Hundred,
+    LongCalls,
+    MaxDate,
+    MinDate,
+    Start,
+    Tool,
+    Word,
+    make_tool,
+)
 
 if TYPE_CHECKING:
     from ..model.paper import Paper
@@ -106,7 +117,7 @@ class Bibtex(TypedDict):
 
 
 def tools(library: Library) -> list[Tool]:
-    """Every tool of the set, working on *library*."""
+    """Return the tools of the set, bound to *library*."""
     # Each site keeps us waiting in its own name.
     arxiv, scholar, everybody = (
         LongCalls("arXiv"),
@@ -114,16 +125,16 @@ def tools(library: Library) -> list[Tool]:
         LongCalls("a source"),
     )
     return [
-        _search_papers_tool(library, everybody),
-        _arxiv_search_tool(library, arxiv),
-        *_preprint_tools(library, arxiv),
-        _scholar_search_tool(library, scholar),
-        _citations_tool(library, scholar),
-        *_scholar_paper_tools(library, scholar),
+        _build_merged_search_tool(library, everybody),
+        _build_arxiv_search_tool(library, arxiv),
+        *_build_preprint_tools(library, arxiv),
+        _build_scholar_search_tool(library, scholar),
+        _build_citations_tool(library, scholar),
+        *_build_scholar_paper_tools(library, scholar),
     ]
 
 
-def _search_papers_tool(library: Library, waiting: LongCalls) -> Tool:
+def _build_merged_search_tool(library: Library, waiting: LongCalls) -> Tool:
     def search_papers(  # noqa: PLR0913, PLR0917 - what sources can be asked for
         query: Annotated[str, Field(description="Words, phrases, AND, OR, NOT.")],
         sources: Annotated[Sequence[SourceName], Field(description="Only these; none: all.")] = (),
@@ -136,7 +147,7 @@ def _search_papers_tool(library: Library, waiting: LongCalls) -> Tool:
         start: Start = 0,
     ) -> Gathered:
         """Search PubMed, Europe PMC, arXiv and Semantic Scholar at once; each paper once."""
-        gathered = waiting.call(
+        gathered = waiting.call_shared(
             library.search_papers,
             query,
             max_results=max_results,
@@ -150,14 +161,16 @@ def _search_papers_tool(library: Library, waiting: LongCalls) -> Tool:
             query=gathered.query,
             sources=[one.row() for one in gathered.asked],
             warnings=[*gathered.warnings],
-            papers=[limit_authors(one.row(abstract=abstracts)) for one in gathered.papers[start:]],
+            papers=[
+                keep_first_authors(one.row(abstract=abstracts)) for one in gathered.papers[start:]
+            ],
         )
-        return in_room(structure, "papers", start)
+        return limit_rows(structure, "papers", start)
 
-    return tool(search_papers, READS_WEB)
+    return make_tool(search_papers, READS_WEB)
 
 
-def _arxiv_search_tool(library: Library, waiting: LongCalls) -> Tool:
+def _build_arxiv_search_tool(library: Library, waiting: LongCalls) -> Tool:
     def search_arxiv(
         query: Annotated[str, Field(description="Words, or arXiv's query.")],
         max_results: Hundred = 10,
@@ -169,7 +182,7 @@ def _arxiv_search_tool(library: Library, waiting: LongCalls) -> Tool:
         start: Start = 0,
     ) -> Preprints:
         """Search arXiv; words, or its own fields (ti:, abs:, cat:, AND, ANDNOT)."""
-        found = waiting.call(
+        found = waiting.call_shared(
             library.arxiv.search,
             query,
             max_results=max_results,
@@ -181,28 +194,28 @@ def _arxiv_search_tool(library: Library, waiting: LongCalls) -> Tool:
             start=start,
         )
         papers = [_to_preprint(paper) for paper in found.papers]
-        return in_room(pick(Preprints, found, papers=papers), "papers", start)
+        return limit_rows(pick_members(Preprints, found, papers=papers), "papers", start)
 
-    return tool(search_arxiv, READS_WEB)
+    return make_tool(search_arxiv, READS_WEB)
 
 
-def _preprint_tools(library: Library, waiting: LongCalls) -> list[Tool]:
+def _build_preprint_tools(library: Library, waiting: LongCalls) -> list[Tool]:
     def get_arxiv_paper(arxiv_id: ArxivId) -> Preprint:
         """Get one arXiv record, in the version named or the newest."""
-        return _to_preprint(waiting.call(library.arxiv.paper, arxiv_id))
+        return _to_preprint(waiting.call_shared(library.arxiv.paper, arxiv_id))
 
     def arxiv_to_bibtex(arxiv_id: ArxivId) -> Bibtex:
         """Make a BibTeX entry of an arXiv paper."""
         from ..citations import to_bibtex
         from ..model.identifiers import find_arxiv_version
 
-        paper = waiting.call(library.arxiv.paper, arxiv_id)
+        paper = waiting.call_shared(library.arxiv.paper, arxiv_id)
         return {"bibtex": to_bibtex(paper, version=find_arxiv_version(arxiv_id)).strip()}
 
-    return [tool(get_arxiv_paper, READS_WEB), tool(arxiv_to_bibtex, READS_WEB)]
+    return [make_tool(get_arxiv_paper, READS_WEB), make_tool(arxiv_to_bibtex, READS_WEB)]
 
 
-def _scholar_search_tool(library: Library, waiting: LongCalls) -> Tool:
+def _build_scholar_search_tool(library: Library, waiting: LongCalls) -> Tool:
     def search_semantic_scholar(
         query: Annotated[str, Field(description="Plain words.")],
         max_results: Hundred = 10,
@@ -216,7 +229,7 @@ def _scholar_search_tool(library: Library, waiting: LongCalls) -> Tool:
         token: Annotated[str, Field(description="With bulk: token of the last answer.")] = "",
     ) -> ScholarRecords:
         """Search Semantic Scholar in plain words; with citation counts."""
-        page = waiting.call(
+        page = waiting.call_shared(
             library.semantic_scholar.search,
             query,
             max_results=max_results,
@@ -227,53 +240,55 @@ def _scholar_search_tool(library: Library, waiting: LongCalls) -> Tool:
             bulk=bulk,
             token=token,
         )
-        return _scholar_records(page, start)
+        return _to_scholar_records(page, start)
 
-    return tool(search_semantic_scholar, READS_WEB)
+    return make_tool(search_semantic_scholar, READS_WEB)
 
 
-def _citations_tool(library: Library, waiting: LongCalls) -> Tool:
+def _build_citations_tool(library: Library, waiting: LongCalls) -> Tool:
     def get_paper_citations(
         paper: AnyPaper, max_results: Hundred = 10, start: Start = 0
     ) -> ScholarRecords:
         """List the papers that cite one, the newest first."""
-        page = waiting.call(
+        page = waiting.call_shared(
             library.semantic_scholar.citing_papers, paper, max_results=max_results, start=start
         )
-        return _scholar_records(page, start)
+        return _to_scholar_records(page, start)
 
-    return tool(get_paper_citations, READS_WEB)
+    return make_tool(get_paper_citations, READS_WEB)
 
 
-def _scholar_paper_tools(library: Library, waiting: LongCalls) -> list[Tool]:
+def _build_scholar_paper_tools(library: Library, waiting: LongCalls) -> list[Tool]:
     def get_semantic_scholar_paper(paper: AnyPaper) -> ScholarRecord:
         """Get one Semantic Scholar record, with citation counts."""
-        found = waiting.call(library.semantic_scholar.paper, paper)
-        return {**_scholar_record(found), "tldr": found.tldr}
+        found = waiting.call_shared(library.semantic_scholar.paper, paper)
+        return {**_to_scholar_record(found), "tldr": found.tldr}
 
     def semantic_scholar_to_bibtex(paper: AnyPaper) -> Bibtex:
         """Make a BibTeX entry of a Semantic Scholar record."""
         from ..citations import to_bibtex
 
         return {
-            "bibtex": to_bibtex(waiting.call(library.semantic_scholar.paper, paper).paper).strip()
+            "bibtex": to_bibtex(
+                waiting.call_shared(library.semantic_scholar.paper, paper).paper
+            ).strip()
         }
 
     return [
-        tool(get_semantic_scholar_paper, READS_WEB),
-        tool(semantic_scholar_to_bibtex, READS_WEB),
+        make_tool(get_semantic_scholar_paper, READS_WEB),
+        make_tool(semantic_scholar_to_bibtex, READS_WEB),
     ]
 
 
 def _to_preprint(paper: Paper) -> Preprint:
     """Return an arXiv paper as the tool's structure."""
     name = f"{paper.ids.arxiv}v{paper.version}" if paper.version else paper.ids.arxiv
-    return pick(
+    return pick_members(
         Preprint,
         paper,
         id=name,
         authors=[author.name for author in paper.authors[:MOST_AUTHORS]],
-        author_count=_author_count(paper),
+        author_count=_count_unnamed_authors(paper),
         updated=paper.revised,
         url=f"https://arxiv.org/abs/{name}",
         pdf_url=f"https://arxiv.org/pdf/{name}",
@@ -282,14 +297,14 @@ def _to_preprint(paper: Paper) -> Preprint:
     )
 
 
-def _author_count(paper: Paper) -> int | None:
-    """The number of authors where not all are named."""
+def _count_unnamed_authors(paper: Paper) -> int | None:
+    """Return the number of authors if not all of them are named; else None."""
     return count if (count := len(paper.authors)) > MOST_AUTHORS else None
 
 
-def _scholar_record(found: ScholarPaper) -> ScholarRecord:
+def _to_scholar_record(found: ScholarPaper) -> ScholarRecord:
     paper = found.paper
-    return pick(
+    return pick_members(
         ScholarRecord,
         found,
         paper_id=paper.ids.s2,
@@ -300,7 +315,7 @@ def _scholar_record(found: ScholarPaper) -> ScholarRecord:
             {"author_id": number, "name": author.name}
             for author, number in zip(paper.authors, found.author_ids[:MOST_AUTHORS], strict=False)
         ],
-        author_count=_author_count(paper),
+        author_count=_count_unnamed_authors(paper),
         venue=paper.journal or None,
         publication_date=paper.published if len(paper.published) > len("2026") else None,
         doi=paper.ids.doi,
@@ -312,6 +327,6 @@ def _scholar_record(found: ScholarPaper) -> ScholarRecord:
     )
 
 
-def _scholar_records(page: ScholarPage, start: int) -> ScholarRecords:
-    papers = [_scholar_record(found) for found in page.papers]
-    return in_room(pick(ScholarRecords, page, papers=papers), "papers", start)
+def _to_scholar_records(page: ScholarPage, start: int) -> ScholarRecords:
+    papers = [_to_scholar_record(found) for found in page.papers]
+    return limit_rows(pick_members(ScholarRecords, page, papers=papers), "papers", start)

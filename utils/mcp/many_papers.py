@@ -1,4 +1,4 @@
-"""Toolset ``core``: many papers in one call, within one budget.
+"""Toolset ``core``: tools for many papers in one call, within one token budget.
 
 A call of `read_papers` answers after twenty seconds with the papers that are there by then. Papers
 that are still being fetched keep their share of the budget, and `next_cursor` says where the next
@@ -23,8 +23,8 @@ from ..library import Library
 from ..model.identifiers import Ids
 from ..model.paper import StoredPaper
 from ..outline import iterate_sections_with_own_roles
-from .answers import UNTRUSTED, in_room, render, tokens
-from .tool import ADDS_FILES, READS_WEB, LongCalls, Tool, Word, tool
+from .answers import UNTRUSTED, estimate_tokens, limit_rows, render_structure
+from .tool import ADDS_FILES, READS_WEB, LongCalls, Tool, Word, make_tool
 
 if TYPE_CHECKING:
     from ..curation.excerpts import Excerpt
@@ -61,27 +61,27 @@ class Cited(TypedDict):
 
 
 def tools(library: Library) -> list[Tool]:
-    """Every tool for many papers, working on *library*."""
+    """Return the tools for many papers, bound to *library*."""
     return [
-        _download_tool(library),
-        _read_tool(library),
-        _cite_tool(library),
+        _build_download_tool(library),
+        _build_read_tool(library),
+        _build_cite_tool(library),
     ]
 
 
-def _download_tool(library: Library) -> Tool:
+def _build_download_tool(library: Library) -> Tool:
     waiting = LongCalls("a source")
 
     def download_papers(papers: Papers) -> DownloadedPapers:
         """Put papers on the shelf, given identifiers of any kind; hundreds: harvest_papers."""
-        fetched = _fetch(papers, library, waiting)
-        found = [{"paper": name, **_download_row(name, fetched, library)} for name in papers]
+        fetched = _download_missing(papers, library, waiting)
+        found = [{"paper": name, **_build_download_row(name, fetched, library)} for name in papers]
         return {"papers": found}
 
-    return tool(download_papers, ADDS_FILES)
+    return make_tool(download_papers, ADDS_FILES)
 
 
-def _read_tool(library: Library) -> Tool:
+def _build_read_tool(library: Library) -> Tool:
     waiting = LongCalls("a source")
 
     def read_papers(
@@ -101,27 +101,27 @@ def _read_tool(library: Library) -> Tool:
         """Read papers within one budget, fetching what is missing; [p-…] names a block."""
         names = tuple(dict.fromkeys(papers))
         request = ReadingRequest(names, tuple(sections), question, budget_tokens)
-        place = Cursor.of(cursor, request)
-        unsent = place.unsent(request)
-        fetched = _fetch(unsent, library, waiting, together=names)
-        held = dict.fromkeys(name for name in unsent if _is_held(name, library))
+        place = Cursor.parse(cursor, request)
+        unsent = place.list_unsent(request)
+        fetched = _download_missing(unsent, library, waiting, together=names)
+        held = dict.fromkeys(name for name in unsent if _is_readable(name, library))
 
         def row(name: str, excerpt: Excerpt | None) -> dict[str, Any]:
             """Return the answer's row for one paper."""
             if excerpt is None:
-                return {"paper": name, "why": _outcome_message(fetched.get(name))}
-            return _excerpt_row(name, excerpt, outline)
+                return {"paper": name, "why": _describe_outcome(fetched.get(name))}
+            return _build_excerpt_row(name, excerpt, outline)
 
         downloading = tuple(
             name for name in unsent if name not in held and fetched.get(name, "") is None
         )
         ready = tuple(name for name in unsent if name not in downloading)
-        return Page(request, place, ready, downloading, held, row).answer(library)
+        return Page(request, place, ready, downloading, held, row).build_answer(library)
 
-    return tool(read_papers, ADDS_FILES)
+    return make_tool(read_papers, ADDS_FILES)
 
 
-def _cite_tool(library: Library) -> Tool:
+def _build_cite_tool(library: Library) -> Tool:
     waiting = LongCalls()
 
     def cite_papers(
@@ -131,19 +131,19 @@ def _cite_tool(library: Library) -> Tool:
         style: Annotated[str, Field(description="apa, mla, vancouver, bibtex, ris, …")] = "apa",
     ) -> Cited:
         """References of papers in one style."""
-        cited = waiting.call(_cite_each, library, tuple(papers), style)
-        return in_room(Cited(references=cited), "references")
+        cited = waiting.call_shared(_cite_each, library, tuple(papers), style)
+        return limit_rows(Cited(references=cited), "references")
 
-    return tool(cite_papers, READS_WEB)
+    return make_tool(cite_papers, READS_WEB)
 
 
 # --- fetching -------------------------------------------------------------------------------------
 
 
-def _fetch(
+def _download_missing(
     papers: Sequence[str], library: Library, waiting: LongCalls, together: Sequence[str] = ()
 ) -> Mapping[str, Download | PaperError | None]:
-    """Return the outcomes of the papers that are not on the shelf; None for one under way.
+    """Download the papers that are not on the shelf; None stands for a download in progress.
 
     A call for some of the papers of an earlier call joins the work of that call: both name the
     same papers as *together*.
@@ -165,7 +165,7 @@ def _fetch(
     return came | {name: done.get(wanted[name]) for name in wanted}
 
 
-def _is_held(name: str, library: Library) -> bool:
+def _is_readable(name: str, library: Library) -> bool:
     """Return whether a paper is on the shelf with readable text."""
     try:
         return library.find(name).kind in ("full_text", "abstract")
@@ -173,31 +173,31 @@ def _is_held(name: str, library: Library) -> bool:
         return False
 
 
-def _outcome_message(outcome: Download | PaperError | None) -> str:
+def _describe_outcome(outcome: Download | PaperError | None) -> str:
     """Return a sentence about how a download ended."""
     if isinstance(outcome, PaperError):
         return outcome.text
     return outcome.message if outcome else "Still downloading: call again in a minute."
 
 
-def _download_row(
+def _build_download_row(
     name: str, fetched: Mapping[str, Download | PaperError | None], library: Library
 ) -> dict[str, Any]:
     """Return a paper's place on the shelf and the outcome of its download."""
     try:
         stored = library.find(name)
     except PaperError:
-        return {"kind": "", "message": _outcome_message(fetched.get(name))}
+        return {"kind": "", "message": _describe_outcome(fetched.get(name))}
     outcome = fetched.get(name)
     return {
         "kind": stored.kind,
         "version": stored.version,
         "file_path": stored.path,
-        "message": _outcome_message(outcome) if outcome else _cached_message(stored),
+        "message": _describe_outcome(outcome) if outcome else _describe_stored_text(stored),
     }
 
 
-def _cached_message(stored: StoredPaper) -> str:
+def _describe_stored_text(stored: StoredPaper) -> str:
     """Return the message for a text that is already on the shelf."""
     from ..download.download import Download
 
@@ -231,7 +231,7 @@ class Cursor:
     left: int
 
     @classmethod
-    def of(cls, text: str, request: ReadingRequest) -> Cursor:
+    def parse(cls, text: str, request: ReadingRequest) -> Cursor:
         """Parse a cursor; an empty one begins.
 
         Raises
@@ -247,16 +247,16 @@ class Cursor:
             raise BadRequest(msg, "Repeat the call that gave it, or leave cursor out.")
         return cls(int(found[1], 16), min(int(found[2]), request.budget))
 
-    def unsent(self, request: ReadingRequest) -> list[str]:
+    def list_unsent(self, request: ReadingRequest) -> list[str]:
         """Return the papers that were not sent yet."""
         return [name for at, name in enumerate(request.names) if not self.sent >> at & 1]
 
-    def after(self, sent: Sequence[str], cost: int, request: ReadingRequest) -> Cursor:
+    def advance(self, sent: Sequence[str], cost: int, request: ReadingRequest) -> Cursor:
         """Return the cursor behind an answer with the papers *sent*."""
         bits = sum(1 << request.names.index(name) for name in sent)
         return Cursor(self.sent | bits, max(0, self.left - cost))
 
-    def text(self, request: ReadingRequest) -> str:
+    def format_token(self, request: ReadingRequest) -> str:
         """Return the cursor as the next call sends it."""
         return f"{self.sent:x}.{self.left}.{request.checksum}"
 
@@ -275,9 +275,9 @@ class Page:
     held: Mapping[str, object]
     row: Rows
 
-    def answer(self, library: Library) -> ReadPapers:
+    def build_answer(self, library: Library) -> ReadPapers:
         """Return the structure of the answer, within the share of the papers that are ready."""
-        unsent = len(self.cursor.unsent(self.request))
+        unsent = len(self.cursor.list_unsent(self.request))
         waiting = len(self.downloading)
         share = self.cursor.left * (unsent - waiting) // max(1, unsent)
         excerpts = library.texts.excerpts(
@@ -285,40 +285,42 @@ class Page:
             sections=self.request.sections,
             question=self.request.question,
             budget=share * CHARACTERS,
-            excess=lambda chosen: CHARACTERS * (cost_of(self._to_answer(chosen)) - share),
+            excess=lambda chosen: CHARACTERS * (estimate_cost(self._to_answer(chosen)) - share),
         )
         structure = self._to_answer(excerpts)
-        if len(self.ready) < 2 or cost_of(structure) <= share:
+        if len(self.ready) < 2 or estimate_cost(structure) <= share:
             return structure
         # Not even the titles fit: the second half comes with the next call.
-        return replace(self, ready=self.ready[: len(self.ready) // 2]).answer(library)
+        return replace(self, ready=self.ready[: len(self.ready) // 2]).build_answer(library)
 
     def _to_answer(self, excerpts: Sequence[Excerpt]) -> ReadPapers:
         """Return the answer with the cursor of the next call."""
         chosen = iter(excerpts)
         rows = [self.row(name, next(chosen) if name in self.held else None) for name in self.ready]
         structure = ReadPapers(papers=rows)
-        left_out = len(self.cursor.unsent(self.request)) - len(self.ready) - len(self.downloading)
+        left_out = (
+            len(self.cursor.list_unsent(self.request)) - len(self.ready) - len(self.downloading)
+        )
         if self.downloading or left_out:
-            cursor = self.cursor.after(self.ready, cost_of(structure), self.request)
+            cursor = self.cursor.advance(self.ready, estimate_cost(structure), self.request)
             if left_out:  # the budget was too small for all of them: it begins anew
                 cursor = replace(cursor, left=self.request.budget)
-            structure["next_cursor"] = cursor.text(self.request)
+            structure["next_cursor"] = cursor.format_token(self.request)
         if self.downloading:
             structure["downloading"] = list(self.downloading)
         return structure
 
 
-def cost_of(structure: Mapping[str, Any]) -> int:
+def estimate_cost(structure: Mapping[str, Any]) -> int:
     """Return the tokens of an answer in its longer form, by characters or as `tokens` counts."""
     sent = {"untrusted": UNTRUSTED, **structure}
     written = json.dumps(sent, ensure_ascii=False, separators=(",", ":"))
-    text = render(structure, untrusted=True)
+    text = render_structure(structure, untrusted=True)
     longest = max(len(written.encode()), len(text.encode(errors="replace")))
-    return max(tokens(sent), -(-longest // CHARACTERS))
+    return max(estimate_tokens(sent), -(-longest // CHARACTERS))
 
 
-def _excerpt_row(name: str, excerpt: Excerpt, outline: bool) -> dict[str, Any]:
+def _build_excerpt_row(name: str, excerpt: Excerpt, outline: bool) -> dict[str, Any]:
     """Return a paper's excerpts, the tokens left out, and warnings."""
     stored = excerpt.stored
     row: dict[str, Any] = {
@@ -334,7 +336,7 @@ def _excerpt_row(name: str, excerpt: Excerpt, outline: bool) -> dict[str, Any]:
         row["retracted"] = True
     notes = [excerpt.trouble] if excerpt.trouble else []
     if stored.kind != "full_text":
-        notes.append(_cached_message(stored))
+        notes.append(_describe_stored_text(stored))
     if notes:
         row["why"] = "; ".join(notes)
     if excerpt.left_out:

@@ -1,4 +1,4 @@
-"""What a host sends that is no message of the protocol, in words, the same over every transport.
+"""Describe invalid JSON-RPC messages from a host, alike for every transport.
 
 The SDK passes over such a line on stdio, and over HTTP answers it with pages about its own types.
 """
@@ -25,19 +25,19 @@ class Fault(NamedTuple):
     message: str
 
 
-def fault_in(sent: str | bytes) -> Fault | None:
+def find_fault(sent: str | bytes) -> Fault | None:
     """Return what makes *sent* an invalid message, or None if it is valid."""
     from mcp_types import jsonrpc_message_adapter
 
     try:
         message = jsonrpc_message_adapter.validate_json(sent, by_name=False)
     except ValidationError as error:
-        return describe(error)
+        return find_sdk_fault(error)
     return find_id_error(message)
 
 
 def find_id_error(message: JSONRPCMessage) -> Fault | None:
-    """Return the fault of a request whose id is missing, null, a fraction or no id at all.
+    """Return the fault of a request whose ID is missing, null, a fraction or of a wrong type.
 
     The SDK takes such a request for a notification, and never answers it. The protocol's own
     notifications are called ``notifications/…``.
@@ -49,22 +49,22 @@ def find_id_error(message: JSONRPCMessage) -> Fault | None:
     return Fault(None, INVALID_REQUEST, "The id of a request must be a string or an integer.")
 
 
-def describe(error: Exception) -> Fault | None:
+def find_sdk_fault(error: Exception) -> Fault | None:
     """Return the fault behind the SDK's error, or None for a blank line."""
     if not isinstance(error, ValidationError):
-        return describe_value(None)
+        return describe_invalid_value(None)
     errors: list[Any] = error.errors()
     if errors[0]["type"] != "json_invalid":
         # Of the message's own members each is complained of alone; of those that lack, the whole.
         lacking = (one["input"] for one in errors if one["type"] == "missing")
-        return describe_value(next(lacking, errors[0]["input"]))
-    line = _decode(errors[0]["input"])
+        return describe_invalid_value(next(lacking, errors[0]["input"]))
+    line = _decode_utf8(errors[0]["input"])
     if line is None:
         return Fault(None, PARSE_ERROR, "This is not JSON: it is not UTF-8.")
-    return describe_line(line) if line.strip() else None
+    return describe_invalid_line(line) if line.strip() else None
 
 
-def _decode(sent: str | bytes) -> str | None:
+def _decode_utf8(sent: str | bytes) -> str | None:
     """Return sent bytes as text, or None if they are not UTF-8."""
     try:
         return sent.decode() if isinstance(sent, bytes) else sent
@@ -72,19 +72,19 @@ def _decode(sent: str | bytes) -> str | None:
         return None
 
 
-def describe_value(value: Any) -> Fault:
+def describe_invalid_value(value: Any) -> Fault:
     """Return the fault of JSON that is not a JSON-RPC message.
 
-    >>> describe_value({"id": 7})
+    >>> describe_invalid_value({"id": 7})
     Fault(id=7, code=-32600, message='This is not a JSON-RPC message: see https://www.jsonrpc.org/specification.')
     """
     if isinstance(value, list):
         return Fault(None, INVALID_REQUEST, "Batches are not served: send each message by itself.")
     what = "This is not a JSON-RPC message: see https://www.jsonrpc.org/specification."
-    return Fault(_id_of(value), INVALID_REQUEST, what)
+    return Fault(_get_message_id(value), INVALID_REQUEST, what)
 
 
-def describe_line(line: str) -> Fault:
+def describe_invalid_line(line: str) -> Fault:
     """Return the fault of a line that is not JSON."""
     try:
         value = json.loads(line[:_MOST_CHARACTERS])
@@ -94,10 +94,10 @@ def describe_line(line: str) -> Fault:
         return Fault(None, PARSE_ERROR, "This is not JSON: it is nested too deeply.")
     # Python reads what stands for no character; nobody else does.
     what = "This is not JSON: a surrogate without its other half."
-    return Fault(_id_of(value), PARSE_ERROR, what)
+    return Fault(_get_message_id(value), PARSE_ERROR, what)
 
 
-def _id_of(said: Any) -> str | int | None:
+def _get_message_id(said: Any) -> str | int | None:
     found = said.get("id") if isinstance(said, dict) else None
     known = isinstance(found, (str, int)) and not isinstance(found, bool)
     return found if known and str(found).isprintable() else None

@@ -1,4 +1,4 @@
-"""Toolset ``objects``: a paper's figures, tables and files; files verified."""
+"""Toolset ``objects``: a paper's figures, tables and files, and the verification of files."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ..errors import BadRequest, PaperError
 from ..library import Library
 from ..system import safe_files
 from ..system.plain_text import shorten
-from .answers import with_blocks
-from .tool import ADDS_FILES, READS_SHELF, AnyPaper, LongCalls, Start, Tool, Word, tool
+from .answers import attach_blocks
+from .tool import ADDS_FILES, READS_SHELF, AnyPaper, LongCalls, Start, Tool, Word, make_tool
 
 if TYPE_CHECKING:
     from ..media import StoredObject
@@ -62,7 +62,7 @@ class Judged(TypedDict):
 
 
 def tools(library: Library) -> list[Tool]:
-    """The tool, working on *library*."""
+    """Return the tools, bound to *library*."""
     waiting = LongCalls("PubMed Central")
 
     def paper_objects(
@@ -77,8 +77,10 @@ def tools(library: Library) -> list[Tool]:
         if not which:
             return _list_objects(found, start)
         if grid := found[0].grid:
-            return _table(found[0], grid, start)
-        return _pictures(waiting.call(library.objects, paper, only=which).objects)
+            return _build_table_page(found[0], grid, start)
+        return _build_picture_blocks(
+            waiting.call_shared(library.objects, paper, only=which).objects
+        )
 
     def verify_file(
         file: Annotated[
@@ -90,20 +92,20 @@ def tools(library: Library) -> list[Tool]:
         record: Annotated[str, Field(description="That paper as a CSL-JSON item.")] = "",
     ) -> Judged:
         """Judge a file offline: whether it is a whole paper, and this paper."""
-        path = _readable(library, file)
-        item = _read_item(record) if record else None
+        path = _require_readable_path(library, file)
+        item = _parse_csl_record(record) if record else None
         (result,) = library.verify([path], paper=paper, record=item)
         if isinstance(result, PaperError):
             raise result
         return cast("Judged", result.row())
 
     return [
-        tool(paper_objects, ADDS_FILES),
-        tool(verify_file, READS_SHELF),
+        make_tool(paper_objects, ADDS_FILES),
+        make_tool(verify_file, READS_SHELF),
     ]
 
 
-def _read_item(record: str) -> dict[str, Any]:
+def _parse_csl_record(record: str) -> dict[str, Any]:
     # Text, not an object: some clients cannot read a schema with members of any name.
     try:
         item = json.loads(record)
@@ -114,7 +116,7 @@ def _read_item(record: str) -> dict[str, Any]:
     return item
 
 
-def _readable(library: Library, file: str) -> Path:
+def _require_readable_path(library: Library, file: str) -> Path:
     """Return the path of a file that the caller may name: over HTTP, one on the shelf only."""
     folder = library.shelf.folder
     if "\0" in file:
@@ -133,21 +135,21 @@ def _readable(library: Library, file: str) -> Path:
 def _list_objects(found: Sequence[StoredObject], start: int) -> Objects:
     """Return a page of a paper's objects."""
     end = start + _LISTED
-    page = [{"number": at, **_object_row(one, _IN_LIST)} for at, one in enumerate(found, 1)][
+    page = [{"number": at, **_build_object_row(one, _IN_LIST)} for at, one in enumerate(found, 1)][
         start:end
     ]
     more = end if end < len(found) else None
     return {"total": len(found), "objects": page, "next_start": more}
 
 
-def _object_row(one: StoredObject, most: int) -> dict[str, Any]:
+def _build_object_row(one: StoredObject, most: int) -> dict[str, Any]:
     """Return an object as a row, with at most *most* characters of its caption."""
     caption = {"caption": shorten(one.caption, most)} if one.caption else {}
     return one.row() | {"label": shorten(one.label, _LABEL)} | caption
 
 
-def _table(one: StoredObject, grid: Grid, start: int) -> Objects:
-    """Rows of a table from *start*, as many as an answer holds."""
+def _build_table_page(one: StoredObject, grid: Grid, start: int) -> Objects:
+    """Return the rows of a table from *start*, as many as an answer can hold."""
     longest = _MOST_CHARS // max(grid.width, 1) + 1
     page: list[list[str]] = []
     left = _MOST_CHARS
@@ -159,7 +161,7 @@ def _table(one: StoredObject, grid: Grid, start: int) -> Objects:
     end = start + len(page)
     return {
         "total": len(grid.rows),
-        "objects": [_object_row(one, _ALONE)],
+        "objects": [_build_object_row(one, _ALONE)],
         "columns": [shorten(name, longest) for name in grid.columns],
         "rows": page,
         "notes": [shorten(note, _ALONE) for note in grid.notes[:_NOTES]],
@@ -167,18 +169,18 @@ def _table(one: StoredObject, grid: Grid, start: int) -> Objects:
     }
 
 
-def _pictures(found: Sequence[StoredObject]) -> Objects:
-    """The images of a figure that a host can show; of others, where they lie."""
-    images = [image for one in found[:_MOST_SHOWN] if (image := _picture(one))]
-    shown = [_object_row(one, _ALONE) for one in found[:_LISTED]]
+def _build_picture_blocks(found: Sequence[StoredObject]) -> Objects:
+    """Return the images of a figure that a host can show; for others, their place."""
+    images = [image for one in found[:_MOST_SHOWN] if (image := _build_picture(one))]
+    shown = [_build_object_row(one, _ALONE) for one in found[:_LISTED]]
     structure = Objects(total=len(found), objects=shown, next_start=None)
     if not images and any(one.file for one in found):
         structure["warnings"] = ["No picture that can be shown here: open the file."]
-    return with_blocks(structure, images)
+    return attach_blocks(structure, images)
 
 
-def _picture(one: StoredObject) -> ImageContent | None:
-    """An image by its first bytes, whatever it is called; None for what is too large or none."""
+def _build_picture(one: StoredObject) -> ImageContent | None:
+    """Return an image, typed by its first bytes; None for a large or unknown file."""
     if not one.file or one.kind != "figure" or one.bytes > _MOST_IMAGE:
         return None
     with safe_files.disk_errors(path := Path(one.file), "read"):

@@ -1,4 +1,4 @@
-"""Prompts: what a user can pick from a host's menu.
+"""Prompts that a user can pick from the menu of a host.
 
 A prompt names only tools that the host has. What a user types is checked before it becomes part of
 an instruction to a model.
@@ -32,7 +32,7 @@ class Blank:
     usual: str | None = None
     longest: int = 300
 
-    def value_of(self, name: str, written: object) -> str:
+    def check_value(self, name: str, written: object) -> str:
         """Return the user's input, checked and safe inside an instruction."""
         if written is not None and not isinstance(written, str):
             raise BadRequest(f"{name} is not a text.", self.description)
@@ -47,9 +47,9 @@ class Blank:
 class Number(Blank):
     """A blank for a number of papers."""
 
-    def value_of(self, name: str, written: object) -> str:
-        """The number, as the tools take it."""
-        text = super().value_of(name, written)
+    def check_value(self, name: str, written: object) -> str:
+        """Return the number as the tools take it."""
+        text = super().check_value(name, written)
         if not (text.isascii() and text.isdigit() and 1 <= int(text) <= _MOST_PAPERS):
             msg = f"{name} is {text!r}; it must be a whole number from 1 to {_MOST_PAPERS:,}."
             raise BadRequest(msg, f"For example {self.usual}.")
@@ -57,14 +57,14 @@ class Number(Blank):
 
 
 class FormPrompt(Prompt):
-    """A text with blanks; *write* makes it, given the tools there are and the filled blanks."""
+    """A text with blanks; *write* makes the text from the available tools and the filled blanks."""
 
     blanks: dict[str, Blank]
     write: Callable[..., str]
     tools: frozenset[str]
 
     def to_mcp_prompt(self, **overrides: Any) -> PromptOnTheWire:
-        """The prompt as it is listed; FastMCP's own arguments have no title."""
+        """Return the prompt as it is listed; FastMCP's own arguments have no title."""
         listed = super().to_mcp_prompt(**overrides)
         arguments = [
             PromptArgument(
@@ -78,7 +78,7 @@ class FormPrompt(Prompt):
         return listed.model_copy(update={"arguments": arguments})
 
     async def render(self, arguments: dict[str, Any] | None = None) -> str:
-        """The text.
+        """Return the text with the blanks filled in.
 
         Raises
         ------
@@ -96,11 +96,11 @@ def _fill_in(blanks: Mapping[str, Blank], written: Mapping[str, object]) -> dict
     if unknown := [name for name in written if name not in blanks]:
         msg = f"{unknown[0][:60]!r} is not an argument of this prompt."
         raise BadRequest(msg, f"It takes {', '.join(blanks)}.")
-    return {name: blank.value_of(name, written.get(name)) for name, blank in blanks.items()}
+    return {name: blank.check_value(name, written.get(name)) for name, blank in blanks.items()}
 
 
 def literature_review(tools: Collection[str], topic: str, years: str) -> str:
-    """Review the literature on a topic, from search to cited summary."""
+    """Return the instruction to review the literature on a topic."""
     task = _Task(f"Review the literature on {topic}, published in {years}.")
     task.add_step(
         "Turn the topic into a PubMed query, with the years as min_date and max_date; say how "
@@ -124,11 +124,11 @@ def literature_review(tools: Collection[str], topic: str, years: str) -> str:
         "where there is none. Say where papers disagree, which were read in full and which as an "
         "abstract only, and mark retracted ones."
     )
-    return task.text()
+    return task.format_instruction()
 
 
 def systematic_review_harvest(tools: Collection[str], question: str, query: str) -> str:
-    """Harvest the full texts for a systematic review, with a PRISMA account."""
+    """Return the instruction to harvest full texts for a systematic review."""
     which = f"the query {query}" if query else "a query you draft with me: MeSH terms and free text"
     task = _Task(f"Harvest the papers for a systematic review of: {question}")
     task.add_step(
@@ -151,11 +151,11 @@ def systematic_review_harvest(tools: Collection[str], question: str, query: str)
         "beside the report."
     )
     task.add_step("Leave nothing out silently: what could not be asked is not 'not found'.")
-    return task.text()
+    return task.format_instruction()
 
 
 def gene_pair_survey(tools: Collection[str], ligand: str, receptor: str, max_papers: str) -> str:
-    """Survey what is known about a ligand and its receptor."""
+    """Return the instruction to survey a ligand and its receptor."""
     task = _Task(f"Survey the evidence that {ligand} acts through {receptor}.")
     task.add_step(
         f"search_pubmed_lr with ligand={ligand}, receptor={receptor}, max_results={max_papers}, "
@@ -168,7 +168,7 @@ def gene_pair_survey(tools: Collection[str], ligand: str, receptor: str, max_pap
         "function), strength. Then: what is certain, what rests on one paper, what contradicts. "
         "Full text and abstract-only evidence are told apart."
     )
-    return task.text()
+    return task.format_instruction()
 
 
 class _Task:
@@ -178,10 +178,10 @@ class _Task:
         self._lines = [task]
 
     def add_step(self, what: str) -> None:
-        """Add a numbered add_step."""
+        """Add a numbered step."""
         self._lines.append(f"{len(self._lines)}. {what}")
 
-    def text(self) -> str:
+    def format_instruction(self) -> str:
         """Return the instruction as text."""
         return "\n".join((*self._lines, _UNTRUSTED))
 
@@ -218,8 +218,8 @@ _FORMS: tuple[tuple[Callable[..., str], frozenset[str], dict[str, Blank]], ...] 
 )
 
 
-def prompts(tools: Collection[str]) -> Iterator[FormPrompt]:
-    """The prompts for which *tools* (names) suffice."""
+def list_prompts(tools: Collection[str]) -> Iterator[FormPrompt]:
+    """Yield the prompts that need only the given tools."""
     for write, needed, blanks in _FORMS:
         if needed <= set(tools):
             name = write.__name__

@@ -1,4 +1,4 @@
-"""Toolset ``pubmed``: PubMed in depth.
+"""Toolset ``pubmed``: detailed searches and records of PubMed.
 
 Search without abstracts, records at four depths, the papers around a paper, the crosswalk of
 identifiers, and the words PubMed understands.
@@ -17,7 +17,7 @@ from ..citations import FORMATS
 from ..library import Library
 from ..model.paper import NO_HITS
 from ..system.plain_text import shorten
-from .answers import in_room, pick, shelf_links, with_blocks
+from .answers import attach_blocks, build_shelf_links, limit_rows, pick_members
 from .tool import (
     READS_WEB,
     DateType,
@@ -29,7 +29,7 @@ from .tool import (
     Tool,
     Types,
     Word,
-    tool,
+    make_tool,
 )
 
 if TYPE_CHECKING:
@@ -239,20 +239,20 @@ class MeshHeadings(TypedDict):
 
 
 def tools(library: Library) -> list[Tool]:
-    """Every tool of the set, working on *library*."""
+    """Return the tools of the set, bound to *library*."""
     waiting = LongCalls()
     return [
-        _search_tool(library, waiting),
-        _details_tool(library, waiting),
-        _relationships_tool(library, waiting),
-        *_single_paper_tools(library, waiting),
-        _convert_tool(library, waiting),
-        _match_tool(library, waiting),
-        *_word_tools(library, waiting),
+        _build_search_tool(library, waiting),
+        _build_details_tool(library, waiting),
+        _build_relationships_tool(library, waiting),
+        *_build_paper_tools(library, waiting),
+        _build_convert_tool(library, waiting),
+        _build_match_tool(library, waiting),
+        *_build_vocabulary_tools(library, waiting),
     ]
 
 
-def _search_tool(library: Library, waiting: LongCalls) -> Tool:
+def _build_search_tool(library: Library, waiting: LongCalls) -> Tool:
     def search_pubmed_articles(
         query: Annotated[str, Field(min_length=3, description="PubMed query.")],
         max_results: Annotated[int, Field(ge=1, le=1000, description="Most PMIDs returned.")] = 20,
@@ -267,7 +267,7 @@ def _search_tool(library: Library, waiting: LongCalls) -> Tool:
     ) -> Articles:
         """Find PMIDs in PubMed, up to 1,000, with brief summaries of the first."""
         dates = {"min_date": min_date, "max_date": max_date, "date_type": date_type}
-        found = waiting.call(
+        found = waiting.call_shared(
             library.pubmed.search_articles,
             query,
             summaries=fetch_brief_summaries,
@@ -278,19 +278,19 @@ def _search_tool(library: Library, waiting: LongCalls) -> Tool:
         )
         parameters = {
             "query_term": shorten(query, LONGEST_ECHO),
-            "filter_by_publication_types": _first_twenty(publication_types),
+            "filter_by_publication_types": _keep_first_twenty(publication_types),
             "max_results": max_results,
             "sort_by": sort_by,
             "date_range": dates,
             "fetch_brief_summaries": fetch_brief_summaries,
         }
         rest = "fetch_article_details has the others"
-        return in_room(_to_articles(found, parameters), "brief_summaries", rest=rest)
+        return limit_rows(_to_articles(found, parameters), "brief_summaries", rest=rest)
 
-    return tool(search_pubmed_articles, READS_WEB)
+    return make_tool(search_pubmed_articles, READS_WEB)
 
 
-def _details_tool(library: Library, waiting: LongCalls) -> Tool:
+def _build_details_tool(library: Library, waiting: LongCalls) -> Tool:
     def fetch_article_details(
         pmids: Pmids,
         detail_level: Annotated[Level, Field(description="Form of the records.")] = "abstract_plus",
@@ -302,8 +302,8 @@ def _details_tool(library: Library, waiting: LongCalls) -> Tool:
         ] = 40_000,
     ) -> ArticleDetails:
         """Get PubMed's records of up to 200 PMIDs: parsed, as XML or as MEDLINE text."""
-        found = waiting.call(library.pubmed.details, tuple(pmids), detail_level)
-        page = details_page(
+        found = waiting.call_shared(library.pubmed.details, tuple(pmids), detail_level)
+        page = build_details_page(
             found,
             detail_level,
             start,
@@ -312,13 +312,13 @@ def _details_tool(library: Library, waiting: LongCalls) -> Tool:
             grants=include_grant_info,
         )
         papers = (f"PMID:{one['pmid']}" for one in page["articles"])
-        links = shelf_links(library, papers, _MOST_LINKS)
-        return with_blocks(page, links)
+        links = build_shelf_links(library, papers, _MOST_LINKS)
+        return attach_blocks(page, links)
 
-    return tool(fetch_article_details, READS_WEB)
+    return make_tool(fetch_article_details, READS_WEB)
 
 
-def _relationships_tool(library: Library, waiting: LongCalls) -> Tool:
+def _build_relationships_tool(library: Library, waiting: LongCalls) -> Tool:
     def get_article_relationships(
         pmid: Pmid,
         relationship_type: Annotated[
@@ -337,46 +337,46 @@ def _relationships_tool(library: Library, waiting: LongCalls) -> Tool:
         source_pmid = parse_pmid(pmid)
         question = {"source_pmid": source_pmid, "relationship_type": relationship_type}
         if relationship_type == "citation_formats":
-            paper = waiting.call(library.pubmed.paper, source_pmid)
+            paper = waiting.call_shared(library.pubmed.paper, source_pmid)
             [references] = library.references.citations([paper], styles)
             nothing = Relations((), 0, "", "PubMed")
             return _to_relationships(nothing, citations=references, **question)
         page = {"max_results": max_results, "start": start}
-        found = waiting.call(library.pubmed.related, source_pmid, relationship_type, **page)
+        found = waiting.call_shared(library.pubmed.related, source_pmid, relationship_type, **page)
         return _to_relationships(found, citations={}, **question)
 
-    return tool(get_article_relationships, READS_WEB)
+    return make_tool(get_article_relationships, READS_WEB)
 
 
-def _single_paper_tools(library: Library, waiting: LongCalls) -> list[Tool]:
+def _build_paper_tools(library: Library, waiting: LongCalls) -> list[Tool]:
     def get_pubmed_paper(pmid: Pmid) -> PubmedPaper:
         """Get one PubMed record: abstract, authors, MeSH terms."""
-        paper = waiting.call(library.pubmed.paper, pmid)
-        links = shelf_links(library, [f"PMID:{paper.ids.pmid}"])
-        return with_blocks(_pubmed_paper(paper), links)
+        paper = waiting.call_shared(library.pubmed.paper, pmid)
+        links = build_shelf_links(library, [f"PMID:{paper.ids.pmid}"])
+        return attach_blocks(_to_pubmed_paper(paper), links)
 
     def pubmed_to_bibtex(pmid: Pmid) -> Bibtex:
         """Make a BibTeX entry of a PubMed record."""
         from ..citations import to_bibtex
 
-        paper = waiting.call(library.pubmed.paper, pmid)
+        paper = waiting.call_shared(library.pubmed.paper, pmid)
         return {"pmid": paper.ids.pmid, "bibtex": to_bibtex(paper).strip()}
 
-    return [tool(get_pubmed_paper, READS_WEB), tool(pubmed_to_bibtex, READS_WEB)]
+    return [make_tool(get_pubmed_paper, READS_WEB), make_tool(pubmed_to_bibtex, READS_WEB)]
 
 
-def _convert_tool(library: Library, waiting: LongCalls) -> Tool:
+def _build_convert_tool(library: Library, waiting: LongCalls) -> Tool:
     def convert_ids(papers: AnyIds) -> Crosswalk:
         """Find the PMID, PMCID and DOI of up to 200 papers by any of these."""
-        found = waiting.call(library.pubmed.convert_ids, tuple(papers))
-        records = [converted_ids(one) for one in found]
+        found = waiting.call_shared(library.pubmed.convert_ids, tuple(papers))
+        records = [to_converted_ids(one) for one in found]
         count = sum(one.status == "found" for one in found)
         return {"records": records, "found": count}
 
-    return tool(convert_ids, READS_WEB)
+    return make_tool(convert_ids, READS_WEB)
 
 
-def _match_tool(library: Library, waiting: LongCalls) -> Tool:
+def _build_match_tool(library: Library, waiting: LongCalls) -> Tool:
     def match_citations(
         citations: Annotated[
             list[Citation], Field(min_length=1, max_length=50, description="Printed references.")
@@ -385,36 +385,36 @@ def _match_tool(library: Library, waiting: LongCalls) -> Tool:
         """Find the PMIDs of printed references."""
         rows = [citation.model_dump() for citation in citations]
         call = ("match", *(tuple(row.values()) for row in rows))
-        found = waiting.result(call, lambda: library.pubmed.match_citations(rows))
-        results = [pick(Matched, one) for one in found]
+        found = waiting.get_result(call, lambda: library.pubmed.match_citations(rows))
+        results = [pick_members(Matched, one) for one in found]
         count = sum(one.status == "matched" for one in found)
         return {"results": results, "matched": count}
 
-    return tool(match_citations, READS_WEB)
+    return make_tool(match_citations, READS_WEB)
 
 
-def _word_tools(library: Library, waiting: LongCalls) -> list[Tool]:
+def _build_vocabulary_tools(library: Library, waiting: LongCalls) -> list[Tool]:
     def spell_check(
         query: Annotated[str, Field(description="PubMed query.")],
     ) -> Spelling:
         """Ask PubMed how it would spell a query."""
-        found = waiting.call(library.pubmed.check_spelling, query)
+        found = waiting.call_shared(library.pubmed.check_spelling, query)
         query = shorten(found.query, LONGEST_ECHO)
-        return pick(Spelling, found, query=query, corrected_query=found.corrected)
+        return pick_members(Spelling, found, query=query, corrected_query=found.corrected)
 
     def lookup_mesh(
         query: Annotated[str, Field(description="A term or its synonym.")], max_results: Few = 5
     ) -> MeshHeadings:
         """Look up MeSH headings: synonyms, scope note, place in the tree."""
-        total, headings = waiting.call(library.pubmed.look_up_mesh, query, max_results)
-        terms = [_mesh_heading(heading) for heading in headings]
+        total, headings = waiting.call_shared(library.pubmed.look_up_mesh, query, max_results)
+        terms = [_to_mesh_heading(heading) for heading in headings]
         found = MeshHeadings(query=shorten(query, LONGEST_ECHO), total=total, terms=terms)
         return found if total else {**found, "warnings": [NO_HITS]}
 
-    return [tool(spell_check, READS_WEB), tool(lookup_mesh, READS_WEB)]
+    return [make_tool(spell_check, READS_WEB), make_tool(lookup_mesh, READS_WEB)]
 
 
-def _first_twenty(texts: Iterable[str], most: int = _LONGEST_WARNING) -> list[str]:
+def _keep_first_twenty(texts: Iterable[str], most: int = _LONGEST_WARNING) -> list[str]:
     """Return at most twenty texts, each of at most *most* characters, and count the rest."""
     every = list(texts)
     shown = [shorten(text, most) for text in every[:_MOST_LINES]]
@@ -433,34 +433,34 @@ def _to_articles(found: ArticleSearch, parameters: Row) -> Articles:
         retrieved_pmid_count=len(found.hits.pmids),
         pmids=[*found.hits.pmids],
         brief_summaries=[
-            pick(
+            pick_members(
                 Summary,
                 one,
-                authors=_limit_names(one.authors),
+                authors=_keep_first_names(one.authors),
                 pub_date=one.published,
                 epub_date=one.online,
             )
             for one in found.summaries
         ],
-        warnings=_first_twenty(found.warnings),
+        warnings=_keep_first_twenty(found.warnings),
         e_search_url=shorten(found.search_url, LONGEST_ECHO),
         e_summary_url=shorten(found.summary_url, LONGEST_ECHO),
     )
 
 
-def _limit_names(authors: str) -> str:
+def _keep_first_names(authors: str) -> str:
     """Return at most ten names: some papers have thousands."""
     names = authors.split(", ")
     return ", ".join([*names[:10], "et al."]) if len(names) > 10 else authors
 
 
-def _requested_row(found: Details) -> Row:
+def _build_request_row(found: Details) -> Row:
     """Return the requested PMIDs, and the reasons for missing records."""
     urls = [shorten(url, LONGEST_ECHO) for url in found.urls]
     return {
         "requested_pmids": [*found.requested],
         "not_found_pmids": [*found.not_found],
-        "failed": _failed_rows(found),
+        "failed": _list_failures(found),
         "e_fetch_details": {"urls": urls, "request_method": found.method or "cache"},
     }
 
@@ -473,7 +473,7 @@ _FRAME_OF_LATER_PAGES: Row = {
 }
 
 
-def _failed_rows(found: Details) -> list[dict[str, str]]:
+def _list_failures(found: Details) -> list[dict[str, str]]:
     """Return the reason why each PMID is missing; a repeated reason refers to the first."""
     first: dict[str, str] = {}
     rows = []
@@ -484,10 +484,10 @@ def _failed_rows(found: Details) -> list[dict[str, str]]:
     return rows
 
 
-def details_page(
+def build_details_page(
     found: Details, level: Level, start: int, most: int, *, mesh: bool, grants: bool
 ) -> ArticleDetails:
-    """One page of the answer, *most* characters in all.
+    """Return one page of the answer, of at most *most* characters.
 
     What concerns the answer as a whole stands on the first page only. No page before the end is
     empty: it has some hundred characters of text, or one article.
@@ -498,10 +498,10 @@ def details_page(
         """Return one article as a row."""
         return {"pmid": pmid, **to_row(found.records[pmid], level, mesh=mesh, grants=grants)}
 
-    frame = _FRAME_OF_LATER_PAGES if start else _requested_row(found)
-    room = max(most - _json_length(frame), _LEAST_PAGE)
+    frame = _FRAME_OF_LATER_PAGES if start else _build_request_row(found)
+    room = max(most - _count_json_chars(frame), _LEAST_PAGE)
     as_text = level in ("full_xml", "medline_text")
-    turn = _page_of_text if as_text else _page_of_articles
+    turn = _cut_text_page if as_text else _cut_article_page
     page, reached, end = turn(found.records, article, start, room)
     beyond = start and start >= end
     unit = "character" if as_text else "article"
@@ -511,12 +511,12 @@ def details_page(
     return cast("ArticleDetails", {**frame, **page, **more})
 
 
-def _json_length(value: object) -> int:
+def _count_json_chars(value: object) -> int:
     """Return the length of a value as JSON, in characters."""
     return len(json.dumps(value, ensure_ascii=False))
 
 
-def _page_of_text(
+def _cut_text_page(
     records: Mapping[str, str], article: Callable[[str], Row], start: int, room: int
 ) -> tuple[Row, int, int]:
     """Return a page of all records' text, with the position where each article begins."""
@@ -529,7 +529,7 @@ def _page_of_text(
         here = article(pmid)
         here |= {"title": shorten(here["title"], _LONGEST_TITLE)}
         here |= {"start": begin, "chars": len(record)}
-        room -= _json_length(here)
+        room -= _count_json_chars(here)
         if room > 0:
             stretch = f"{record}{_GAP}"[max(start - begin, 0) :][:room]
             shown.append(here)
@@ -538,14 +538,14 @@ def _page_of_text(
     return {"articles": shown, "text": text}, start + len(text), end
 
 
-def _page_of_articles(
+def _cut_article_page(
     records: Mapping[str, str], article: Callable[[str], Row], start: int, room: int
 ) -> tuple[Row, int, int]:
     """Return as many whole articles as fit, at least one."""
     shown: list[Row] = []
     for pmid in list(records)[start:]:
         here = article(pmid)
-        room -= _json_length(here)
+        room -= _count_json_chars(here)
         if shown and room < 0:
             break
         shown.append(here)
@@ -554,28 +554,28 @@ def _page_of_articles(
 
 def _to_relationships(found: Relations, **question: Any) -> Relationships:
     """Return related papers as the tool's structure."""
-    return pick(
+    return pick_members(
         Relationships,
         found,
-        related_articles=[_related_article(article) for article in found.articles],
+        related_articles=[_to_related_article(article) for article in found.articles],
         retrieved_count=len(found.articles),
-        warnings=_first_twenty(found.warnings),
+        warnings=_keep_first_twenty(found.warnings),
         e_link_url=found.url,
         **question,
     )
 
 
-def _related_article(article: Related) -> RelatedArticle:
+def _to_related_article(article: Related) -> RelatedArticle:
     address = f"https://pubmed.ncbi.nlm.nih.gov/{article.pmid}/" if article.pmid else ""
     if not address and article.doi:
         address = f"https://doi.org/{article.doi}"
-    return pick(RelatedArticle, article, link_url=address)
+    return pick_members(RelatedArticle, article, link_url=address)
 
 
-def _pubmed_paper(paper: Paper) -> PubmedPaper:
+def _to_pubmed_paper(paper: Paper) -> PubmedPaper:
     from ..search.pubmed.details import MAX_AUTHORS
 
-    return pick(
+    return pick_members(
         PubmedPaper,
         paper,
         pmid=paper.ids.pmid,
@@ -588,14 +588,14 @@ def _pubmed_paper(paper: Paper) -> PubmedPaper:
     )
 
 
-def converted_ids(one: Converted) -> ConvertedIds:
+def to_converted_ids(one: Converted) -> ConvertedIds:
     """Return the names of one paper."""
-    return pick(ConvertedIds, one, pmid=one.ids.pmid, pmcid=one.ids.pmcid, doi=one.ids.doi)
+    return pick_members(ConvertedIds, one, pmid=one.ids.pmid, pmcid=one.ids.pmcid, doi=one.ids.doi)
 
 
-def _mesh_heading(heading: Heading) -> MeshHeading:
+def _to_mesh_heading(heading: Heading) -> MeshHeading:
     term = heading.term
-    return pick(
+    return pick_members(
         MeshHeading,
         term,
         broader=heading.broader,

@@ -1,4 +1,4 @@
-"""Toolset ``core``: quotations checked word for word, many in a call."""
+"""Toolset ``core``: check many quotations word for word in one call."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing_extensions import TypedDict
 from ..curation.reading import split_handle
 from ..errors import PaperError
 from ..library import Library
-from .answers import in_room
+from .answers import limit_rows
 from .indexing import Indexing
-from .tool import READS_SHELF, LongCalls, Source, Tool, Word, tool
+from .tool import READS_SHELF, LongCalls, Source, Tool, Word, make_tool
 
 if TYPE_CHECKING:
     from ..corpus import Corpus
@@ -42,7 +42,7 @@ class QuoteAsked(BaseModel):
 
 
 def tools(library: Library) -> list[Tool]:
-    """The tool, working on *library*."""
+    """Return the tool, bound to *library*."""
     indexing, waiting = Indexing(library), LongCalls("the corpus")
 
     def verify_quotes(
@@ -56,23 +56,23 @@ def tools(library: Library) -> list[Tool]:
         asked = tuple((one.text, one.paper) for one in quotes)
         update = indexing if source == "corpus" else None
         corpus = library.passages_of(source)
-        found, warnings = waiting.call(_verify, corpus, update, asked)
-        return in_room(Verified(quotes=found, warnings=warnings), "quotes")
+        found, warnings = waiting.call_shared(_verify_quotations, corpus, update, asked)
+        return limit_rows(Verified(quotes=found, warnings=warnings), "quotes")
 
-    return [tool(verify_quotes, READS_SHELF)]
+    return [make_tool(verify_quotes, READS_SHELF)]
 
 
-def _verify(
+def _verify_quotations(
     corpus: Corpus | MirrorPassages, indexing: Indexing | None, asked: Sequence[tuple[str, str]]
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """The verdict on each quotation, and warnings where some papers were not looked through."""
+    """Return the verdict on each quotation, and warnings about papers that were not searched."""
     anywhere = any(not paper for _, paper in asked)
     warnings = indexing.update(_INDEX_S) if indexing and anywhere else []
-    return [_quote_row(text, paper, corpus) for text, paper in asked], warnings
+    return [_build_verdict_row(text, paper, corpus) for text, paper in asked], warnings
 
 
-def _quote_row(text: str, paper: str, corpus: Corpus | MirrorPassages) -> dict[str, Any]:
-    """The verdict on one quotation; ``unclear`` where it could not be looked for."""
+def _build_verdict_row(text: str, paper: str, corpus: Corpus | MirrorPassages) -> dict[str, Any]:
+    """Return the verdict on one quotation; ``unclear`` if it could not be searched for."""
     try:
         found = corpus.verify_quote(text, split_handle(paper)[0])
     except PaperError as error:

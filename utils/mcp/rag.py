@@ -1,4 +1,4 @@
-"""Toolset ``rag``: PubMed's records of a question kept up to date, and passages to quote.
+"""Toolset ``rag``: keep PubMed's records of a query up to date, and find passages to quote.
 
 ``pubmed_sync_delta`` indexes as well; what does not fit into the time of a call goes on behind it.
 
@@ -24,8 +24,8 @@ from ..http.work import MAX_ANSWER_S
 from ..library import Library
 from ..model.passage import Filters
 from .advice import DOTTED
-from .answers import in_room, pick, shelf_links, with_blocks
-from .core import warn_of_whole_years, year_of
+from .answers import attach_blocks, build_shelf_links, limit_rows, pick_members
+from .core import get_limit_year, warn_of_ignored_days
 from .indexing import Indexing
 from .quotations import describe_differences
 from .tool import (
@@ -37,8 +37,8 @@ from .tool import (
     Start,
     Tool,
     Word,
-    tell,
-    tool,
+    make_tool,
+    send_progress,
 )
 
 if TYPE_CHECKING:
@@ -163,8 +163,8 @@ class PassageFilters(BaseModel):
     def to_filters(self) -> Filters:
         """Return the filters in the form that a search takes."""
         return Filters(
-            year_from=int(year_of(self.min_date, "min_date") or 0) or None,
-            year_to=int(year_of(self.max_date, "max_date") or 0) or None,
+            year_from=int(get_limit_year(self.min_date, "min_date") or 0) or None,
+            year_to=int(get_limit_year(self.max_date, "max_date") or 0) or None,
             journal=self.journal,
             publication_types=self.publication_types,
             kind=self.kind or None,
@@ -174,21 +174,21 @@ class PassageFilters(BaseModel):
 
 
 def tools(library: Library) -> list[Tool]:
-    """Every tool of the set, working on *library*; named as ``MCP_TOOL_NAMES`` says."""
+    """Return the tools of the set, bound to *library*; `MCP_TOOL_NAMES` chooses their names."""
     waiting = LongCalls("the corpus")
     all_tools = [
-        _sync_tool(library),
-        _search_tool(library, waiting),
-        _get_tool(library),
-        *_checkpoint_tools(library),
-        _quote_tool(library, waiting),
+        _build_sync_tool(library),
+        _build_search_tool(library, waiting),
+        _build_get_tool(library),
+        *_build_checkpoint_tools(library),
+        _build_quote_tool(library, waiting),
     ]
     if library.settings.mcp_tool_names == "plain":
         return all_tools
     return [one.model_copy(update={"name": DOTTED[one.name]}) for one in all_tools]
 
 
-def _sync_tool(library: Library) -> Tool:
+def _build_sync_tool(library: Library) -> Tool:
     waiting = LongCalls()
     indexing = Indexing(library)
     progress: dict[Hashable, str] = {}  # of syncs under way, whichever call began them
@@ -202,17 +202,17 @@ def _sync_tool(library: Library) -> Tool:
         """Bring the corpus up to date with a PubMed query, from where query_key was left."""
         started = time.monotonic()
         call = (query_key, term, overlap_days, full)
-        synced, so_far = waiting.result(
-            call, lambda: _sync(library, call, progress), lambda: progress.get(call, "")
+        synced, so_far = waiting.get_result(
+            call, lambda: _sync_query(library, call, progress), lambda: progress.get(call, "")
         )
-        structure = pick(
+        structure = pick_members(
             Synced,
             synced,
             max_edat_seen=day_to_timestamp(synced.max_edat_seen),
             warnings=[*synced.warnings],
         )
         if synced.unfinished:
-            structure["warnings"].append(_unfinished_warning(so_far))
+            structure["warnings"].append(_warn_of_unfinished_sync(so_far))
         else:
             seconds = time.monotonic() - started
             structure["warnings"] += indexing.update(
@@ -220,13 +220,13 @@ def _sync_tool(library: Library) -> Tool:
             )
         return structure
 
-    return tool(pubmed_sync_delta, ADDS_FILES)
+    return make_tool(pubmed_sync_delta, ADDS_FILES)
 
 
-def _sync(
+def _sync_query(
     library: Library, call: tuple[str, str, int, bool], progress: dict[Hashable, str]
 ) -> tuple[SyncResult, str]:
-    """The result of a sync, and in words how far it came."""
+    """Return the result of a sync, and its progress in words."""
 
     def report(done: int, total: int) -> None:
         """Remember how many records were fetched, for progress messages."""
@@ -248,15 +248,15 @@ def _sync(
 
 def _report_progress(started: float, message: str) -> None:
     """Report progress with the seconds since *started*."""
-    tell(time.monotonic() - started, MAX_ANSWER_S, message)
+    send_progress(time.monotonic() - started, MAX_ANSWER_S, message)
 
 
-def _unfinished_warning(so_far: str) -> str:
+def _warn_of_unfinished_sync(so_far: str) -> str:
     told = f" ({so_far})" if so_far else ""
     return f"Not finished{told}: call again with the same arguments to go on."
 
 
-def _search_tool(library: Library, waiting: LongCalls) -> Tool:
+def _build_search_tool(library: Library, waiting: LongCalls) -> Tool:
     def rag_search(
         query: Annotated[Key, Field(description="A question, or words.")],
         top_k: Annotated[int, Field(ge=1, le=100, description="Most passages returned.")] = 20,
@@ -267,7 +267,7 @@ def _search_tool(library: Library, waiting: LongCalls) -> Tool:
         source: Source = "corpus",
     ) -> Passages:
         """Find passages of the corpus by words and meaning, each with its place, to quote."""
-        found = waiting.call(
+        found = waiting.call_shared(
             library.passages_of(source).find,
             query,
             top_k=top_k,
@@ -277,48 +277,48 @@ def _search_tool(library: Library, waiting: LongCalls) -> Tool:
             pubmed_only=library.settings.mcp_tool_names == "dotted",
             widen=widen,
         )
-        years = warn_of_whole_years(filters.min_date, filters.max_date) if filters else []
+        years = warn_of_ignored_days(filters.min_date, filters.max_date) if filters else []
         structure = Passages(
             warnings=[*found.warnings, *years],
             results=[_to_passage(one) for one in found.hits[start:]],
         )
         if found.wordings:
             structure["also_asked"] = [f"{one.term} = {one.other}" for one in found.wordings]
-        structure = in_room(structure, "results", start)
+        structure = limit_rows(structure, "results", start)
         on_shelf = (row["doc_id"] for row in structure["results"] if row["file"])
-        return with_blocks(structure, shelf_links(library, on_shelf))
+        return attach_blocks(structure, build_shelf_links(library, on_shelf))
 
     # A provider of vectors on the web is sent the question.
     asks_web = library.settings.embeddings_provider == "openai"
-    return tool(rag_search, READS_WEB if asks_web else READS_SHELF)
+    return make_tool(rag_search, READS_WEB if asks_web else READS_SHELF)
 
 
-def _get_tool(library: Library) -> Tool:
+def _build_get_tool(library: Library) -> Tool:
     def rag_get(doc_id: DocId) -> Document:
         """Get one record of the corpus, with its quality scores and version."""
-        row = document(library, doc_id)
-        return with_blocks(row, shelf_links(library, [row["doc_id"]]))
+        row = get_document(library, doc_id)
+        return attach_blocks(row, build_shelf_links(library, [row["doc_id"]]))
 
-    return tool(rag_get, READS_SHELF)
-
-
-def document(library: Library, doc_id: str) -> Document:
-    """The answer of ``rag_get`` for one paper of the corpus."""
-    return _with_quality(library.corpus.record(doc_id))
+    return make_tool(rag_get, READS_SHELF)
 
 
-def known_document(library: Library, pmid: str) -> Document:
+def get_document(library: Library, doc_id: str) -> Document:
+    """Return the answer of ``rag_get`` for one paper of the corpus."""
+    return _to_document(library.corpus.record(doc_id))
+
+
+def get_or_fetch_document(library: Library, pmid: str) -> Document:
     """Return a PMID's record from the corpus, else from PubMed as version 1."""
     from ..corpus.stored_records import CorpusRecord
     from ..search.pubmed.details import parse_pmid
 
     with suppress(NotFound):
-        return document(library, f"pmid:{parse_pmid(pmid)}")
+        return get_document(library, f"pmid:{parse_pmid(pmid)}")
     paper = library.pubmed.paper(pmid)
-    return _with_quality(CorpusRecord(paper, 1, "", paper.entered, paper.revised, False, ""))
+    return _to_document(CorpusRecord(paper, 1, "", paper.entered, paper.revised, False, ""))
 
 
-def _with_quality(record: CorpusRecord) -> Document:
+def _to_document(record: CorpusRecord) -> Document:
     from ..corpus.quality import get_utc_today, score_quality
 
     paper = record.paper
@@ -337,7 +337,7 @@ def _with_quality(record: CorpusRecord) -> Document:
     )
 
 
-def _checkpoint_tools(library: Library) -> list[Tool]:
+def _build_checkpoint_tools(library: Library) -> list[Tool]:
     def corpus_checkpoint_get(query_key: QueryKey) -> Checkpoint:
         """Say up to which Entrez date a query_key is synced."""
         checkpoint = library.corpus.checkpoint(query_key)
@@ -349,16 +349,16 @@ def _checkpoint_tools(library: Library) -> list[Tool]:
         last_edat: Annotated[str, Field(description="ISO 8601 date, UTC.")],
     ) -> Moved:
         """Move the watermark of a query_key, also back, so that a sync asks again; audited."""
-        library.corpus.set_checkpoint(query_key, last_edat, by=_audit_name())
+        library.corpus.set_checkpoint(query_key, last_edat, by=_get_audit_name())
         return {"ok": True}
 
     return [
-        tool(corpus_checkpoint_get, READS_SHELF, untrusted=False),
-        tool(corpus_checkpoint_set, _MOVES_BACK, untrusted=False),
+        make_tool(corpus_checkpoint_get, READS_SHELF, untrusted=False),
+        make_tool(corpus_checkpoint_set, _MOVES_BACK, untrusted=False),
     ]
 
 
-def _audit_name() -> str:
+def _get_audit_name() -> str:
     """Return the name for the audit trail: over HTTP, the token's subject."""
     from fastmcp.server.dependencies import get_access_token
 
@@ -366,28 +366,28 @@ def _audit_name() -> str:
     return f"MCP, token {token.client_id} {token.subject}" if token else "MCP"
 
 
-def _quote_tool(library: Library, waiting: LongCalls) -> Tool:
+def _build_quote_tool(library: Library, waiting: LongCalls) -> Tool:
     def verify_quote(
         text: Annotated[Key, Field(description="The words as quoted.")], source: Source = "corpus"
     ) -> Quoted:
         """Check where a quotation stands word for word."""
-        found = waiting.call(library.passages_of(source).verify_quote, text)
-        links = shelf_links(library, [found.paper] if found.file else [])
-        row = pick(
+        found = waiting.call_shared(library.passages_of(source).verify_quote, text)
+        links = build_shelf_links(library, [found.paper] if found.file else [])
+        row = pick_members(
             Quoted,
             found,
             differences=describe_differences(found),
             likeness=_round_score(found.likeness),
             doc_id=found.paper,
         )
-        return with_blocks(row, links)
+        return attach_blocks(row, links)
 
-    return tool(verify_quote, READS_SHELF)
+    return make_tool(verify_quote, READS_SHELF)
 
 
 def _to_passage(found: ScoredPassage) -> Passage:
     """Return a passage as the tool's structure."""
-    return pick(
+    return pick_members(
         Passage,
         found.passage,
         doc_id=found.passage.paper,

@@ -1,4 +1,4 @@
-"""Resources, read without a tool: the state of this server, PubMed's own numbers, the shelf.
+"""Resources: the state of this server, the size of PubMed, and the papers on the shelf.
 
 JSON is sent as text: a model reads it as it is, where a blob would have to be unpacked first.
 """
@@ -21,7 +21,7 @@ from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
 from ..errors import PaperError
 from ..library import Library
 from ..system.process import get_version
-from .answers import UNTRUSTED, fenced, in_room
+from .answers import UNTRUSTED, fence_untrusted, limit_rows
 from .tool import run_in_thread
 
 if TYPE_CHECKING:
@@ -41,50 +41,52 @@ _POLICY = "https://www.ncbi.nlm.nih.gov/books/NBK25497/"
 _DISCLAIMER = "https://www.ncbi.nlm.nih.gov/About/disclaimer.html"
 
 
-def resources(library: Library) -> list[FunctionResource]:
-    """The resources with a fixed address."""
+def build_resources(library: Library) -> list[FunctionResource]:
+    """Return the resources with a fixed address."""
 
     def info() -> str:
         """Return this server's settings and the state of its last contact with NCBI."""
-        return _as_json(_server_row(library))
+        return _to_json_text(_describe_server(library))
 
     def stats() -> str:
         """PubMed in numbers: records, search fields, links (EInfo)."""
-        return _as_json(_pubmed_row(library))
+        return _to_json_text(_describe_pubmed(library))
 
     def index() -> str:
         """The newest papers on the shelf, each with its address."""
-        return _as_json(_shelf_row(library))
+        return _to_json_text(_describe_shelf(library))
 
     at = functools.partial(FunctionResource.from_function, mime_type=_JSON, annotations=_FOR_MODELS)
     return [
-        at(readable(info), "pubmed-connect://info", title="About this server"),
-        at(readable(stats), "pubmed-connect://stats/pubmed", title="PubMed in numbers"),
-        at(readable(index), "papers://index", title="The shelf"),
+        at(run_in_worker(info), "pubmed-connect://info", title="About this server"),
+        at(run_in_worker(stats), "pubmed-connect://stats/pubmed", title="PubMed in numbers"),
+        at(run_in_worker(index), "papers://index", title="The shelf"),
     ]
 
 
-def templates(library: Library) -> list[ResourceTemplate]:
-    """The resources addressed by a paper's identifier or file name."""
+def build_templates(library: Library) -> list[ResourceTemplate]:
+    """Return the resources that are addressed by a paper's identifier or file name."""
 
     def record(pmid: str) -> ResourceResult:
         """A PubMed record as rag_get has it: abstract, quality scores, version."""
-        return untrusted(_as_json({"untrusted": UNTRUSTED, **_record_row(library, pmid)}), _JSON)
+        return mark_untrusted(
+            _to_json_text({"untrusted": UNTRUSTED, **_get_record(library, pmid)}), _JSON
+        )
 
     def text(key: str) -> ResourceResult:
         """A paper on the shelf as markdown, by file name or any identifier."""
-        return untrusted(fenced(_markdown(library, key)), "text/markdown")
+        return mark_untrusted(fence_untrusted(_read_markdown(library, key)), "text/markdown")
 
     at = functools.partial(ResourceTemplate.from_function, annotations=_FOR_MODELS)
     return [
         at(
-            readable(record),
+            run_in_worker(record),
             "resource://pubmed/paper/{pmid}",
             title="PubMed record",
             mime_type=_JSON,
         ),
         at(
-            readable(text),
+            run_in_worker(text),
             "papers://{key}",
             title="Paper on the shelf",
             mime_type="text/markdown",
@@ -92,8 +94,8 @@ def templates(library: Library) -> list[ResourceTemplate]:
     ]
 
 
-def completion(library: Library) -> CompletionHandler:
-    """Complete the variables of addresses with what is on the shelf."""
+def make_completion_handler(library: Library) -> CompletionHandler:
+    """Return a handler that completes the variables of addresses with names on the shelf."""
 
     async def complete(
         reference: Any, argument: CompletionArgument, context: CompletionContext | None
@@ -101,19 +103,19 @@ def completion(library: Library) -> CompletionHandler:
         """Return completions of a resource argument."""
         from anyio import to_thread
 
-        return await to_thread.run_sync(_complete, library, argument.name, argument.value)
+        return await to_thread.run_sync(_list_completions, library, argument.name, argument.value)
 
     return complete
 
 
-def _complete(library: Library, name: str, beginning: str) -> list[str]:
-    """At most 101 values that start with *beginning*; the last one says that there are more."""
+def _list_completions(library: Library, name: str, beginning: str) -> list[str]:
+    """Return at most 101 values that start with *beginning*; the last one stands for the rest."""
     try:
         if name == "job_id":
             values = [job.job_id for job in library.harvests.all()]
         elif name in ("pmid", "key"):
             _, stored = library.list_papers(max_results=_COMPLETED_FROM)
-            values = [value for one in stored for value in _names_of(one, name)]
+            values = [value for one in stored for value in _list_names(one, name)]
         else:
             return []
     except PaperError:
@@ -122,7 +124,7 @@ def _complete(library: Library, name: str, beginning: str) -> list[str]:
     return list(dict.fromkeys(islice(filter(None, fitting), 101)))
 
 
-def _names_of(stored: Any, name: str) -> Iterator[str]:
+def _list_names(stored: Any, name: str) -> Iterator[str]:
     """Yield the names under which a stored paper can be addressed."""
     ids = stored.paper.ids
     if name == "pmid":
@@ -132,7 +134,7 @@ def _names_of(stored: Any, name: str) -> Iterator[str]:
         yield from (ids.pmid, ids.pmcid)
 
 
-def readable(function: Callable[P, Any]) -> Callable[P, Awaitable[Any]]:
+def run_in_worker(function: Callable[P, Any]) -> Callable[P, Awaitable[Any]]:
     """Run a reading in a thread; expected errors reach `.calls.Calls`, others are masked."""
 
     def read(*args: P.args, **options: P.kwargs) -> Any:
@@ -149,16 +151,16 @@ def readable(function: Callable[P, Any]) -> Callable[P, Awaitable[Any]]:
     return read_in_thread
 
 
-def untrusted(text: str, media: str) -> ResourceResult:
-    """Words from the web, marked as such."""
+def mark_untrusted(text: str, media: str) -> ResourceResult:
+    """Return text from the web as a resource that is marked untrusted."""
     return ResourceResult([ResourceContent(text, mime_type=media, meta={"untrusted": True})])
 
 
-def _as_json(value: object) -> str:
+def _to_json_text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1)
 
 
-def _server_row(library: Library) -> dict[str, Any]:
+def _describe_server(library: Library) -> dict[str, Any]:
     settings, contact = library.settings, library.entrez.contact()
     key = bool(settings.key("ncbi_api_key"))
     return {
@@ -191,7 +193,7 @@ def _server_row(library: Library) -> dict[str, Any]:
     }
 
 
-def _pubmed_row(library: Library) -> dict[str, Any]:
+def _describe_pubmed(library: Library) -> dict[str, Any]:
     pubmed = library.entrez.info("pubmed")
     return {
         "database_name": pubmed.name,
@@ -219,7 +221,7 @@ def _pubmed_row(library: Library) -> dict[str, Any]:
     }
 
 
-def _shelf_row(library: Library) -> dict[str, Any]:
+def _describe_shelf(library: Library) -> dict[str, Any]:
     total, page = library.list_papers(max_results=_LISTED)
     row: dict[str, Any] = {
         "untrusted": UNTRUSTED,
@@ -237,7 +239,7 @@ def _shelf_row(library: Library) -> dict[str, Any]:
             for stored in page
         ],
     }
-    row = in_room(row, "papers", 0)
+    row = limit_rows(row, "papers", 0)
     shown = len(row["papers"])
     row["shown"] = shown
     row["more"] = f"list_papers(start={shown})" if shown < total else ""
@@ -245,15 +247,15 @@ def _shelf_row(library: Library) -> dict[str, Any]:
     return row
 
 
-def _record_row(library: Library, pmid: str) -> Document:
+def _get_record(library: Library, pmid: str) -> Document:
     """Return a record as ``rag_get`` does, even if that tool is not loaded."""
-    from .rag import known_document
+    from .rag import get_or_fetch_document
 
-    return known_document(library, pmid)
+    return get_or_fetch_document(library, pmid)
 
 
-def _markdown(library: Library, key: str) -> str:
-    """A whole paper, or the first 100,000 characters of it and where to go on."""
+def _read_markdown(library: Library, key: str) -> str:
+    """Return a whole paper, or its first 100,000 characters and where to continue."""
     parts: list[str] = []
     start: int | None = 0
     while start is not None and len(parts) < _STRETCHES:

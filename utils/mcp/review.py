@@ -1,4 +1,4 @@
-"""Toolset ``review``: the review board, an update of a review, a check of a manuscript.
+"""Toolset ``review``: the review board, updates of a review, and checks of a manuscript.
 
 The board is an MCP App where the host has them, else text. Its page is one file without an address
 in it: data come with the tool's answer, more through the host (MCP Apps, SEP-1865, stable
@@ -25,9 +25,9 @@ from typing_extensions import TypedDict
 
 from ..errors import NotFound
 from ..library import Library
-from .answers import UNTRUSTED, in_room
-from .resources import readable, untrusted
-from .tool import ADDS_FILES, READS_SHELF, READS_WEB, LongCalls, Start, Tool, tool
+from .answers import UNTRUSTED, limit_rows
+from .resources import mark_untrusted, run_in_worker
+from .tool import ADDS_FILES, READS_SHELF, READS_WEB, LongCalls, Start, Tool, make_tool
 
 if TYPE_CHECKING:
     pass
@@ -60,7 +60,7 @@ class Checked(TypedDict):
 
 
 def tools(library: Library) -> list[Tool]:
-    """The tools, working on *library*."""
+    """Return the tools, bound to *library*."""
     waiting = LongCalls("the databases of the protocol")
     checking = LongCalls("the papers' databases")
 
@@ -71,15 +71,15 @@ def tools(library: Library) -> list[Tool]:
     ) -> Board:
         """Show a harvest (else the newest), or a review: PRISMA numbers, what is missing, news."""
         if review:
-            return _review(library, review, start)
-        return _board(library, job_id, start)
+            return _build_review_board(library, review, start)
+        return _build_harvest_board(library, job_id, start)
 
     def update_review(
         review: Annotated[str, Field(description="The review's name.")],
     ) -> Board:
         """Repeat a review's searches: new hits, retractions, citing papers; decisions are kept."""
-        waiting.call(_update, library, review)
-        return _review(library, review, 0)
+        waiting.call_shared(_update_review, library, review)
+        return _build_review_board(library, review, 0)
 
     def check_manuscript(
         text: Annotated[str, Field(max_length=_MOST, description="The manuscript.")],
@@ -88,16 +88,16 @@ def tools(library: Library) -> list[Tool]:
         ] = "",
     ) -> Checked:
         """Check a manuscript (Markdown, LaTeX; list: BibTeX, CSL-JSON) against what it cites."""
-        found = checking.call(_checked, library, text, references)
-        return in_room(in_room(found, "statements"), "references")
+        found = checking.call_shared(_to_check_answer, library, text, references)
+        return limit_rows(limit_rows(found, "statements"), "references")
 
     meta = {"ui": AppConfig(resource_uri=PAGE).model_dump(by_alias=True, exclude_none=True)}
-    board = tool(review_board, READS_SHELF).model_copy(update={"meta": meta})
-    return [board, tool(update_review, ADDS_FILES), tool(check_manuscript, READS_WEB)]
+    board = make_tool(review_board, READS_SHELF).model_copy(update={"meta": meta})
+    return [board, make_tool(update_review, ADDS_FILES), make_tool(check_manuscript, READS_WEB)]
 
 
-def page() -> FunctionResource:
-    """The page of the App: no address may be contacted from it, so none is declared."""
+def build_app_page() -> FunctionResource:
+    """Return the page of the MCP App; it declares no address, so it can contact none."""
 
     def board() -> ResourceResult:
         """The review board, without any data in it."""
@@ -109,20 +109,20 @@ def page() -> FunctionResource:
         return ResourceResult([ResourceContent(render_board_view(), mime_type=_MEDIA, meta=meta)])
 
     return FunctionResource.from_function(
-        readable(board), PAGE, title="Review board", mime_type=_MEDIA
+        run_in_worker(board), PAGE, title="Review board", mime_type=_MEDIA
     )
 
 
-def numbers(library: Library) -> ResourceTemplate:
-    """``papers://board/{job_id}``: the board as JSON."""
+def build_board_resource(library: Library) -> ResourceTemplate:
+    """Return the resource ``papers://board/{job_id}``: the board as JSON."""
 
     def board(job_id: str) -> ResourceResult:
         """The figures of a harvest: coverage, PRISMA numbers, what is missing and why."""
-        made = {"untrusted": UNTRUSTED, **_board(library, job_id, 0)}
-        return untrusted(json.dumps(made, ensure_ascii=False, indent=1), "application/json")
+        made = {"untrusted": UNTRUSTED, **_build_harvest_board(library, job_id, 0)}
+        return mark_untrusted(json.dumps(made, ensure_ascii=False, indent=1), "application/json")
 
     return ResourceTemplate.from_function(
-        readable(board),
+        run_in_worker(board),
         "papers://board/{job_id}",
         title="Board of a harvest",
         mime_type="application/json",
@@ -130,15 +130,15 @@ def numbers(library: Library) -> ResourceTemplate:
     )
 
 
-def _update(library: Library, name: str) -> bool:
+def _update_review(library: Library, name: str) -> bool:
     """Update a review, as `review update` does."""
     library.settings.require_email("NCBI")
     library.reviews.open(name).update()
     return True
 
 
-def _review(library: Library, name: str, start: int) -> Board:
-    """A review's board."""
+def _build_review_board(library: Library, name: str, start: int) -> Board:
+    """Return the board of a review."""
     from ..review.board import build_board
 
     made = library.reviews.open(name)
@@ -147,8 +147,8 @@ def _review(library: Library, name: str, start: int) -> Board:
     return cast("Board", row)
 
 
-def _board(library: Library, job_id: str, start: int) -> Board:
-    """A harvest's board.
+def _build_harvest_board(library: Library, job_id: str, start: int) -> Board:
+    """Return the board of a harvest.
 
     Raises
     ------
@@ -175,8 +175,8 @@ def _board(library: Library, job_id: str, start: int) -> Board:
     return cast("Board", row)
 
 
-def _checked(library: Library, text: str, references: str) -> Checked:
-    """All that was found; what is fine is counted only."""
+def _to_check_answer(library: Library, text: str, references: str) -> Checked:
+    """Return all findings of a check; correct references and statements are only counted."""
     from ..manuscript.reading import read_manuscript_text
 
     row = library.check(read_manuscript_text(text, references)).row()

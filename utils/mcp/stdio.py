@@ -1,4 +1,4 @@
-"""MCP over standard input and output, for hosts that do not all keep the same manners.
+"""MCP over standard input and output, tolerant of hosts that deviate from the protocol.
 
 The SDK serves well-formed messages of one protocol era. Here stands what it leaves open: a line
 that is no message is answered, as over HTTP, instead of passed over, and who asks
@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from .messages import describe, find_id_error
+from .messages import find_id_error, find_sdk_fault
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
@@ -26,20 +26,22 @@ async def serve_stdio(server: FastMCP[Any]) -> None:
     token = set_transport("stdio")
     try:
         async with server._lifespan_manager(), stdio_server() as (incoming, outgoing):  # noqa: SLF001
-            await _serve(server, _valid_messages(incoming, outgoing), outgoing)
+            await _serve_connection(server, _receive_messages(incoming, outgoing), outgoing)
     finally:
         reset_transport(token)
 
 
-async def _serve(server: FastMCP[Any], messages: AsyncIterator[SessionMessage], out: Any) -> None:
-    """Answer what only asks who we are by itself, then serve the connection that is opened."""
+async def _serve_connection(
+    server: FastMCP[Any], messages: AsyncIterator[SessionMessage], out: Any
+) -> None:
+    """Answer discovery requests separately, then serve the connection that the host opens."""
     import anyio
 
     async for opening in messages:
         if getattr(opening.message, "method", "") == "server/discover":
-            await _answer_alone(server, opening, out)
+            await _answer_separately(server, opening, out)
             continue
-        send, receive = _pipe()
+        send, receive = _make_stream_pair()
         async with anyio.create_task_group() as group:
             group.start_soon(_forward_messages, opening, messages, send)
             await _run_server(server, receive, out)
@@ -54,12 +56,12 @@ async def _run_server(server: FastMCP[Any], incoming: Any, outgoing: Any) -> Non
     await lowlevel.run(incoming, outgoing, lowlevel.create_initialization_options())
 
 
-async def _answer_alone(server: FastMCP[Any], request: SessionMessage, out: Any) -> None:
-    """The answer to one request in a connection of its own, which settles nothing for others."""
+async def _answer_separately(server: FastMCP[Any], request: SessionMessage, out: Any) -> None:
+    """Answer one request in a connection of its own, which does not affect later requests."""
     import anyio
 
-    send, receive = _pipe()
-    answer, answers = _pipe()
+    send, receive = _make_stream_pair()
+    answer, answers = _make_stream_pair()
     async with anyio.create_task_group() as group:
         group.start_soon(_run_server, server, receive, answer)
         await send.send(request)
@@ -68,8 +70,8 @@ async def _answer_alone(server: FastMCP[Any], request: SessionMessage, out: Any)
         group.cancel_scope.cancel()
 
 
-def _pipe() -> tuple[Any, Any]:
-    """Two ends, as the SDK's own transports make them."""
+def _make_stream_pair() -> tuple[Any, Any]:
+    """Return the two ends of a stream, as the SDK's transports make them."""
     from mcp.shared._context_streams import create_context_streams
 
     return create_context_streams[Any](1)
@@ -86,14 +88,14 @@ async def _forward_messages(opening: SessionMessage, messages: Any, send: Any) -
                 await send.send(message)
 
 
-async def _valid_messages(incoming: Any, outgoing: Any) -> AsyncIterator[SessionMessage]:
+async def _receive_messages(incoming: Any, outgoing: Any) -> AsyncIterator[SessionMessage]:
     """Yield a host's valid messages, and answer the invalid ones."""
     from mcp.shared.message import SessionMessage
     from mcp_types import ErrorData, JSONRPCError
 
     async for item in incoming:
         is_message = isinstance(item, SessionMessage)
-        fault = find_id_error(item.message) if is_message else describe(item)
+        fault = find_id_error(item.message) if is_message else find_sdk_fault(item)
         if is_message and not fault:
             yield item
         elif fault:

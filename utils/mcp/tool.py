@@ -1,14 +1,15 @@
-"""What every tool is made of: its definition, and the run of one call.
+"""Define tools, and run their calls.
 
-`tool` makes a tool from a function. FastMCP generates both schemas from the function's annotations;
-hosts get them shortened, because every conversation pays for them (`Tool.to_mcp_tool`). A function
-returns the structure that its annotation names, and raises a `PaperError` for what a caller can
-act on. Parameters that several tools have in common are declared here.
+`make_tool` makes a tool from a function. FastMCP generates both schemas from the function's
+annotations; hosts get them shortened, because every conversation pays for them
+(`Tool.to_mcp_tool`). A function returns the structure that its annotation names, and raises a
+`PaperError` for what a caller can act on. Parameters that several tools have in common are declared
+here.
 
 A call runs in a thread, reports progress while a site keeps it waiting, and gives up in good time
 (`run_in_thread`). Hosts see the tools of the toolsets that ``MCP_TOOLSETS`` names
-(`enabled_tools`): each definition costs tokens in every conversation, so the default is ``core``
-alone. A toolset that was not asked for is not imported either.
+(`list_enabled_tools`): each definition costs tokens in every conversation, so the default is
+``core`` alone. A toolset that was not asked for is not imported either.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ from ..http.work import MAX_ANSWER_S, SharedWork
 from ..library import Library
 from ..plugins import import_part
 from ..settings import TOOLSETS
-from .answers import answer
-from .arguments import respell, to_bad_request
+from .answers import build_result
+from .arguments import normalize_arguments, to_bad_request
 
 LONGEST_WAIT_S = 50.0
 """Of a call that asks to wait: hosts give a call up after a minute (TypeScript SDK's default)."""
@@ -108,33 +109,33 @@ class Tool(FunctionTool):
 
     def to_mcp_tool(self, **overrides: Any) -> MCPTool:
         """Return the definition for hosts, without what says nothing to a model."""
-        shown = {"_meta": self.meta, "inputSchema": _shortened(self.parameters)}
+        shown = {"_meta": self.meta, "inputSchema": _shorten_input_schema(self.parameters)}
         made = super().to_mcp_tool(**{**shown, **overrides})
         if made.output_schema:
-            made.output_schema = _names_only(dereference_refs(made.output_schema))
+            made.output_schema = _shorten_output_schema(dereference_refs(made.output_schema))
         return made
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         """Run the tool in a thread until it ends or the host cancels the call."""
-        return await run_in_thread(functools.partial(self._call, arguments))
+        return await run_in_thread(functools.partial(self._run_call, arguments))
 
-    def _call(self, arguments: dict[str, Any]) -> ToolResult:
+    def _run_call(self, arguments: dict[str, Any]) -> ToolResult:
         """Read the arguments and call the function; an expected error carries its `PaperError`."""
         try:
-            structure = self._checked_call(arguments)
+            structure = self._call_checked(arguments)
         except NothingFound as nothing:  # a search without hits is answered like any other
             structure = nothing.row()
         except PaperError as error:
             # At this level FastMCP logs nothing: the error is the caller's, and in the answer.
             raise ToolError(error.text, log_level=logging.NOTSET) from error
-        return answer(structure, untrusted=self.untrusted)
+        return build_result(structure, untrusted=self.untrusted)
 
-    def _checked_call(self, arguments: dict[str, Any]) -> Any:
+    def _call_checked(self, arguments: dict[str, Any]) -> Any:
         if self._schema is None:
             self._schema = dereference_refs(dict(self.parameters))
         written: dict[str, str] = {}
         try:
-            sent = to_json(respell(arguments, self._schema, written))
+            sent = to_json(normalize_arguments(arguments, self._schema, written))
             read = self._arguments.validate_json(sent, strict=True)
         except PydanticSerializationError as error:
             msg = "The arguments hold half of a surrogate pair, which is not valid text."
@@ -148,7 +149,7 @@ class Tool(FunctionTool):
             raise TypeError(msg) from bug
 
 
-def tool(
+def make_tool(
     function: Callable[..., Any],
     hints: ToolAnnotations,
     *,
@@ -181,22 +182,22 @@ def tool(
     return made.model_copy(update=update)  # type: ignore[return-value]
 
 
-def _shortened(schema: Any) -> Any:
+def _shorten_input_schema(schema: Any) -> Any:
     """Return an input schema as hosts see it, without what says nothing to a model.
 
     Bounds that no call reaches, and null as another form of leaving a parameter out, cost as many
     tokens as a description. Validation has them all the same.
     """
     if isinstance(schema, list):
-        return [_shortened(one) for one in schema]
+        return [_shorten_input_schema(one) for one in schema]
     if not isinstance(schema, dict):
         return schema
     branches = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
     if len(branches) == 1:
         rest = {name: value for name, value in schema.items() if name != "anyOf"}
-        return _shortened({**branches[0], **rest})
+        return _shorten_input_schema({**branches[0], **rest})
     return {
-        name: _shortened(value)
+        name: _shorten_input_schema(value)
         for name, value in schema.items()
         if not (name == "default" and value is None)
         and not (name in ("minimum", "maximum") and schema.get("maximum") == LAST)
@@ -221,12 +222,13 @@ def _allow_extra_members(schema: Any) -> Any:
     }
 
 
-def _names_only(schema: Any) -> dict[str, Any]:
+def _shorten_output_schema(schema: Any) -> dict[str, Any]:
     """Return an output schema as hosts see it: the required members, and those of their rows.
 
     >>> row = {"type": "object", "properties": {"pmid": {"type": "string"}}, "required": ["pmid"]}
     >>> papers = {"papers": {"type": "array", "items": row}, "total": {"type": "integer"}}
-    >>> _names_only({"type": "object", "properties": papers, "required": ["papers", "total"]})
+    >>> needed = ["papers", "total"]
+    >>> _shorten_output_schema({"type": "object", "properties": papers, "required": needed})
     {'type': 'object', 'required': ['papers', 'total'], 'properties': {'papers': {'type': 'array', \
 'items': {'type': 'object', 'required': ['pmid']}}}}
     """
@@ -236,9 +238,9 @@ def _names_only(schema: Any) -> dict[str, Any]:
     members = {}
     for name, member in schema.get("properties", {}).items():
         if member.get("properties"):
-            members[name] = _names_only(member)
+            members[name] = _shorten_output_schema(member)
         elif member.get("items", {}).get("properties"):
-            members[name] = {"type": "array", "items": _names_only(member["items"])}
+            members[name] = {"type": "array", "items": _shorten_output_schema(member["items"])}
     return {**kept, "properties": members} if members else kept
 
 
@@ -262,16 +264,16 @@ class LongCalls:
         *call* tells which calls are the same: the next such one picks it up. *progress* says how
         far the work is, in a sentence; where it is silent, the site is blamed.
         """
-        work = partial(self._cooldown_of(call).run, work)
+        work = partial(self._get_cooldown(call).run, work)
         steps = int(MAX_ANSWER_S / _STEP_S)
         for step in range(1, steps + 1):
             result: Result | None = self._patience.wait_for_result(call, work)
             if result is not None:
                 return result
-            tell(step, steps, progress() or f"{self._site} keeps us waiting")
+            send_progress(step, steps, progress() or f"{self._site} keeps us waiting")
         return None
 
-    def result(
+    def get_result(
         self, call: Hashable, work: Callable[[], Result], progress: Callable[[], str] = str
     ) -> Result:
         """Return the result of *work* (see `wait`).
@@ -281,22 +283,24 @@ class LongCalls:
         Unreachable
             It is not there in time; with ``retry_after`` when the site asked us to wait.
         """
-        hold = self._cooldown_of(call)
+        hold = self._get_cooldown(call)
         result = self.wait(call, work, progress)
         if result is None:
-            raise self._give_up(math.ceil(hold.get_seconds_left()), progress())
+            raise self._build_timeout_error(math.ceil(hold.get_seconds_left()), progress())
         return result
 
-    def call(self, function: Callable[..., Result], *args: Hashable, **options: Hashable) -> Result:
-        """Return ``function(*args, **options)``; equal calls share one run (see `result`)."""
+    def call_shared(
+        self, function: Callable[..., Result], *args: Hashable, **options: Hashable
+    ) -> Result:
+        """Return ``function(*args, **options)``; equal calls share one run (see `get_result`)."""
         call = (function.__name__, *args, *sorted(options.items()))
-        return self.result(call, lambda: function(*args, **options))
+        return self.get_result(call, lambda: function(*args, **options))
 
-    def _cooldown_of(self, call: Hashable) -> Cooldown:
+    def _get_cooldown(self, call: Hashable) -> Cooldown:
         """Return the cooldown that is shared by equal calls."""
         return self._holds.setdefault(call, Cooldown())
 
-    def _give_up(self, seconds: int, progress: str) -> Unreachable:
+    def _build_timeout_error(self, seconds: int, progress: str) -> Unreachable:
         if not seconds:
             msg = progress or f"{self._site} keeps this request waiting"
             msg = f"{msg}; it goes on."
@@ -307,7 +311,7 @@ class LongCalls:
         return Unreachable(msg, hint, status=429, retry_after=float(seconds))
 
 
-def tell(done: float, total: float, message: str) -> None:
+def send_progress(done: float, total: float, message: str) -> None:
     """Report progress to a host that asked for it, from a worker thread."""
     from anyio.from_thread import run
     from fastmcp.server.dependencies import get_context
@@ -331,22 +335,22 @@ async def run_in_thread(work: Callable[[], Result]) -> Result:
         raise
 
 
-def enabled_tools(library: Library) -> list[Tool]:
+def list_enabled_tools(library: Library) -> list[Tool]:
     """Return the tools of the toolsets in *library*'s settings, always in the same order."""
     return [
         tool
         for name in TOOLSETS
-        if is_toolset_on(name, library)
-        for tool in tools_of(name, library)
+        if is_toolset_enabled(name, library)
+        for tool in list_toolset_tools(name, library)
     ]
 
 
-def is_toolset_on(toolset: str, library: Library) -> bool:
+def is_toolset_enabled(toolset: str, library: Library) -> bool:
     """Return whether the settings name a toolset."""
     return bool({toolset, "all"} & {*library.settings.mcp_toolsets})
 
 
-def tools_of(toolset: str, library: Library) -> list[Tool]:
+def list_toolset_tools(toolset: str, library: Library) -> list[Tool]:
     """Return the tools of one toolset, whether or not it is on."""
     modules = map(import_part, TOOLSETS[toolset])
     return [tool for module in modules for tool in module.tools(library)]

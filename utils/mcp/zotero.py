@@ -8,8 +8,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from ..library import Library
-from .answers import in_room
-from .tool import ADDS_FILES, READS_WEB, LongCalls, Start, Tool, tool
+from .answers import limit_rows
+from .tool import ADDS_FILES, READS_WEB, LongCalls, Start, Tool, make_tool
 
 _PAGE = 100  # papers
 
@@ -35,7 +35,7 @@ class ZoteroPush(TypedDict):
 
 
 def tools(library: Library) -> list[Tool]:
-    """The tools, working on *library*."""
+    """Return the tools, bound to *library*."""
     calls = LongCalls("Zotero")
 
     def zotero_pull(
@@ -45,7 +45,9 @@ def tools(library: Library) -> list[Tool]:
         start: Start = 0,
     ) -> ZoteroPapers:
         """List the papers of the user's Zotero library, or of one collection."""
-        return cast("ZoteroPapers", calls.call(_pull, library, collection, start))
+        return cast(
+            "ZoteroPapers", calls.call_shared(_read_collection_page, library, collection, start)
+        )
 
     def zotero_push(
         job_id: Annotated[str, Field(description="A harvest's or review's name.")] = "",
@@ -60,13 +62,13 @@ def tools(library: Library) -> list[Tool]:
     ) -> ZoteroPush:
         """Add a harvest's papers to the user's Zotero: tags, a note, PDF and text."""
         options = {"collection": collection, "attach": attach, "dry_run": dry_run, "undo": undo}
-        found = calls.call(_push, library, job_id, tuple(options.items()))
-        return cast("ZoteroPush", in_room(dict(found), "papers"))
+        found = calls.call_shared(_push_papers, library, job_id, tuple(options.items()))
+        return cast("ZoteroPush", limit_rows(dict(found), "papers"))
 
-    return [tool(zotero_pull, READS_WEB), tool(zotero_push, ADDS_FILES)]
+    return [make_tool(zotero_pull, READS_WEB), make_tool(zotero_push, ADDS_FILES)]
 
 
-def _pull(library: Library, collection: str, start: int) -> dict[str, Any]:
+def _read_collection_page(library: Library, collection: str, start: int) -> dict[str, Any]:
     """Return a page of the papers in a collection."""
     entries = library.zotero.pull(collection)
     shown = [one.paper.short_row() for one in entries[start : start + _PAGE] if one.paper]
@@ -75,7 +77,9 @@ def _pull(library: Library, collection: str, start: int) -> dict[str, Any]:
     return {"total": len(entries), "papers": shown, "next_start": more}
 
 
-def _push(library: Library, job_id: str, options: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
+def _push_papers(
+    library: Library, job_id: str, options: tuple[tuple[str, Any], ...]
+) -> dict[str, Any]:
     """Push the papers of a harvest or review, and return counts and papers."""
     done = library.zotero.push(job_id, **dict(options))
     return {**done.to_row(), "papers": [one.to_row() for one in done.papers]}

@@ -19,7 +19,7 @@ from .coverage import ReadRows, read_page, to_paper_row
 from .figures import STATES, Figures
 from .labels import get_best_link, get_reason, get_route_label
 from .library_links import ReadersLibrary
-from .page import TEMPLATES, render_template, suggest_steps, to_short_line
+from .page import TEMPLATES, list_next_steps, render_template, to_short_line
 
 _MAX_ROWS = 12  # routes, and reasons
 _TITLE_MAX_CHARS = 160  # characters of a title
@@ -66,7 +66,7 @@ def build_board(
         "prisma": to_prisma_rows(prisma.build_flow(prisma.count_harvest(job, figures))),
         "missing": [_to_missing_row(row, library) for row in missing.rows],
         "next_start": missing.next_start,
-        "steps": [step._asdict() for step in suggest_steps(job, figures)[:3]],
+        "steps": [step._asdict() for step in list_next_steps(job, figures)[:3]],
         "waits": [f"{wait}." for wait in job.waits],
     }
 

@@ -224,7 +224,7 @@ def build_timeline(times: Mapping[str, Sequence[float]]) -> Timeline | None:
     for state in STATES[:-1]:
         roof = [low + total[state] for low, total in zip(floor, sums, strict=True)]
         if so_far[state]:
-            areas.append((state, _area_path(floor, roof, scale)))
+            areas.append((state, _draw_area_path(floor, roof, scale)))
         floor = roof
     return Timeline(
         areas=tuple(areas),
@@ -241,7 +241,7 @@ def build_timeline(times: Mapping[str, Sequence[float]]) -> Timeline | None:
     )
 
 
-def _area_path(floor: Sequence[int], roof: Sequence[int], scale: float) -> str:
+def _draw_area_path(floor: Sequence[int], roof: Sequence[int], scale: float) -> str:
     def points(values: Sequence[int]) -> list[str]:
         wide = TIMELINE_WIDTH / (len(values) - 1)
         return [f"{i * wide:.1f} {TIMELINE_HEIGHT - n * scale:.1f}" for i, n in enumerate(values)]

@@ -107,7 +107,7 @@ class Figures:
         elif state != "pending":
             self.reasons[row.reason[:_NAME_MAX_CHARS]][state] += 1
             self.missing.add(row)
-        for source, outcome in _tried_routes(row).items():
+        for source, outcome in _list_tried_routes(row).items():
             self.routes[source[:_NAME_MAX_CHARS]][outcome[:_NAME_MAX_CHARS]] += 1
         self._count_notices(row)
         if state != "pending" and (at := _to_timestamp(row.ended_at)):
@@ -120,8 +120,8 @@ class Figures:
             self.concerns.add(row)
 
 
-def _tried_routes(row: Harvested) -> dict[str, str]:
-    """The routes that were tried for a paper, each with its last outcome."""
+def _list_tried_routes(row: Harvested) -> dict[str, str]:
+    """Return the routes that were tried for a paper, each with its last outcome."""
     return {
         attempt.source: attempt.outcome
         for attempt in row.attempts

@@ -233,7 +233,7 @@ def build_links(ids: Ids) -> list[Link]:
     'https://doi.org/10.1000/a%22%3E%3Cb%3E'
     """
     return [
-        Link(site, form.format(_quote(value)))
+        Link(site, form.format(_quote_url_part(value)))
         for site, name, form in _SITES
         if (value := getattr(ids, name))
     ]
@@ -245,7 +245,7 @@ def get_best_link(row: Harvested) -> str:
     if found:
         return found[0].url
     words = clean_text(row.paper.title or row.asked)[:_SEARCH_MAX_CHARS].strip()
-    return f"https://pubmed.ncbi.nlm.nih.gov/?term={_quote(words)}" if words else ""
+    return f"https://pubmed.ncbi.nlm.nih.gov/?term={_quote_url_part(words)}" if words else ""
 
 
 def build_shelf_link(file: str) -> str:
@@ -259,5 +259,5 @@ def build_shelf_link(file: str) -> str:
     return "" if unfit else f"../../{quote(replace_surrogates(file), safe='')}"
 
 
-def _quote(text: str) -> str:
+def _quote_url_part(text: str) -> str:
     return quote(replace_surrogates(text), safe="/:;().-_")

@@ -130,7 +130,7 @@ class Differences:
 
     @property
     def sentences(self) -> list[str]:
-        """The differences in sentences, the most serious first; one sentence if there are none.
+        """The differences in sentences, the most serious first; one sentence without differences.
 
         >>> Differences(new=(Difference(None, LockedPaper(Ids(pmid="7"))),), same=3).sentences
         ['1 paper is new: PMID 7.', '3 papers are unchanged.']
@@ -186,7 +186,7 @@ def write_lock(folder: Path, job: Job) -> Iterator[Callable[[Harvested], None]]:
 
         def add(row: Harvested) -> None:
             nonlocal between, nameless
-            names = _valid_ids(row.paper.ids)
+            names = _select_valid_ids(row.paper.ids)
             if not names:
                 nameless += 1  # the paper could not be requested again
                 return
@@ -217,7 +217,7 @@ def to_locked_paper(row: Harvested) -> LockedPaper:
     )
 
 
-def _valid_ids(ids: Ids) -> dict[str, str]:
+def _select_valid_ids(ids: Ids) -> dict[str, str]:
     """Return the well-formed identifiers, by which another person can request the paper."""
     return {name: value for name in _ID_FORMS if _is_valid_id(name, value := getattr(ids, name))}
 
@@ -240,23 +240,23 @@ def read_lock(path: Path) -> Lock:
     with disk_errors(path, "read"), path.open("rb") as file:
         data = file.read(MAX_LOCK_BYTES + 1)
     if len(data) > MAX_LOCK_BYTES:
-        raise _bad_lock(path, f"is larger than {MAX_LOCK_BYTES // 1_000_000} MB")
+        raise _build_lock_error(path, f"is larger than {MAX_LOCK_BYTES // 1_000_000} MB")
     try:
         made = json.loads(data)
     except (ValueError, RecursionError):
-        raise _bad_lock(path, "is not JSON") from None
+        raise _build_lock_error(path, "is not JSON") from None
     if not isinstance(made, dict) or made.get("format") != FORMAT:
-        raise _bad_lock(path, f"is not marked as a {FORMAT} file")
+        raise _build_lock_error(path, f"is not marked as a {FORMAT} file")
     if made.get("version") != VERSION or isinstance(made["version"], bool):
-        raise _bad_lock(
+        raise _build_lock_error(
             path, f"is of version {made.get('version')!r:.20}; this program reads {VERSION}"
         )
     for name, most in _HEAD_MAX_CHARS.items():
         if not isinstance(made.get(name), str) or len(made[name]) > most:
-            raise _bad_lock(path, f'has no usable "{name}"')
+            raise _build_lock_error(path, f'has no usable "{name}"')
     rows = made.get("papers")
     if not isinstance(rows, list) or len(rows) > MAX_LOCK_PAPERS:
-        raise _bad_lock(path, f'has no list "papers" of at most {MAX_LOCK_PAPERS:,}')
+        raise _build_lock_error(path, f'has no list "papers" of at most {MAX_LOCK_PAPERS:,}')
     papers = tuple(_parse_paper(path, number, row) for number, row in enumerate(rows, 1))
     # An invalid `made_by` is dropped: it only helps to explain a difference.
     made_by = _match_or_empty(made.get("made_by"), _MADE_BY)
@@ -266,23 +266,23 @@ def read_lock(path: Path) -> Lock:
 def _parse_paper(path: Path, number: int, row: Any) -> LockedPaper:
     where = f"is malformed at paper {number:,}"
     if not isinstance(row, dict):
-        raise _bad_lock(path, f"{where}: it is not an object")
+        raise _build_lock_error(path, f"{where}: it is not an object")
     names = {name: row[name] for name in _ID_FORMS if row.get(name)}
     if not names:
-        raise _bad_lock(path, f"{where}: it has no identifier")
+        raise _build_lock_error(path, f"{where}: it has no identifier")
     for name, value in names.items():
         if not _is_valid_id(name, value):
-            raise _bad_lock(path, f"{where}: {value!r:.80} is not a valid {name}")
+            raise _build_lock_error(path, f"{where}: {value!r:.80} is not a valid {name}")
     ids = Ids(**names)
     kind, sha256, retracted = row.get("kind"), row.get("sha256"), row.get("retracted")
     if kind not in _KINDS:
-        raise _bad_lock(
+        raise _build_lock_error(
             path, f'{where}: its kind is not "full_text", "abstract", "record" or empty'
         )
     if not isinstance(sha256, str) or not re.fullmatch("([0-9a-f]{64})?", sha256):
-        raise _bad_lock(path, f"{where}: its sha256 is not 64 hexadecimal digits")
+        raise _build_lock_error(path, f"{where}: its sha256 is not 64 hexadecimal digits")
     if not isinstance(retracted, bool):
-        raise _bad_lock(path, f'{where}: "retracted" is neither true nor false')
+        raise _build_lock_error(path, f'{where}: "retracted" is neither true nor false')
     via, version = _match_or_empty(row.get("via"), _VIA), row.get("version")
     known_version = version if version in VERSION_NAMES else ""
     return LockedPaper(
@@ -299,7 +299,7 @@ def _match_or_empty(value: object, form: re.Pattern[str]) -> str:
     return value if isinstance(value, str) and form.fullmatch(value) else ""
 
 
-def _bad_lock(path: Path, what: str) -> BadRequest:
+def _build_lock_error(path: Path, what: str) -> BadRequest:
     return BadRequest(f"{one_line(path.name)} {what}.", _HINT)
 
 

@@ -91,7 +91,7 @@ def parse_made_at(page: str) -> str:
 
 @cache
 def _compile_template(name: str) -> Template:
-    """Compile a page's template once: compiling takes longer than rendering."""
+    """Compile the template of a page once, because compiling takes longer than rendering."""
     jinja = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -119,7 +119,7 @@ def _compile_template(name: str) -> Template:
 
 
 def _build_sections(job: Job, figures: Figures) -> dict[str, Any]:
-    ran = _seconds_between(job.begun_at, job.ended_at)
+    ran = _measure_seconds(job.begun_at, job.ended_at)
     return {
         "states": STATES,
         "state_labels": labels.STATE_LABELS,
@@ -128,24 +128,24 @@ def _build_sections(job: Job, figures: Figures) -> dict[str, Any]:
         "ran": labels.format_duration(ran) if ran is not None else "",
         "years": charts.build_columns(figures.years, datetime.now(UTC).year),
         "years_finding": charts.describe_years(figures),
-        "journals": (journals := _journal_bars(figures)),
+        "journals": (journals := _build_journal_bars(figures)),
         "journal_rows": [(row.name, row.split) for row in journals],
         "journals_finding": charts.describe_journals(figures, _MAX_JOURNALS),
-        "sources": _source_bars(figures),
+        "sources": _build_source_bars(figures),
         "sources_finding": charts.describe_sources(figures),
         "versions_finding": charts.describe_versions(figures),
-        "routes": _route_rows(figures),
-        "licenses": _license_bars(figures),
+        "routes": _build_route_rows(figures),
+        "licenses": _build_license_bars(figures),
         "licenses_finding": charts.describe_licenses(figures),
-        "reasons": _reason_bars(figures),
+        "reasons": _build_reason_bars(figures),
         "reasons_finding": charts.describe_reasons(figures),
         "timeline": charts.build_timeline(figures.times),
         "size": charts,
-        "steps": suggest_steps(job, figures),
+        "steps": list_next_steps(job, figures),
     }
 
 
-def _journal_bars(figures: Figures) -> list[Bar]:
+def _build_journal_bars(figures: Figures) -> list[Bar]:
     """Return bars of the largest journals, then one row for the rest."""
     named = [(name, split) for name, split in figures.journals.items() if name]
     named.sort(key=lambda item: (-item[1].total(), item[0]))
@@ -162,7 +162,7 @@ def _journal_bars(figures: Figures) -> list[Bar]:
     return made
 
 
-def _source_bars(figures: Figures) -> list[Bar]:
+def _build_source_bars(figures: Figures) -> list[Bar]:
     most = figures.via.most_common(_MAX_ROUTES)
     longest = most[0][1] if most else 0
     return [
@@ -170,7 +170,7 @@ def _source_bars(figures: Figures) -> list[Bar]:
     ]
 
 
-def _route_rows(figures: Figures) -> list[tuple[str, int, int, str]]:
+def _build_route_rows(figures: Figures) -> list[tuple[str, int, int, str]]:
     """Return for each route: papers tried, texts supplied, other outcomes."""
     rows = []
     for name, outcomes in figures.routes.items():
@@ -190,7 +190,7 @@ def _route_rows(figures: Figures) -> list[tuple[str, int, int, str]]:
     return sorted(rows, key=lambda row: (-row[2], -row[1], row[0]))[:20]
 
 
-def _license_bars(figures: Figures) -> list[tuple[Bar, str]]:
+def _build_license_bars(figures: Figures) -> list[tuple[Bar, str]]:
     groups: Counter[tuple[str, str]] = Counter()
     for text, n in figures.licenses.items():
         groups[labels.classify_license(text)] += n
@@ -200,7 +200,7 @@ def _license_bars(figures: Figures) -> list[tuple[Bar, str]]:
     return [(build_bar(name, Counter(full_text=n), longest), terms) for (name, terms), n in ordered]
 
 
-def _reason_bars(figures: Figures) -> list[tuple[Bar, str, str]]:
+def _build_reason_bars(figures: Figures) -> list[tuple[Bar, str, str]]:
     """Return for each reason a bar, its meaning and its advice."""
     ordered = sorted(figures.reasons.items(), key=lambda item: (-item[1].total(), item[0]))
     longest = ordered[0][1].total() if ordered else 0
@@ -240,7 +240,7 @@ def _format_day(moment: str) -> str:
     return f"{at.day} {at:%B %Y, %H:%M} UTC"
 
 
-def _seconds_between(begun: str, ended: str) -> float | None:
+def _measure_seconds(begun: str, ended: str) -> float | None:
     try:
         return (datetime.fromisoformat(ended) - datetime.fromisoformat(begun)).total_seconds()
     except (ValueError, TypeError):
@@ -255,7 +255,7 @@ class Step(NamedTuple):
     command: str = ""
 
 
-def suggest_steps(job: Job, figures: Figures) -> list[Step]:
+def list_next_steps(job: Job, figures: Figures) -> list[Step]:
     """Return the steps worth taking now, the most useful first."""
     again = command_line(f"harvest --job {shlex.quote(job.job_id)}")
     if not figures.total:

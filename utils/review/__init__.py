@@ -4,6 +4,6 @@ This package covers the steps of a review from the question to the figure. ``lis
 of screening programs, ``reports`` draws the figure, and ``harvest`` fetches the texts.
 """
 
-from .review import Review, every_review, new_review, open_review
+from .review import Review, create_review, list_reviews, open_review
 
-__all__ = ["Review", "every_review", "new_review", "open_review"]
+__all__ = ["Review", "create_review", "list_reviews", "open_review"]

@@ -63,7 +63,7 @@ def build_board(review: Review, *, start: int = 0) -> dict[str, Any]:
         "waiting": len(waiting),
         "next_start": start + _MAX_ROWS if start + _MAX_ROWS < len(waiting) else None,
     }
-    return made | {"steps": _suggest_steps(review.name, made, every)}
+    return made | {"steps": _list_next_steps(review.name, made, every)}
 
 
 def _list_open_numbers(flow: prisma.Flow) -> list[str]:
@@ -123,7 +123,7 @@ def _list_candidates(every: Sequence[Standing], events: Sequence[Event]) -> list
     return sorted(rows, key=lambda row: -row["led_to_by"])
 
 
-def _suggest_steps(name: str, made: dict[str, Any], every: Sequence[Standing]) -> list[str]:
+def _list_next_steps(name: str, made: dict[str, Any], every: Sequence[Standing]) -> list[str]:
     """Return the next steps, the most urgent first."""
     steps = []
     if made["could_not_tell"] or not made["searched_at"]:

@@ -74,7 +74,7 @@ def export_records(
             )
         }
     if program == "covidence":
-        return dict(_covidence_files(rows, notes))
+        return dict(_render_covidence_files(rows, notes))
     if program == "eppi":
         return {"eppi.ris": "".join(_to_ris_record(one, notes) for one in rows)}
     items = [_to_csl_item(one, notes) for one in rows]
@@ -118,7 +118,9 @@ class _NoteWriter:
         ]
 
 
-def _covidence_files(rows: Sequence[Standing], notes: _NoteWriter) -> Iterator[tuple[str, str]]:
+def _render_covidence_files(
+    rows: Sequence[Standing], notes: _NoteWriter
+) -> Iterator[tuple[str, str]]:
     """Yield one file per import stage of Covidence, split at Covidence's limit."""
     stages: dict[str, list[Standing]] = {}
     for one in rows:

@@ -107,7 +107,7 @@ class Searched:
     limits: str = ""
 
 
-def _sum_searches(before: Searched, one: Searched) -> Searched:
+def _add_hits(before: Searched, one: Searched) -> Searched:
     """Add the hits of two citation searches."""
     hits, taken = before.search.hits + one.search.hits, before.search.taken + one.search.taken
     return replace(one, search=replace(one.search, hits=hits, taken=taken))
@@ -151,7 +151,7 @@ class ReviewLedger:
                     db.execute(table)
                 db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         ledger = cls(folder)
-        if not any(True for _ in ledger.events()):
+        if not any(True for _ in ledger.list_events()):
             with ledger.record_event("new", {"review": folder.name}):
                 pass
         return ledger
@@ -161,7 +161,7 @@ class ReviewLedger:
     @contextmanager
     def record_event(self, what: str, detail: Mapping[str, Any]) -> Iterator[EventWriter]:
         """Record an event with all its rows in one transaction."""
-        with self._open() as db, sqlite.transaction(db):
+        with self._connect() as db, sqlite.transaction(db):
             insert = "INSERT INTO events (at, version, what, detail) VALUES (?, ?, ?, ?)"
             for table in _ADDED_TABLES:
                 db.execute(table)
@@ -170,43 +170,43 @@ class ReviewLedger:
 
     # -- reading -----------------------------------------------------------------------------
 
-    def events(self) -> Iterator[Event]:
+    def list_events(self) -> Iterator[Event]:
         """Yield all events, oldest first."""
-        for number, at, made_by, what, detail in self._select(
+        for number, at, made_by, what, detail in self._fetch_rows(
             "SELECT number, at, version, what, detail FROM events ORDER BY number"
         ):
             yield Event(number, at, made_by, what, json.loads(detail))
 
-    def records(self) -> list[Record]:
+    def list_records(self) -> list[Record]:
         """Return all records, in the order in which they were added."""
         return [
             Record(key, asked, arm, event, paper_from_row(json.loads(paper)))
-            for key, asked, arm, event, paper in self._select(
+            for key, asked, arm, event, paper in self._fetch_rows(
                 "SELECT key, asked, arm, event, paper FROM records ORDER BY number"
             )
         ]
 
-    def searches(self) -> list[Searched]:
+    def list_searches(self) -> list[Searched]:
         """Return the last run of each search; citation searches by updates are summed up."""
         made: dict[object, Searched] = {}
-        for at, (arm, kind, search, limits) in enumerate(self._select(_CURRENT_SEARCHES)):
+        for at, (arm, kind, search, limits) in enumerate(self._fetch_rows(_CURRENT_SEARCHES)):
             one = Searched(arm, kind, Search(**json.loads(search)), limits)
             same = one.search.name if limits == AT_UPDATES else at
             before = made.get(same)
-            made[same] = _sum_searches(before, one) if before else one
+            made[same] = _add_hits(before, one) if before else one
         return list(made.values())
 
-    def decisions(self) -> dict[str, list[Decision]]:
+    def list_decisions(self) -> dict[str, list[Decision]]:
         """Return the latest decision of every screener at every stage, by record key."""
         made: dict[str, list[Decision]] = {}
-        for key, stage, screener, choice, reasons in self._select(_LATEST_DECISIONS):
+        for key, stage, screener, choice, reasons in self._fetch_rows(_LATEST_DECISIONS):
             decision = Decision(screener, choice, stage, tuple(json.loads(reasons)))
             made.setdefault(key, []).append(decision)
         return made
 
-    def former_decision(self, key: str, stage: Stage, screener: str) -> Decision | None:
+    def find_former_decision(self, key: str, stage: Stage, screener: str) -> Decision | None:
         """Return the decision that a screener's latest one on a record replaced, if any."""
-        rows = self._select(
+        rows = self._fetch_rows(
             """SELECT choice, reasons FROM decisions WHERE key = ? AND stage = ? AND screener = ?
             ORDER BY rowid DESC LIMIT 1 OFFSET 1""",
             (key, stage, screener),
@@ -215,23 +215,23 @@ class ReviewLedger:
             return None
         return Decision(screener, rows[0][0], stage, tuple(json.loads(rows[0][1])))
 
-    def screened_batches(self) -> list[list[str]]:
+    def list_screened_batches(self) -> list[list[str]]:
         """Return the keys of records by the import that first decided on them, oldest first."""
         batches: dict[int, list[str]] = {}
         query = """SELECT min(event), key FROM decisions WHERE stage = 'title_abstract'
             GROUP BY key ORDER BY 1, min(rowid)"""
-        for event, key in self._select(query):
+        for event, key in self._fetch_rows(query):
             batches.setdefault(event, []).append(key)
         return list(batches.values())
 
-    def labels(self) -> dict[str, list[str]]:
+    def list_labels(self) -> dict[str, list[str]]:
         """Return the labels of records, by record key."""
         made: dict[str, list[str]] = {}
-        for key, label in self._select("SELECT DISTINCT key, label FROM labels ORDER BY rowid"):
+        for key, label in self._fetch_rows("SELECT DISTINCT key, label FROM labels ORDER BY rowid"):
             made.setdefault(key, []).append(label)
         return made
 
-    def notes(self) -> dict[str, list[tuple[str, str]]]:
+    def list_notes(self) -> dict[str, list[tuple[str, str]]]:
         """Return the notes of screeners, by record key: screener and note."""
         made: dict[str, list[tuple[str, str]]] = {}
         query = "SELECT DISTINCT key, screener, note FROM notes ORDER BY rowid"
@@ -239,25 +239,27 @@ class ReviewLedger:
             made.setdefault(key, []).append((screener, note))
         return made
 
-    def rayyan_keys(self) -> dict[str, str]:
+    def list_rayyan_keys(self) -> dict[str, str]:
         """Return the keys of records, by Rayyan's keys in earlier imports."""
         return dict(self._select_added("rayyan_keys", "SELECT rayyan_key, key FROM rayyan_keys"))
 
-    def unmatched(self) -> list[tuple[int, str, str, str]]:
+    def list_unmatched(self) -> list[tuple[int, str, str, str]]:
         """Return the unmatched rows of decision files: event, place, title, reason."""
-        return list(self._select("SELECT event, place, title, why FROM unmatched ORDER BY rowid"))
+        return list(
+            self._fetch_rows("SELECT event, place, title, why FROM unmatched ORDER BY rowid")
+        )
 
-    def _select(self, query: str, values: Sequence[str] = ()) -> list[Any]:
-        with self._open() as db:
+    def _fetch_rows(self, query: str, values: Sequence[str] = ()) -> list[Any]:
+        with self._connect() as db:
             return db.execute(query, values).fetchall()
 
     def _select_added(self, table: str, query: str) -> list[Any]:
         """Return the rows of an added table; none where the ledger does not have it yet."""
-        tables = self._select("SELECT name FROM sqlite_master WHERE type = 'table'")
-        return self._select(query) if (table,) in tables else []
+        tables = self._fetch_rows("SELECT name FROM sqlite_master WHERE type = 'table'")
+        return self._fetch_rows(query) if (table,) in tables else []
 
     @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
+    def _connect(self) -> Iterator[sqlite3.Connection]:
         with (
             _translate_errors(self.path),
             closing(sqlite.open_database(self.path, _LOCK_TIMEOUT_S)) as db,

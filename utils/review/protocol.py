@@ -184,24 +184,26 @@ def _parse_text(text: str, folder: Path) -> Protocol:
 
 def _parse_protocol(told: Mapping[Any, Any], folder: Path) -> Protocol:
     if strange := [str(name) for name in told if name not in _FIELDS]:
-        raise _invalid_protocol(
+        raise _build_protocol_error(
             f"there is no field {strange[0]!r}", f"Choose among {', '.join(_FIELDS)}."
         )
     if strange := [str(one) for one in _get_list(told, "stages") if one not in STAGES]:
-        raise _invalid_protocol(
+        raise _build_protocol_error(
             f"there is no stage {strange[0]!r}", f"Choose among {', '.join(STAGES)}."
         )
     screeners = told.get("screeners", 2)
     if not isinstance(screeners, int) or not 1 <= screeners <= 20:
-        raise _invalid_protocol(
+        raise _build_protocol_error(
             f"screeners: {screeners!r} is not a number of people", "Give 1 or 2."
         )
     criteria = told.get("criteria") or {}
     if not isinstance(criteria, dict):
-        raise _invalid_protocol("criteria names no lists", "Give the lists include and exclude.")
+        raise _build_protocol_error(
+            "criteria names no lists", "Give the lists include and exclude."
+        )
     answers = told.get("prisma_s") or {}
     if not isinstance(answers, dict):
-        raise _invalid_protocol("prisma_s names no fields", "Leave it out, or name them.")
+        raise _build_protocol_error("prisma_s names no fields", "Leave it out, or name them.")
     return Protocol(
         _get_text(told, "title"),
         _get_text(told, "question"),
@@ -218,7 +220,7 @@ def _parse_protocol(told: Mapping[Any, Any], folder: Path) -> Protocol:
 
 def _parse_database(one: Any) -> Database:
     if not isinstance(one, dict) or not _get_text(one, "source") or not _get_text(one, "query"):
-        raise _invalid_protocol(
+        raise _build_protocol_error(
             "a database needs a source and a query", "See the remarks of a new protocol."
         )
     least, most = _get_text(one, "min_date"), _get_text(one, "max_date")
@@ -229,11 +231,11 @@ def _parse_database(one: Any) -> Database:
 
 def _parse_list_file(one: Any, folder: Path) -> ListFile:
     if not isinstance(one, dict) or not _get_text(one, "file"):
-        raise _invalid_protocol("a list needs a file", "See the remarks of a new protocol.")
+        raise _build_protocol_error("a list needs a file", "See the remarks of a new protocol.")
     kind = _get_text(one, "kind") or "database"
     known = next((name for name in KINDS if name == kind.lower()), None)
     if known is None:
-        raise _invalid_protocol(
+        raise _build_protocol_error(
             f"a list cannot be of the kind {kind!r}", f"Choose among {', '.join(KINDS)}."
         )
     path = folder / _get_text(one, "file")
@@ -241,14 +243,14 @@ def _parse_list_file(one: Any, folder: Path) -> ListFile:
     return ListFile(path, _get_text(one, "name") or path.name, known, **told)
 
 
-def _invalid_protocol(what: str, hint: str) -> BadRequest:
+def _build_protocol_error(what: str, hint: str) -> BadRequest:
     return BadRequest(f"{PROTOCOL_FILE}: {what}.", hint)
 
 
 def _get_list(told: Mapping[Any, Any], name: str) -> list[Any]:
     value = told.get(name) or []
     if not isinstance(value, list):
-        raise _invalid_protocol(f"{name} is not a list", 'Begin each entry with "- ".')
+        raise _build_protocol_error(f"{name} is not a list", 'Begin each entry with "- ".')
     return value
 
 

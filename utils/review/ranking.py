@@ -244,13 +244,15 @@ def rank_records(
         RankedRecord(standings[at].record, rank, float(scores[at]), model.explain(at))
         for rank, at in enumerate(order, 1)
     ]
-    stop = advise_stop(standings, batches)
+    stop = estimate_stop_risk(standings, batches)
     return Ranking(
         ResultList(rows, RANKED_COLUMNS, RankedRecord.row), sum(labels), labels.count(False), stop
     )
 
 
-def advise_stop(standings: Sequence[Standing], batches: Sequence[Sequence[str]]) -> StopAdvice:
+def estimate_stop_risk(
+    standings: Sequence[Standing], batches: Sequence[Sequence[str]]
+) -> StopAdvice:
     """Return whether screening may stop, judged by the batches in which decisions were imported."""
     outcomes = {standing.record.key: standing.first for standing in standings}
     counts = [
@@ -260,11 +262,11 @@ def advise_stop(standings: Sequence[Standing], batches: Sequence[Sequence[str]])
     ]
     unread = sum(outcome == "undecided" for outcome in outcomes.values())
     included = sum(count.included for count in counts)
-    return StopAdvice(bound_risk(counts, unread), included, unread)
+    return StopAdvice(compute_risk_bound(counts, unread), included, unread)
 
 
-def bound_risk(batches: Sequence[BatchCount], unread: int) -> float:
-    """Return the probability, at most, that less than `RECALL` of the relevant records were read.
+def compute_risk_bound(batches: Sequence[BatchCount], unread: int) -> float:
+    """Return an upper bound of the probability that fewer than `RECALL` of the relevant were read.
 
     The latest batch, the latest two and so on are each taken for a sample of what was not read
     before; the least probability counts.

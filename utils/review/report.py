@@ -105,10 +105,10 @@ def render_tables(
     text_of: TextOf,
 ) -> dict[str, str]:
     """Return the CSV tables of a review, by file name."""
-    labels, notes = ledger.labels(), ledger.notes()
+    labels, notes = ledger.list_labels(), ledger.list_notes()
     unmatched = [
         {"event": str(event), "place": place, "title": title, "why": why}
-        for event, place, title, why in ledger.unmatched()
+        for event, place, title, why in ledger.list_unmatched()
     ]
     return {
         "records.csv": _to_csv(
@@ -129,8 +129,8 @@ def render_tables(
             _DECISION_COLUMNS,
             (row for one in every for row in _to_decision_rows(one, conflicts_only=True)),
         ),
-        "changes.csv": _to_csv(_CHANGE_COLUMNS, _to_change_rows(every, list(ledger.events()))),
-        "searches.csv": _to_csv(_SEARCH_COLUMNS, map(_to_search_row, ledger.searches())),
+        "changes.csv": _to_csv(_CHANGE_COLUMNS, _to_change_rows(every, list(ledger.list_events()))),
+        "searches.csv": _to_csv(_SEARCH_COLUMNS, map(_to_search_row, ledger.list_searches())),
         "unmatched.csv": _to_csv(("event", "place", "title", "why"), unmatched),
     }
 
@@ -139,7 +139,7 @@ def build_page_content(
     name: str, protocol: Protocol, every: Sequence[Standing], ledger: ReviewLedger
 ) -> PageContent:
     """Collect the content of the review's page."""
-    events = list(ledger.events())
+    events = list(ledger.list_events())
     updates = [at for at, event in enumerate(events) if event.what == "update"]
     published_at, later = split_at_publication(events)
     if not published_at:
@@ -158,7 +158,7 @@ def build_page_content(
         [
             (one.search.name, one.kind, one.search.query, one.search.searched_at[:10],
              one.search.hits)
-            for one in ledger.searches()
+            for one in ledger.list_searches()
         ],
         [
             tuple(row[column] for column in columns)
@@ -173,7 +173,7 @@ def build_page_content(
         list(Counter(CHANGE_LABELS[str(row["outcome"])] for row in changes).items()),
         published_at,
         list_unanswered(events),
-        len(ledger.unmatched()),
+        len(ledger.list_unmatched()),
     )  # fmt: skip
 
 

@@ -98,7 +98,7 @@ class Review:
 
     def events(self) -> list[Event]:
         """Return all events, oldest first."""
-        return list(self.ledger.events())
+        return list(self.ledger.list_events())
 
     # -- searching ---------------------------------------------------------------------------
 
@@ -142,19 +142,19 @@ class Review:
             return self.search_citations(seeds, ways)[1]
 
     def search_citations(
-        self, seeds: Sequence[Record], ways: Sequence[Direction], *, by_update: bool = False
+        self, seeds: Sequence[Record], directions: Sequence[Direction], *, by_update: bool = False
     ) -> tuple[int, Snowball]:
         """Search the citations of *seeds*, and add new papers; return event number and result."""
         shelf, web, sources = self.ladder.shelf, self.ladder.web, self.ladder.sources
-        known = [record.paper for record in self.ledger.records()]
+        known = [record.paper for record in self.ledger.list_records()]
         papers = [record.paper for record in seeds]
-        found = search_citations(papers, shelf, web, sources, known=known, directions=ways)
+        found = search_citations(papers, shelf, web, sources, known=known, directions=directions)
         fresh = [
             (paper_to_entry(one.paper, one.paper.title), one.paper) for one in found.candidates
         ]
         detail = {
             "seeds": [record.key for record in seeds],
-            "ways": list(ways),
+            "ways": list(directions),
             "new": len(fresh),
             "by_update": by_update,
             "leads": {
@@ -166,12 +166,14 @@ class Review:
         }
         with self.ledger.record_event("snowball", detail) as writer:
             writer.add_records("other", fresh)
-            writer.add_searches([_to_citation_search(found, len(seeds), ways, by_update=by_update)])
+            writer.add_searches(
+                [_to_citation_search(found, len(seeds), directions, by_update=by_update)]
+            )
             return writer.number, found
 
     # -- decisions ---------------------------------------------------------------------------
 
-    def read_decisions(self, data: bytes, name: str, told: GivenFacts | None = None) -> Import:
+    def read_decisions(self, data: bytes, name: str, facts: GivenFacts | None = None) -> Import:
         """Import a decision file; see `..lists.decisions`.
 
         Raises
@@ -180,8 +182,8 @@ class Review:
             The file cannot be read, contains no decision, or none of its rows matches a record of
             this review.
         """
-        rows = list(read_screened(data, name, told))
-        found = match_rows(rows, self.ledger.records(), self.ledger.rayyan_keys())
+        rows = list(read_screened(data, name, facts))
+        found = match_rows(rows, self.ledger.list_records(), self.ledger.list_rayyan_keys())
         if not found.rows:
             msg = f"None of the {len(rows):,} rows of {name} is a record of the review {self.name}."
             first = command_line(f"review update {self.name}")
@@ -211,7 +213,7 @@ class Review:
     def standings(self) -> ResultList[Standing]:
         """Return the status of every record, in the order in which the records were added."""
         ledger = self.ledger
-        found = derive_standings(ledger.records(), ledger.decisions(), self.protocol())
+        found = derive_standings(ledger.list_records(), ledger.list_decisions(), self.protocol())
         return ResultList(found, STANDING_COLUMNS, Standing.row)
 
     def rank(self) -> Ranking:
@@ -228,7 +230,7 @@ class Review:
         """
         from .ranking import rank_records
 
-        return rank_records(self.standings(), self.ledger.screened_batches(), self.protocol())
+        return rank_records(self.standings(), self.ledger.list_screened_batches(), self.protocol())
 
     # -- full texts --------------------------------------------------------------------------
 
@@ -322,7 +324,7 @@ class Review:
 
         folder = self.folder / "export"
         make_folder(folder)
-        tags = RecordTags(self.ledger.labels(), self.ledger.notes())
+        tags = RecordTags(self.ledger.list_labels(), self.ledger.list_notes())
         files = export_records(program, rows, file_of, places, tags)
         for name, text in files.items():
             write_file(folder / name, text.encode("utf-8", "replace"))
@@ -338,7 +340,9 @@ class Review:
             row = _find_text(record, texts)
             return row.state if row else None
 
-        return count_review(self.standings(), self.ledger.searches(), state_of, self.protocol())
+        return count_review(
+            self.standings(), self.ledger.list_searches(), state_of, self.protocol()
+        )
 
     @accept_former_options(drawings="draw")
     def report(self, draw: Iterable[str] = (), *, published: bool = False) -> list[Path]:
@@ -356,10 +360,14 @@ class Review:
         numbers = self.numbers()
         flow = prisma.build_flow(numbers)
         files = prisma.write_flow(flow, self.folder, protocol.title, draw)
-        runs = sum(event.what == "update" for event in ledger.events())
+        runs = sum(event.what == "update" for event in ledger.list_events())
         made = report.render_tables(every, ledger, self._find_texts(), _find_text)
         made["prisma-s.md"] = report.render_review_appendix(
-            protocol, ledger.searches(), numbers.duplicates, runs, f"Papershelf {get_version()}"
+            protocol,
+            ledger.list_searches(),
+            numbers.duplicates,
+            runs,
+            f"Papershelf {get_version()}",
         )
         shown = report.build_page_content(self.name, protocol, every, ledger)
         made = {"review.html": render_review_page(shown, flow), **made}
@@ -388,13 +396,13 @@ class Review:
             "title_abstract": dict(Counter(one.first for one in every)),
             "full_text": dict(Counter(one.second for one in every if one.assessed)),
             "conflicts": [one.record.key for one in every if "conflict" in (one.first, one.second)],
-            "texts": dict(Counter(row.state for row in _unique_rows(self._find_texts()))),
+            "texts": dict(Counter(row.state for row in _drop_repeated_rows(self._find_texts()))),
             "remarks": list(prisma.build_flow(self.numbers()).remarks),
             "events": len(events),
         }
 
 
-def new_review(name: str, ladder: Ladder) -> Review:
+def create_review(name: str, ladder: Ladder) -> Review:
     """Create a review: its folder, with a protocol to fill in; existing files are left unchanged.
 
     Raises
@@ -430,7 +438,7 @@ def open_review(name: str, ladder: Ladder) -> Review:
     return review
 
 
-def every_review(ladder: Ladder) -> list[Review]:
+def list_reviews(ladder: Ladder) -> list[Review]:
     """Return all reviews of the shelf, by name."""
     folder = ladder.shelf.folder / FOLDER
     with disk_errors(folder, "read"):
@@ -465,5 +473,5 @@ def _find_text(record: Record, texts: dict[str, Harvested]) -> Harvested | None:
     return next((texts[name] for name in names if name in texts), None)
 
 
-def _unique_rows(texts: dict[str, Harvested]) -> list[Harvested]:
+def _drop_repeated_rows(texts: dict[str, Harvested]) -> list[Harvested]:
     return list({row.number: row for row in texts.values()}.values())

@@ -67,7 +67,7 @@ def undo_decision(review: Review, key: str, screener: str, *, stage: str) -> Non
     standing = _find_record(review, key)
     if name not in {one.screener for one in filter_stage(standing.decisions, checked)}:
         return
-    former = review.ledger.former_decision(key, checked, name)
+    former = review.ledger.find_former_decision(key, checked, name)
     detail = {"rows": 1, "matched": 1, "by": {name: 1}, "file": "", "undone": key}
     with review.ledger.record_event("decisions", detail) as writer:
         if former:

@@ -86,7 +86,7 @@ def derive_standings(
     made = []
     for record in records:
         told = tuple(decisions.get(record.key, ()))
-        outcomes = [decide_outcome(filter_stage(told, stage), protocol) for stage in _STAGES]
+        outcomes = [derive_outcome(filter_stage(told, stage), protocol) for stage in _STAGES]
         reason = (
             _find_reason(filter_stage(told, "full_text"), protocol)
             if outcomes[1] == "exclude"
@@ -104,7 +104,7 @@ def derive_standings(
 _STAGES: tuple[Stage, Stage] = ("title_abstract", "full_text")
 
 
-def decide_outcome(decisions: Sequence[Decision], protocol: Protocol) -> Outcome:
+def derive_outcome(decisions: Sequence[Decision], protocol: Protocol) -> Outcome:
     """Return the outcome of one record at one stage."""
     resolved = [one for one in decisions if _is_resolving(one, protocol)]
     if resolved:

@@ -92,7 +92,7 @@ class Update:
 def update_review(review: Review) -> Update:
     """Update a review; see `.review.Review.update`."""
     protocol, ledger = review.protocol(), review.ledger
-    known, before = ledger.records(), ledger.searches()
+    known, before = ledger.list_records(), ledger.list_searches()
     papers = [record.paper for record in known]
     first = _collect_entries(review, protocol, papers, before, others=False)
     found = _fetch_entry_records(review, first.papers)
@@ -120,7 +120,7 @@ def update_review(review: Review) -> Update:
         number = writer.number
     citing, unanswered, notes = _find_new_citing(review)
     return Update(
-        tuple(_records_of_event(review, number)),
+        tuple(_list_event_records(review, number)),
         tuple(changes),
         citing,
         tuple(searches),
@@ -129,8 +129,8 @@ def update_review(review: Review) -> Update:
     )
 
 
-def _records_of_event(review: Review, number: int) -> list[Record]:
-    return [record for record in review.ledger.records() if record.event == number]
+def _list_event_records(review: Review, number: int) -> list[Record]:
+    return [record for record in review.ledger.list_records() if record.event == number]
 
 
 # -- searches --------------------------------------------------------------------------------------
@@ -264,7 +264,7 @@ def _find_new_citing(review: Review) -> tuple[tuple[Record, ...], tuple[str, ...
     if not seeds:
         return (), (), notes
     number, found = review.search_citations(seeds, ("forward",), by_update=True)
-    return tuple(_records_of_event(review, number)), found.notes, notes
+    return tuple(_list_event_records(review, number)), found.notes, notes
 
 
 # -- since the published state ---------------------------------------------------------------------

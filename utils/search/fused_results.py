@@ -90,14 +90,12 @@ class FoundPaper:
             "abstract": paper.abstract if abstract else "",
             "version": "preprint" if is_preprint(paper) else "",
             "sources": list(self.sources),
-            "same": [{"source": one.source, **_linked_paper_to_row(one)} for one in self.same],
-            "linked": [
-                {"relation": one.relation, **_linked_paper_to_row(one)} for one in self.linked
-            ],
+            "same": [{"source": one.source, **_to_linked_row(one)} for one in self.same],
+            "linked": [{"relation": one.relation, **_to_linked_row(one)} for one in self.linked],
         }
 
 
-def _linked_paper_to_row(other: MergedRecord | LinkedPaper) -> dict[str, Any]:
+def _to_linked_row(other: MergedRecord | LinkedPaper) -> dict[str, Any]:
     return {
         "ids": other.ids.names(),
         "title": other.title,
@@ -121,7 +119,7 @@ def fuse_lists(
     found: list[FoundPaper] = []
     scores: list[float] = []
     for group in families.groups:
-        members = sorted(group, key=lambda at: trust_key(records[at][0], records[at][2]))
+        members = sorted(group, key=lambda at: rank_trust(records[at][0], records[at][2]))
         found.append(_merge_group([records[at] for at in members], members, families.reasons))
         scores.append(_compute_score([records[at] for at in group]))
     for one, other, judgement in families.links:
@@ -186,7 +184,7 @@ def _find_linked(
     )
 
 
-def trust_key(source: str, paper: Paper) -> tuple[bool, int]:
+def rank_trust(source: str, paper: Paper) -> tuple[bool, int]:
     """Return a sort key that puts the most trusted record first."""
     place = SOURCES_BY_TRUST.index(source) if source in SOURCES_BY_TRUST else len(SOURCES_BY_TRUST)
     return is_preprint(paper), place
@@ -235,7 +233,7 @@ def group_records(papers: Sequence[Paper]) -> RecordGroups:
     """
     records = [ComparedRecord(paper) for paper in papers]
     verdicts = {
-        pair: judge_compared(*(records[at] for at in pair)) for pair in _pairs_to_compare(records)
+        pair: judge_compared(*(records[at] for at in pair)) for pair in _list_pairs(records)
     }
     groups = _GroupBuilder(records, verdicts)
     # The surest first, so that a doubtful pair never keeps a certain one apart.
@@ -404,11 +402,11 @@ def _find_shared_name(ours: Ids, theirs: Ids) -> str:
     return min(set(ours.names()) & set(theirs.names()), default="")
 
 
-def _pairs_to_compare(records: Sequence[ComparedRecord]) -> Iterator[tuple[int, int]]:
+def _list_pairs(records: Sequence[ComparedRecord]) -> Iterator[tuple[int, int]]:
     """Yield each pair of records worth comparing, once."""
     blocks: dict[str, list[int]] = defaultdict(list)
     for at, one in enumerate(records):
-        for key in dict.fromkeys(_blocking_keys(one)):
+        for key in dict.fromkeys(_list_blocking_keys(one)):
             blocks[key].append(at)
     yield from dict.fromkeys(
         pair
@@ -418,7 +416,7 @@ def _pairs_to_compare(records: Sequence[ComparedRecord]) -> Iterator[tuple[int, 
     )
 
 
-def _blocking_keys(one: ComparedRecord) -> Iterator[str]:
+def _list_blocking_keys(one: ComparedRecord) -> Iterator[str]:
     """Yield the keys under which a record meets similar ones."""
     yield from one.paper.ids.names()
     first = one.first_and_last_authors[0][0] if one.first_and_last_authors else ""

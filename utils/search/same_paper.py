@@ -282,7 +282,7 @@ def _are_on_same_pages(ours: ComparedRecord, theirs: ComparedRecord) -> bool:
         return False
     if ours.page != theirs.page or ours.is_in_supplement or theirs.is_in_supplement:
         return False
-    if not _may_be_wordings(ours, theirs):
+    if not _are_similar_titles(ours, theirs):
         return False
     kind, first, last = ours.page
     in_journal = compare_journals(ours, theirs) == "same"
@@ -294,7 +294,7 @@ def _are_on_same_pages(ours: ComparedRecord, theirs: ComparedRecord) -> bool:
     return first != last and in_volume and (in_journal or several)
 
 
-def _may_be_wordings(ours: ComparedRecord, theirs: ComparedRecord) -> bool:
+def _are_similar_titles(ours: ComparedRecord, theirs: ComparedRecord) -> bool:
     """Return whether two titles may be wordings of one: half of it is shared, or one translated."""
     if ours.is_notice or theirs.is_notice or not ours.titles or not theirs.titles:
         return False

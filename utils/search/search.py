@@ -184,7 +184,7 @@ def search_papers(  # noqa: PLR0913 - the filters of one search
     wish = _check_query(query, max_results, dates, author, sort_by)
     chosen = _choose_sources(among, sources, web)
     wishes, warnings = _build_queries(wish, chosen)
-    answers = _gather_answers(chosen, wishes, web, wait_s)
+    answers = _collect_answers(chosen, wishes, web, wait_s)
     asked = tuple(
         _to_source_answer(source, wishes[source.name], answers, wait_s) for source in chosen
     )
@@ -254,7 +254,7 @@ def _build_queries(
     return wishes, warnings if elsewhere else ()
 
 
-def _gather_answers(
+def _collect_answers(
     chosen: Sequence[Source], wishes: Mapping[str, Query], web: Web, longest_s: float
 ) -> _Answers:
     """Return each source's result or error; None while the source is still searching."""

@@ -1,4 +1,4 @@
-"""Skills over MCP: how a review, a survey of a gene, a check of citations is done with these tools.
+"""Skills over MCP: instructions for reviews, surveys of genes and citation checks with these tools.
 
 Each folder here is one skill, its ``SKILL.md`` for an assistant to read when the work comes up
 (extension ``io.modelcontextprotocol/skills`` of 2026-07-28, with a digest for each file;
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parent
 
 
-def add_to(server: FastMCP[Any]) -> None:
-    """Offer every skill of this folder."""
+def add_skills(server: FastMCP[Any]) -> None:
+    """Offer every skill of this folder on a server."""
     server.add_provider(Skills(FOLDER))
 
 
@@ -52,10 +52,10 @@ class Skills(SkillsDirectoryProvider):
     """The skills of a folder."""
 
     async def _list_resources(self) -> Sequence[Resource]:
-        return [_as_listed(one) for one in await super()._list_resources()]
+        return [_to_listed_resource(one) for one in await super()._list_resources()]
 
 
-def _as_listed(resource: Resource) -> Resource:
+def _to_listed_resource(resource: Resource) -> Resource:
     fields = {name: getattr(resource, name) for name in type(resource).model_fields}
     if isinstance(resource, SkillManifestResource):
         return _Manifest(**fields)

@@ -126,7 +126,7 @@ def _describe_untried(pending: int) -> tuple[str, ...]:
 
 
 def merge_numbers_file(numbers: Numbers, folder: Path) -> Numbers:
-    """Override *numbers* by those of the file in *folder*; write the template if it is missing.
+    """Override *numbers* with the file in *folder*; write the template if it is missing.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def merge_numbers_file(numbers: Numbers, folder: Path) -> Numbers:
 
 
 def merge_reviewers_numbers(numbers: Numbers, told: object, where: str) -> Numbers:
-    """Override *numbers* by those of *told*; *where* names the file in remarks."""
+    """Override *numbers* with those in *told*; *where* names the file in remarks."""
     if told is None:
         return numbers
     if not isinstance(told, Mapping):

@@ -92,19 +92,19 @@ class Numbers:
             return sum(n for _, n in self.registers)
         return 0 if self.register_results is None and self.databases else self.register_results
 
-    def has(self, *names: str) -> bool:
+    def has_known(self, *names: str) -> bool:
         """Return whether any of these numbers is known."""
         return any(getattr(self, name) is not None for name in names)
 
     @property
     def is_update(self) -> bool:
         """True if the review has an earlier version."""
-        return self.has("previous_studies", "previous_reports")
+        return self.has_known("previous_studies", "previous_reports")
 
     @property
     def has_other_methods(self) -> bool:
         """True if records were identified outside databases and registers."""
-        return self.has(*_OTHER_METHODS)
+        return self.has_known(*_OTHER_METHODS)
 
 
 _OTHER_METHODS = (
@@ -214,7 +214,7 @@ class Flow:
         """Return the box of this name."""
         return next(box for box in self.boxes if box.name == name)
 
-    def all_counts(self) -> Iterator[Count]:
+    def list_counts(self) -> Iterator[Count]:
         """Return every number, in reading order."""
         return (count for box in self.boxes for count in box.counts)
 
@@ -242,7 +242,7 @@ def build_flow(numbers: Numbers, *, updated: bool | None = None, other: bool | N
 
 
 def _add_totals(numbers: Numbers) -> Numbers:
-    """Compute the totals of an updated review unless they are given."""
+    """Compute the totals of an updated review if they are not given."""
     sums: dict[str, Any] = {}
     for kind in ("studies", "reports"):
         before, new = getattr(numbers, f"previous_{kind}"), getattr(numbers, f"new_{kind}")
@@ -360,8 +360,8 @@ def _build_included(numbers: Numbers, updated: bool) -> Iterator[Box]:
 def find_mismatches(numbers: Numbers) -> tuple[str, ...]:
     """Return a sentence for each contradiction between known numbers."""
     n = numbers
-    found_in = _sum_known(n.identified_in_databases, n.identified_in_registers)
-    removed = _sum_known(n.duplicates, n.excluded_automatic, n.excluded_other)
+    found_in = _sum_if_known(n.identified_in_databases, n.identified_in_registers)
+    removed = _sum_if_known(n.duplicates, n.excluded_automatic, n.excluded_other)
     equal = [
         ("Records identified, less those removed", found_in, removed, "records screened",
          n.records_screened),
@@ -398,7 +398,7 @@ def _find_excesses(n: Numbers) -> Iterator[str]:
             yield f"There are more {kind} studies ({studies:,}) than reports of them ({reports:,})."
 
 
-def _sum_known(*numbers: int | None) -> int | None:
+def _sum_if_known(*numbers: int | None) -> int | None:
     return sum(n or 0 for n in numbers) if None not in numbers else None
 
 

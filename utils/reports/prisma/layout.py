@@ -89,7 +89,7 @@ class PlacedBox:
 
     @property
     def grey(self) -> bool:
-        """True for boxes that the template shows in grey: to be completed only if applicable."""
+        """True for boxes that the template shows in grey, which apply to some reviews only."""
         return self.box.column in _GREY_COLUMNS
 
     @property
@@ -131,7 +131,7 @@ class Drawing:
     notes: tuple[Line, ...]
 
 
-def lay_out_flow(flow: Flow) -> Drawing:
+def compute_layout(flow: Flow) -> Drawing:
     """Compute the position of every part of the flow."""
     lefts = _compute_column_lefts(flow)
     top = _MARGIN + _TITLE_BAR + 16.0
@@ -140,7 +140,7 @@ def lay_out_flow(flow: Flow) -> Drawing:
     rows = max(box.place for box in flow.boxes) + 1
     for row in range(rows):
         members = [box for box in flow.boxes if box.place == row]
-        height = max(_box_height(box) for box in members)
+        height = max(_compute_box_height(box) for box in members)
         stage = members[-1].stage
         if (
             stage == "Included" and row == rows - 1
@@ -176,7 +176,7 @@ def _compute_column_lefts(flow: Flow) -> dict[Column, float]:
 
 def _place_box(box: Box, x: float, top: float, row_height: float) -> PlacedBox:
     """Place a box in its row, vertically centred."""
-    height = _box_height(box)
+    height = _compute_box_height(box)
     y = top + (row_height - height) / 2
     lines = []
     base = y + PAD + SIZE - 2
@@ -186,7 +186,7 @@ def _place_box(box: Box, x: float, top: float, row_height: float) -> PlacedBox:
     return PlacedBox(box, x, y, _COLUMN_WIDTHS[box.column], height, tuple(lines))
 
 
-def _box_height(box: Box) -> float:
+def _compute_box_height(box: Box) -> float:
     return 2 * PAD + LINE_HEIGHT * len(_wrap_box(box)) - (LINE_HEIGHT - SIZE)
 
 
@@ -251,7 +251,7 @@ def measure_text(text: str, size: float, *, bold: bool = False) -> float:
 
 
 def wrap_text(text: str, room: float, size: float, *, bold: bool = False) -> list[str]:
-    """Wrap *text* to lines of at most *room*; only a word wider than that is split.
+    """Wrap *text* into lines of at most *room*; only a word wider than that is split.
 
     >>> wrap_text("Reports not retrieved (n = 12)", 140, 14)
     ['Reports not', 'retrieved (n = 12)']

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ...command_line import install_command
 from ...errors import NotConfigured
 from .flow import Flow
-from .layout import ITALIC, SIZE, SMALL_SIZE, Arrow, Bar, Line, PlacedBox, lay_out_flow
+from .layout import ITALIC, SIZE, SMALL_SIZE, Arrow, Bar, Line, PlacedBox, compute_layout
 from .svg import COLOURS, GREY_BOX, compute_arrow_head
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def render_png(flow: Flow) -> bytes:
     except ImportError as error:
         raise NotConfigured("A PNG needs Pillow.", f"Run: {install_command('figures')}") from error
 
-    drawing = lay_out_flow(flow)
+    drawing = compute_layout(flow)
     size = round(drawing.width * _SCALE), round(drawing.height * _SCALE)
     image = Image.new("RGB", size, "white")
     pen = ImageDraw.Draw(image)
@@ -70,17 +70,17 @@ def _load_font(size: float, weight: str = "") -> FreeTypeFont:
     return font
 
 
-def _scale(*lengths: float) -> list[float]:
+def _to_pixels(*lengths: float) -> list[float]:
     return [length * _SCALE for length in lengths]
 
 
 def _draw_bar(image: object, pen: ImageDraw, bar: Bar) -> None:
     from PIL import Image, ImageDraw
 
-    corners = _scale(bar.x, bar.y, bar.x + bar.width, bar.y + bar.height)
+    corners = _to_pixels(bar.x, bar.y, bar.x + bar.width, bar.y + bar.height)
     pen.rounded_rectangle(corners, 8 * _SCALE, COLOURS[bar.look], "black", _SCALE)
     font = _load_font(SIZE, "bold")
-    x, y = _scale(bar.x + bar.width / 2, bar.y + bar.height / 2)
+    x, y = _to_pixels(bar.x + bar.width / 2, bar.y + bar.height / 2)
     if bar.look != "stage":
         pen.text((x, y), bar.text, "black", font, anchor="mm")
         return
@@ -93,7 +93,7 @@ def _draw_bar(image: object, pen: ImageDraw, bar: Bar) -> None:
 
 
 def _draw_box(pen: ImageDraw, placed: PlacedBox) -> None:
-    x, y, right, bottom = _scale(
+    x, y, right, bottom = _to_pixels(
         placed.x, placed.y, placed.x + placed.width, placed.y + placed.height
     )
     fill = GREY_BOX if placed.grey else "white"
@@ -121,7 +121,7 @@ def _draw_dashed_line(pen: ImageDraw, start: tuple[float, float], end: tuple[flo
 
 def _draw_text(pen: ImageDraw, line: Line) -> None:
     size = SIZE if line.style == "text" else SMALL_SIZE
-    at, base = _scale(line.x, line.y)
+    at, base = _to_pixels(line.x, line.y)
     before, italic, after = line.text.partition(ITALIC)
     for words, weight in ((before, ""), (italic, "italic"), (after, "")):
         font = _load_font(size, "italic" if line.style == "hint" else weight)
@@ -130,5 +130,5 @@ def _draw_text(pen: ImageDraw, line: Line) -> None:
 
 
 def _draw_arrow(pen: ImageDraw, arrow: Arrow) -> None:
-    pen.line([tuple(_scale(*point)) for point in arrow.points], "black", round(1.25 * _SCALE))
-    pen.polygon([tuple(_scale(*point)) for point in compute_arrow_head(arrow)], "black")
+    pen.line([tuple(_to_pixels(*point)) for point in arrow.points], "black", round(1.25 * _SCALE))
+    pen.polygon([tuple(_to_pixels(*point)) for point in compute_arrow_head(arrow)], "black")

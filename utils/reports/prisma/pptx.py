@@ -21,7 +21,7 @@ from .layout import (
     Arrow,
     Bar,
     PlacedBox,
-    lay_out_flow,
+    compute_layout,
 )
 from .svg import COLOURS, GREY_BOX
 
@@ -45,7 +45,7 @@ def render_pptx(flow: Flow, title: str = "") -> bytes:
         hint = f"Run: {install_command('figures')}"
         raise NotConfigured("A PPTX needs python-pptx.", hint) from error
 
-    drawing = lay_out_flow(flow)
+    drawing = compute_layout(flow)
     made = Presentation()
     made.slide_width, made.slide_height = _to_emu(drawing.width), _to_emu(drawing.height)
     made.core_properties.title = f"{flow.template}: {clean_text(title)[:120]}".rstrip(": ")
@@ -169,13 +169,13 @@ def _add_arrow(slide: Any, arrow: Arrow, shapes: dict[str, Any]) -> None:
     line.line.color.rgb = _to_rgb("#000000")
     line.line.width = Pt(_POINT)
     if not straight:
-        _bend_once(line, x < x2)
+        _set_single_bend(line, x < x2)
     tail = etree.SubElement(line.line._get_or_add_ln(), f"{{{_DRAWING_NAMESPACE}}}tailEnd")  # noqa: SLF001
     tail.set("type", "triangle")
 
 
-def _bend_once(line: Any, rightwards: bool) -> None:
-    """Turn a connector of three segments into one of two: first down, then sideways.
+def _set_single_bend(line: Any, rightwards: bool) -> None:
+    """Change a connector of three segments into one of two: first down, then sideways.
 
     ``bentConnector2`` runs to the side first, then down (ECMA-376, presetShapeDefinitions.xml).
     The connector is therefore rotated by 90 degrees, and mirrored if it goes right.

@@ -94,7 +94,7 @@ def render_r_table(flow: Flow) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
     numbers = _build_numbers(flow)
-    words = _BOX_WORDS | {count.name: count.words.rstrip("*") for count in flow.all_counts()}
+    words = _BOX_WORDS | {count.name: count.words.rstrip("*") for count in flow.list_counts()}
     words |= {name: _BOX_WORDS[name] for name in ("dbr_excluded", "other_excluded")}
     for box, column in _TITLES.items():
         words[box] = flow.titles.get(column, _BOX_WORDS.get(box, ""))  # type: ignore[call-overload]
@@ -111,7 +111,7 @@ def render_r_table(flow: Flow) -> str:
 def _build_numbers(flow: Flow) -> dict[str, int | str]:
     """Return the values of the column ``n`` for the boxes of this template."""
     made: dict[str, int | str] = {}
-    for count in flow.all_counts():
+    for count in flow.list_counts():
         made[count.name] = "" if count.n is None else count.n
     numbers = flow.numbers
     made["database_specific_results"] = _join_parts(numbers.databases)

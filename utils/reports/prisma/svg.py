@@ -7,7 +7,7 @@ from html import escape
 
 from ...system.plain_text import clean_text
 from .flow import TO_FILL, Flow
-from .layout import ITALIC, SIZE, SMALL_SIZE, Arrow, Bar, Line, PlacedBox, lay_out_flow
+from .layout import ITALIC, SIZE, SMALL_SIZE, Arrow, Bar, Line, PlacedBox, compute_layout
 
 _INK, _PAPER = "#000000", "#ffffff"
 COLOURS = {"main": "#ffc125", "grey": "#dcdcdc", "stage": "#bcd2ee"}
@@ -24,7 +24,7 @@ _INVALID_IN_XML = re.compile("[\ufffe\uffff]")
 
 def render_svg(flow: Flow, title: str = "") -> str:
     """Render the flow as an SVG document."""
-    drawing = lay_out_flow(flow)
+    drawing = compute_layout(flow)
     parts = [
         *map(_draw_bar, drawing.bars),
         *map(_draw_box, drawing.boxes),
@@ -33,7 +33,7 @@ def render_svg(flow: Flow, title: str = "") -> str:
     ]
     summary = "; ".join(
         f"{count.words}: {count.n if count.n is not None else TO_FILL}"
-        for count in flow.all_counts()
+        for count in flow.list_counts()
     )
     heading = f"{flow.template}{f': {clean_text(title)[:120]}' if title else ''}"
     width, height = drawing.width, drawing.height
@@ -42,8 +42,8 @@ def render_svg(flow: Flow, title: str = "") -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" {size}'
         f' role="img" aria-labelledby="prisma-title prisma-text"'
         f' font-family="{_FONT}" font-size="{SIZE}" fill="{_INK}">\n'
-        f'<title id="prisma-title">{_escape(heading)}</title>'
-        f'<desc id="prisma-text">{_escape(summary)}</desc>\n'
+        f'<title id="prisma-title">{_escape_xml(heading)}</title>'
+        f'<desc id="prisma-text">{_escape_xml(summary)}</desc>\n'
         f'<rect class="ground" {size} fill="{_PAPER}"/>\n' + "\n".join(parts) + "\n</svg>\n"
     )
 
@@ -62,7 +62,7 @@ def _draw_box(placed: PlacedBox) -> str:
 
 def _draw_text(line: Line) -> str:
     place = f'x="{line.x:g}" y="{line.y:g}"'
-    words = _escape(line.text)
+    words = _escape_xml(line.text)
     if ITALIC in words and line.style == "text":
         words = words.replace(ITALIC, f'<tspan font-style="italic">{ITALIC}</tspan>')
     return f'<text class="{line.style}" {place}{_STYLES[line.style]}>{words}</text>'
@@ -77,7 +77,7 @@ def _draw_bar(bar: Bar) -> str:
     return (
         f'<rect class="bar" x="{bar.x:g}" y="{bar.y:g}" {size} fill="{COLOURS[bar.look]}"'
         f' stroke="{_INK}" stroke-width="1"/><text class="on-bar" {place}'
-        f' text-anchor="middle" font-weight="bold">{_escape(bar.text)}</text>'
+        f' text-anchor="middle" font-weight="bold">{_escape_xml(bar.text)}</text>'
     )
 
 
@@ -100,5 +100,5 @@ def compute_arrow_head(arrow: Arrow) -> list[tuple[float, float]]:
     return [(back, y - 4.5), (x, y), (back, y + 4.5)]
 
 
-def _escape(text: str) -> str:
+def _escape_xml(text: str) -> str:
     return escape(_INVALID_IN_XML.sub("", text))

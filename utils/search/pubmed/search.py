@@ -286,7 +286,7 @@ def find_every_hit(query: Query, web: Web) -> EveryHit:
     if whole.total <= LAST_HIT:
         pages = iter([whole.pmids] if whole.pmids else [])
     else:
-        pages = _DateSlicer(query, web, whole.total, warnings).to_pages()
+        pages = _DateSlicer(query, web, whole.total, warnings).split_into_pages()
     return EveryHit(whole.total, whole.effective_query, warnings, pages)
 
 
@@ -319,11 +319,11 @@ class _DateSlice:
     @property
     def weight(self) -> float:
         """The estimated number of hits in the slice, in arbitrary units."""
-        days = (_cap_at_today(self.first, self.last) - self.first).days + 1
+        days = (_limit_to_today(self.first, self.last) - self.first).days + 1
         return math.exp(_GROWTH * (self.first - _BEGINNING).days) * math.expm1(_GROWTH * days)
 
 
-def _cap_at_today(first: date, last: date) -> date:
+def _limit_to_today(first: date, last: date) -> date:
     """Return *last*, but not a day in the future; a clock set too early is ignored."""
     tomorrow = datetime.fromtimestamp(time.time(), UTC).date() + _DAY
     return min(last, tomorrow) if first < tomorrow else last
@@ -331,7 +331,7 @@ def _cap_at_today(first: date, last: date) -> date:
 
 def _find_cut(first: date, last: date, share: float) -> date:
     """Return the last day of an earlier part that holds *share* of the weight."""
-    days = (_cap_at_today(first, last) - first).days
+    days = (_limit_to_today(first, last) - first).days
     reach = math.log1p(share * math.expm1(_GROWTH * days)) / _GROWTH
     return first + max(0, min(int(reach), days - 1)) * _DAY
 
@@ -347,7 +347,7 @@ class _DateSlicer:
     seen: set[int] = field(default_factory=set)
     density: float = 0.0
 
-    def to_pages(self) -> Iterator[tuple[str, ...]]:
+    def split_into_pages(self) -> Iterator[tuple[str, ...]]:
         whole = _DateSlice()
         count = self._count_whole(whole)
         waiting = [(whole, count)]
