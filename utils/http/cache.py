@@ -58,7 +58,7 @@ _CACHE_ERRORS = (OSError, sqlite3.Error, zlib.error, ValueError, TypeError, disk
 
 
 class SafeJSONDisk(diskcache.JSONDisk):  # type: ignore[misc]
-    """Compressed JSON storage that never unpickles anything."""
+    """Stores compressed JSON, and never unpickles anything."""
 
     def fetch(self, mode: int, filename: str, value: Any, read: bool) -> Any:
         """Return a value; raise ValueError for a pickle."""
@@ -114,7 +114,7 @@ class _SharedConnectionCache(diskcache.Cache):  # type: ignore[misc]
 
 
 class ResponseCache:
-    """Remembers JSON values by kind and name for a number of days.
+    """Stores JSON values by kind and name for a number of days.
 
     Parameters
     ----------
@@ -142,11 +142,11 @@ class ResponseCache:
         return {name: kept for name, kept in found.items() if kept is not None}
 
     def put(self, kind: str, name: str, value: Any, days: float) -> None:
-        """Remember a JSON *value* for a number of *days*."""
+        """Store a JSON *value* for a number of *days*."""
         self.put_many(kind, {name: value}, days)
 
     def put_many(self, kind: str, values: Mapping[str, Any], days: float) -> None:
-        """Remember JSON values by name, all or none."""
+        """Store JSON values by name, all or none."""
 
         def put(cache: Any) -> None:
             with cache.transact():

@@ -92,7 +92,7 @@ class Leases:
                     [(name, self._holder) for name in names],
                 )
         except (OSError, sqlite3.Error) as error:
-            self._degrade(error)
+            self._fall_back_to_threads(error)
             self._drop_alive_file()  # else others would wait for us as long as we live
         finally:
             self._remove_names(names)
@@ -121,7 +121,7 @@ class Leases:
         began = time.monotonic()
         while not (mine := self.take_free(names)):
             if time.monotonic() - began > MAX_LEASE_WAIT_S:
-                raise self._too_long_error(names, about)
+                raise self._build_wait_error(names, about)
             with self._changed:
                 self._changed.wait(_LEASE_POLL_S)
             raise_if_cancelled()
@@ -161,7 +161,7 @@ class Leases:
                 self._alive_file()
             self._alive_file, self._holder = None, f"{self._pid}-{secrets.token_hex(8)}"
 
-    def _too_long_error(self, names: Collection[str], about: str) -> Unreachable:
+    def _build_wait_error(self, names: Collection[str], about: str) -> Unreachable:
         """Return the error for a lease that another thread or process holds too long."""
         who = "another thread"
         with suppress(OSError, sqlite3.Error), self._open_transaction() as db:
@@ -180,7 +180,7 @@ class Leases:
             with self._open_transaction() as db:
                 return {name for name in names if self._record_lease(db, name)}
         except (OSError, sqlite3.Error) as error:
-            self._degrade(error)
+            self._fall_back_to_threads(error)
             return set(names)
 
     def _record_lease(self, db: sqlite3.Connection, name: str) -> bool:
@@ -233,7 +233,7 @@ class Leases:
         """Return a transaction on the file of leases."""
         return file_transaction(self._folder / _LEASES_FILE, [_LEASES_SCHEMA])
 
-    def _degrade(self, error: Exception) -> None:
+    def _fall_back_to_threads(self, error: Exception) -> None:
         """Warn once that only threads are separated; move a damaged file aside."""
         if not self._warned:
             log.warning("Processes cannot keep apart what they fetch (%s).", error)

@@ -364,9 +364,11 @@ def _add_bundles(ssl_context: ssl.SSLContext, named: tuple[Bundle, ...]) -> ssl.
                 _load_folder(ssl_context, path) if path.is_dir() else _load_file(ssl_context, path)
             )
         except OSError as error:
-            raise _unusable_error(variable, path, f"cannot be read ({error.strerror})") from None
+            raise _build_bundle_error(
+                variable, path, f"cannot be read ({error.strerror})"
+            ) from None
         if not loaded:
-            raise _unusable_error(variable, path, "holds no certificate in PEM or DER form")
+            raise _build_bundle_error(variable, path, "holds no certificate in PEM or DER form")
     return ssl_context
 
 
@@ -395,7 +397,7 @@ def _load_file(ssl_context: ssl.SSLContext, path: Path) -> bool:
     return bool(content)
 
 
-def _unusable_error(variable: str, path: Path, why: str) -> NotConfigured:
+def _build_bundle_error(variable: str, path: Path, why: str) -> NotConfigured:
     """Return the error for an unusable bundle."""
     return NotConfigured(
         f"{variable}: {path} {why}.",

@@ -141,7 +141,7 @@ class _BucketState:
 
 
 class RateLimiter:
-    """Books the times of requests to sites, and waits for them.
+    """Reserves the times of requests to sites, and waits for them.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ class RateLimiter:
         with self._hold_slot(name, rate):
             while (pause := self._confirm_turn(name, interval)) > 0:
                 if not spend_patience(pause):
-                    raise self._too_long_error(name, pause)
+                    raise self._build_wait_error(name, pause)
                 sleep(pause)
             with self._measure_answer(name):
                 yield
@@ -240,7 +240,7 @@ class RateLimiter:
         backoff is twice as long. If the pause is only our own guess, 0 is returned.
         """
         rate = self._find_rate(url)
-        self._discard_answer(self._build_row_name(rate))
+        self._discard_measurement(self._build_row_name(rate))
         with self._open_state(self._build_row_name(rate)) as (row, now):
             self._thread.refused = True
             first = row.held <= now  # the others were under way when the first refusal came
@@ -256,7 +256,7 @@ class RateLimiter:
             return retry_after or (row.held - now if rate.backoff else 0.0)
 
     def blocks_clients(self, url: str) -> bool:
-        """Return whether a 403 or 503 of this site is about the client, not the address."""
+        """Return whether a 403 or 503 of this site rejects the client, not the address."""
         return bool(self._find_rate(url).backoff)
 
     @contextmanager
@@ -275,20 +275,20 @@ class RateLimiter:
                     self._unwritten.setdefault(name, []).append(seconds)
                 self._thread.answered = name
 
-    def _discard_answer(self, name: str) -> None:
-        """Discard the last answer of this thread, whose body proved to be a refusal."""
+    def _discard_measurement(self, name: str) -> None:
+        """Discard the last measured answer of this thread, which proved to be a refusal."""
         with self._lock:
             if getattr(self._thread, "answered", "") == name and self._unwritten.get(name):
                 self._unwritten[name].pop()
         self._thread.answered = ""
 
     def _book_turn(self, name: str, interval: float) -> float:
-        """Book the next free moment; return the seconds until then."""
+        """Reserve the next free moment; return the seconds until then."""
         with self._open_state(name) as (row, now):
             start = max(now, row.free, row.held)
             too_long = row.held - now > self.longest or start - now > get_turn_limit(self.longest)
             if not spend_patience(start - now) or too_long:
-                raise self._too_long_error(name, start - now)
+                raise self._build_wait_error(name, start - now)
             interval *= row.throttle.factor
             row.free = (
                 start + interval + min(_MAX_JITTER_S, interval * _JITTER_RATIO) * random.random()
@@ -299,7 +299,7 @@ class RateLimiter:
         """Confirm the turn now, or return the seconds still to wait."""
         with self._open_state(name) as (row, now):
             if row.held - now > self.longest:
-                raise self._too_long_error(name, row.held - now)
+                raise self._build_wait_error(name, row.held - now)
             interval *= row.throttle.factor
             pause = max(row.held, row.left + interval) - now
             if pause <= 0:
@@ -307,7 +307,7 @@ class RateLimiter:
                 row.free = max(row.free, now + interval)
             return pause
 
-    def _too_long_error(self, name: str, seconds: float) -> Unreachable:
+    def _build_wait_error(self, name: str, seconds: float) -> Unreachable:
         """Return the error for a wait that is too long."""
         return Unreachable(*describe_pause(name.partition("#")[0], seconds), retry_after=seconds)
 
@@ -323,10 +323,12 @@ class RateLimiter:
                 spend_patience(
                     limit + self._get_interval(rate)
                 )  # more than there is: the caller comes back
-                raise self._too_long_error(name, self.longest + self._get_interval(rate)) from None
+                raise self._build_wait_error(
+                    name, self.longest + self._get_interval(rate)
+                ) from None
             except OSError as error:
                 self._reset_folder(error)
-                raise _storage_error(error) from error
+                raise _build_storage_error(error) from error
             yield
 
     @contextmanager
@@ -349,7 +351,7 @@ class RateLimiter:
             record_cooldown(row.held - now)
         except sqlite3.Error as error:
             self._reset_folder(error)
-            raise _storage_error(error) from error
+            raise _build_storage_error(error) from error
 
     def _read_state(
         self, db: sqlite3.Connection, name: str, now: float
@@ -370,7 +372,7 @@ class RateLimiter:
         return row, known
 
     def _reset_folder(self, error: Exception) -> None:
-        """Forget the folder, so that the next request looks for one again."""
+        """Discard the chosen folder, so that the next request looks for one again."""
         if place := self.__dict__.pop("_state_folder", None):
             _move_aside_if_damaged(place / _FILE, error)
 
@@ -490,7 +492,7 @@ def _is_within(place: str, base: str) -> bool:
     return place == base or place.startswith(base + "/")
 
 
-def _storage_error(error: Exception) -> Unreachable:
+def _build_storage_error(error: Exception) -> Unreachable:
     """Return the error for rate limits that cannot be stored."""
     return Unreachable(f"The rate limits shared by all processes could not be kept ({error}).")
 

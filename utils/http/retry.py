@@ -228,7 +228,7 @@ class Throttle:
     good_when_slower: float = 0.0
 
     def record_refusal(self, now: float, most: float = MAX_FACTOR, *, first: bool = True) -> None:
-        """Slow down, unless slowing down has proved useless.
+        """Slow down, unless slowing down has not reduced earlier refusals.
 
         *first* is false for calls that were in progress when an earlier call was refused.
         """
@@ -248,10 +248,10 @@ class Throttle:
         if self.heard < _MIN_ANSWERS:
             self.heard += 1
             part = 1 / self.heard
-            self.usual = self.lately = _geometric_mean(self.usual or seconds, seconds, part)
+            self.usual = self.lately = _compute_geometric_mean(self.usual or seconds, seconds, part)
             return
         seconds = min(seconds, self.usual * _MAX_RATIO)
-        self.lately = _geometric_mean(self.lately, seconds, _RECENT_WEIGHT)
+        self.lately = _compute_geometric_mean(self.lately, seconds, _RECENT_WEIGHT)
         self.usual *= _USUAL_STEP if seconds > self.usual else 1 / _USUAL_STEP
         if self.lately > max(SLOW_S, _SLOW_RATIO * self.usual):
             self.lately = self.usual  # only answers to come can say that it is still too much
@@ -289,6 +289,6 @@ class Throttle:
         self.factor, self.grown = grown, now
 
 
-def _geometric_mean(one: float, other: float, part: float) -> float:
+def _compute_geometric_mean(one: float, other: float, part: float) -> float:
     """Return the weighted geometric mean: *one* for a *part* of 0, *other* for 1."""
     return math.exp((1 - part) * math.log(one) + part * math.log(other))

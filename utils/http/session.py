@@ -202,7 +202,11 @@ class Web:
         usual = {"User-Agent": self.settings.user_agent, "Accept": "*/*"}
         if not plain:
             usual["Accept-Encoding"] = "gzip, deflate"
-        ours = {name: v for name, v in usual.items() if name.lower() not in _lower_names(given)}
+        ours = {
+            name: v
+            for name, v in usual.items()
+            if name.lower() not in _list_lower_case_names(given)
+        }
         return {**ours, **(given or {})}
 
     def _get_kept(self, call: _Call) -> Answer:
@@ -328,7 +332,7 @@ def _build_body_filter(allow: Collection[int]) -> Callable[[int], bool]:
     return lambda status: status < 300 or status in allow
 
 
-def _lower_names(headers: Mapping[str, str] | None) -> set[str]:
+def _list_lower_case_names(headers: Mapping[str, str] | None) -> set[str]:
     """Return the names of headers in lower case."""
     return {name.lower() for name in headers or ()}
 
@@ -373,7 +377,7 @@ def download_to_disk(
 def _resume_download(
     web: Web, url: str, part: Path, most: int, given: Mapping[str, str]
 ) -> Iterator[int]:
-    """Try once: follow redirects, then write block by block."""
+    """Try once to download the rest: follow redirects, then write block by block."""
     begun = _get_size(part)
     headers = {"User-Agent": web.settings.user_agent, "Accept": "*/*"}
     headers |= {"Accept-Encoding": "identity", **given}

@@ -217,7 +217,11 @@ class Transport:
                 extract_cookies_to_jar(hop.cookies, request, response)  # type: ignore[no-untyped-call]
             keep = wanted(response.status)
             try:
-                body = _read_body(response, limit, receiver) if keep else _drain(response, context)
+                body = (
+                    _read_body(response, limit, receiver)
+                    if keep
+                    else _discard_body(response, context)
+                )
             except _TooLarge:
                 msg = f"{urlsplit(hop.url).netloc} sent more than {limit / 1e6:.0f} MB; "
                 msg += "the rest was not read."
@@ -327,8 +331,8 @@ def _read_blocks(response: Any) -> Iterator[bytes]:
         yield block
 
 
-def _drain(response: Any, context: RequestContext) -> bytes:
-    """Read and drop a short body, so that the connection can be used again."""
+def _discard_body(response: Any, context: RequestContext) -> bytes:
+    """Read and discard a short body, so that the connection can be used again."""
     announced = response.headers.get("Content-Length", "")
     if announced.isdigit() and int(announced) <= _BLOCK_BYTES:
         context.until = min(context.until, time.monotonic() + _DRAIN_MAX_S)
@@ -431,7 +435,7 @@ def _find_proxy_cause(causes: list[BaseException], proxy: Proxy) -> _Cause | Non
             return _find_refusal_cause(cause.status, cause.headers, proxy)
     if proxy.is_socks and (name := _find_socks_error(causes)):
         return _find_socks_cause(name, causes, proxy)
-    if not any(isinstance(cause, ProxyError) for cause in causes) and not _failed_to_connect(
+    if not any(isinstance(cause, ProxyError) for cause in causes) and not _has_no_proxy_connection(
         causes, proxy
     ):
         return None
@@ -441,7 +445,7 @@ def _find_proxy_cause(causes: list[BaseException], proxy: Proxy) -> _Cause | Non
     return _Cause(f"the proxy {proxy.description} {inner.words}", lasting, "proxy", hints)
 
 
-def _failed_to_connect(causes: list[BaseException], proxy: Proxy) -> bool:
+def _has_no_proxy_connection(causes: list[BaseException], proxy: Proxy) -> bool:
     """Return whether a plain request through a proxy got no connection: the proxy failed."""
     from urllib3.exceptions import NewConnectionError
 

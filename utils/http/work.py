@@ -69,7 +69,7 @@ class Cancellation:
             _cancellation.reset(token)
 
     def cancel(self) -> None:
-        """Cancel the work and return at once; a second call has no effect."""
+        """Abort the requests in progress and return at once; a second call has no effect."""
         with self._lock:
             self._cancelled.set()
             requests = list(self._requests)
@@ -149,7 +149,7 @@ class Patience:
             _patience.reset(token)
 
     def spend_seconds(self, seconds: float) -> bool:
-        """Spend the seconds of a wait; return False if fewer seconds are left."""
+        """Subtract the seconds of a wait; return False if fewer seconds are left."""
         if seconds > self.left:
             self.needed_s = max(self.needed_s, seconds)
             return False
@@ -176,7 +176,7 @@ def get_turn_limit(usual: float) -> float:
 
 
 def spend_patience(seconds: float) -> bool:
-    """Spend the current work's patience on a wait; return False if there is not enough."""
+    """Subtract a wait from the current work's patience; return False if too little is left."""
     patience = _patience.get()
     return patience is None or patience.spend_seconds(seconds)
 
@@ -218,7 +218,7 @@ class _Caller:
 
 
 class SharedWork(Generic[Result]):
-    """Work in progress, by key; a second request joins the work instead of repeating it.
+    """Runs each piece of work once; a second request for the same key joins it.
 
     Work continues after its callers stop waiting, and its result is kept for a later call. The work
     is cancelled when its last waiting caller is cancelled.
@@ -244,7 +244,7 @@ class SharedWork(Generic[Result]):
         is reported once; a later call starts the work again.
         """
         with self._lock:
-            self._drop_stale()
+            self._remove_stale_jobs()
             jobs = {key: self._start_or_join(key, work) for key, work in works.items()}
         with self._count_caller(jobs):
             wait_for([job.future for job in jobs.values()], longest)
@@ -301,8 +301,8 @@ class SharedWork(Generic[Result]):
             except BaseException as error:  # noqa: BLE001 - whoever waits has to hear of it
                 job.future.set_exception(error)
 
-    def _drop_stale(self) -> None:
-        """Drop results that were not collected within five minutes, and failures at once."""
+    def _remove_stale_jobs(self) -> None:
+        """Remove failures, and results that were not collected within five minutes."""
         now = time.monotonic()
         for key, job in list(self._jobs.items()):
             if job.failed or (job.future.done() and now - job.begun > _MAX_UNCOLLECTED_S):

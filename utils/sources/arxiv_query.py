@@ -257,7 +257,7 @@ def _translate_syntax(pieces: Sequence[Piece]) -> tuple[str, list[str]]:
             open_groups.append(kind == "group" or any(open_groups))
         if piece == "NOT":
             warnings.append("arXiv writes NOT as ANDNOT; so it was sent.")
-        made.append(_spell_piece(kind, piece, warnings, named=any(open_groups)))
+        made.append(_format_piece(kind, piece, warnings, named=any(open_groups)))
         before = (
             kind
             if kind in {"close", "operator"}
@@ -296,7 +296,7 @@ def _build_bracket_error() -> BadRequest:
     return BadRequest("The brackets () in the query do not match.", "Count or remove them.")
 
 
-def _spell_piece(kind: str, piece: str, warnings: list[str], *, named: bool) -> str:
+def _format_piece(kind: str, piece: str, warnings: list[str], *, named: bool) -> str:
     """Return a piece as arXiv expects it."""
     if kind == "range":
         if match := _RANGE.fullmatch(piece):
@@ -308,7 +308,7 @@ def _spell_piece(kind: str, piece: str, warnings: list[str], *, named: bool) -> 
     if kind in {"word", "phrase"}:
         made = _to_any_field_term(kind, piece).removeprefix("all:" if named else "")
     elif kind == "field":
-        made = _spell_field(piece, warnings)
+        made = _format_field(piece, warnings)
     else:
         return piece
     if not made:
@@ -316,7 +316,7 @@ def _spell_piece(kind: str, piece: str, warnings: list[str], *, named: bool) -> 
     return made
 
 
-def _spell_field(piece: str, warnings: list[str]) -> str:
+def _format_field(piece: str, warnings: list[str]) -> str:
     """Return a term with a field prefix as arXiv expects it."""
     name, _, value = piece.partition(":")
     if name == "cat":

@@ -171,7 +171,7 @@ def fetch_mining_copies(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss
     work = web.cache.get("crossref_links", doi) or _select_links(_fetch_work(doi, web))
     if not (copies := _list_mining_copies(work)):
         raise NotAvailable("Its publisher registered no address for text mining.")
-    if not _may_be_mined(work):
+    if not _is_mining_allowed(work):
         raise NotAvailable("Its publisher registered no license for text mining that holds today.")
     yield from fetch_copies(copies, web, source=SOURCE.name, via="crossref")
 
@@ -193,7 +193,7 @@ def _list_mining_copies(work: Mapping[str, Any]) -> list[OpenCopy]:
     )
 
 
-def _may_be_mined(work: Mapping[str, Any]) -> bool:
+def _is_mining_allowed(work: Mapping[str, Any]) -> bool:
     """Return whether a license for text mining, or a free license, is valid today."""
     return any(
         row.get("content-version") == "tdm" or find_cc_license(row.get("URL") or "")

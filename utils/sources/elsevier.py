@@ -129,7 +129,7 @@ def _build_quota_error(answer: Answer) -> Unreachable:
     """Return the error for a 429: the week's quota is used up, or too many requests at once."""
     if "QUOTA_EXCEEDED" not in answer.headers.get("X-ELS-Status", ""):
         return Unreachable("Elsevier answered 429.", status=429)
-    seconds = _seconds_until_reset(answer.headers.get("X-RateLimit-Reset", ""))
+    seconds = _parse_reset_time(answer.headers.get("X-RateLimit-Reset", ""))
     return Unreachable(
         f"Elsevier's quota of the week is used up; the next begins in {seconds / 3600:.0f} hours.",
         "Other sources can be asked now.",
@@ -139,7 +139,7 @@ def _build_quota_error(answer: Answer) -> Unreachable:
     )
 
 
-def _seconds_until_reset(text: str) -> float:
+def _parse_reset_time(text: str) -> float:
     """Return the seconds until a time in seconds or milliseconds since 1970; a day if invalid."""
     try:
         moment = float(text)

@@ -229,7 +229,7 @@ def fetch_preprint_text(paper: Paper, web: Web) -> Iterator[Fetched]:
     """
     doi = paper.ids.doi
     number = to_text(web.cache.get(_PREPRINT, doi))
-    if not number and not paper.ids.pmcid and _looks_like_preprint(paper):
+    if not number and not paper.ids.pmcid and _is_preprint(paper):
         look_up([Ids(doi=doi)], web)
         number = to_text(web.cache.get(_PREPRINT, doi))
     if not number:
@@ -245,7 +245,7 @@ def fetch_preprint_text(paper: Paper, web: Web) -> Iterator[Fetched]:
     )
 
 
-def _looks_like_preprint(paper: Paper) -> bool:
+def _is_preprint(paper: Paper) -> bool:
     """Return whether the record or the DOI is a preprint's."""
     kinds = {kind.lower() for kind in paper.publication_types}
     stated = kinds & {"preprint", "posted-content"}

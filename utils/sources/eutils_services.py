@@ -155,7 +155,7 @@ def read_summaries(answer: Answer) -> Summaries:
         uids = (to_text(uid) for uid in result["uids"])
         rows = {uid: result.get(uid) for uid in uids if uid}
         return _to_summaries(rows, "docsum_json", answer.body)
-    error = _error_text(reply)
+    error = _get_error_text(reply)
     if "Empty id list" in error:
         return Summaries({}, {}, body=answer.body)
     if "Unable to obtain query" in error:
@@ -165,7 +165,7 @@ def read_summaries(answer: Answer) -> Summaries:
     raise Unreachable(msg, "Try again in a minute.")
 
 
-def _error_text(reply: dict[str, Any]) -> str:
+def _get_error_text(reply: dict[str, Any]) -> str:
     """Return the error of an ESummary answer."""
     error = reply.get("esummaryresult") or reply.get("error")
     return one_line(" ".join(map(to_text, error if isinstance(error, list) else [error])))

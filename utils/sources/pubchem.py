@@ -361,7 +361,7 @@ def _search_cids(path: str, form: Mapping[str, str] | None, web: Web) -> tuple[s
 
 
 def _resume_search(name: str, web: Web) -> dict[str, Any]:
-    """Poll the search of an earlier call; {} if there was none, or PubChem dropped it."""
+    """Poll the search of an earlier call; {} if PubChem no longer has such a search."""
     key = to_text(web.cache.get("pubchem key", name))
     if not _KEY.fullmatch(key):
         return {}

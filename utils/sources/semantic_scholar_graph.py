@@ -230,7 +230,7 @@ def cache_reply(path: str, params: Mapping[str, Any], reply: Any, web: Web) -> N
 
 def build_form_error(reply: Any) -> Unreachable:
     """Return the error for an answer of another form; some errors have status 200."""
-    error = _error_text(reply)[:200] or "its answer has a form we do not understand"
+    error = _get_error_text(reply)[:200] or "its answer has a form we do not understand"
     return Unreachable(f"Semantic Scholar sent no papers: {error}.", "Try again later.")
 
 
@@ -269,7 +269,7 @@ def _build_refusal(answer: Answer, key: str) -> Exception:
     """Return the error for a status from 400 to 499; without a message a gateway answered."""
     error = ""
     with suppress(ValueError, RecursionError):
-        error = _error_text(json.loads(answer.text()))
+        error = _get_error_text(json.loads(answer.text()))
     # Nothing it says should hold the key; nothing we say does.
     error = (error.replace(key, "…") if key else error)[:200]
     if answer.status == 400 and error:
@@ -283,7 +283,7 @@ def _build_refusal(answer: Answer, key: str) -> Exception:
     return Unreachable(msg, "Try again later.", status=answer.status)
 
 
-def _error_text(reply: Any) -> str:
+def _get_error_text(reply: Any) -> str:
     """Return the message of an error, in either of its forms."""
     message = (reply.get("error") or reply.get("message")) if isinstance(reply, dict) else ""
     return one_line(message).rstrip(".") if isinstance(message, str) else ""

@@ -269,7 +269,7 @@ def require_dates(query: Query) -> None:
 
 
 def to_day_range(query: Query, site: str) -> tuple[str, str]:
-    """Return the first and the last day, as ISO dates; "" where there is no limit.
+    """Return the first and the last day as ISO dates; "" for an end without limit.
 
     >>> to_day_range(Query("moss", min_date="2024/2", max_date="2024/02"), "Europe PMC")
     ('2024-02-01', '2024-02-29')
@@ -298,7 +298,7 @@ _SEARCH_KIND = "search"
 def cache_search(
     source: str, search: Callable[[Query, Web], SearchResult]
 ) -> Callable[[Query, Web], SearchResult]:
-    """Return *search*, which answers the same query from the cache for ten minutes.
+    """Return *search* with a cache: the same query gets the same answer for ten minutes.
 
     A page that lacks some of its papers is not kept.
     """
@@ -317,7 +317,7 @@ def cache_search(
 
 
 def _to_search_result(row: dict[str, Any]) -> SearchResult:
-    """Rebuild a page of search results from its JSON form."""
+    """Return a page of search results from its cached JSON form."""
     papers = tuple(map(paper_from_row, row["papers"]))
     return SearchResult(**{**row, "papers": papers, "warnings": tuple(row["warnings"])})
 
