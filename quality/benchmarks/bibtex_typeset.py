@@ -23,7 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from utils.citations import iterate_bibtex  # noqa: E402
+from utils.citations import iterate_bibtex_entries  # noqa: E402
 from utils.model.paper import Paper, paper_from_row  # noqa: E402
 
 SHARED = ROOT.parent / "shared" / "data"
@@ -85,7 +85,7 @@ def typeset(engine: str, backend: str, document: str, folder: Path) -> str:
 
 
 def main() -> None:
-    written = "".join(iterate_bibtex((paper, "") for paper in papers()))
+    written = "".join(iterate_bibtex_entries((paper, "") for paper in papers()))
     count = written.count("\n}\n")
     import bibtexparser
 

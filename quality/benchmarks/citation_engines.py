@@ -45,7 +45,7 @@ def mended(paper: Paper, style: Style) -> Item:
     item = to_csl_item(paper, "item")
     english = item.get("language", "en") == "en"
     plain = Style("", style.file, style.pages)
-    container = ours._prepare_container(item)
+    container = ours._prepare_container_title(item)
     title = ours._prepare_title(paper, item, plain, english)
     kept = {**item, "title": title, "container-title": container}
     if style.article_numbers and re.fullmatch(r"[a-zA-Z]\d+|\d{5,}", item.get("page", "")):

@@ -26,7 +26,7 @@ from typing import Any
 from zipfile import ZipFile
 
 from utils import Library
-from utils.lists.pasted import collect_ids
+from utils.lists.pasted import collect_field_ids
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 from utils.review import snowball as snowballing
@@ -90,7 +90,7 @@ class Graph:
 def _paper(number: str, doi: str, pmid: str, work: dict[str, Any]) -> Paper:
     """A paper as an index tells of it; a DOI is made up where only OpenAlex's number is known."""
     doi = doi or ("" if pmid else f"10.5555/openalex.{number.rpartition('/')[2]}")
-    ids = collect_ids({"doi": doi, "pmid": pmid.rpartition("/")[2]})
+    ids = collect_field_ids({"doi": doi, "pmid": pmid.rpartition("/")[2]})
     return Paper(ids, work.get("title") or "", published=str(work.get("publication_year") or ""))
 
 

@@ -15,7 +15,7 @@ from random import Random
 
 from quality.duplicates.lookalikes import LOOKALIKES, _moved, _next, preprint_of
 from quality.duplicates.variants import VARIANTS
-from utils.citations import to_nbib, to_ris
+from utils.citations import format_nbib_record, format_ris_record
 from utils.judges.titles import split_title_words
 from utils.lists.references import read_file_entries
 from utils.model.identifiers import Ids
@@ -254,7 +254,7 @@ def _of_trap(
 def as_listed(said: Paper, number: int) -> Paper:
     """A reference as our readers read it out of a RIS or NBIB file, or a table."""
     bare = replace(said, abstract="", keywords=(), mesh=(), ids=Ids(), other_abstracts=())
-    texts = (to_ris, to_nbib, _to_csv)
+    texts = (format_ris_record, format_nbib_record, _to_csv)
     [entry] = read_file_entries(
         texts[number % len(texts)](bare).encode("utf-8", "replace"), "list.csv"
     )

@@ -21,7 +21,7 @@ from quality.lab.sources import SHARED
 from quality.lab.table import Outcome
 from quality.measures import interval
 from utils.judges.identity import judge_identity
-from utils.model.verdicts import to_outcome
+from utils.model.verdicts import verdict_to_outcome
 from utils.readers import JUDGE_VERSION
 
 PAGE = Path(__file__).resolve().parents[1] / "benchmarks" / "judge.md"
@@ -93,13 +93,15 @@ def count_kinds(found: Iterable[Outcome], half: Half) -> Counted:
         kind = KINDS[one.kind]
         if kind.half == half:
             group = "whole paper" if kind.whole else "fake"
-            yield group, one.kind, to_outcome(one.verdict), one.missed
+            yield group, one.kind, verdict_to_outcome(one.verdict), one.missed
 
 
 def count_pages(readings: Iterable[real_pages.Reading]) -> Counted:
     """Count the real pages, whole papers by publisher."""
     for one in readings:
-        outcome = to_outcome(one.verdict) if one.verdict in real_pages.ACCEPTED else "not_whole"
+        outcome = (
+            verdict_to_outcome(one.verdict) if one.verdict in real_pages.ACCEPTED else "not_whole"
+        )
         is_whole = one.page.label in real_pages.WHOLE
         group = "whole paper" if is_whole else "not a whole paper"
         is_wrong = not one.is_right if is_whole else outcome == "whole"

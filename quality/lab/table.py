@@ -34,7 +34,7 @@ from quality.lab.sources import manuscripts
 from utils import readers as formats
 from utils.errors import BadContent
 from utils.model.paper import Media, Paper, Verdict
-from utils.model.verdicts import to_outcome
+from utils.model.verdicts import verdict_to_outcome
 
 # Documents of a kind in a medium, at weight 1.
 USUAL: dict[Media, int] = {"html": 60, "markdown": 60, "jats": 70, "pdf": 26}
@@ -59,7 +59,7 @@ class Outcome:
     def missed(self) -> bool:
         """Whether the judge was wrong: a whole paper refused, a fake accepted without doubt."""
         if KINDS[self.kind].whole:
-            return to_outcome(self.verdict) == "not_whole"
+            return verdict_to_outcome(self.verdict) == "not_whole"
         return self.verdict == "full_text"
 
 

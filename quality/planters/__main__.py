@@ -19,7 +19,7 @@ from typing import Any
 from lxml import etree
 
 from utils.manuscript.claims import check_sentence
-from utils.manuscript.parts import Block, split_sentences
+from utils.manuscript.parts import ManuscriptBlock, iterate_sentences
 from utils.manuscript.passages import CitedText
 from utils.manuscript.statements import Statement
 from utils.model.paper import Fetched
@@ -102,7 +102,7 @@ def read_text(row: dict[str, Any], articles: Path, records: Path | None) -> Cite
 
 
 def check(statement: str, text: CitedText) -> list[Statement]:
-    sentences = split_sentences(Block(statement))
+    sentences = iterate_sentences(ManuscriptBlock(statement))
     return [made for one in sentences if (made := check_sentence(one, [text]))]
 
 

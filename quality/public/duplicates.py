@@ -30,9 +30,9 @@ from pathlib import Path
 
 from lxml import etree
 
-from utils.lists.described import to_paper
+from utils.lists.described import fields_to_paper
 from utils.lists.documents import get_endnote_fields, get_endnote_ids
-from utils.lists.pasted import collect_ids
+from utils.lists.pasted import collect_field_ids
 from utils.model.paper import Paper
 from utils.search.fused_results import group_records
 
@@ -83,7 +83,7 @@ def _read_endnote(path: Path) -> list[LabelledRecord]:
     records = []
     for record in etree.parse(str(path)).iter("record"):
         caption = "".join(str(text) for part in record.iter("caption") for text in part.itertext())
-        paper = replace(to_paper(get_endnote_fields(record)), ids=get_endnote_ids(record))
+        paper = replace(fields_to_paper(get_endnote_fields(record)), ids=get_endnote_ids(record))
         records.append(LabelledRecord(paper, "duplicate" in caption.lower()))
     return records
 
@@ -100,8 +100,8 @@ def _to_paper(row: Mapping[str, str]) -> Paper:
         "issue": row["number"],
         "authors": re.split(r"(?<=\.)(?=\w\w)", row["author"]),
     }
-    ids = collect_ids({"doi": row["doi"]}, ())
-    return replace(to_paper(fields), ids=ids, abstract=row["abstract"])
+    ids = collect_field_ids({"doi": row["doi"]}, ())
+    return replace(fields_to_paper(fields), ids=ids, abstract=row["abstract"])
 
 
 def count_twins(records: Sequence[LabelledRecord], groups: Groups) -> tuple[Score, list[str]]:

@@ -45,7 +45,7 @@ from lxml import etree
 
 from utils.http import Web
 from utils.judges.titles import count_distinctive_words, split_title_words
-from utils.lists.described import parse_author, split_names
+from utils.lists.described import parse_author_name, split_author_names
 from utils.manuscript.printed import parse_printed_reference
 from utils.manuscript.printed_comparison import find_title
 from utils.manuscript.printed_entries import parse_printed_paper
@@ -335,8 +335,10 @@ def _read_labels(entry: Any) -> Fields:
 
 def to_comparable(fields: Fields) -> Fields:
     """Return fields as letters and digits: families of authors, first page, year."""
-    names = split_names(re.sub(r"\s(?:et|und|y)\s(?!al\b)", " and ", fields.get("authors", "")))
-    families = [parse_author(name).family for name in names if name.strip()]
+    names = split_author_names(
+        re.sub(r"\s(?:et|und|y)\s(?!al\b)", " and ", fields.get("authors", ""))
+    )
+    families = [parse_author_name(name).family for name in names if name.strip()]
     page = re.search(r"\w*\d+", fields.get("first page", ""))
     year = re.search(r"\b(?:18|19|20)\d\d", fields.get("year", ""))
     shown = dict(fields) | {

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from utils.citations import (
     build_citation_key,
-    iterate_bibtex,
-    iterate_ris,
-    to_bibtex,
+    format_bibtex_entry,
+    format_ris_record,
+    iterate_bibtex_entries,
+    iterate_ris_records,
     to_csl_item,
-    to_ris,
 )
 from utils.lists.references import latex_to_text, read_file_entries
 from utils.model.identifiers import Ids
@@ -50,12 +50,12 @@ def unfiled(papers):
 
 
 def ris_of(paper, **options):
-    [record] = rispy.loads(to_ris(paper, **options))
+    [record] = rispy.loads(format_ris_record(paper, **options))
     return record
 
 
 def bibtex_of(paper, **options):
-    library = bibtexparser.parse_string(to_bibtex(paper, **options))
+    library = bibtexparser.parse_string(format_bibtex_entry(paper, **options))
     assert not library.failed_blocks
     [entry] = library.entries
     return entry, {name: field.value for name, field in entry.fields_dict.items()}
@@ -201,7 +201,7 @@ def test_capitals_that_matter_are_in_braces(title, written):
 
 def test_keys_tell_the_paper_and_no_two_share_one():
     papers = [PAPER, replace(PAPER, ids=Ids(pmid="8")), replace(PAPER, ids=Ids()), PAPER, PAPER]
-    library = bibtexparser.parse_string("".join(iterate_bibtex(unfiled(papers))))
+    library = bibtexparser.parse_string("".join(iterate_bibtex_entries(unfiled(papers))))
     keys = [entry.key for entry in library.entries]
     assert keys[:2] == ["vanderberg2026role", "vanderberg2026role_8"]
     assert len(set(keys)) == len(papers)
@@ -229,16 +229,19 @@ def test_no_text_breaks_a_record(title, family, journal, abstract, doi):
         abstract=abstract, ids=Ids(doi=f"10.1000/{doi}"),
     )  # fmt: skip
     both = [paper, PAPER]
-    records = rispy.loads("".join(iterate_ris(unfiled(both))))
+    records = rispy.loads("".join(iterate_ris_records(unfiled(both))))
     assert records[1]["doi"] == "10.1000/a_b"
-    library = bibtexparser.parse_string("".join(iterate_bibtex(unfiled(both))))
+    library = bibtexparser.parse_string("".join(iterate_bibtex_entries(unfiled(both))))
     assert not library.failed_blocks
     assert len(library.entries) == len(records) == 2
 
 
 def test_what_goes_out_comes_back_in():
     papers = [PAPER, replace(PAPER, ids=Ids(arxiv="2601.00001")), replace(PAPER, ids=Ids(pmid="8"))]
-    for text in ("".join(iterate_ris(unfiled(papers))), "".join(iterate_bibtex(unfiled(papers)))):
+    for text in (
+        "".join(iterate_ris_records(unfiled(papers))),
+        "".join(iterate_bibtex_entries(unfiled(papers))),
+    ):
         assert [entry.ids for entry in read_file_entries(text.encode())] == [p.ids for p in papers]
 
 
@@ -249,8 +252,8 @@ def test_recorded_pubmed_records_make_the_round_trip(shared):
     for path in sorted((shared / "pubmed" / "bulk").glob("*.xml.gz")):
         found = iterate_records(gzip.decompress(path.read_bytes()))
         papers = [paper for paper in found if isinstance(paper, Paper)][::5]
-        records = rispy.loads("".join(iterate_ris(unfiled(papers))))
-        library = bibtexparser.parse_string("".join(iterate_bibtex(unfiled(papers))))
+        records = rispy.loads("".join(iterate_ris_records(unfiled(papers))))
+        library = bibtexparser.parse_string("".join(iterate_bibtex_entries(unfiled(papers))))
         assert len(records) == len(library.entries) == len(papers) > 100
         assert not library.failed_blocks
         for paper, record, entry in zip(papers, records, library.entries, strict=True):
@@ -282,17 +285,17 @@ def test_a_preprint_that_names_its_article_is_cited_as_one_of_them():
         journal="IEEE Transactions on Signal Processing ( Volume: 65 , Issue: 16 )",
         journal_abbreviation="", volume="", issue="", pages="", published="2015-03-12",
     )  # fmt: skip
-    [entry] = bibtexparser.parse_string("".join(iterate_bibtex(unfiled([paper])))).entries
+    [entry] = bibtexparser.parse_string("".join(iterate_bibtex_entries(unfiled([paper])))).entries
     assert not {"volume", "number", "pages", "doi"} & set(entry.fields_dict)
     assert "IEEE" not in str(entry.get("journal", ""))
     assert (entry["year"], entry["eprint"]) == ("2015", "1503.03585")
     assert "doi:10.1109/tsp.2017.2708039" in entry["note"].replace("\\_", "_")
-    [record] = rispy.loads("".join(iterate_ris(unfiled([paper]))))
+    [record] = rispy.loads("".join(iterate_ris_records(unfiled([paper]))))
     assert "IEEE" not in record.get("journal_name", "") + record.get("secondary_title", "")
 
 
 def test_an_article_that_is_on_arxiv_too_stays_an_article():
     paper = replace(PAPER, ids=Ids(arxiv="1503.03585", doi="10.1000/a_b", pmid="7"))
-    [entry] = bibtexparser.parse_string("".join(iterate_bibtex(unfiled([paper])))).entries
+    [entry] = bibtexparser.parse_string("".join(iterate_bibtex_entries(unfiled([paper])))).entries
     assert entry.entry_type == "article"
     assert {"journal", "doi"} <= set(entry.fields_dict)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from utils.citations import format_references, iterate_bibtex
+from utils.citations import format_references, iterate_bibtex_entries
 from utils.citations.keys import UniqueKeys, parse_key_pattern
 from utils.errors import BadRequest
 from utils.model.identifiers import Ids
@@ -57,7 +57,7 @@ def test_an_unknown_part_is_named_with_the_list_of_known_ones(pattern, part):
 
 def test_papers_with_the_same_key_get_letters_in_their_order():
     keys = UniqueKeys("auth_year")
-    made = [keys.assign(PAPER) for _ in range(30)]
+    made = [keys.assign_key(PAPER) for _ in range(30)]
     assert made[:3] == ["losmuller_2019", "losmuller_2019a", "losmuller_2019b"]
     assert made[26:29] == ["losmuller_2019z", "losmuller_2019aa", "losmuller_2019ab"]
     assert len(set(made)) == 30
@@ -68,7 +68,7 @@ def test_a_paper_that_gives_nothing_to_a_pattern_has_a_key_all_the_same():
 
 
 def test_bibtex_and_csl_have_the_keys_of_the_pattern():
-    entries = list(iterate_bibtex([(PAPER, ""), (PAPER, "")], "authYear"))
+    entries = list(iterate_bibtex_entries([(PAPER, ""), (PAPER, "")], "authYear"))
     assert [entry.split("{")[1].split(",")[0] for entry in entries] == [
         "losmuller2019",
         "losmuller2019a",
@@ -77,6 +77,6 @@ def test_bibtex_and_csl_have_the_keys_of_the_pattern():
 
 
 def test_without_a_pattern_keys_are_as_they_were():
-    entries = list(iterate_bibtex([(PAPER, ""), (PAPER, "")]))
+    entries = list(iterate_bibtex_entries([(PAPER, ""), (PAPER, "")]))
     assert entries[0].startswith("@article{losmuller2019role,")
     assert entries[1].startswith("@article{losmuller2019role_7,")

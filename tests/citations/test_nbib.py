@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.citations.test_any_paper import PAPERS
 from tests.examples import often
-from utils.citations import iterate_nbib, to_nbib
+from utils.citations import format_nbib_record, iterate_nbib_records
 from utils.lists.references import read_file_entries
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
@@ -44,7 +44,7 @@ def read(text: str) -> list[dict[str, object]]:
 
 
 def test_a_record_has_the_tags_of_pubmed() -> None:
-    [record] = read(to_nbib(MOSS))
+    [record] = read(format_nbib_record(MOSS))
     expected = {
         "PMID": "7", "OWN": "NLM", "VI": "12", "IP": "3", "DP": "2019 May 3",
         "TI": "On E. coli & moss.", "PG": "101-12", "LID": "10.1000/moss [doi]",
@@ -57,7 +57,7 @@ def test_a_record_has_the_tags_of_pubmed() -> None:
 
 
 def test_a_paper_without_pmid_is_a_record_without_that_line() -> None:
-    text = to_nbib(BARE)
+    text = format_nbib_record(BARE)
     assert "PMID" not in text
     assert "AID - 10.1000/bare [doi]" in text
     assert text.endswith("\n\n")  # the end of a record, to Zotero and Biopython
@@ -65,7 +65,9 @@ def test_a_paper_without_pmid_is_a_record_without_that_line() -> None:
 
 def test_our_own_files_come_back_record_by_record() -> None:
     papers = [BARE, MOSS, NOBODY, BARE, replace(MOSS, ids=Ids(arxiv="2001.00001"))]
-    entries = list(read_file_entries("".join(iterate_nbib((one, "") for one in papers)).encode()))
+    entries = list(
+        read_file_entries("".join(iterate_nbib_records((one, "") for one in papers)).encode())
+    )
     assert [entry.ids for entry in entries] == [one.ids for one in papers]
     said = entries[2].paper
     assert said is not None
@@ -80,7 +82,7 @@ def test_a_blank_line_in_front_of_an_owner_begins_no_second_record() -> None:
 
 def test_no_line_is_too_long_and_no_address_is_cut() -> None:
     doi = f"10.1000/{'a-' * 60}z"
-    text = to_nbib(replace(MOSS, ids=Ids(doi=doi)))
+    text = format_nbib_record(replace(MOSS, ids=Ids(doi=doi)))
     assert f"AID - {doi} [doi]".split()[2] in text
     assert all(len(line) <= 90 for line in text.splitlines() if doi not in line)
 
@@ -88,7 +90,7 @@ def test_no_line_is_too_long_and_no_address_is_cut() -> None:
 @often(60)
 @given(st.lists(PAPERS, min_size=1, max_size=3))
 def test_whatever_the_words_every_record_stays_one_record(papers: list[Paper]) -> None:
-    text = "".join(iterate_nbib((paper, "") for paper in papers))
+    text = "".join(iterate_nbib_records((paper, "") for paper in papers))
     assert len(read(text)) == len(papers)
 
 
@@ -100,6 +102,6 @@ def test_records_of_pubmed_come_back(shared: Path) -> None:
     bare = [replace(one, ids=replace(one.ids, pmid="", pmcid="")) for one in papers]
     for written in (papers, bare):
         entries = list(
-            read_file_entries("".join(iterate_nbib((one, "") for one in written)).encode())
+            read_file_entries("".join(iterate_nbib_records((one, "") for one in written)).encode())
         )
         assert [entry.ids for entry in entries] == [one.ids for one in written]

@@ -15,7 +15,7 @@ from tests.citations.round_trips import (
     told_by_bibtex,
     told_by_ris,
 )
-from utils.citations import format_citations, to_bibtex, to_csl_item, to_ris
+from utils.citations import format_bibtex_entry, format_citations, format_ris_record, to_csl_item
 from utils.citations.items import clean_title
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
@@ -115,7 +115,7 @@ def test_bibtex_of_metapub_says_the_same(shared):
                     if name
                 )
             ]
-            made = fields_of(to_bibtex(from_metapub(known)))
+            made = fields_of(format_bibtex_entry(from_metapub(known)))
             assert printed(made["title"]) == clean_title(wanted["title"])
             assert in_letters(made.get("author", "")) == in_letters(wanted.get("author", ""))
             for field in ("journal", "year", "volume", "doi"):
@@ -129,7 +129,7 @@ def test_bibtex_of_texmed_says_the_same(shared):
     wanted = fields_of((shared / "citations/sul_pub/pubmed_record_10000166.bib").read_text("utf-8"))
     record = (shared / "pubmed/efetch/sul_pub/pubmed_record_10000166.xml").read_bytes()
     [paper] = iterate_records(b"<PubmedArticleSet>" + record + b"</PubmedArticleSet>")
-    made = fields_of(to_bibtex(paper))
+    made = fields_of(format_bibtex_entry(paper))
     assert in_letters(made["author"]) == in_letters(wanted["author"])
     assert printed(made["title"]) == printed(wanted["title"])
     for field in ("year", "volume", "number", "pages", "pmid"):
@@ -166,7 +166,7 @@ def test_ris_of_reference_managers_says_the_same(shared):
     for path in sorted((shared / "citations" / "asreview").iterdir()):
         for record in records_of(path):
             paper = from_ris(record)
-            [made] = rispy.loads(to_ris(paper))
+            [made] = rispy.loads(format_ris_record(paper))
             for field in ("secondary_title", "volume", "number", "start_page", "end_page"):
                 assert made.get(field, "") == record.get(field, "")
             assert made.get("title", "") == clean_title(paper.title)
@@ -187,8 +187,8 @@ def test_recorded_pubmed_records_come_back_whole(shared):
         found = iterate_records(gzip.decompress(path.read_bytes()))
         for paper in [paper for paper in found if isinstance(paper, Paper)][::9]:
             item = to_csl_item(paper)
-            assert read_ris(to_ris(paper)) == told_by_ris(item), paper.ids
-            assert read_bibtex(to_bibtex(paper)) == told_by_bibtex(item), paper.ids
+            assert read_ris(format_ris_record(paper)) == told_by_ris(item), paper.ids
+            assert read_bibtex(format_bibtex_entry(paper)) == told_by_bibtex(item), paper.ids
 
 
 def test_recorded_pubmed_records_are_cited_with_all_that_matters(shared):

@@ -171,10 +171,10 @@ def test_a_record_of_before_gets_its_sections_from_the_text(library, grown):
 
 
 def test_the_kept_xml_of_a_paper_is_parsed_once_for_all_its_pages(library, held, monkeypatch):
-    read_xml = listing._list_from_xml
+    read_xml = listing._list_objects_in_xml
     parsed = []
     monkeypatch.setattr(
-        listing, "_list_from_xml", lambda fetched: parsed.append(1) or read_xml(fetched)
+        listing, "_list_objects_in_xml", lambda fetched: parsed.append(1) or read_xml(fetched)
     )
     name = held.paper.ids.pmid
     pages = [library.read(name, start=start, max_chars=3000) for start in (0, 3000, 0)]

@@ -19,7 +19,7 @@ from utils.errors import NotConfigured
 from utils.harvest.bulk import _Run
 from utils.lists.pasted import Entry
 from utils.model.identifiers import Ids
-from utils.model.job import find_most_informative
+from utils.model.job import find_most_informative_failure
 from utils.model.paper import Attempt, Author, Paper
 from utils.shelf import Shelf
 
@@ -389,7 +389,7 @@ def test_a_mistake_of_ours_is_the_reason(library: Library, world: World) -> None
     """Whatever else was found out: it must not look as if the text could not be had."""
     mistake = Attempt("unpaywall", "failed", "a mistake of ours: off by one")
     others = [Attempt("publisher", outcome, "") for outcome in ("unreachable", "paywall")]
-    assert find_most_informative([*others, mistake]) == mistake
+    assert find_most_informative_failure([*others, mistake]) == mistake
 
 
 @pytest.mark.parametrize("replaced", [True, False], ids=["by the text", "by nothing"])

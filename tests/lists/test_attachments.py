@@ -5,7 +5,11 @@ from pathlib import Path
 import pytest
 
 from utils.errors import BadRequest
-from utils.lists.attachments import find_attached, read_attached_papers, split_file_field
+from utils.lists.attachments import (
+    find_pdf_paths_in_field,
+    match_papers_to_files,
+    read_attached_papers,
+)
 
 RDF = b"""<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
  xmlns:z="http://www.zotero.org/namespaces/export#" xmlns:bib="http://purl.org/net/biblio#"
@@ -33,7 +37,7 @@ def test_each_format_names_the_file_of_its_paper(data):
     assert (one.paper.ids.doi, one.paper.title) == ("10.1000/moss", "On moss")
     folder = "0123456789" if data == ENDNOTE else "2"
     files = [Path(f"/lib/files/{folder}/Roe - Moss.pdf"), Path("/lib/files/3/Roe - Moss.pdf")]
-    assert list(find_attached([one], files)) == [files[0]]
+    assert list(match_papers_to_files([one], files)) == [files[0]]
 
 
 @pytest.mark.parametrize(
@@ -49,14 +53,14 @@ def test_each_format_names_the_file_of_its_paper(data):
     ],
 )
 def test_the_file_field_is_read_in_the_forms_of_each_program(field, paths):
-    assert split_file_field(field) == paths
+    assert find_pdf_paths_in_field(field) == paths
 
 
 def test_a_path_that_could_be_two_files_is_none_of_them():
     [one] = read_attached_papers(RIS.replace(b"files/2/", b""))
     files = [Path("/lib/1/Roe - Moss.pdf"), Path("/lib/2/Roe - Moss.pdf")]
-    assert find_attached([one], files) == {}
-    assert list(find_attached([one], files[:1])) == files[:1]
+    assert match_papers_to_files([one], files) == {}
+    assert list(match_papers_to_files([one], files[:1])) == files[:1]
 
 
 @pytest.mark.parametrize("data", [b"<rdf:RDF", b"%PDF-1.7", b"<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b"])

@@ -8,16 +8,16 @@ from utils.lists.decisions import (
     Decision,
     GivenFacts,
     ScreenedRecord,
-    has_decisions,
-    read_included,
-    read_screened,
+    has_screening_decisions,
+    read_included_papers,
+    read_screened_records,
 )
 from utils.model.identifiers import Ids
 
 
 def read(text: str | bytes, name: str = "", **told: str) -> list[ScreenedRecord]:
     data = text if isinstance(text, bytes) else text.encode()
-    return list(read_screened(data, name, GivenFacts(**told) if told else None))  # type: ignore[arg-type]
+    return list(read_screened_records(data, name, GivenFacts(**told) if told else None))  # type: ignore[arg-type]
 
 
 def votes(record: ScreenedRecord) -> list[tuple[str, str]]:
@@ -195,7 +195,7 @@ def test_endless_notes_are_read_in_bounded_time() -> None:
 
 
 def test_only_what_all_excluded_is_left_out_of_a_list() -> None:
-    kept, left_out = read_included(screening.RAYYAN.encode(), "articles.csv")
+    kept, left_out = read_included_papers(screening.RAYYAN.encode(), "articles.csv")
     assert left_out == 1
     assert [entry.asked for entry in kept[:2]] == [
         str(Ids(pmid="31452104", doi="10.1000/moss.1")), "Li 2020. Lichen. Bryology",
@@ -215,4 +215,4 @@ def test_only_what_all_excluded_is_left_out_of_a_list() -> None:
     ],
 )
 def test_a_list_is_known_to_hold_decisions_by_its_programs_own_words(text: str, told: bool) -> None:
-    assert has_decisions(text.encode()) is told
+    assert has_screening_decisions(text.encode()) is told

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from utils.errors import BadRequest
 from utils.lists.pasted import (
-    build_unread_error,
-    parse_entries,
-    parse_lines,
+    build_no_identifier_error,
+    parse_identifier_lines,
+    parse_required_identifiers,
     read_identifier_lines,
 )
 from utils.model.identifiers import Ids
@@ -31,7 +31,7 @@ LISTS = {
 
 @pytest.mark.parametrize(("text", "names"), LISTS.items())
 def test_any_mix_is_read(text, names):
-    entries = parse_entries(read_identifier_lines(text.encode()))
+    entries = parse_required_identifiers(read_identifier_lines(text.encode()))
     assert [entry.ids.names()[0] for entry in entries] == names
 
 
@@ -46,7 +46,7 @@ def test_an_old_encoding_is_no_obstacle():
 
 def test_of_what_is_no_list_everything_unreadable_is_named_with_its_line():
     with pytest.raises(BadRequest) as refused:
-        parse_entries(["1", "", "foo", "2 bar"])
+        parse_required_identifiers(["1", "", "foo", "2 bar"])
     assert "'foo' (line 3)" in refused.value.message
     assert "'2 bar' (line 4)" in refused.value.message
 
@@ -71,10 +71,10 @@ slips = st.one_of(
 def test_a_slip_spoils_no_other_line(good, bad, order):
     lines = [*good, *bad]
     order.shuffle(lines)
-    entries = parse_entries(lines)
+    entries = parse_required_identifiers(lines)
     assert [e.ids for e in entries if e.ids] == [Ids.parse(one) for one in lines if one in good]
     assert [e.asked for e in entries if not e.ids] == [one.strip() for one in lines if one in bad]
-    assert all(build_unread_error(one).hints for one in bad)
+    assert all(build_no_identifier_error(one).hints for one in bad)
 
 
 separators = st.sampled_from([*" \t\n", ", ", "; "])
@@ -84,7 +84,7 @@ separators = st.sampled_from([*" \t\n", ", ", "; "])
 def test_nor_any_other_of_its_line(good, slip, between):
     at = len(good) // 2
     text = between.join([*good[:at], slip, *good[at:]])
-    entries = parse_entries(text.split("\n"))
+    entries = parse_required_identifiers(text.split("\n"))
     assert [entry.ids for entry in entries if entry.ids] == [Ids.parse(one) for one in good]
     assert any(slip.strip() in entry.asked for entry in entries if not entry.ids)
 
@@ -92,10 +92,10 @@ def test_nor_any_other_of_its_line(good, slip, between):
 def test_a_number_among_words_is_no_pmid():
     """Prose is full of numbers: none of them is taken for a paper."""
     lines = ["31452104", "31452105", "12 patients were treated in 1998", "Smith, 2019", "Li 2; 7"]
-    assert [entry.asked for entry in parse_lines(lines) if not entry.ids] == lines[2:]
+    assert [entry.asked for entry in parse_identifier_lines(lines) if not entry.ids] == lines[2:]
 
 
 @pytest.mark.parametrize("lines", [[], ["", "  "]])
 def test_nothing_is_said_to_be_nothing(lines):
     with pytest.raises(BadRequest, match="No identifier"):
-        parse_entries(lines)
+        parse_required_identifiers(lines)

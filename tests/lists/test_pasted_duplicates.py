@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utils.lists.pasted import Entry, merge_entries
+from utils.lists.pasted import Entry, merge_duplicate_entries
 from utils.model.identifiers import Ids
 
 
@@ -12,7 +12,7 @@ def entry(asked, **names):
 
 
 def test_entries_that_share_an_identifier_are_one_paper_under_its_first_name():
-    found = merge_entries(
+    found = merge_duplicate_entries(
         [entry("a", pmid="1"), entry("b", pmid="1", doi="10.1/a"), entry("c", pmid="2")]
     )
     assert found.papers == (entry("a", pmid="1", doi="10.1/a"), entry("c", pmid="2"))
@@ -20,7 +20,7 @@ def test_entries_that_share_an_identifier_are_one_paper_under_its_first_name():
 
 
 def test_two_papers_become_one_when_a_later_entry_ties_them_together():
-    found = merge_entries(
+    found = merge_duplicate_entries(
         [
             entry("a", pmid="1"),
             entry("b", doi="10.1/a"),
@@ -33,7 +33,9 @@ def test_two_papers_become_one_when_a_later_entry_ties_them_together():
 
 
 def test_contradictions_are_kept_apart_and_named():
-    found = merge_entries([entry("a", doi="10.1/a", pmid="1"), entry("b", doi="10.1/a", pmid="2")])
+    found = merge_duplicate_entries(
+        [entry("a", doi="10.1/a", pmid="1"), entry("b", doi="10.1/a", pmid="2")]
+    )
     assert [paper.ids.pmid for paper in found.papers] == ["1", "2"]
     assert found.duplicates == 0
     [said] = found.contradictions
@@ -42,7 +44,7 @@ def test_contradictions_are_kept_apart_and_named():
 
 
 def test_a_contradiction_that_arises_from_merging_is_seen():
-    found = merge_entries(
+    found = merge_duplicate_entries(
         [
             entry("a", pmid="1", doi="10.1/a"),
             entry("b", doi="10.1/b"),
@@ -54,7 +56,7 @@ def test_a_contradiction_that_arises_from_merging_is_seen():
 
 
 def test_without_an_identifier_the_same_words_are_the_same_paper():
-    found = merge_entries(
+    found = merge_duplicate_entries(
         [entry("Smith 2019. A title"), entry("SMITH 2019.  A title"), entry("Other")]
     )
     assert [paper.asked for paper in found.papers] == ["Smith 2019. A title", "Other"]
@@ -70,7 +72,7 @@ IDS = st.builds(
 
 @given(st.lists(IDS, max_size=20))
 def test_nothing_is_lost_and_no_paper_contradicts_itself(wanted):
-    found = merge_entries(Entry(str(number), ids) for number, ids in enumerate(wanted))
+    found = merge_duplicate_entries(Entry(str(number), ids) for number, ids in enumerate(wanted))
     assert len(found.papers) + found.duplicates == len(wanted)
     for ids in filter(None, wanted):
         assert any(set(ids.names()) <= set(paper.ids.names()) for paper in found.papers)

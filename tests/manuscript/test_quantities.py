@@ -2,16 +2,16 @@
 
 import pytest
 
-from utils.manuscript.parts import Block, split_sentences
+from utils.manuscript.parts import ManuscriptBlock, iterate_sentences
 from utils.manuscript.passages import CitedText
-from utils.manuscript.quantities import compare_quantities, find_quantities, is_checkable
+from utils.manuscript.quantities import compare_quantities, find_quantities, is_distinctive_number
 from utils.manuscript.reading import read_manuscript_text
 
 
 def _check(sentence: str, text: str, *, is_full: bool = True) -> list[tuple[str, str]]:
     from utils.manuscript.claims import check_sentence
 
-    [one] = split_sentences(Block(sentence))
+    [one] = iterate_sentences(ManuscriptBlock(sentence))
     cited = CitedText("pmid:1", f"# Title\n\n## Results\n\n{text}\n", is_full)
     statement = check_sentence(one, [cited])
     assert statement
@@ -82,7 +82,7 @@ def test_agreement(ours: str, theirs: str, said: str) -> None:
 
 def test_names_and_years_are_no_numbers() -> None:
     text = "In 2015, IL-6 and COVID-19 of type 2 (Table 3, Figs. 4 and 5) in two groups"
-    assert not [one for one in find_quantities(text) if is_checkable(one)]
+    assert not [one for one in find_quantities(text) if is_distinctive_number(one)]
 
 
 def test_units_count_for_the_numbers_before_them() -> None:
@@ -123,11 +123,11 @@ def test_numbers_stand_where_the_words_do(sentence: str, outcome: str) -> None:
 )
 @pytest.mark.parametrize("order", [1, -1])
 def test_sentences_beside_the_one_that_cites(sentence: str, outcome: str, order: int) -> None:
-    from utils.manuscript.checking import _check_statements
+    from utils.manuscript.checking import _iterate_statements
 
     told = " ".join([sentence, "So it is known [@one]."][::order])
     cited = CitedText("pmid:1", f"# Title\n\n## Results\n\n{_TEXT}\n", is_full=True)
-    found = _check_statements(read_manuscript_text(told), {"one": cited})
+    found = _iterate_statements(read_manuscript_text(told), {"one": cited})
     made = [one for statement in found for one in statement.elements]
     assert outcome in {one.outcome for one in made if one.kind == "number"}, made
     assert {one.keys for one in made} == {("one",)}

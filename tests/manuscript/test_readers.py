@@ -10,7 +10,7 @@ import pytest
 
 from tests.fixtures import fixture_text
 from utils.errors import BadRequest
-from utils.manuscript.parts import Manuscript, Sentence, split_sentences
+from utils.manuscript.parts import Manuscript, Sentence, iterate_sentences
 from utils.manuscript.reading import read_manuscript, read_manuscript_text
 
 _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
@@ -23,7 +23,7 @@ References
 
 
 def _cited(manuscript: Manuscript) -> list[Sentence]:
-    every = (one for block in manuscript.blocks for one in split_sentences(block))
+    every = (one for block in manuscript.blocks for one in iterate_sentences(block))
     return [one for one in every if one.keys]
 
 

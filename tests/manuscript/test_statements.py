@@ -3,13 +3,13 @@
 import pytest
 
 from utils.manuscript.claims import check_sentence
-from utils.manuscript.parts import Block, split_sentences
+from utils.manuscript.parts import ManuscriptBlock, iterate_sentences
 from utils.manuscript.passages import CitedText
 from utils.manuscript.statements import Statement
 
 
 def check(sentence: str, text: str, unread: tuple[str, ...] = ()) -> Statement:
-    [one] = split_sentences(Block(sentence))
+    [one] = iterate_sentences(ManuscriptBlock(sentence))
     cited = CitedText("pmid:1", f"# Title\n\n## Results\n\n{text}\n", is_full=True)
     statement = check_sentence(one, [cited], unread)
     assert statement

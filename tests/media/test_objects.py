@@ -16,10 +16,10 @@ from utils.media import (
     PaperObjects,
     StoredObject,
     find_objects_in_passage,
-    iterate_long_rows,
+    iterate_cell_rows,
     list_objects,
 )
-from utils.media.long_table import to_csv
+from utils.media.long_table import grid_to_csv
 from utils.model.paper import Grid
 
 
@@ -140,7 +140,7 @@ def test_every_cell_of_the_long_table_says_what_it_is(library: Library, rich: Re
     stored = library.find(rich.pmid)
     found = list_objects(stored, library.shelf)
     [grid] = [one.grid for one in found if one.grid]
-    rows = list(iterate_long_rows(stored, found))
+    rows = list(iterate_cell_rows(stored, found))
     named = {
         (row[0], name, value)
         for row in grid.rows
@@ -153,7 +153,7 @@ def test_every_cell_of_the_long_table_says_what_it_is(library: Library, rich: Re
 
 def test_a_spreadsheet_runs_nothing_of_a_table() -> None:
     grid = Grid((("a", "b"),), (("=1+1", "-0.5"), ("−3", "@x")))
-    assert to_csv(grid).decode("utf-8-sig").splitlines() == ["a,b", "'=1+1,-0.5", "−3,'@x"]
+    assert grid_to_csv(grid).decode("utf-8-sig").splitlines() == ["a,b", "'=1+1,-0.5", "−3,'@x"]
 
 
 def test_a_paper_that_is_not_there_has_no_objects(library: Library) -> None:
@@ -348,7 +348,7 @@ def test_the_long_table_as_parquet_has_the_cells_of_the_csv_with_types(
     assert capsys.readouterr().out.strip() == str(target)
     table = parquet.read_table(target)
     stored = library.find(rich.pmid)
-    assert table.to_pylist() == list(iterate_long_rows(stored, list_objects(stored, library.shelf)))
+    assert table.to_pylist() == list(iterate_cell_rows(stored, list_objects(stored, library.shelf)))
     assert {str(table.schema.field(name).type) for name in ("number", "line", "value")} == {
         *("double", "int64", "string")
     }

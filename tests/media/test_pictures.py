@@ -10,7 +10,7 @@ import pytest
 from tests.world import World, arxiv_texts
 from utils import Library
 from utils.demo import pages
-from utils.media import StoredObject, allows_copying
+from utils.media import StoredObject, is_copying_allowed
 from utils.model.paper import Fetched
 from utils.readers import latex as in_latex
 from utils.readers.html import pictures as in_html
@@ -184,14 +184,14 @@ def test_a_page_of_many_pictures_takes_time_that_grows_with_it() -> None:
 
 def test_which_licences_let_programs_copy() -> None:
     allowed = ("CC BY", "CC BY-NC-ND 4.0", "https://creativecommons.org/publicdomain/zero/1.0/")
-    assert all(map(allows_copying, allowed))
+    assert all(map(is_copying_allowed, allowed))
     refused = (
         "",
         "TDM",
         "© 2026 A publisher",
         "http://arxiv.org/licenses/nonexclusive-distrib/1.0/",
     )
-    assert not any(map(allows_copying, refused))
+    assert not any(map(is_copying_allowed, refused))
 
 
 # Pages of eight publishers, and how many figures each has.

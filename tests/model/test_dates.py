@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from utils.errors import BadRequest
-from utils.model.dates import get_first_day, get_last_day, parse_date
+from utils.model.dates import get_first_day, get_last_day, parse_written_date
 from utils.sources import Query
 from utils.sources.source import to_day_range
 
@@ -17,7 +17,7 @@ SAME_DAY = [
 
 @pytest.mark.parametrize("written", SAME_DAY)
 def test_a_day_is_read_in_every_usual_form(written):
-    assert parse_date(written, "min_date") == "2020/01/31"
+    assert parse_written_date(written, "min_date") == "2020/01/31"
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_a_day_is_read_in_every_usual_form(written):
     [("2020", "2020"), ("2020-02", "2020/02"), ("Feb 2020", "2020/02"), ("2020/2", "2020/2")],
 )
 def test_a_date_keeps_its_precision(written, found):
-    assert parse_date(written, "min_date") == found
+    assert parse_written_date(written, "min_date") == found
     last = date(2020, 2, 29) if len(found) > 4 else date(2020, 12, 31)
     assert (get_first_day(found).year, get_last_day(found)) == (2020, last)
 
@@ -35,13 +35,13 @@ def test_a_date_keeps_its_precision(written, found):
 )
 def test_what_is_not_a_date_is_named(written):
     with pytest.raises(BadRequest, match=r"max_date .* is not a date"):
-        parse_date(written, "max_date")
+        parse_written_date(written, "max_date")
 
 
 def test_an_end_in_the_present_is_open():
-    assert parse_date("present", "max_date") == parse_date("", "max_date") == ""
+    assert parse_written_date("present", "max_date") == parse_written_date("", "max_date") == ""
     with pytest.raises(BadRequest):
-        parse_date("today", "min_date")
+        parse_written_date("today", "min_date")
 
 
 def test_every_site_gets_iso_dates_in_its_own_form():

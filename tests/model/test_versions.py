@@ -17,7 +17,7 @@ from tests.world import World
 from utils import Library
 from utils.model.identifiers import Ids
 from utils.model.paper import Fetched, Paper, StoredPaper
-from utils.model.versions import infer_version, is_only_preprint, satisfies_request
+from utils.model.versions import infer_requested_version, is_only_preprint, satisfies_request
 from utils.reports import read_lock
 from utils.shelf import Shelf
 from utils.shelf.ledger_file import VERSION, migrate_ledger
@@ -156,8 +156,8 @@ def test_offline_what_stands_in_is_served(library, world, tmp_path):
 def test_what_serves_a_request(asked: Ids, version: Any, serving: bool) -> None:
     about = Paper(Ids(doi="10.1/a", pmid="7", pmcid="PMC7", arxiv="2601.00001"))
     stored = StoredPaper(about, "full_text", "a.txt", "PMC", "pmc_cloud", "", version=version)
-    assert satisfies_request(infer_version(asked), stored) is serving
-    assert not satisfies_request(infer_version(asked), replace(stored, kind="abstract"))
+    assert satisfies_request(infer_requested_version(asked), stored) is serving
+    assert not satisfies_request(infer_requested_version(asked), replace(stored, kind="abstract"))
 
 
 @pytest.mark.parametrize(

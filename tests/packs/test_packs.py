@@ -13,7 +13,7 @@ from lxml import etree
 
 from tests.fixtures import fixture_text
 from tests.packs.shelves import about, file_pdf, file_xml, pdf_bytes
-from utils.citations.endnote import iterate_endnote, to_endnote
+from utils.citations.endnote import format_endnote_record, iterate_endnote_xml
 from utils.errors import BadRequest
 from utils.lists.references import read_file_entries
 from utils.model.job import Harvested
@@ -183,7 +183,9 @@ def test_our_xml_has_the_elements_of_endnotes_own_in_its_order():
         follows |= {(one, other) for at, one in enumerate(tags) for other in tags[at + 1 :]}
         known |= {element.tag for element in record.iter()}
     rich = replace(about(1), pages="3-9", volume="1", issue="2", issn="1234-5678", keywords=("a",))
-    ours = etree.fromstring(to_endnote(replace(rich, languages=("eng",)), 1, "PDF/1/a.pdf"))
+    ours = etree.fromstring(
+        format_endnote_record(replace(rich, languages=("eng",)), 1, "PDF/1/a.pdf")
+    )
     assert {element.tag for element in ours.iter()} <= known
     tags = [child.tag for child in ours]
     pairs = {(one, other) for at, one in enumerate(tags) for other in tags[at + 1 :]}
@@ -193,7 +195,7 @@ def test_our_xml_has_the_elements_of_endnotes_own_in_its_order():
 
 def test_our_own_xml_comes_back_record_by_record():
     papers = [about(1), replace(about(2), title="a < b & <i>c</i>"), replace(about(3), pages="3-9")]
-    text = "".join(iterate_endnote((paper, f"PDF/1/{paper.ids.pmid}.pdf") for paper in papers))
+    text = "".join(iterate_endnote_xml((paper, f"PDF/1/{paper.ids.pmid}.pdf") for paper in papers))
     entries = list(read_file_entries(text.encode(), "references.xml"))
     assert [entry.ids for entry in entries] == [paper.ids for paper in papers]
     links = re.findall("<url>internal-pdf://([^<]*)</url>", text)

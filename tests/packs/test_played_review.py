@@ -20,7 +20,7 @@ from lxml import etree
 from tests.harvests import library_of
 from tests.processes import run
 from tests.world import World
-from utils.citations import iterate_ris, to_csl_item
+from utils.citations import iterate_ris_records, to_csl_item
 from utils.lists.references import read_file_entries, read_ris_records
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
@@ -54,7 +54,7 @@ def harvested(place):
 
 def harvest_list(library, world) -> str:
     known = [to_paper(record) for record in world.field]
-    ris = "".join(iterate_ris((one, "") for one in known))
+    ris = "".join(iterate_ris_records((one, "") for one in known))
     entries = list(read_file_entries(ris.encode(), "included.ris"))
     assert len(entries) == FIELD
     harvest = library.harvest({"included.ris": entries})

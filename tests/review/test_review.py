@@ -16,7 +16,7 @@ from tests.lists import screening
 from tests.world import World
 from utils import Library, cli
 from utils.errors import BadRequest, InUse, NotFound, Unreachable
-from utils.lists.decisions import KEY, GivenFacts, read_screened
+from utils.lists.decisions import KEY, GivenFacts, read_screened_records
 from utils.review import Review
 
 pytestmark = pytest.mark.slow
@@ -222,7 +222,9 @@ def test_what_goes_out_comes_back_by_its_key(library: Library, program: str) -> 
             assert {item["id"] for item in items} == keys
             assert all(f"papershelf_key: {item['id']}" in item["note"] for item in items)
             continue
-        read = list(read_screened(path.read_bytes(), path.name, GivenFacts("include", None, "Ama")))
+        read = list(
+            read_screened_records(path.read_bytes(), path.name, GivenFacts("include", None, "Ama"))
+        )
         assert {one.key for one in read} == keys
 
 
@@ -248,7 +250,9 @@ def test_labels_notes_and_keys_of_rayyan_are_kept(library: Library) -> None:
     ]
     [exported] = review.export("rayyan")
     told = GivenFacts("include")
-    back = {one.key: one for one in read_screened(exported.read_bytes(), exported.name, told)}
+    back = {
+        one.key: one for one in read_screened_records(exported.read_bytes(), exported.name, told)
+    }
     assert back[first.key].labels == ("wet", "RCT")
     assert back[first.key].notes == (("Kofi", "see p. 3"), ("Ama", "late"))
     assert "RAYYAN-INCLUSION" not in exported.read_text(encoding="utf-8")

@@ -19,17 +19,29 @@ from typing import Any
 from ..errors import BadRequest
 from ..model.paper import Paper
 from ..system.plain_text import one_line
-from .items import build_citation_key, invert_name, join_given_names, to_csl_item
+from .items import build_citation_key, format_inverted_name, join_given_names, to_csl_item
 from .keys import UniqueKeys, parse_key_pattern
-from .latex import escape_literal, protect_capitals, to_latex
-from .nbib import iterate_nbib, to_nbib
+from .latex import escape_latex, escape_literal, protect_capitals
+from .nbib import format_nbib_record, iterate_nbib_records
 from .styles import STYLES as PRINTED
-from .styles import format_in_style
+from .styles import iterate_styled_references
 
 __all__ = [
-    "FORMATS", "PRINTED", "STYLES", "build_citation_key", "find_style", "format_citations",
-    "format_references", "iterate_bibtex", "iterate_nbib", "iterate_ris", "name_version",
-    "to_bibtex", "to_csl_item", "to_nbib", "to_ris",
+    "FORMATS",
+    "PRINTED",
+    "STYLES",
+    "build_citation_key",
+    "find_style_name",
+    "format_bibtex_entry",
+    "format_citations",
+    "format_nbib_record",
+    "format_references",
+    "format_ris_record",
+    "iterate_bibtex_entries",
+    "iterate_nbib_records",
+    "iterate_ris_records",
+    "to_csl_item",
+    "with_arxiv_version",
 ]  # fmt: skip
 
 _BY_NAME = {style.name: style for style in PRINTED.values()}
@@ -74,7 +86,7 @@ def format_citations(
     papers : sequence of Paper
         Any number; a style is loaded once, so pass many papers at a time.
     formats : sequence of str
-        Some of `FORMATS`, or styles that `find_style` knows.
+        Some of `FORMATS`, or styles that `find_style_name` knows.
     keys : str, optional
         The pattern of BibTeX keys (`.keys`).
 
@@ -89,8 +101,8 @@ def format_citations(
     BadRequest
         A format is unknown.
     """
-    names = dict.fromkeys(STYLES[find_style(style)] for style in formats)
-    references = {name: list(_format_each(papers, name, keys)) for name in names}
+    names = dict.fromkeys(STYLES[find_style_name(style)] for style in formats)
+    references = {name: list(_iterate_formatted(papers, name, keys)) for name in names}
     return [{name: references[name][index] for name in references} for index in range(len(papers))]
 
 
@@ -105,27 +117,27 @@ def format_references(papers: Sequence[Paper], style: str, keys: str = "") -> li
         The style or the pattern is unknown.
     """
     parse_key_pattern(keys)
-    references = _format_each(papers, STYLES[find_style(style)], keys)
+    references = _iterate_formatted(papers, STYLES[find_style_name(style)], keys)
     return [
         item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
         for item in references
     ]
 
 
-def name_version(paper: Paper, version: str) -> Paper:
-    """Return an arXiv paper whose identifier names one version, for citing only, not for look-ups.
+def with_arxiv_version(paper: Paper, version: str) -> Paper:
+    """Return an arXiv paper whose identifier includes the version: for citations, not for look-ups.
 
     >>> from ..model.identifiers import Ids
-    >>> to_csl_item(name_version(Paper(Ids(arxiv="2601.00001")), "2"))["URL"]
+    >>> to_csl_item(with_arxiv_version(Paper(Ids(arxiv="2601.00001")), "2"))["URL"]
     'https://arxiv.org/abs/2601.00001v2'
     """
     return replace(paper, ids=replace(paper.ids, arxiv=f"{paper.ids.arxiv}v{version}"))
 
 
-def find_style(name: str) -> str:
-    """Return the name in `STYLES` for a spelling, ignoring capitals and punctuation.
+def find_style_name(name: str) -> str:
+    """Return the name in `STYLES` for a spelling; case and punctuation are ignored.
 
-    >>> find_style("Vancouver"), find_style("apa_string"), find_style("CSL JSON")
+    >>> find_style_name("Vancouver"), find_style_name("apa_string"), find_style_name("CSL JSON")
     ('vancouver', 'apa', 'csl-json')
 
     Raises
@@ -141,25 +153,25 @@ def find_style(name: str) -> str:
     return known[folded]
 
 
-def _format_each(papers: Sequence[Paper], name: str, pattern: str = "") -> Iterator[Any]:
+def _iterate_formatted(papers: Sequence[Paper], name: str, pattern: str = "") -> Iterator[Any]:
     unfiled = ((paper, "") for paper in papers)
     if name == "ris":
-        return iterate_ris(unfiled)
+        return iterate_ris_records(unfiled)
     if name == "bibtex":
-        return iterate_bibtex(unfiled, pattern)
+        return iterate_bibtex_entries(unfiled, pattern)
     if name == "nbib":
-        return iterate_nbib(unfiled)
+        return iterate_nbib_records(unfiled)
     if name == "csl_json":
         keys = UniqueKeys(pattern)
-        return (to_csl_item(paper, keys.assign(paper)) for paper in papers)
-    return format_in_style(papers, _BY_NAME[name])
+        return (to_csl_item(paper, keys.assign_key(paper)) for paper in papers)
+    return iterate_styled_references(papers, _BY_NAME[name])
 
 
-def to_ris(paper: Paper, file: str = "", citekey: str = "") -> str:
+def format_ris_record(paper: Paper, file: str = "", citekey: str = "") -> str:
     """Return one RIS record with its final blank line; *file* is a link to the text (``L1``)."""
     item = to_csl_item(paper)
     lines = [("TY", _RIS_TYPES.get(item["type"], "GEN")), ("ID", citekey)]
-    lines += [("AU", invert_name(name)) for name in item.get("author", ())]
+    lines += [("AU", format_inverted_name(name)) for name in item.get("author", ())]
     year, *rest = item["issued"]["date-parts"][0] if "issued" in item else [""]
     pages = item.get("page", "")
     first, _, last = pages.partition("-") if _PAGE_RANGE.fullmatch(pages) else (pages, "", "")
@@ -191,7 +203,7 @@ def to_ris(paper: Paper, file: str = "", citekey: str = "") -> str:
     return "\n".join([*texts, "ER  - ", "", ""])
 
 
-def to_bibtex(paper: Paper, key: str = "", file: str = "", version: str = "") -> str:
+def format_bibtex_entry(paper: Paper, key: str = "", file: str = "", version: str = "") -> str:
     """Return one BibTeX entry with its final blank line.
 
     *file* is the path of the text, *version* the number of the arXiv version to cite.
@@ -204,23 +216,26 @@ def to_bibtex(paper: Paper, key: str = "", file: str = "", version: str = "") ->
     return "\n".join([f"@{kind}{{{item['id']},", *lines, "}", "", ""])
 
 
-def iterate_ris(papers: Iterable[tuple[Paper, str]], pattern: str = "") -> Iterator[str]:
+def iterate_ris_records(papers: Iterable[tuple[Paper, str]], pattern: str = "") -> Iterator[str]:
     """Yield the RIS records of papers, each given with its file or "".
 
     With a *pattern* of keys (`.keys`), each record has its citation key (``ID``).
     """
     keys = UniqueKeys(pattern)
-    return (to_ris(paper, file, keys.assign(paper) if pattern else "") for paper, file in papers)
+    return (
+        format_ris_record(paper, file, keys.assign_key(paper) if pattern else "")
+        for paper, file in papers
+    )
 
 
-def iterate_bibtex(papers: Iterable[tuple[Paper, str]], pattern: str = "") -> Iterator[str]:
+def iterate_bibtex_entries(papers: Iterable[tuple[Paper, str]], pattern: str = "") -> Iterator[str]:
     """Yield the BibTeX entries of papers, each given with its file or "", under unique keys.
 
     The second paper with the same key gets its identifier appended: a growing list keeps its keys.
     With a *pattern* of keys (`.keys`), the letters a, b, … are appended.
     """
     keys = UniqueKeys(pattern)
-    return (to_bibtex(paper, keys.assign(paper), file) for paper, file in papers)
+    return (format_bibtex_entry(paper, keys.assign_key(paper), file) for paper, file in papers)
 
 
 def _build_bibtex_fields(item: CslItem, kind: str, file: str, category: str) -> dict[str, str]:
@@ -234,14 +249,14 @@ def _build_bibtex_fields(item: CslItem, kind: str, file: str, category: str) -> 
         "author": " and ".join(map(_to_bibtex_name, item.get("author", ()))),
         "title": protect_capitals(item.get("title", "")),
         "origtitle": protect_capitals(item.get("original-title", "")),
-        container: to_latex(item.get("container-title", "")),
-        "shortjournal": to_latex(item.get("container-title-short", "")),
+        container: escape_latex(item.get("container-title", "")),
+        "shortjournal": escape_latex(item.get("container-title-short", "")),
         "year": f"{year:04}" if year else "",
         "day": f"{day}" if day else "",
-        "volume": to_latex(item.get("volume", "")),
-        "number": to_latex(item.get("issue", "")),
-        "pages": to_latex(item.get("page", "")).replace("-", "--"),
-        "issn": to_latex(item.get("ISSN", "")),
+        "volume": escape_latex(item.get("volume", "")),
+        "number": escape_latex(item.get("issue", "")),
+        "pages": escape_latex(item.get("page", "")).replace("-", "--"),
+        "issn": escape_latex(item.get("ISSN", "")),
         "doi": escape_literal(item.get("DOI", "")),
         "pmid": escape_literal(item.get("PMID", "")),
         "pmcid": escape_literal(item.get("PMCID", "")),
@@ -249,10 +264,10 @@ def _build_bibtex_fields(item: CslItem, kind: str, file: str, category: str) -> 
         "archivePrefix": item.get("archive", ""),
         "primaryClass": escape_literal(category),
         "url": escape_literal(item.get("URL", "")),
-        "language": to_latex(item.get("language", "")),
-        "keywords": to_latex(item.get("keyword", "")),
-        "abstract": to_latex(item.get("abstract", "")),
-        "note": to_latex(item.get("note", "")),
+        "language": escape_latex(item.get("language", "")),
+        "keywords": escape_latex(item.get("keyword", "")),
+        "abstract": escape_latex(item.get("abstract", "")),
+        "note": escape_latex(item.get("note", "")),
         "file": escape_literal(one_line(file)),
     }
     fields = {name: f"{{{value}}}" for name, value in escaped.items() if value}
@@ -264,7 +279,7 @@ def _build_bibtex_fields(item: CslItem, kind: str, file: str, category: str) -> 
 def _to_bibtex_name(name: dict[str, str]) -> str:
     """Return ``van der Berg, Jr, Jan``; parts that BibTeX would split are in braces."""
     if "literal" in name:
-        return f"{{{to_latex(name['literal'])}}}"
+        return f"{{{escape_latex(name['literal'])}}}"
     parts = name.get("family", ""), join_given_names(name), name.get("suffix", "")
     family, given, suffix = map(_protect_name_part, parts)
     if not given and " " in family and not family.startswith("{"):
@@ -275,8 +290,8 @@ def _to_bibtex_name(name: dict[str, str]) -> str:
 
 
 def _protect_name_part(part: str) -> str:
-    """Escape a name part, in braces where BibTeX would split it."""
-    return f"{{{to_latex(part)}}}" if "," in part or _AND.search(part) else to_latex(part)
+    """Escape a name part, with braces where BibTeX would split it."""
+    return f"{{{escape_latex(part)}}}" if "," in part or _AND.search(part) else escape_latex(part)
 
 
 def _build_arxiv_url(item: CslItem) -> str:

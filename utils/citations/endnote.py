@@ -14,7 +14,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from ..model.paper import Paper
 from ..system.plain_text import one_line
-from .items import invert_name, to_csl_item
+from .items import format_inverted_name, to_csl_item
 from .keys import UniqueKeys
 
 PDF_FOLDER = "PDF"
@@ -29,7 +29,7 @@ _OTHER_KIND = ("Generic", 13)
 _UNFIT = re.compile("[\ufffe\uffff]")
 
 
-def iterate_endnote(papers: Iterable[tuple[Paper, str]], pattern: str = "") -> Iterator[str]:
+def iterate_endnote_xml(papers: Iterable[tuple[Paper, str]], pattern: str = "") -> Iterator[str]:
     """Yield an EndNote XML file in pieces; each paper comes with the path of its PDF, or "".
 
     A path begins with `PDF_FOLDER`. With a *pattern* of keys (`.keys`), each record has its
@@ -38,11 +38,11 @@ def iterate_endnote(papers: Iterable[tuple[Paper, str]], pattern: str = "") -> I
     keys = UniqueKeys(pattern)
     yield '<?xml version="1.0" encoding="UTF-8" ?>\n<xml><records>\n'
     for number, (paper, file) in enumerate(papers, 1):
-        yield to_endnote(paper, number, file, keys.assign(paper) if pattern else "")
+        yield format_endnote_record(paper, number, file, keys.assign_key(paper) if pattern else "")
     yield "</records></xml>\n"
 
 
-def to_endnote(paper: Paper, number: int, file: str = "", citekey: str = "") -> str:
+def format_endnote_record(paper: Paper, number: int, file: str = "", citekey: str = "") -> str:
     """Return the record of one paper, on one line."""
     item = to_csl_item(paper)
     kind, code = _KINDS.get(item["type"], _OTHER_KIND)
@@ -50,55 +50,62 @@ def to_endnote(paper: Paper, number: int, file: str = "", citekey: str = "") -> 
     day = "-".join(f"{part:02}" for part in (year, *rest)) if rest else ""
     journal, short = item.get("container-title", ""), item.get("container-title-short", "")
     words = item.get("keyword", "").split("; ")
-    authors = [_wrap("author", _to_name(name)) for name in item.get("author", ())]
-    titles = [_wrap("title", item.get("title", "")), _wrap("secondary-title", journal)]
+    authors = [
+        _wrap_in_tag("author", _format_endnote_name(name)) for name in item.get("author", ())
+    ]
+    titles = [
+        _wrap_in_tag("title", item.get("title", "")),
+        _wrap_in_tag("secondary-title", journal),
+    ]
     link = f"internal-pdf://{file.removeprefix(f'{PDF_FOLDER}/')}" if file else ""
     parts = (
         '<source-app name="Papershelf">Papershelf</source-app>',
-        _wrap("rec-number", str(number)),
+        _wrap_in_tag("rec-number", str(number)),
         f"<ref-type name={quoteattr(kind)}>{code}</ref-type>",
-        _nest("contributors/authors", authors),
-        _nest("titles", titles),
-        _nest("periodical", [_wrap("full-title", journal), _wrap("abbr-1", short)]),
-        _wrap("pages", item.get("page", "")),
-        _wrap("volume", item.get("volume", "")),
-        _wrap("number", item.get("issue", "")),
-        _nest("keywords", [_wrap("keyword", word) for word in words]),
-        _nest("dates", [
-            _wrap("year", f"{year:04}" if year else ""),
-            _nest("pub-dates", [_wrap("date", day)]),
+        _wrap_in_path("contributors/authors", authors),
+        _wrap_in_path("titles", titles),
+        _wrap_in_path(
+            "periodical", [_wrap_in_tag("full-title", journal), _wrap_in_tag("abbr-1", short)]
+        ),
+        _wrap_in_tag("pages", item.get("page", "")),
+        _wrap_in_tag("volume", item.get("volume", "")),
+        _wrap_in_tag("number", item.get("issue", "")),
+        _wrap_in_path("keywords", [_wrap_in_tag("keyword", word) for word in words]),
+        _wrap_in_path("dates", [
+            _wrap_in_tag("year", f"{year:04}" if year else ""),
+            _wrap_in_path("pub-dates", [_wrap_in_tag("date", day)]),
         ]),
-        _wrap("isbn", item.get("ISSN", "")),
-        _wrap("accession-num", item.get("PMID", "")),
-        _wrap("abstract", item.get("abstract", "")),
-        _wrap("label", citekey),
-        _wrap("notes", item.get("note", "")),
-        _nest("urls", [
-            _nest("related-urls", [_wrap("url", item.get("URL", ""))]),
-            _nest("pdf-urls", [_wrap("url", link)]),
+        _wrap_in_tag("isbn", item.get("ISSN", "")),
+        _wrap_in_tag("accession-num", item.get("PMID", "")),
+        _wrap_in_tag("abstract", item.get("abstract", "")),
+        _wrap_in_tag("label", citekey),
+        _wrap_in_tag("notes", item.get("note", "")),
+        _wrap_in_path("urls", [
+            _wrap_in_path("related-urls", [_wrap_in_tag("url", item.get("URL", ""))]),
+            _wrap_in_path("pdf-urls", [_wrap_in_tag("url", link)]),
         ]),
-        _wrap("custom2", item.get("PMCID", "")),
-        _wrap("electronic-resource-num", item.get("DOI", "")),
-        _wrap("remote-database-name", "PubMed" if "PMID" in item else ""),
-        _wrap("language", item.get("language", "")),
+        _wrap_in_tag("custom2", item.get("PMCID", "")),
+        _wrap_in_tag("electronic-resource-num", item.get("DOI", "")),
+        _wrap_in_tag("remote-database-name", "PubMed" if "PMID" in item else ""),
+        _wrap_in_tag("language", item.get("language", "")),
     )  # fmt: skip
     return f"<record>{''.join(parts)}</record>\n"
 
 
-def _wrap(tag: str, text: str) -> str:
-    """Return an element with a text; nothing without a text."""
+def _wrap_in_tag(tag: str, text: str) -> str:
+    """Return a text as an element; "" for an empty text."""
     line = _UNFIT.sub("", one_line(text))
     return f"<{tag}>{escape(line)}</{tag}>" if line else ""
 
 
-def _nest(path: str, elements: Iterable[str]) -> str:
-    """Return elements within others; nothing if all are empty."""
+def _wrap_in_path(path: str, elements: Iterable[str]) -> str:
+    """Return elements nested in the elements of a path; "" if all are empty."""
     inner = "".join(elements)
     for tag in reversed(path.split("/")):
         inner = f"<{tag}>{inner}</{tag}>" if inner else ""
     return inner
 
 
-def _to_name(name: dict[str, str]) -> str:
-    """Return ``van der Berg, Jan``; the name of a group ends with a comma, as EndNote asks."""
-    return f"{invert_name(name)}," if "literal" in name else invert_name(name)
+def _format_endnote_name(name: dict[str, str]) -> str:
+    """Return ``van der Berg, Jan``; EndNote requires a comma after the name of a group."""
+    return f"{format_inverted_name(name)}," if "literal" in name else format_inverted_name(name)

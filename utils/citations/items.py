@@ -117,11 +117,11 @@ def to_csl_item(paper: Paper, key: str = "", version: str = "") -> dict[str, Any
         "archive_location": arxiv,
         "URL": _build_arxiv_url(arxiv)
         if find_arxiv_version(arxiv)
-        else _build_url(paper, bookshelf),
+        else _build_item_url(paper, bookshelf),
         "language": _to_language_code(paper),
         "keyword": "; ".join(_collect_keywords(paper)),
         "abstract": strip_markup(paper.abstract),
-        "note": ". ".join(filter(None, (*_list_notices(paper), article))),
+        "note": ". ".join(filter(None, (*_list_notice_notes(paper), article))),
     }
     return {name: value for name, value in item.items() if value}
 
@@ -167,8 +167,8 @@ def build_citation_key(paper: Paper) -> str:
     return f"{family[:30]}{_keep_ascii_letters(paper.year)}{significant[:30]}"
 
 
-def invert_name(name: dict[str, str]) -> str:
-    """Return ``van der Berg, Jan, Jr``; a comma separates parts, so no part may contain one."""
+def format_inverted_name(name: dict[str, str]) -> str:
+    """Return ``van der Berg, Jan, Jr``; parts lose their own commas."""
     if "literal" in name:
         return name["literal"].replace(",", "")
     family = " ".join(filter(None, (name.get("non-dropping-particle"), name.get("family"))))
@@ -182,7 +182,7 @@ def join_given_names(name: dict[str, str]) -> str:
 
 
 def is_significant_word(word: str) -> bool:
-    """Return whether a word of a title is telling enough for a citation key."""
+    """Return whether a word of a title is distinctive enough for a citation key."""
     plain = _keep_ascii_letters(word)
     return bool(plain) and plain not in _KEY_STOP_WORDS
 
@@ -196,12 +196,12 @@ def strip_markup(text: str) -> str:
     if "&" in text:
         text = html.unescape(text)
     if "<" in text:
-        text = _MARKUP_TAG.sub("", _SCRIPT.sub(_raise_or_lower, text))
+        text = _MARKUP_TAG.sub("", _SCRIPT.sub(_to_sub_or_superscript, text))
     return one_line(text)
 
 
-def _raise_or_lower(found: re.Match[str]) -> str:
-    """Return digits in sub or sup tags as such Unicode characters, so that 10³ is not 103."""
+def _to_sub_or_superscript(found: re.Match[str]) -> str:
+    """Return digits in sub or sup tags as Unicode characters, so that 10³ does not become 103."""
     return (to_subscript if found[1].lower() == "sub" else to_superscript)(found[2])
 
 
@@ -211,17 +211,17 @@ def clean_title(text: str) -> str:
     >>> clean_title("[On <i>C. elegans</i> &amp; CO<sub>2</sub>].")
     'On C. elegans & CO₂'
     """
-    title = _drop_final_dot(text)
+    title = _strip_final_full_stop(text)
     translated = _BRACKETED_TITLE.fullmatch(title)
     return translated[1].rstrip(".").strip() if translated else title
 
 
 def has_translated_title(paper: Paper) -> bool:
     """Return whether the title is PubMed's own translation, which PubMed sets in brackets."""
-    return bool(_BRACKETED_TITLE.fullmatch(_drop_final_dot(paper.title)))
+    return bool(_BRACKETED_TITLE.fullmatch(_strip_final_full_stop(paper.title)))
 
 
-def _drop_final_dot(text: str) -> str:
+def _strip_final_full_stop(text: str) -> str:
     title = strip_markup(text)
     return title[:-1].rstrip() if title.endswith(".") and not title.endswith("..") else title
 
@@ -283,7 +283,7 @@ def _expand_page_range(pages: str) -> str:
     return format_page_ranges(pages).replace("–", "-")
 
 
-def _build_url(paper: Paper, bookshelf: str) -> str:
+def _build_item_url(paper: Paper, bookshelf: str) -> str:
     ids = paper.ids
     if ids.doi:
         return f"https://doi.org/{quote(one_line(ids.doi), safe='/:;().,_-')}"
@@ -309,7 +309,7 @@ def _collect_keywords(paper: Paper) -> list[str]:
     )
 
 
-def _list_notices(paper: Paper) -> list[str]:
+def _list_notice_notes(paper: Paper) -> list[str]:
     notes = ["Retracted publication"] if paper.retracted else []
     words = {"retraction": "Retraction", "expression_of_concern": "Expression of concern"}
     return notes + [
@@ -330,10 +330,13 @@ def _keep_ascii_letters(text: str) -> str:
     return re.sub(r"[^a-z0-9]", "", folded)
 
 
-def curl_quotes(text: str, inner: bool = False) -> str:
+def to_typographic_quotes(text: str, inner: bool = False) -> str:
     r"""Return text with typographic quotes: double outside and single inside, reversed if *inner*.
 
-    >>> curl_quotes("On 'x' and Crohn's"), curl_quotes('On "x \'y\'"', inner=True)
+    >>> (
+    ...     to_typographic_quotes("On 'x' and Crohn's"),
+    ...     to_typographic_quotes('On "x \'y\'"', inner=True),
+    ... )
     ('On “x” and Crohn’s', 'On ‘x “y”’')
     """
     if not _QUOTES.search(text):
@@ -344,23 +347,23 @@ def curl_quotes(text: str, inner: bool = False) -> str:
     for at, mark in enumerate(marks):
         if mark in "“‘":
             opened.append(at)
-        elif mark in _OPENING_OF_CLOSING and _closes_quote(marks, at, opened):
+        elif mark in _OPENING_OF_CLOSING and _is_closing_quote(marks, at, opened):
             begin, double = opened.pop(), len(opened) % 2 == inner
             marks[begin], marks[at] = "“”" if double else "‘’"
     return "".join(marks)
 
 
-def _closes_quote(marks: list[str], at: int, opened: list[int]) -> bool:
-    """Return whether a mark closes the last opened quote; within a word it is an apostrophe."""
+def _is_closing_quote(marks: list[str], at: int, opened: list[int]) -> bool:
+    """Return whether a mark closes the last open quotation; within a word it is an apostrophe."""
     if not opened or _OPENING_OF_CLOSING[marks[at]] != marks[opened[-1]]:
         return False
     return marks[at] == "”" or at + 1 == len(marks) or not marks[at + 1].isalnum()
 
 
-def use_en_dashes(numbers: str) -> str:
+def to_en_dash_ranges(numbers: str) -> str:
     """Return volumes or issues with an en dash in each range.
 
-    >>> use_en_dashes("5-6"), use_en_dashes("Pt B-1")
+    >>> to_en_dash_ranges("5-6"), to_en_dash_ranges("Pt B-1")
     ('5–6', 'Pt B-1')
     """
     return re.sub(r"(?<=\d)-(?=\d)", "–", numbers)
@@ -407,11 +410,11 @@ def to_title_case(title: str) -> str:
         begins = at == words[0] or bool(_SENTENCE_START.search(before))
         # Of "out-of-hospital" only the middle is a small word.
         hyphens = "-" in (before[-1:], behind) and not before[-1:] == behind == "-"
-        pieces[at] = _capitalize_word(pieces[at], begins or hyphens or at == words[-1])
+        pieces[at] = _capitalize_title_word(pieces[at], begins or hyphens or at == words[-1])
     return "".join(pieces)
 
 
-def _capitalize_word(word: str, always: bool) -> str:
+def _capitalize_title_word(word: str, always: bool) -> str:
     letters = _LETTERS.search(word)
     if not letters or word != word.lower() or re.search(r"\.\w", word):
         return word

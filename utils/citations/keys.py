@@ -1,4 +1,4 @@
-"""Citation keys by a pattern: words such as ``authYearTitle``, or Better BibTeX's bracketed names.
+"""Build citation keys by a pattern: words such as ``authYearTitle``, or Better BibTeX's brackets.
 
 1. A pattern without brackets is a row of the words below, with ``_``, ``-``, ``.`` or ``:`` between
    them where wanted. A word that begins with a capital gives a part that does, too.
@@ -31,12 +31,12 @@ _BRACKETS = re.compile(r"\[([A-Za-z]+)((?::[A-Za-z]+)*)\]|([^\[\]])")
 Part = tuple[Callable[[Paper], list[str]], tuple[Callable[[str], str], ...]]
 
 
-def _list_families(paper: Paper) -> list[str]:
+def _list_family_names(paper: Paper) -> list[str]:
     return [author.family or author.name for author in paper.authors or (Author("anon"),)]
 
 
-def _name_authors(paper: Paper) -> list[str]:
-    families = _list_families(paper)
+def _list_key_authors(paper: Paper) -> list[str]:
+    families = _list_family_names(paper)
     return families if len(families) <= _MANY_AUTHORS else [families[0], "Et", "Al"]
 
 
@@ -46,21 +46,21 @@ def _list_title_words(paper: Paper) -> list[str]:
     return [word for word in words if is_significant_word(word)]
 
 
-def _start_with_capital(text: str) -> str:
+def _capitalize_first_letter(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
 _NAMES: dict[str, Callable[[Paper], list[str]]] = {
-    "auth": lambda paper: _list_families(paper)[:1],
-    "authors": _list_families,
-    "authetal": _name_authors,
+    "auth": lambda paper: _list_family_names(paper)[:1],
+    "authors": _list_family_names,
+    "authetal": _list_key_authors,
     "year": lambda paper: [paper.year],
     "shortyear": lambda paper: [paper.year[-2:]],
     "veryshorttitle": lambda paper: _list_title_words(paper)[:1],
     "shorttitle": lambda paper: [
-        _start_with_capital(word) for word in _list_title_words(paper)[:3]
+        _capitalize_first_letter(word) for word in _list_title_words(paper)[:3]
     ],
-    "title": lambda paper: [_start_with_capital(word) for word in _list_title_words(paper)],
+    "title": lambda paper: [_capitalize_first_letter(word) for word in _list_title_words(paper)],
     "journal": lambda paper: [paper.journal_abbreviation or paper.journal],
     "pmid": lambda paper: [paper.ids.pmid],
     "doi": lambda paper: [paper.ids.doi],
@@ -70,7 +70,7 @@ _WORDS = {**_NAMES, "title": _NAMES["veryshorttitle"]}
 _FILTERS: dict[str, Callable[[str], str]] = {
     "lower": str.lower,
     "upper": str.upper,
-    "capitalize": _start_with_capital,
+    "capitalize": _capitalize_first_letter,
     "abbr": lambda word: word[:1],
 }
 _ROW = re.compile(f"({'|'.join(sorted(_WORDS, key=len, reverse=True))})|([{_SIGNS}])", re.I)
@@ -83,19 +83,19 @@ _KNOWN = (
 
 @dataclass(frozen=True, slots=True)
 class KeyPattern:
-    """A pattern of citation keys; ``parts`` are signs, or names with their filters."""
+    """A pattern of citation keys; ``parts`` are literal characters, or names with filters."""
 
     parts: tuple[str | Part, ...]
 
     def build_key(self, paper: Paper) -> str:
-        """Return the key of a paper; other papers may have the same one."""
+        """Return the key of a paper, which other papers may share."""
         key = "".join(
-            part if isinstance(part, str) else _build_part(*part, paper) for part in self.parts
+            part if isinstance(part, str) else _build_key_part(*part, paper) for part in self.parts
         )
         return key.strip(_SIGNS) or build_citation_key(paper)
 
 
-def _build_part(
+def _build_key_part(
     list_words: Callable[[Paper], list[str]],
     filters: tuple[Callable[[str], str], ...],
     paper: Paper,
@@ -112,7 +112,7 @@ def _to_ascii(text: str) -> str:
 
 
 def parse_key_pattern(pattern: str) -> KeyPattern | None:
-    """Return the pattern of citation keys; None for an empty one, which means our own keys.
+    """Parse a pattern of citation keys; return None for "", which selects the default keys.
 
     >>> from utils.model.identifiers import Ids
     >>> paper = Paper(Ids(), "The Role of mRNA", authors=(Author("Łoś"),), published="2019")
@@ -129,25 +129,25 @@ def parse_key_pattern(pattern: str) -> KeyPattern | None:
     pattern = pattern.strip()
     if not pattern:
         return None
-    parts = _parse_brackets(pattern) if "[" in pattern else _parse_row(pattern)
+    parts = _parse_bracket_pattern(pattern) if "[" in pattern else _parse_word_pattern(pattern)
     return KeyPattern(tuple(parts))
 
 
-def _parse_row(pattern: str) -> list[str | Part]:
+def _parse_word_pattern(pattern: str) -> list[str | Part]:
     parts: list[str | Part] = []
     end = 0
     for found in _ROW.finditer(pattern):
         if found.start() != end:
             break
         end = found.end()
-        change = _start_with_capital if found[0][0].isupper() else str.lower
+        change = _capitalize_first_letter if found[0][0].isupper() else str.lower
         parts.append(found[2] or (_WORDS[found[1].lower()], (change,)))
     if end != len(pattern):
-        raise _build_error(pattern, pattern[end:])
+        raise _build_pattern_error(pattern, pattern[end:])
     return parts
 
 
-def _parse_brackets(pattern: str) -> list[str | Part]:
+def _parse_bracket_pattern(pattern: str) -> list[str | Part]:
     parts: list[str | Part] = []
     end = 0
     for found in _BRACKETS.finditer(pattern):
@@ -157,15 +157,15 @@ def _parse_brackets(pattern: str) -> list[str | Part]:
         filters = [name for name in (found[2] or "").lower().split(":") if name]
         unknown = [name for name in filters if name not in _FILTERS]
         if found[1] and (unknown or found[1].lower() not in _NAMES):
-            raise _build_error(pattern, unknown[0] if unknown else found[1])
+            raise _build_pattern_error(pattern, unknown[0] if unknown else found[1])
         changes = tuple(_FILTERS[name] for name in filters)
         parts.append(found[3] or (_NAMES[found[1].lower()], changes))
     if end != len(pattern):
-        raise _build_error(pattern, pattern[end:])
+        raise _build_pattern_error(pattern, pattern[end:])
     return parts
 
 
-def _build_error(pattern: str, unknown: str) -> BadRequest:
+def _build_pattern_error(pattern: str, unknown: str) -> BadRequest:
     return BadRequest(f"{pattern[:80]!r} has an unknown part: {unknown[:40]!r}.", _KNOWN)
 
 
@@ -182,7 +182,7 @@ class UniqueKeys:
         self._pattern = parse_key_pattern(pattern)
         self._taken: set[str] = set()
 
-    def assign(self, paper: Paper) -> str:
+    def assign_key(self, paper: Paper) -> str:
         """Return a key for the next paper that no earlier paper has."""
         if self._pattern is None:
             base = build_citation_key(paper)
@@ -192,14 +192,14 @@ class UniqueKeys:
         else:
             base = self._pattern.build_key(paper)
             wanted = [base]
-            others = (f"{base}{_to_letters(number)}" for number in count(1))
+            others = (f"{base}{_number_to_letters(number)}" for number in count(1))
         key = next((one for one in wanted if one not in self._taken), "")
         key = key or next(one for one in others if one not in self._taken)
         self._taken.add(key)
         return key
 
 
-def _to_letters(number: int) -> str:
+def _number_to_letters(number: int) -> str:
     """Return 1 as ``a``, 26 as ``z``, 27 as ``aa``."""
     letters = ""
     while number:

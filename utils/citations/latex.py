@@ -32,17 +32,17 @@ _COMMAND_OVERRIDES = {
 }
 
 
-def to_latex(text: str) -> str:
+def escape_latex(text: str) -> str:
     r"""Return *text* escaped for a BibTeX field.
 
-    >>> to_latex("R&D at 5% of β₂ in $\\alpha_s$ for $5")
+    >>> escape_latex("R&D at 5% of β₂ in $\\alpha_s$ for $5")
     'R\\&D at 5\\% of {\\ensuremath{\\beta}}{\\ensuremath{_2}} in {$\\alpha_s$} for \\$5'
     """
     pieces, end = [], 0
     for at in _find_formulas(text):
-        pieces += [_escape_special(text[end : at.start()]), f"{{{at[0]}}}"]
+        pieces += [_escape_special_characters(text[end : at.start()]), f"{{{at[0]}}}"]
         end = at.end()
-    return "".join([*pieces, _escape_special(text[end:])])
+    return "".join([*pieces, _escape_special_characters(text[end:])])
 
 
 def escape_literal(text: str) -> str:
@@ -50,14 +50,14 @@ def escape_literal(text: str) -> str:
     return text.translate(_LITERAL)
 
 
-def restore_signs(text: str) -> str:
-    r"""Return *text* of a BibTeX field with the characters that `to_latex` turned into commands.
+def unescape_latex(text: str) -> str:
+    r"""Return a BibTeX field's *text* with the characters that `escape_latex` turned into commands.
 
-    >>> restore_signs(r"{\ensuremath{\beta}}-cells make CO{\ensuremath{_2}}")
+    >>> unescape_latex(r"{\ensuremath{\beta}}-cells make CO{\ensuremath{_2}}")
     'β-cells make CO₂'
     """
     return _ENSUREMATH_COMMAND.sub(
-        lambda found: _load_signs_by_command().get(found[1], found[0]), text
+        lambda found: _load_characters_by_command().get(found[1], found[0]), text
     )
 
 
@@ -86,16 +86,16 @@ def protect_capitals(title: str) -> str:
         word = found[0]
         is_name = capitals_mark_names and word[0].isupper() and not first
         braced = (is_name or any(map(str.isupper, word[1:]))) and not all_capitals
-        pieces += [to_latex(gap), f"{{{to_latex(word)}}}" if braced else to_latex(word)]
-    return "".join([*pieces, to_latex(title[ends[-1] :])])
+        pieces += [escape_latex(gap), f"{{{escape_latex(word)}}}" if braced else escape_latex(word)]
+    return "".join([*pieces, escape_latex(title[ends[-1] :])])
 
 
 def _find_formulas(text: str) -> list[re.Match[str]]:
     found = _FORMULA.finditer(text)
-    return [at for at in found if _IS_FORMULA.search(at[1]) and _is_balanced(at[1])]
+    return [at for at in found if _IS_FORMULA.search(at[1]) and _has_balanced_braces(at[1])]
 
 
-def _is_balanced(formula: str) -> bool:
+def _has_balanced_braces(formula: str) -> bool:
     """Return whether the braces are balanced; BibTeX also counts escaped braces."""
     depth = 0
     for character in formula:
@@ -105,19 +105,19 @@ def _is_balanced(formula: str) -> bool:
     return depth == 0
 
 
-def _escape_special(text: str) -> str:
+def _escape_special_characters(text: str) -> str:
     whole = "".join(_SPECIAL.get(character, character) for character in text)
-    return whole if text.isascii() else _NON_LATIN_SIGN.sub(_to_command, whole)
+    return whole if text.isascii() else _NON_LATIN_SIGN.sub(_get_latex_command, whole)
 
 
-def _to_command(sign: re.Match[str]) -> str:
+def _get_latex_command(sign: re.Match[str]) -> str:
     """Return a character's LaTeX command in braces, or the character itself if it has none."""
     command = _COMMAND_OVERRIDES.get(sign[0]) or _load_command_table().get(ord(sign[0]), "")
     return f"{{{command}}}" if command.startswith(r"\ensuremath") else sign[0]
 
 
 @cache
-def _load_signs_by_command() -> dict[str, str]:
+def _load_characters_by_command() -> dict[str, str]:
     named = {command: chr(code) for code, command in _load_command_table().items()}
     return named | {command: sign for sign, command in _COMMAND_OVERRIDES.items()}
 

@@ -21,7 +21,7 @@ _LINE_WIDTH = 88
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
-def to_nbib(paper: Paper) -> str:
+def format_nbib_record(paper: Paper) -> str:
     """Return one NBIB record with its final blank line."""
     ids = paper.ids
     doi = f"{strip_markup(ids.doi)} [doi]" if ids.doi else ""
@@ -32,12 +32,12 @@ def to_nbib(paper: Paper) -> str:
         ("IS", paper.issn),
         ("VI", paper.volume),
         ("IP", paper.issue),
-        ("DP", _format_date(paper.published)),
+        ("DP", _format_pubmed_date(paper.published)),
         ("TI", title if title.endswith((".", "?", "!", "]")) or not title else f"{title}."),
         ("PG", paper.pages),
         ("LID", doi),
         ("AB", paper.abstract),
-        *(line for author in paper.authors for line in _format_author(author)),
+        *(line for author in paper.authors for line in _iterate_author_fields(author)),
         *(("LA", language) for language in paper.languages),
         *(("PT", kind) for kind in paper.publication_types),
         ("TT", clean_title(paper.vernacular_title)),
@@ -50,17 +50,19 @@ def to_nbib(paper: Paper) -> str:
         ("AID", f"arXiv:{ids.arxiv} [pii]" if ids.arxiv else ""),
     ]
     return (
-        "".join(_format_field(tag, text) for tag, value in lines if (text := strip_markup(value)))
+        "".join(
+            _format_nbib_field(tag, text) for tag, value in lines if (text := strip_markup(value))
+        )
         + "\n"
     )
 
 
-def iterate_nbib(papers: Iterable[tuple[Paper, str]]) -> Iterator[str]:
+def iterate_nbib_records(papers: Iterable[tuple[Paper, str]]) -> Iterator[str]:
     """Yield the NBIB records of papers; the format has no field for their files."""
-    return (to_nbib(paper) for paper, _ in papers)
+    return (format_nbib_record(paper) for paper, _ in papers)
 
 
-def _format_field(tag: str, text: str) -> str:
+def _format_nbib_field(tag: str, text: str) -> str:
     """Return one field wrapped into lines; an address in the text stays whole."""
     lines = textwrap.wrap(
         text,
@@ -73,7 +75,7 @@ def _format_field(tag: str, text: str) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _format_author(author: Author) -> Iterator[tuple[str, str]]:
+def _iterate_author_fields(author: Author) -> Iterator[tuple[str, str]]:
     if author.collective:
         yield "CN", author.collective
         return
@@ -86,11 +88,11 @@ def _format_author(author: Author) -> Iterator[tuple[str, str]]:
         yield "AUID", f"ORCID: {author.orcid}"
 
 
-def _format_date(published: str) -> str:
+def _format_pubmed_date(published: str) -> str:
     """Return an ISO date as PubMed writes it.
 
-    >>> _format_date("2019-05-03"), _format_date("2019-05"), _format_date("2019")
-    ('2019 May 3', '2019 May', '2019')
+    >>> [_format_pubmed_date(date) for date in ("2019-05-03", "2019-05", "2019")]
+    ['2019 May 3', '2019 May', '2019']
     """
     year, *rest = published.split("-")
     month = [_MONTHS[int(part) - 1] for part in rest[:1] if part.isdigit() and 1 <= int(part) <= 12]

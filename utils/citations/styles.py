@@ -1,4 +1,4 @@
-"""Format references in APA, MLA, Vancouver and other styles, by the official CSL styles.
+"""Format references in APA, MLA, Vancouver and other styles, using the official CSL styles.
 
 citeproc-py reads the styles in ``csl/`` and formats references. Its known errors (0.11.1) are
 corrected outside citeproc-py:
@@ -25,12 +25,12 @@ from ..model.paper import Paper
 from ..system.plain_text import one_line
 from .items import (
     PageRangeFormat,
-    curl_quotes,
     format_page_ranges,
     has_translated_title,
     to_csl_item,
+    to_en_dash_ranges,
     to_title_case,
-    use_en_dashes,
+    to_typographic_quotes,
 )
 
 if TYPE_CHECKING:
@@ -85,10 +85,10 @@ STYLES = {
 _RENDER_LOCK = Lock()
 
 
-def format_in_style(papers: Sequence[Paper], style: Style) -> Iterator[str]:
+def iterate_styled_references(papers: Sequence[Paper], style: Style) -> Iterator[str]:
     """Yield the papers' references in one style as plain text, one line each, in order."""
     for paper in papers:
-        printed = _prepare_item(paper, to_csl_item(paper, "item"), style)
+        printed = _prepare_csl_item(paper, to_csl_item(paper, "item"), style)
         yield _fix_punctuation(_render_reference(printed, style), printed)
 
 
@@ -98,7 +98,7 @@ def format_in_style(papers: Sequence[Paper], style: Style) -> Iterator[str]:
 _UNCHANGED_FIELDS = ("issued", "genre", "DOI", "URL", "PMID", "PMCID")
 
 
-def _prepare_item(paper: Paper, item: CslItem, style: Style) -> CslItem:
+def _prepare_csl_item(paper: Paper, item: CslItem, style: Style) -> CslItem:
     english = item.get("language", "en") == "en"
     printed = {
         "id": "item",
@@ -107,11 +107,11 @@ def _prepare_item(paper: Paper, item: CslItem, style: Style) -> CslItem:
         "language": "zxx",
         "title": _prepare_title(paper, item, style, english),
         "author": [_prepare_name(name, style) for name in item.get("author", ())],
-        "volume": use_en_dashes(item.get("volume", "")),
-        "issue": use_en_dashes(item.get("issue", "")),
+        "volume": to_en_dash_ranges(item.get("volume", "")),
+        "issue": to_en_dash_ranges(item.get("issue", "")),
         **{name: item.get(name, "") for name in _UNCHANGED_FIELDS},
     }
-    container = _prepare_container(item)
+    container = _prepare_container_title(item)
     if "container-title" in style.capitals and english:
         container = to_title_case(container)
     if item["type"] == "article":  # a preprint has a publisher (its server), but no container
@@ -120,7 +120,9 @@ def _prepare_item(paper: Paper, item: CslItem, style: Style) -> CslItem:
             printed["number"] = f'<span class="nocase">arXiv:{item["archive_location"]}</span>'
     else:
         printed["container-title"] = container
-        printed["container-title-short"] = curl_quotes(item.get("container-title-short", ""))
+        printed["container-title-short"] = to_typographic_quotes(
+            item.get("container-title-short", "")
+        )
     pages = item.get("page", "")
     if (
         style.article_numbers
@@ -149,13 +151,15 @@ def _prepare_title(paper: Paper, item: CslItem, style: Style, english: bool) -> 
         title = " ".join(filter(None, (item.get("original-title"), f"[{title}]")))
     if paper.retracted:
         title = f"{title} [Retracted]"
-    title = curl_quotes(title, inner=style.quoted and item["type"] not in ("book", "thesis"))
+    title = to_typographic_quotes(
+        title, inner=style.quoted and item["type"] not in ("book", "thesis")
+    )
     # Within a title the author's order of quotes and stops is kept; only the end is changed.
     return re.sub(r"(?<=[”’])[.,](?=.)", lambda found: found[0].translate(_HIDE_MARKS), title)
 
 
-def _prepare_container(item: CslItem) -> str:
-    """Return the journal or book as it calls itself.
+def _prepare_container_title(item: CslItem) -> str:
+    """Return the journal or book title in its own capitalisation.
 
     NLM's catalogue adds subtitles after " : " and, to distinguish namesakes, places and years:
     ``Science (New York, N.Y.)``.
@@ -164,7 +168,7 @@ def _prepare_container(item: CslItem) -> str:
     if item["type"] != "chapter":
         title = re.sub(r"(?<=\S) \([^()]*(?:,|\d{4})[^()]*\)(?= : |$)", "", title)
         title = title.partition(" : ")[0]
-    return curl_quotes(title)
+    return to_typographic_quotes(title)
 
 
 def _prepare_name(name: dict[str, str], style: Style) -> dict[str, str]:
@@ -173,9 +177,11 @@ def _prepare_name(name: dict[str, str], style: Style) -> dict[str, str]:
         # A script without capitals has no initials; East Asian names have no space.
         between = "" if given >= "\u2e80" else " "
         return {"literal": f"{name.get('family', '')}{between}{given}".strip()}
-    prepared = {part: curl_quotes(value) for part, value in name.items()}
+    prepared = {part: to_typographic_quotes(value) for part, value in name.items()}
     if given:
-        prepared["given"] = _prepare_given_names(given) if style.initials else _dot_initials(given)
+        prepared["given"] = (
+            _prepare_given_names(given) if style.initials else _add_initial_stops(given)
+        )
     if suffix := prepared.get("suffix", "").rstrip("."):
         if style.numerals:
             suffix = _NUMERALS.get(suffix, f"{suffix}." if suffix in ("Jr", "Sr") else suffix)
@@ -201,13 +207,13 @@ def _prepare_given_names(given: str) -> str:
     return " ".join(words)
 
 
-def _dot_initials(given: str) -> str:
+def _add_initial_stops(given: str) -> str:
     """Return full given names with a full stop after each initial.
 
-    >>> _dot_initials("John P A")
+    >>> _add_initial_stops("John P A")
     'John P. A.'
     """
-    return re.sub(r"\b([^\W\d_])(?=\s|$)", r"\1.", curl_quotes(given))
+    return re.sub(r"\b([^\W\d_])(?=\s|$)", r"\1.", to_typographic_quotes(given))
 
 
 # --- citeproc-py ----------------------------------------------------------------------------------
@@ -248,12 +254,12 @@ def _load_style(chosen: Style) -> Any:
             date.set("delimiter", wanted.get("delimiter"))
     if not chosen.initials:
         del root.attrib["initialize-with"]  # citeproc-py ignores initialize="false"
-    _cache_lookups([root, *root.locales])
+    _cache_element_lookups([root, *root.locales])
     return style
 
 
-def _cache_lookups(roots: Sequence[_Element]) -> None:
-    """Cache each element's lookups: the trees never change, and searching them costs most."""
+def _cache_element_lookups(roots: Sequence[_Element]) -> None:
+    """Cache each element's lookups, which take most of the time; the trees never change."""
     lookups = (
         "calls_variable", "get_formatter", "get_locale_option", "get_option", "get_root",
         "get_single_term", "xpath_search",
@@ -272,7 +278,7 @@ def _fix_punctuation(text: str, printed: CslItem) -> str:
     if "author" not in printed and "title" in printed:
         text = _drop_repeated_title(text, re.escape(printed["title"]))
     # American style: full stops and commas go inside the quotes, and none follows ? or !.
-    text = re.sub(r"([?!.,]?)(’?”)([.,])", _order_quote_and_stop, text)
+    text = re.sub(r"([?!.,]?)(’?”)([.,])", _swap_quote_and_stop, text)
     text = re.sub(r"([?!])\.(?=[\s”]|$)", r"\1", text)
     issue = printed.get("issue", "")
     if not re.search("[–,&]", issue):  # "4 Pt 1" is one issue, whatever its digits
@@ -290,6 +296,6 @@ def _drop_repeated_title(text: str, title: str) -> str:
     return f"{first_title}{description}{between}{text[twice.end() :]}"
 
 
-def _order_quote_and_stop(found: re.Match[str]) -> str:
+def _swap_quote_and_stop(found: re.Match[str]) -> str:
     before, quotes, after = found.groups()
     return f"{before}{quotes}" if before in ("?", "!", after) and before else f"{after}{quotes}"

@@ -156,9 +156,9 @@ def _to_shell_options(text: str) -> str:
 
 def print_unread_identifier(text: str, as_json: bool) -> int:
     """Report that *text* is not an identifier, and return the exit status."""
-    from ..lists.pasted import build_unread_error
+    from ..lists.pasted import build_no_identifier_error
 
-    wrong = build_unread_error(text)
+    wrong = build_no_identifier_error(text)
     shown = one_line(text)[:80]
     print_answer(
         {"paper": shown, **wrong.envelope()} if as_json else f"✗ {shown}: {wrong.text}", as_json
@@ -194,7 +194,7 @@ def read_arguments(words: Sequence[str], *, excluded_too: bool = True) -> QueryO
     BadRequest
         A file is not there or holds no papers, or words of both kinds are mixed.
     """
-    from ..lists.pasted import Entry, build_unread_error
+    from ..lists.pasted import Entry, build_no_identifier_error
     from ..model.identifiers import Ids
     from ..plugins import find_list_reader
     from ..settings import load_settings
@@ -218,7 +218,7 @@ def read_arguments(words: Sequence[str], *, excluded_too: bool = True) -> QueryO
         msg = f"{others[0]!r} is not a file or an identifier, unlike other arguments."
         raise BadRequest(msg, "Put a query into quotes. To combine it with lists, use --query.")
     if list(lists) == [TYPED_LIST] and not any(entry.ids for entry in lists[TYPED_LIST]):
-        raise build_unread_error(lists[TYPED_LIST][0].asked)
+        raise build_no_identifier_error(lists[TYPED_LIST][0].asked)
     query = _join_query(others)
     if not (query or lists):
         raise BadRequest("The query is empty.", "Give a query, identifiers or a file of them.")
@@ -255,12 +255,12 @@ def _read_entries(word: str, name: str, excluded_too: bool) -> list[Entry]:
 
 def _parse_list(data: bytes, name: str, excluded_too: bool) -> list[Entry]:
     """Return the papers of a list; papers that screeners excluded only on request."""
-    from ..lists.decisions import has_decisions, read_included
+    from ..lists.decisions import has_screening_decisions, read_included_papers
     from ..lists.references import read_file_entries
 
-    if not has_decisions(data):
+    if not has_screening_decisions(data):
         return list(read_file_entries(data, name))
-    kept, left_out = read_included(data, name, excluded_too=excluded_too)
+    kept, left_out = read_included_papers(data, name, excluded_too=excluded_too)
     if left_out:
         whose = name or "The list"
         print_note(f"{whose}: {pluralize(left_out, 'paper')} left out, excluded by all screeners.")

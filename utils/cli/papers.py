@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from ..command_line import command_line
 from ..errors import BadRequest, PaperError
-from ..model.job import find_most_informative
+from ..model.job import find_most_informative_failure
 from ..model.paper import Kind, StoredPaper, Verdict, Version
 from ..model.passage import Anchor
 from ..model.versions import UNPUBLISHED_VERSIONS, VERSION_NAMES, satisfies_request
@@ -322,7 +322,11 @@ def read_entries(arguments: Sequence[str]) -> list[Entry]:
     BadRequest
         A file is missing, or there is no identifier in what is named or piped in.
     """
-    from ..lists.pasted import parse_entries, parse_lines, read_identifier_lines
+    from ..lists.pasted import (
+        parse_identifier_lines,
+        parse_required_identifiers,
+        read_identifier_lines,
+    )
     from ..model.identifiers import Ids
     from ..plugins import find_list_reader
 
@@ -334,11 +338,11 @@ def read_entries(arguments: Sequence[str]) -> list[Entry]:
             if not is_file and (looks_like_file or word.endswith(("/", os.sep))):
                 raise build_unreadable_error(Path(word))
             is_list = is_file or find_list_reader(word)
-            entries += read_arguments([word]).entries if is_list else parse_lines([word])
+            entries += read_arguments([word]).entries if is_list else parse_identifier_lines([word])
         elif sys.stdin is not None and not sys.stdin.isatty():
-            entries += parse_entries(read_identifier_lines(sys.stdin.buffer.read()))
+            entries += parse_required_identifiers(read_identifier_lines(sys.stdin.buffer.read()))
     if not any(entry.ids for entry in entries):
-        parse_entries(list(arguments))  # which says what is wrong with them
+        parse_required_identifiers(list(arguments))  # which says what is wrong with them
     return entries
 
 
@@ -359,6 +363,6 @@ def _format_download(ids: Ids, download: Download) -> str:
         if attempt.outcome != "skipped":
             sources.setdefault(attempt.outcome, []).append(attempt.source)
     lines += [f"{get_reason(one).name}: {', '.join(names)}" for one, names in sources.items()]
-    if best := find_most_informative(stored.attempts):
+    if best := find_most_informative_failure(stored.attempts):
         lines.append(f"→ {get_reason(best.outcome).advice}")
     return "\n  ".join(lines)

@@ -9,7 +9,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from ..citations import to_ris
+from ..citations import format_ris_record
 from ..command_line import command_line
 from ..errors import BadRequest
 from ..model.paper import Paper
@@ -193,7 +193,7 @@ def _format_candidate(one: Candidate) -> str:
 def _write_candidates(path: Path, found: Snowball) -> None:
     with replace_text_file(path) as file:
         if path.suffix == ".ris":
-            file.writelines(to_ris(one.paper) for one in found.candidates)
+            file.writelines(format_ris_record(one.paper) for one in found.candidates)
             return
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(_COLUMNS)

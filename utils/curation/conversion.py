@@ -107,7 +107,7 @@ def refresh_notes(shelf: Shelf) -> int:
     for file in list_files(shelf):
         stored = shelf.find_by_file(file) if file.endswith(NOTE) else None
         if stored is not None:
-            changed += shelf.refresh_note(file, keys.assign(stored.paper))
+            changed += shelf.refresh_note(file, keys.assign_key(stored.paper))
     return changed
 
 

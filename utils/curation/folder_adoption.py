@@ -33,7 +33,7 @@ from ..download.ladder import Ladder
 from ..errors import BadContent, BadRequest, NotFound, PaperError
 from ..harvest.jobs import Ledgers
 from ..http import MAX_BODY_BYTES
-from ..lists.attachments import AttachedPaper, find_attached, read_attached_papers
+from ..lists.attachments import AttachedPaper, match_papers_to_files, read_attached_papers
 from ..model.identifiers import Ids
 from ..model.paper import Document, Paper, StoredPaper
 from ..search.reference_search import STEPS, WantedReference, yield_candidates
@@ -460,7 +460,7 @@ def _read_references(
             if path in given:
                 raise
             damaged.append(f"{display_path(path, path.parent)} was not used: {error.message}")
-    return find_attached(papers, files), damaged
+    return match_papers_to_files(papers, files), damaged
 
 
 def _read_in_groups(

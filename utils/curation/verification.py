@@ -23,11 +23,11 @@ from .. import readers as formats
 from ..errors import BadContent, BadRequest, PaperError
 from ..judges.check import judge_completeness, judge_document
 from ..judges.identity import Answer, judge_identity
-from ..lists.described import to_paper
+from ..lists.described import fields_to_paper
 from ..lists.documents import get_csl_fields, get_csl_ids
 from ..model.identifiers import Ids
 from ..model.paper import Document, Fetched, Paper, Verdict, paper_from_row, to_row
-from ..model.verdicts import Outcome, to_outcome
+from ..model.verdicts import Outcome, verdict_to_outcome
 from ..readers.child_processes import ChildFailed, ChildPool, serve_jobs
 from ..system.named_files import build_unreadable_error, require_file
 from ..system.plain_text import one_line
@@ -148,7 +148,7 @@ def parse_csl_item(item: Mapping[str, Any]) -> Paper:
     count = item.get("references-count")
     abstract = item.get("abstract")
     return replace(
-        to_paper(get_csl_fields(item)),
+        fields_to_paper(get_csl_fields(item)),
         ids=get_csl_ids(item),
         abstract=abstract.strip() if isinstance(abstract, str) else "",
         reference_count=int(count)
@@ -216,7 +216,7 @@ def _to_verification(
     file: str, verdict: Verdict, identity: Answer, evidence: str, counts: Mapping[str, int]
 ) -> Verification:
     reasons = tuple(part for part in evidence.split("; ") if part)
-    return Verification(file, verdict, to_outcome(verdict), identity, reasons, counts)
+    return Verification(file, verdict, verdict_to_outcome(verdict), identity, reasons, counts)
 
 
 def _to_refusal(

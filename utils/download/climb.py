@@ -41,7 +41,7 @@ from ..model.versions import (
     VERSION_NAMES,
     choose_best_text,
     get_shelf_version,
-    infer_version,
+    infer_requested_version,
     is_accepted_version,
     is_only_preprint,
     satisfies_request,
@@ -93,7 +93,7 @@ class DownloadRequest:
     renewed: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "wants", self.wants or infer_version(self.ids))
+        object.__setattr__(self, "wants", self.wants or infer_requested_version(self.ids))
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ class Download(Tabular):
 
     def to_table(self) -> Table:
         """Return the paper's row."""
-        return Table.of((*STORED_COLUMNS, "message"), [self.table_row()])
+        return Table.from_rows((*STORED_COLUMNS, "message"), [self.table_row()])
 
     def table_row(self) -> dict[str, Any]:
         """Return the paper, its text and what happened as one row of a table."""
@@ -145,7 +145,7 @@ class Downloads(Iterator[tuple[Ids, Download | PaperError]]):
         The column ``error`` says why a paper could not be had.
         """
         columns = (*STORED_COLUMNS, "message", "error")
-        return Table.of(columns, map(_outcome_row, self)).to_dataframe()
+        return Table.from_rows(columns, map(_outcome_row, self)).to_dataframe()
 
 
 def _outcome_row(outcome: tuple[Ids, Download | PaperError]) -> dict[str, Any]:

@@ -42,10 +42,10 @@ from ..errors import (
 from ..http import Patience, require_newer_than
 from ..lists.pasted import Entry
 from ..model.identifiers import Ids
-from ..model.job import find_most_informative
+from ..model.job import find_most_informative_failure
 from ..model.paper import Attempt, Document, Paper, StoredPaper, Version, find_answered_routes
 from ..model.verdicts import Copy
-from ..model.versions import OTHER_VERSION, infer_version, satisfies_request
+from ..model.versions import OTHER_VERSION, infer_requested_version, satisfies_request
 from ..readers.reader_processes import read_and_judge_in_child
 from ..search.resolve import Resolution, resolve_entries
 from ..shelf import get_body, is_identified_by_name_only
@@ -257,7 +257,7 @@ class _Run:
             self._advance(number, climb)
 
     def _remember_wanted_version(self, number: int, asked: str) -> None:
-        if (wants := infer_version(Ids.maybe(asked))) != "published":
+        if (wants := infer_requested_version(Ids.maybe(asked))) != "published":
             self._wanted_versions[number] = wants
 
     def _make_request(self, number: int, ids: Ids) -> DownloadRequest:
@@ -477,7 +477,9 @@ class _Run:
         climb.tried = story = [*climb.tried[:recorded], *rest]
         # Keep passed-over rungs, so that `--retry unreachable` finds the paper.
         passed_over = [attempt for attempt in rest if attempt.detail == _PASSED_OVER]
-        why = find_most_informative(story) or Attempt("", "not_offered", "No source offers it.")
+        why = find_most_informative_failure(story) or Attempt(
+            "", "not_offered", "No source offers it."
+        )
         if stored := self.ladder.settle(climb):
             embargo = next((a.detail for a in story if a.detail.startswith("embargoed")), "")
             if embargo and why.outcome != Unreachable.outcome:
@@ -499,7 +501,11 @@ class _Run:
             shown = (stored.verdict, stored.evidence) if stored.shows_evidence else ("", "")
             reason, detail = shown
         else:
-            why = find_most_informative(stored.attempts) or _ON_SHELF if why is _ON_SHELF else why
+            why = (
+                find_most_informative_failure(stored.attempts) or _ON_SHELF
+                if why is _ON_SHELF
+                else why
+            )
             reason, detail = why.outcome, why.detail
         self.outages.clear_deferred(number)
         sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

@@ -21,11 +21,11 @@ from itertools import islice
 from pathlib import Path
 from typing import get_args
 
-from ..citations import iterate_bibtex, iterate_ris
+from ..citations import iterate_bibtex_entries, iterate_ris_records
 from ..command_line import command_line
 from ..download.ladder import Ladder
 from ..errors import BadRequest, NothingFound, StoreFailed
-from ..lists.pasted import Entry, build_unread_error, merge_entries
+from ..lists.pasted import Entry, build_no_identifier_error, merge_duplicate_entries
 from ..model.identifiers import Ids
 from ..model.job import HARVESTED_COLUMNS, Coverage, Harvested, Job, PaperSelection, Search
 from ..model.paper import Paper, StoredPaper, Verdict, format_timestamp, utc_now
@@ -306,7 +306,7 @@ def _to_entries(papers: RequestedPapers | Mapping[str, RequestedPapers]) -> dict
     lists = {name: [to_entry(one) for one in asked] for name, asked in given.items()}
     slips = [one for asked in given.values() for one in asked if isinstance(one, str)]
     if slips and not any(entry.ids or entry.paper for asked in lists.values() for entry in asked):
-        raise build_unread_error(slips[0])
+        raise build_no_identifier_error(slips[0])
     return lists
 
 
@@ -325,7 +325,7 @@ def find_lists_path(
         return _job_path(ladder, title or ", ".join(lists), _searches_signature((), lists))
     [entries] = lists.values()
     title = title or _name_list(papers, entries)
-    return get_list_path(merge_entries(entries).papers, title, ladder)
+    return get_list_path(merge_duplicate_entries(entries).papers, title, ladder)
 
 
 def to_entry(paper: str | int | Ids | Entry) -> Entry:
@@ -448,7 +448,7 @@ def open_list_job(entries: Iterable[Entry], title: str, ladder: Ladder, *, most:
         The list is empty.
     """
     entries = list(entries)
-    once = merge_entries(entries)
+    once = merge_duplicate_entries(entries)
     papers = once.papers[:most] if most else once.papers
     if not papers:
         raise BadRequest("No paper was requested.", "Give a query, identifiers or a file of them.")
@@ -700,8 +700,8 @@ def write_references(papers: PapersWithFiles, folder: Path, keys: str = "") -> l
     """
     make_folder(folder)
     targets: dict[Path, Callable[[Iterable[tuple[Paper, str]]], Iterator[str]]] = {
-        folder / RIS: iterate_ris,
-        folder / BIBTEX: partial(iterate_bibtex, pattern=keys),
+        folder / RIS: iterate_ris_records,
+        folder / BIBTEX: partial(iterate_bibtex_entries, pattern=keys),
     }
     with ExitStack() as files:
         for path, lines in targets.items():

@@ -25,10 +25,10 @@ from ..download.ladder import Ladder
 from ..download.records import look_up
 from ..errors import NotAvailable, NothingFound, PaperError, Unreachable
 from ..lists.pasted import Entry
-from ..media import is_image, pick_best_formats, read_stored_objects
+from ..media import is_image_name, pick_best_formats, read_stored_objects
 from ..model.identifiers import Ids
 from ..model.paper import ObjectKind, Paper
-from ..model.versions import infer_version, satisfies_request
+from ..model.versions import infer_requested_version, satisfies_request
 from ..search.pubmed.search import count_by_filter, search
 from ..sources import Query, Source
 from ..sources.pmc import list_media_sizes
@@ -236,7 +236,7 @@ def _extrapolate(missing: Sequence[Entry], papers: Sequence[Paper], asked: int) 
 
 def _is_held(entry: Entry, ladder: Ladder) -> bool:
     """Return whether the requested version of a paper is on the shelf."""
-    wants = infer_version(Ids.maybe(entry.asked))
+    wants = infer_requested_version(Ids.maybe(entry.asked))
     held = ladder.shelf.find_text(entry.ids, wants)
     return held is not None and satisfies_request(wants, held)
 
@@ -503,5 +503,5 @@ def _files_in_cloud(
             continue
         names = pick_best_formats(sizes) if "figure" in kinds else []
         if "supplement" in kinds:
-            names += [name for name in sizes if not is_image(name)]
+            names += [name for name in sizes if not is_image_name(name)]
         yield _PaperFiles(len(names), sum(sizes[name] for name in names))

@@ -14,8 +14,8 @@ from ..download.ladder import Ladder
 from ..download.records import fetch_records
 from ..errors import BadRequest, Unreachable
 from ..http import Web
-from ..lists.described import paper_to_entry
-from ..lists.pasted import Entry, merge_entries
+from ..lists.described import parsed_paper_to_entry
+from ..lists.pasted import Entry, merge_duplicate_entries
 from ..model.identifiers import Ids
 from ..model.job import Search
 from ..model.paper import Paper, SearchResult, utc_now
@@ -187,7 +187,7 @@ class _PaperCollector:
             warnings |= dict.fromkeys(page.warnings)
             for paper in page.papers:
                 where = f"{wanted.source.title}, hit {len(self.entries) + 1}"
-                self._append_record(paper_to_entry(paper, where), paper)
+                self._append_record(parsed_paper_to_entry(paper, where), paper)
         self.notes += [f"{wanted.source.title}: {warning}" for warning in warnings]
         return hits, understood
 
@@ -214,7 +214,7 @@ class _PaperCollector:
             if group[0] >= len(known)  # groups begin with their first record
         ]
         held = sum(at >= len(known) for g in families.groups if g[0] < len(known) for at in g)
-        once = merge_entries(fresh)
+        once = merge_duplicate_entries(fresh)
         duplicates = len(self.entries) - held - len(once.papers)
         notes = (*self.notes, *families.contradictions, *once.contradictions)
         return CollectedPapers(

@@ -1,6 +1,6 @@
 """Judges of a text: `.check` decides whether the text is the whole paper, and this paper.
 
-Three outcomes (`..model.verdicts.to_outcome`):
+Three outcomes (`..model.verdicts.verdict_to_outcome`):
 
 - *whole*: verdict ``full_text``.
 - *whole, with doubts*: verdict ``doubtful``. The text is kept as full text. Header, record, lists

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Final
 
 from ..model.paper import Document, Paper, Verdict
-from ..model.verdicts import DOUBT, REFUSE, Sign, to_outcome
+from ..model.verdicts import DOUBT, REFUSE, Sign, verdict_to_outcome
 from .evidence import Evidence, gather_evidence
 
 REASONS_SHOWN: Final = 3
@@ -27,7 +27,7 @@ class Finding:
     @property
     def is_rejection(self) -> bool:
         """True if the text is rejected."""
-        return to_outcome(self.verdict) == "not_whole"
+        return verdict_to_outcome(self.verdict) == "not_whole"
 
 
 @dataclass

@@ -435,7 +435,7 @@ class Library:
         fetch : bool, optional
             Download the cited papers first; else what is on the shelf is read.
         """
-        from ..manuscript.checking import check_manuscript, find_cited_papers
+        from ..manuscript.checking import check_manuscript, find_matched_papers
         from ..manuscript.reading import read_manuscript
         from ..plugins import find_list_reader
         from ..sources import SOURCES
@@ -446,7 +446,7 @@ class Library:
             read = (reader(self.settings) for reader in readers.values() if reader)
             manuscript = read_manuscript(Path(manuscript), files, chain.from_iterable(read))
         if fetch:
-            for _ in self.download_many(find_cited_papers(manuscript, self.corpus, SOURCES)):
+            for _ in self.download_many(find_matched_papers(manuscript, self.corpus, SOURCES)):
                 pass  # what could not be had is said of the sentences that need it
         return check_manuscript(manuscript, self.corpus, SOURCES)
 

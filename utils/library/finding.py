@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from ..command_line import command_line
 from ..errors import BadRequest, NotFound, PaperError
 from ..model.identifiers import Ids
-from ..model.job import Harvested, find_most_informative
+from ..model.job import Harvested, find_most_informative_failure
 from ..model.paper import Paper
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def find_harvested(
         There is no such harvest or review, or the list is empty.
     """
     from ..harvest.jobs import find_lists_path, to_entry
-    from ..lists.pasted import merge_entries
+    from ..lists.pasted import merge_duplicate_entries
     from ..shelf.ledger import Ledger
 
     if isinstance(papers, str):
@@ -113,7 +113,7 @@ def find_harvested(
     path = find_lists_path(named or every, title, library.ladder)
     if path.exists():
         return _read_ledger(Ledger(path))
-    entries = merge_entries(map(to_entry, every)).papers
+    entries = merge_duplicate_entries(map(to_entry, every)).papers
     if not entries:
         raise BadRequest("The list has no papers.", "Give a harvest, a review or a list.")
     rows = list(_find_listed(entries, library.shelf))
@@ -161,6 +161,6 @@ def _describe_stored(row: Harvested, stored: StoredPaper) -> Harvested:
     file = stored.path.replace("\\", "/").rpartition("/")[2]
     if stored.kind not in ("abstract", "record"):
         return replace(row, file=file)
-    attempt = find_most_informative(stored.attempts)
+    attempt = find_most_informative_failure(stored.attempts)
     reason, detail = (attempt.outcome, attempt.detail) if attempt else ("", "")
     return replace(row, state=stored.kind, file=file, reason=reason, detail=detail)

@@ -53,13 +53,13 @@ class Harvests(Namespace):
         """Return what a harvest would take, before anything is fetched; see `..harvest.plan`."""
         from ..harvest import plan as harvest_plan
         from ..harvest.searches import plan_searches
-        from ..lists.pasted import merge_entries
+        from ..lists.pasted import merge_duplicate_entries
 
         wanted = plan_searches(query, sources, self._library.ladder.sources)
         lists = papers if isinstance(papers, Mapping) else {"Identifiers": tuple(papers)}
         entries = [entry for asked in lists.values() for entry in asked]
         if not wanted:
-            once = merge_entries(entries).papers
+            once = merge_duplicate_entries(entries).papers
             return harvest_plan.plan_list(once[: max_papers or len(once)], self._library.ladder)
         if [one.source.name for one in wanted] == ["pubmed"] and not entries:
             return harvest_plan.plan_query(wanted[0].query, self._library.ladder, most=max_papers)

@@ -98,9 +98,9 @@ class Texts(Namespace):
         max_bytes: int = 500_000_000,
     ) -> Iterator[PaperObjects | tuple[StoredPaper, PaperError]]:
         """Fetch the objects of all full texts of a harvest, or of the shelf; see `..media`."""
-        from ..media import gather_objects_of_many
+        from ..media import gather_objects_of_papers
 
-        return gather_objects_of_many(
+        return gather_objects_of_papers(
             *(
                 yield_full_texts(self._library, job_id),
                 self._library.shelf,

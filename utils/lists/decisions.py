@@ -1,6 +1,6 @@
 """Read screening decisions of Rayyan, Covidence, ASReview, EPPI-Reviewer and Zotero.
 
-`read_screened` reads a file of any of them. Where each form is known from:
+`read_screened_records` reads a file of any of them. Where each form is known from:
 
 - Rayyan (``articles.csv``, alone or in its ZIP; RIS; BibTeX): see `.rayyan`.
 - Covidence (CSV): the header has ``Covidence #`` (the WHO's list of March 2020 and many readers
@@ -31,25 +31,25 @@ from ..errors import BadRequest
 from ..model.identifiers import Ids
 from ..model.paper import Paper
 from ..system.plain_text import one_line
-from .described import paper_to_entry, to_paper
-from .pasted import Entry, collect_ids, decode_lines
-from .rayyan import MAX_PER_RECORD, find_rayyan_key, parse_rayyan_notes, shorten_label, split_labels
+from .described import fields_to_paper, parsed_paper_to_entry
+from .pasted import Entry, collect_field_ids, open_decoded_lines
+from .rayyan import MAX_PER_RECORD, find_rayyan_id, parse_rayyan_notes, shorten_label, split_labels
 from .references import (
     BIBTEX_START,
     MAX_LIST_BYTES,
     RIS_START,
-    Columns,
+    TableColumns,
     get_bibtex_fields,
     get_bibtex_ids,
     get_ris_fields,
     get_ris_ids,
-    get_values,
-    parse_header,
+    get_tag_values,
+    iterate_table_rows,
+    list_first_lines,
+    parse_table_header,
     read_bibtex_records,
     read_ris_records,
-    require_text,
-    sample_lines,
-    yield_table_rows,
+    require_text_file,
 )
 
 Choice = Literal["include", "exclude", "maybe"]
@@ -138,14 +138,14 @@ class ScreenedRecord:
 
 @dataclass(frozen=True, slots=True)
 class GivenFacts:
-    """Facts that a file does not contain; a given value overrides the value in the file."""
+    """Facts that a file does not contain; a given value replaces the file's value."""
 
     choice: Choice | None = None
     stage: Stage | None = None
     screener: str = ""
 
 
-def read_screened(
+def read_screened_records(
     data: bytes, name: str = "", told: GivenFacts | None = None
 ) -> Iterator[ScreenedRecord]:
     """Yield the records in a file of a screening program, in order.
@@ -164,9 +164,9 @@ def read_screened(
     BadRequest
         The file cannot be read, or says of no record what was decided.
     """
-    told = told or _parse_file_name(name)
+    told = told or _parse_covidence_file_name(name)
     found = decided = 0
-    for record in _read_any_format(_unzip_rayyan(data), told):
+    for record in _read_decisions(_unzip_rayyan_export(data), told):
         found += 1
         decided += bool(record.decisions)
         yield record
@@ -177,10 +177,10 @@ def read_screened(
         raise BadRequest(msg, hint)
 
 
-def read_included(
+def read_included_papers(
     data: bytes, name: str = "", *, excluded_too: bool = False
 ) -> tuple[list[Entry], int]:
-    """Return the papers that were not excluded by all screeners, and the number left out.
+    """Return the papers not excluded by all screeners, and the number of excluded papers.
 
     What screeners disagree about, or nobody decided, is kept.
 
@@ -189,14 +189,14 @@ def read_included(
     BadRequest
         The file cannot be read.
     """
-    records = list(_read_any_format(_unzip_rayyan(data), _parse_file_name(name)))
+    records = list(_read_decisions(_unzip_rayyan_export(data), _parse_covidence_file_name(name)))
     passed = [one for one in records if excluded_too or not one.is_excluded]
-    kept = [paper_to_entry(one.paper, one.where) for one in passed]
+    kept = [parsed_paper_to_entry(one.paper, one.where) for one in passed]
     return kept, len(records) - len(kept)
 
 
-def has_decisions(data: bytes) -> bool:
-    """Return whether a list marks excluded papers in a screening program's own way."""
+def has_screening_decisions(data: bytes) -> bool:
+    """Return whether a list contains screening decisions in a known program's format."""
     if data[:4] == b"PK\x03\x04":
         return b"articles.csv" in data[-10_000:]  # its table of contents is at the end
     head = data[:4000].lower()
@@ -206,7 +206,7 @@ def has_decisions(data: bytes) -> bool:
     return any(mark in data for mark in (b"RAYYAN-INCLUSION", b"ASReview_", b"papershelf/exclude"))
 
 
-def _parse_file_name(name: str) -> GivenFacts:
+def _parse_covidence_file_name(name: str) -> GivenFacts:
     """Read facts from a Covidence file name: ``review_12_irrelevant_csv_20260102.csv``."""
     for word, (choice, stage) in _COVIDENCE_LISTS.items():
         if re.search(rf"(?:^|_){word}(?:_|\.)", name.lower()) and name.lower().startswith("review"):
@@ -214,10 +214,10 @@ def _parse_file_name(name: str) -> GivenFacts:
     return GivenFacts()
 
 
-def _unzip_rayyan(data: bytes) -> bytes:
+def _unzip_rayyan_export(data: bytes) -> bytes:
     """Return the articles in a ZIP file written by Rayyan; return other bytes unchanged."""
     if data[:4] != b"PK\x03\x04":
-        require_text(data)
+        require_text_file(data)
         return data
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open("articles.csv") as file:
@@ -225,64 +225,66 @@ def _unzip_rayyan(data: bytes) -> bytes:
     except (KeyError, zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError) as error:
         msg = "The ZIP holds no articles.csv that can be read, as Rayyan's do."
         raise BadRequest(msg, "Export it again, or give the CSV or RIS in it.") from error
-    require_text(articles)
+    require_text_file(articles)
     return articles
 
 
-def _read_any_format(data: bytes, told: GivenFacts) -> Iterator[ScreenedRecord]:
+def _read_decisions(data: bytes, told: GivenFacts) -> Iterator[ScreenedRecord]:
     start = data[:1000].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start[:1] in (b"{", b"["):
-        return _read_eppi(data, told)
-    first = sample_lines(decode_lines(data), 60)
+        return _read_eppi_decisions(data, told)
+    first = list_first_lines(open_decoded_lines(data), 60)
     if any(map(RIS_START.match, first)):
-        return _read_ris(data, told)
+        return _read_ris_decisions(data, told)
     if any(map(BIBTEX_START.match, first)):
-        return _read_bibtex(data, told)
-    return _read_table(data, told)
+        return _read_bibtex_decisions(data, told)
+    return _read_table_decisions(data, told)
 
 
 # -- tables ----------------------------------------------------------------------------------------
 
 
-def _read_table(data: bytes, told: GivenFacts) -> Iterator[ScreenedRecord]:
-    lines = decode_lines(data)
+def _read_table_decisions(data: bytes, told: GivenFacts) -> Iterator[ScreenedRecord]:
+    lines = open_decoded_lines(data)
     first = next((line for line in lines if line.strip()), "")
-    delimiter, fields = parse_header(first)
+    delimiter, fields = parse_table_header(first)
     if not fields:
         msg = "The list is not a table with a header, RIS, BibTeX or JSON."
         raise BadRequest(msg, "Export CSV, RIS or (EPPI-Reviewer) JSON from the program.")
-    [(_, header)] = list(yield_table_rows([first], delimiter, 1))
+    [(_, header)] = list(iterate_table_rows([first], delimiter, 1))
     names = [name.strip().lower() for name in header]
-    columns = Columns(fields)
-    for number, row in yield_table_rows(lines, delimiter, 2):
+    columns = TableColumns(fields)
+    for number, row in iterate_table_rows(lines, delimiter, 2):
         cells = {name: row[at].strip() for at, name in enumerate(names) if at < len(row)}
-        paper = replace(to_paper(columns.get_fields(row)), ids=columns.get_ids(row))
-        yield _row_to_screened(cells, paper, f"row {number}", told)
+        paper = replace(fields_to_paper(columns.get_fields(row)), ids=columns.get_ids(row))
+        yield _table_row_to_record(cells, paper, f"row {number}", told)
 
 
-def _row_to_screened(
+def _table_row_to_record(
     cells: Mapping[str, str], paper: Paper, where: str, told: GivenFacts
 ) -> ScreenedRecord:
-    """Read a row of any program's table."""
+    """Convert a row of any program's table to a screened record."""
     notes = cells.get("notes", "")
-    labels, decisions, comments = _read_rayyan_notes(notes, told)
+    labels, decisions, comments = _parse_rayyan_decisions(notes, told)
     if not decisions and "covidence #" in cells:
         labels = split_labels(cells.get("tags", ""), ";")
-        decisions = _read_covidence_notes(notes, told)
+        decisions = _parse_covidence_notes(notes, told)
     elif not decisions and (column := _find_label_column(cells)):
-        decisions = _read_decision_column(cells, cells[column], told)
+        decisions = _parse_decision_cell(cells, cells[column], told)
         labels = split_labels(cells.get("asreview_tags", "").strip("[]"), ",")
     elif not decisions and ("manual tags" in cells or "automatic tags" in cells):
         labels = split_labels(cells.get("manual tags", ""), ";")
-        decisions = _read_decision_tags(labels, told)
-    decisions = decisions or _apply_given_choice(told)
+        decisions = _parse_decision_tags(labels, told)
+    decisions = decisions or _build_given_decision(told)
     named = " ".join(cells.get(name, "") for name in (KEY, "key", "notes", "note", "extra"))
-    rayyan_key = find_rayyan_key(cells.get("key", ""))
-    return ScreenedRecord(where, _find_key(named), paper, labels, decisions, comments, rayyan_key)
+    rayyan_key = find_rayyan_id(cells.get("key", ""))
+    return ScreenedRecord(
+        where, _find_record_key(named), paper, labels, decisions, comments, rayyan_key
+    )
 
 
-def _find_key(text: str) -> str:
-    """Return Papershelf's key of a record; empty if the program did not keep it."""
+def _find_record_key(text: str) -> str:
+    """Return Papershelf's key of a record; "" if the program did not keep the key."""
     found = _KEY.search(text)
     return found[0] if found else ""
 
@@ -291,10 +293,10 @@ def _find_label_column(cells: Mapping[str, str]) -> str:
     return next((name for name in ("papershelf_decision", *_DECISION_COLUMNS) if name in cells), "")
 
 
-def _read_decision_column(
+def _parse_decision_cell(
     cells: Mapping[str, str], value: str, told: GivenFacts
 ) -> tuple[Decision, ...]:
-    """Read a decision from a column of its own; an empty cell or -1 means no decision."""
+    """Parse a decision column's cell; an empty cell or -1 means no decision."""
     choice = _CHOICES.get(value.removesuffix(".0").lower())
     if choice is None:
         return ()
@@ -312,7 +314,7 @@ def _read_decision_column(
     )
 
 
-def _read_covidence_notes(notes: str, told: GivenFacts) -> tuple[Decision, ...]:
+def _parse_covidence_notes(notes: str, told: GivenFacts) -> tuple[Decision, ...]:
     if told.choice is None:
         return ()
     reasons = _COVIDENCE_REASON.findall(notes) if told.choice == "exclude" else []
@@ -324,10 +326,10 @@ def _read_covidence_notes(notes: str, told: GivenFacts) -> tuple[Decision, ...]:
 # -- notes and tags --------------------------------------------------------------------------------
 
 
-def _read_rayyan_notes(
+def _parse_rayyan_decisions(
     notes: str, told: GivenFacts
 ) -> tuple[tuple[str, ...], tuple[Decision, ...], tuple[tuple[str, str], ...]]:
-    """Read labels, decisions and screeners' notes from Rayyan's notes."""
+    """Return labels, decisions and screeners' notes from Rayyan's notes field."""
     parsed = parse_rayyan_notes(notes)
     stage = told.stage or "title_abstract"
     decisions = tuple(
@@ -338,8 +340,8 @@ def _read_rayyan_notes(
     return parsed.labels, decisions, parsed.comments
 
 
-def _read_decision_tags(tags: Iterable[str], told: GivenFacts) -> tuple[Decision, ...]:
-    """Read a decision from tags; contradicting tags give *maybe*."""
+def _parse_decision_tags(tags: Iterable[str], told: GivenFacts) -> tuple[Decision, ...]:
+    """Parse a decision from tags; contradictory tags give *maybe*."""
     found: dict[Choice, list[str]] = {}
     for tag in tags:
         if match := _DECISION_TAG.fullmatch(tag.strip()):
@@ -352,53 +354,55 @@ def _read_decision_tags(tags: Iterable[str], told: GivenFacts) -> tuple[Decision
     return (Decision(told.screener, choice, told.stage or "title_abstract", reasons),)
 
 
-def _read_ris(data: bytes, told: GivenFacts) -> Iterator[ScreenedRecord]:
-    for number, fields in enumerate(read_ris_records(decode_lines(data)), 1):
+def _read_ris_decisions(data: bytes, told: GivenFacts) -> Iterator[ScreenedRecord]:
+    for number, fields in enumerate(read_ris_records(open_decoded_lines(data)), 1):
         notes = [
             _PARAGRAPH_TAG.sub("", note)
             for tag in ("N1", "N2", "RN")
-            for note in get_values(fields, tag)
+            for note in get_tag_values(fields, tag)
         ]
-        tags = tuple(shorten_label(tag) for tag in get_values(fields, "KW")[:MAX_PER_RECORD])
-        labels, decisions, comments = _read_rayyan_notes(" | ".join(notes), told)
+        tags = tuple(shorten_label(tag) for tag in get_tag_values(fields, "KW")[:MAX_PER_RECORD])
+        labels, decisions, comments = _parse_rayyan_decisions(" | ".join(notes), told)
         if not decisions:
             words = " ".join(notes).lower()  # asreview/data/ris.py looks for them anywhere
             label = next((mark for name, mark in _ASREVIEW_NOTE.items() if name in words), "")
             user = _ASREVIEW_USER.search(" ".join(notes))
             by = {"asreview_user_name": user[1]} if user else {}
             decisions = (
-                _read_decision_column(by, label, told)
-                or _read_decision_tags(tags, told)
-                or _apply_given_choice(told)
+                _parse_decision_cell(by, label, told)
+                or _parse_decision_tags(tags, told)
+                or _build_given_decision(told)
             )
-        names = " ".join([*get_values(fields, "ID"), *get_values(fields, "AN")])
-        key = _find_key(f"{' '.join(notes)} {names}")
-        paper = replace(to_paper(get_ris_fields(fields)), ids=get_ris_ids(fields))
+        names = " ".join([*get_tag_values(fields, "ID"), *get_tag_values(fields, "AN")])
+        key = _find_record_key(f"{' '.join(notes)} {names}")
+        paper = replace(fields_to_paper(get_ris_fields(fields)), ids=get_ris_ids(fields))
         labels = labels or tuple(tag for tag in tags if _DECISION_TAG.fullmatch(tag))
-        rayyan_key = find_rayyan_key(names)
+        rayyan_key = find_rayyan_id(names)
         yield ScreenedRecord(
             f"record {number}", key, paper, labels, decisions, comments, rayyan_key
         )
 
 
-def _read_bibtex(data: bytes, told: GivenFacts) -> Iterator[ScreenedRecord]:
-    """Read Rayyan's BibTeX; a list without its notes needs a given decision."""
-    for entry in read_bibtex_records(decode_lines(data)):
+def _read_bibtex_decisions(data: bytes, told: GivenFacts) -> Iterator[ScreenedRecord]:
+    """Read Rayyan's BibTeX; a list without notes requires a given decision."""
+    for entry in read_bibtex_records(open_decoded_lines(data)):
         notes = " | ".join(filter(None, map(entry.fields.get, ("note", "notes", "annote"))))
-        labels, decisions, comments = _read_rayyan_notes(notes, told)
-        paper = replace(to_paper(get_bibtex_fields(entry.fields)), ids=get_bibtex_ids(entry.fields))
+        labels, decisions, comments = _parse_rayyan_decisions(notes, told)
+        paper = replace(
+            fields_to_paper(get_bibtex_fields(entry.fields)), ids=get_bibtex_ids(entry.fields)
+        )
         yield ScreenedRecord(
             f"{entry.key or entry.kind} (line {entry.line})",
-            _find_key(f"{notes} {entry.key}"),
+            _find_record_key(f"{notes} {entry.key}"),
             paper,
             labels,
-            decisions or _apply_given_choice(told),
+            decisions or _build_given_decision(told),
             comments,
-            find_rayyan_key(entry.key),
+            find_rayyan_id(entry.key),
         )
 
 
-def _apply_given_choice(told: GivenFacts) -> tuple[Decision, ...]:
+def _build_given_decision(told: GivenFacts) -> tuple[Decision, ...]:
     if told.choice is None:
         return ()
     return (Decision(told.screener, told.choice, told.stage or "title_abstract"),)
@@ -407,21 +411,21 @@ def _apply_given_choice(told: GivenFacts) -> tuple[Decision, ...]:
 # -- EPPI-Reviewer ---------------------------------------------------------------------------------
 
 
-def _read_eppi(data: bytes, told: GivenFacts) -> Iterator[ScreenedRecord]:
+def _read_eppi_decisions(data: bytes, told: GivenFacts) -> Iterator[ScreenedRecord]:
     try:
         report = json.loads(data)
         references = report["References"]
-        codes = dict(_yield_codes(report.get("CodeSets", [])))
+        codes = dict(_iterate_eppi_codes(report.get("CodeSets", [])))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         msg = "The list is JSON, but no report of EPPI-Reviewer's with References and CodeSets."
         raise BadRequest(msg, "Export the JSON report of the coding, or RIS.") from error
     for number, one in enumerate(references if isinstance(references, list) else [], 1):
         if isinstance(one, dict):
-            yield _reference_to_screened(one, codes, f"reference {number}", told)
+            yield _eppi_reference_to_record(one, codes, f"reference {number}", told)
 
 
-def _yield_codes(sets: Any) -> Iterator[tuple[Any, tuple[str, Stage]]]:
-    """Yield the name of each code, and the stage of its set."""
+def _iterate_eppi_codes(sets: Any) -> Iterator[tuple[Any, tuple[str, Stage]]]:
+    """Yield each code's id, with the code's name and the stage of its set."""
     for one in sets:
         stage: Stage = (
             "full_text" if "full" in str(one.get("SetName", "")).lower() else "title_abstract"
@@ -435,19 +439,19 @@ def _yield_codes(sets: Any) -> Iterator[tuple[Any, tuple[str, Stage]]]:
 
 
 def _get_code_name(code: Mapping[str, Any]) -> str:
-    """Return a code's name, with the decision first if its type states one."""
+    """Return a code's name, preceded by the decision if the code's type states one."""
     name, kind = str(code.get("AttributeName", "")), str(code.get("AttributeType", ""))
     decides = kind.lower() in ("include", "exclude") and not _EPPI_CHOICE.match(name)
     return f"{kind} {name}" if decides else name
 
 
-def _reference_to_screened(
+def _eppi_reference_to_record(
     one: Mapping[str, Any], codes: Mapping[Any, tuple[str, Stage]], where: str, told: GivenFacts
 ) -> ScreenedRecord:
     def text(name: str) -> str:
         return one_line(str(one.get(name) or ""))[:2000]
 
-    ids = collect_ids({"doi": text("DOI")}, [text("URL"), text("Comments")])
+    ids = collect_field_ids({"doi": text("DOI")}, [text("URL"), text("Comments")])
     said: dict[str, str | Sequence[str]] = {
         "title": text("Title"),
         "year": text("Year"),
@@ -468,7 +472,7 @@ def _reference_to_screened(
         Decision(told.screener, choice, at, tuple(filter(None, why)) if choice == "exclude" else ())
         for (choice, at), why in reasons.items()
     )
-    key = _find_key(f"{text('Comments')} {text('OldItemId')} {text('Abstract')}")
-    paper = replace(to_paper(said), ids=ids or Ids())
+    key = _find_record_key(f"{text('Comments')} {text('OldItemId')} {text('Abstract')}")
+    paper = replace(fields_to_paper(said), ids=ids or Ids())
     labels = tuple(shorten_label(name) for name, _ in named if not _EPPI_CHOICE.match(name))
-    return ScreenedRecord(where, key, paper, labels, decisions or _apply_given_choice(told))
+    return ScreenedRecord(where, key, paper, labels, decisions or _build_given_decision(told))

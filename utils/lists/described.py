@@ -1,4 +1,4 @@
-"""Build a searchable paper from a list's record without an identifier.
+"""Build a searchable paper from a list's record that has no identifier.
 
 Every program writes authors, pages and journals in ways of its own; here they become the fields of
 a `Paper`. What cannot be told is left out: a wrong field would speak against the right paper.
@@ -103,20 +103,23 @@ WOS_TAGS = {
 LIST_FIELDS = ("authors", "kinds")
 
 
-def to_entry(ids: Ids, said: RecordFields, where: str) -> Entry:
+def build_entry(ids: Ids, said: RecordFields, where: str) -> Entry:
     """Return a record as an entry, named by its identifiers, citation, or place in the file."""
     if ids:
         return Entry(str(ids), ids)
-    authors = _get_list(said, "authors")
+    authors = _get_field_list(said, "authors")
     first = authors[0] if authors else ""
     words = format_citation(
-        first, _get_text(said, "year"), _get_text(said, "title"), _get_text(said, "journal")
+        first,
+        _get_field_text(said, "year"),
+        _get_field_text(said, "title"),
+        _get_field_text(said, "journal"),
     )
-    return Entry(words or where, ids, to_paper(said) if words else None)
+    return Entry(words or where, ids, fields_to_paper(said) if words else None)
 
 
-def paper_to_entry(paper: Paper, where: str) -> Entry:
-    """Return a parsed record as an entry; *where* as in `to_entry`."""
+def parsed_paper_to_entry(paper: Paper, where: str) -> Entry:
+    """Return a parsed record as an entry; *where* as in `build_entry`."""
     if paper.ids:
         return Entry(str(paper.ids), paper.ids)
     first = paper.authors[0].family if paper.authors else ""
@@ -124,48 +127,53 @@ def paper_to_entry(paper: Paper, where: str) -> Entry:
     return Entry(words or where, paper.ids, paper if words else None)
 
 
-def to_paper(said: RecordFields) -> Paper:
+def fields_to_paper(said: RecordFields) -> Paper:
     """Return the paper that a record describes, without identifiers.
 
-    >>> paper = to_paper({"title": "[On moss]. [French]", "authors": ["Roe J"], "pages": "pp 5-9"})
+    >>> fields = {"title": "[Moss]. [French]", "authors": ["Roe J"], "pages": "pp 5-9"}
+    >>> paper = fields_to_paper(fields)
     >>> paper.title, paper.authors[0].family, paper.pages
-    ('[On moss].', 'Roe', '5-9')
+    ('[Moss].', 'Roe', '5-9')
     """
-    journal, place = _get_text(said, "journal"), None
-    volume, issue, pages = _get_text(said, "volume"), _get_text(said, "issue"), _read_pages(said)
+    journal, place = _get_field_text(said, "journal"), None
+    volume, issue, pages = (
+        _get_field_text(said, "volume"),
+        _get_field_text(said, "issue"),
+        _get_pages(said),
+    )
     if not (volume or pages) and (place := _JOURNAL_PLACE.match(journal)):
         journal, volume, pages = place["journal"], place["volume"], place["pages"]
         issue = issue or place["issue"] or ""
     volume = _VOLUME_WORD.sub("", volume)
     if both := _VOLUME_AND_ISSUE.fullmatch(volume):
         volume, issue = both[1], issue or both[2]
-    year = re.search(r"\b[12]\d{3}\b", _get_text(said, "year")[:40])
-    names = map(parse_author, _get_list(said, "authors")[:_MAX_NAMES])
+    year = re.search(r"\b[12]\d{3}\b", _get_field_text(said, "year")[:40])
+    names = map(parse_author_name, _get_field_list(said, "authors")[:_MAX_NAMES])
     return Paper(
         Ids(),
-        title=_LANGUAGE_SUFFIX.sub("", _get_text(said, "title")),
-        vernacular_title=_get_text(said, "vernacular_title"),
+        title=_LANGUAGE_SUFFIX.sub("", _get_field_text(said, "title")),
+        vernacular_title=_get_field_text(said, "vernacular_title"),
         authors=tuple(one for one in names if one.name),
         journal=journal.rstrip(". "),
-        journal_abbreviation=_get_text(said, "abbreviation").rstrip(". "),
-        issn=_get_text(said, "issn")[:9]
-        if re.match(r"\d{4}-\d{3}[\dX]", _get_text(said, "issn"))
+        journal_abbreviation=_get_field_text(said, "abbreviation").rstrip(". "),
+        issn=_get_field_text(said, "issn")[:9]
+        if re.match(r"\d{4}-\d{3}[\dX]", _get_field_text(said, "issn"))
         else "",
         volume=volume,
         issue=issue,
         pages=pages,
         published=year[0] if year else "",
-        publication_types=_find_kinds(_get_list(said, "kinds")),
+        publication_types=_find_publication_types(_get_field_list(said, "kinds")),
     )
 
 
-def parse_author(name: str) -> Author:
-    """Parse an author in any notation; if in doubt, all of it is the family name.
+def parse_author_name(name: str) -> Author:
+    """Parse an author in any notation; if unclear, all of it is the family name.
 
     >>> names = ("Roe, Jane", "van der Poe JA", "J. Roe", "Jane Roe")
-    >>> [parse_author(name).family for name in names]
+    >>> [parse_author_name(name).family for name in names]
     ['Roe', 'van der Poe', 'Roe', 'Roe']
-    >>> parse_author("Garcia Lopez").family
+    >>> parse_author_name("Garcia Lopez").family
     'Garcia Lopez'
     """
     name = one_line(name[:_FIELD_MAX_CHARS]).strip(" ,;*")
@@ -175,13 +183,17 @@ def parse_author(name: str) -> Author:
     if comma:
         given = given.partition(",")[0].strip()
         bare = _INITIALS.fullmatch(given)
-        return Author(family, "" if bare else given, _keep_letters(given) if bare else "")
+        return Author(
+            family, "" if bare else given, _strip_initials_punctuation(given) if bare else ""
+        )
     words = name.rstrip(".").split()
     if len(words) < 2:
         return Author(family=name.rstrip("."))
     until = next((at for at in range(len(words), 1, -1) if not _is_initials(words[at - 1])), 1)
     if until < len(words):
-        return Author(" ".join(words[:until]), "", _keep_letters("".join(words[until:])))
+        return Author(
+            " ".join(words[:until]), "", _strip_initials_punctuation("".join(words[until:]))
+        )
     begins = next((at for at, word in enumerate(words[:-1]) if not _is_initials(word)), None)
     if begins is None or begins > 0 or len(words[-1]) < _SHORT_NAME_CHARS:
         at = len(words) - 1 if begins is None else begins or len(words) - 1
@@ -190,30 +202,30 @@ def parse_author(name: str) -> Author:
     return Author(family=" ".join(words))
 
 
-def split_names(text: str) -> list[str]:
-    """Return the names in one cell, for any separator.
+def split_author_names(text: str) -> list[str]:
+    """Return the names in one cell, separated in any way.
 
-    >>> split_names("Roe J, Poe A, et al."), split_names("Roe, J., Poe, A.B.")
+    >>> split_author_names("Roe J, Poe A, et al."), split_author_names("Roe, J., Poe, A.B.")
     (['Roe J', 'Poe A'], ['Roe, J.', 'Poe, A.B.'])
-    >>> split_names("Roe, Jane")
+    >>> split_author_names("Roe, Jane")
     ['Roe, Jane']
-    >>> split_names("Roe, Jane and Poe, Ann"), split_names("Jane Roe, Ann Poe & Li Wu")
-    (['Roe, Jane', 'Poe, Ann'], ['Jane Roe', 'Ann Poe', 'Li Wu'])
+    >>> [split_author_names(t) for t in ("Roe, Jane and Poe, Ann", "Jane Roe, Ann Poe & Li Wu")]
+    [['Roe, Jane', 'Poe, Ann'], ['Jane Roe', 'Ann Poe', 'Li Wu']]
     """
     text = _AND_OTHERS.sub("", one_line(text[: _MAX_NAMES * 100]))
     for sign in ";|":
         if sign in text:
-            return _drop_empty_names(text.split(sign))
-    parts = _drop_empty_names(_AND.split(text))
+            return _drop_nameless_parts(text.split(sign))
+    parts = _drop_nameless_parts(_AND.split(text))
     if len(parts) > 1 and all(part.count(",") == 1 for part in parts):
         return parts
-    return _join_comma_names(
-        _drop_empty_names(piece for part in parts for piece in part.split(","))
+    return _join_name_parts(
+        _drop_nameless_parts(piece for part in parts for piece in part.split(","))
     )
 
 
-def _join_comma_names(pieces: list[str]) -> list[str]:
-    """Return the names, where a comma may separate two names or the parts of one."""
+def _join_name_parts(pieces: list[str]) -> list[str]:
+    """Return the names in pieces between commas, which separate two names or one name's parts."""
     behind = pieces[1::2]
     if behind and len(pieces) % 2 == 0 and all(map(_is_initials, behind)):
         return [f"{one}, {two}" for one, two in zip(pieces[::2], behind, strict=True)]
@@ -224,7 +236,7 @@ def _join_comma_names(pieces: list[str]) -> list[str]:
     return pieces
 
 
-def _drop_empty_names(parts: Iterable[str]) -> list[str]:
+def _drop_nameless_parts(parts: Iterable[str]) -> list[str]:
     return [part for one in parts if (part := one.strip(" ,")) and part not in ("et al", "et al.")]
 
 
@@ -232,27 +244,29 @@ def _is_initials(word: str) -> bool:
     return _INITIALS.fullmatch(word.strip()) is not None
 
 
-def _keep_letters(initials: str) -> str:
+def _strip_initials_punctuation(initials: str) -> str:
     return "".join(filter(str.isalpha, initials))
 
 
-def _read_pages(said: RecordFields) -> str:
-    first, last = _get_text(said, "first_page"), _get_text(said, "last_page")
-    pages = _get_text(said, "pages") or ("-".join(filter(None, (first, last))) if first else "")
+def _get_pages(said: RecordFields) -> str:
+    first, last = _get_field_text(said, "first_page"), _get_field_text(said, "last_page")
+    pages = _get_field_text(said, "pages") or (
+        "-".join(filter(None, (first, last))) if first else ""
+    )
     return _PAGES_WORD.sub("", pages)[:100]
 
 
-def _find_kinds(words: Sequence[str]) -> tuple[str, ...]:
-    """Return publication types that distinguish a record from the paper with the same title."""
+def _find_publication_types(words: Sequence[str]) -> tuple[str, ...]:
+    """Return publication types that distinguish the record from a namesake."""
     found = (kind for word in words for sign, kind in _KINDS if sign.search(word[:200]))
     return tuple(dict.fromkeys(found))
 
 
-def _get_text(said: RecordFields, name: str) -> str:
+def _get_field_text(said: RecordFields, name: str) -> str:
     value = said.get(name, "")
     return one_line(value[:_FIELD_MAX_CHARS]) if isinstance(value, str) else ""
 
 
-def _get_list(said: RecordFields, name: str) -> Sequence[str]:
+def _get_field_list(said: RecordFields, name: str) -> Sequence[str]:
     value = said.get(name, ())
     return () if isinstance(value, str) else value

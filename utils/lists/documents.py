@@ -22,8 +22,8 @@ from ..errors import BadRequest
 from ..model.identifiers import IdName, Ids
 from ..readers.safe_xml import SAFE_OPTIONS
 from ..system.plain_text import one_line
-from .described import RecordFields, to_entry
-from .pasted import Entry, collect_ids
+from .described import RecordFields, build_entry
+from .pasted import Entry, collect_field_ids
 
 _ID_IN_NOTE = re.compile(r"^\s*(PMID|PMCID|DOI|arXiv)\s*:\s*\S+.*$", re.I | re.M)
 _PUBMED_PROVIDER = re.compile(r"pubmed|medline|\bnlm\b", re.I)
@@ -63,20 +63,20 @@ def read_csl_entries(data: bytes) -> Iterator[Entry]:
         It is no JSON, or no list of items.
     """
     try:
-        items = _load_json(data)
+        items = _parse_json(data)
     except (ValueError, RecursionError) as error:
         msg = f"The list is JSON that cannot be read: {one_line(str(error))[:120]}."
         raise BadRequest(msg, "Export it again, or save it as RIS or CSV.") from None
     items = items.get("items", [items]) if isinstance(items, dict) else items
-    if not (isinstance(items, list) and all(map(_is_reference, items))):
+    if not (isinstance(items, list) and all(map(_is_csl_item, items))):
         msg = "The list is JSON, but no list of references (CSL-JSON)."
         raise BadRequest(msg, "Export CSL-JSON, RIS, BibTeX or NBIB, or save it as CSV.")
     for number, item in enumerate(items, 1):
-        yield _csl_to_entry(item, number)
+        yield _csl_item_to_entry(item, number)
 
 
-def _load_json(data: bytes) -> Any:
-    """Return one JSON value, or a list of one value for each line (our own ``--json`` output)."""
+def _parse_json(data: bytes) -> Any:
+    """Return one JSON value, or a list with one value per line (our own ``--json`` output)."""
     try:
         return json.loads(data)
     except json.JSONDecodeError:
@@ -86,20 +86,20 @@ def _load_json(data: bytes) -> Any:
         return [json.loads(line) for line in lines]
 
 
-def _is_reference(item: object) -> bool:
+def _is_csl_item(item: object) -> bool:
     return isinstance(item, dict) and not _REFERENCE_FIELDS.isdisjoint(
         name.lower() for name in item
     )
 
 
-def _csl_to_entry(item: Mapping[str, Any], number: int) -> Entry:
+def _csl_item_to_entry(item: Mapping[str, Any], number: int) -> Entry:
     ids = get_csl_ids(item)
-    return to_entry(ids, {} if ids else get_csl_fields(item), f"item {number}")
+    return build_entry(ids, {} if ids else get_csl_fields(item), f"item {number}")
 
 
 def get_csl_ids(item: Mapping[str, Any]) -> Ids:
     """Return the identifiers of a CSL-JSON item."""
-    fields = _spell_csl_fields(item)
+    fields = _lowercase_csl_fields(item)
     named: dict[IdName, str] = {
         "pmid": fields.get("PMID", ""),
         "pmcid": fields.get("PMCID", ""),
@@ -108,23 +108,23 @@ def get_csl_ids(item: Mapping[str, Any]) -> Ids:
     }
     notes = [line[0] for line in _ID_IN_NOTE.finditer(fields.get("NOTE", ""))]
     hints = (*notes, fields.get("NUMBER", ""), fields.get("URL", ""), fields.get("ID", ""))
-    return collect_ids(named, hints)
+    return collect_field_ids(named, hints)
 
 
-def _spell_csl_fields(item: Mapping[str, Any]) -> dict[str, str]:
-    return {name.upper(): _to_text(value) for name, value in item.items()}
+def _lowercase_csl_fields(item: Mapping[str, Any]) -> dict[str, str]:
+    return {name.upper(): _value_to_text(value) for name, value in item.items()}
 
 
 def get_csl_fields(item: Mapping[str, Any]) -> RecordFields:
     """Return the bibliographic fields of a CSL-JSON item."""
-    fields = _spell_csl_fields(item)
+    fields = _lowercase_csl_fields(item)
     people = item.get("author")
     names = (
         [_format_csl_name(one) for one in people[:_MAX_AUTHORS]] if isinstance(people, list) else []
     )
     return {
         "authors": list(filter(None, names)),
-        "year": _find_year(item.get("issued")),
+        "year": _find_issue_year(item.get("issued")),
         "title": fields.get("TITLE", ""),
         "vernacular_title": fields.get("ORIGINAL-TITLE", ""),
         "journal": fields.get("CONTAINER-TITLE", ""),
@@ -143,27 +143,33 @@ def _format_csl_name(name: object) -> str:
         return ""
     family = " ".join(
         part
-        for part in map(_to_text, (name.get("non-dropping-particle"), name.get("family")))
+        for part in map(_value_to_text, (name.get("non-dropping-particle"), name.get("family")))
         if part
     )
-    given = _to_text(name.get("given"))
-    return f"{family}, {given}" if family and given else family or _to_text(name.get("literal"))
+    given = _value_to_text(name.get("given"))
+    return (
+        f"{family}, {given}" if family and given else family or _value_to_text(name.get("literal"))
+    )
 
 
-def _to_text(value: object) -> str:
+def _value_to_text(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int):
         return ""
     return str(value)[:_FIELD_MAX_CHARS]
 
 
-def _find_year(issued: object) -> str:
+def _find_issue_year(issued: object) -> str:
     """Return the year of ``{"date-parts": [[2019, 5]]}``, or of the literal date."""
     if not isinstance(issued, dict):
         return ""
     parts = issued.get("date-parts")
     while isinstance(parts, list) and parts:
         parts = parts[0]
-    return _to_text(parts) or _to_text(issued.get("raw")) or _to_text(issued.get("literal"))
+    return (
+        _value_to_text(parts)
+        or _value_to_text(issued.get("raw"))
+        or _value_to_text(issued.get("literal"))
+    )
 
 
 def read_endnote_entries(data: bytes) -> Iterator[Entry]:
@@ -178,7 +184,7 @@ def read_endnote_entries(data: bytes) -> Iterator[Entry]:
     try:
         for _, record in etree.iterparse(BytesIO(data), tag="record", **SAFE_OPTIONS):
             found += 1
-            yield _endnote_to_entry(record, found)
+            yield _endnote_record_to_entry(record, found)
             record.clear(keep_tail=False)
     except etree.XMLSyntaxError as error:
         msg = f"The list is XML or HTML that cannot be read: {one_line(str(error))[:120]}."
@@ -188,13 +194,13 @@ def read_endnote_entries(data: bytes) -> Iterator[Entry]:
         raise BadRequest(msg, "Export EndNote XML, RIS, BibTeX or NBIB, or save it as CSV.")
 
 
-def _endnote_to_entry(record: Any, number: int) -> Entry:
-    return to_entry(get_endnote_ids(record), get_endnote_fields(record), f"record {number}")
+def _endnote_record_to_entry(record: Any, number: int) -> Entry:
+    return build_entry(get_endnote_ids(record), get_endnote_fields(record), f"record {number}")
 
 
 def get_endnote_ids(record: Any) -> Ids:
     """Return the identifiers of an EndNote XML record."""
-    fields = {name: _find_text(record, paths) for name, paths in _PATHS.items()}
+    fields = {name: _find_element_text(record, paths) for name, paths in _PATHS.items()}
     accession = fields["accession"]
     ours = _PUBMED_PROVIDER.search(fields["provider"]) or accession[:4].upper() == "PMID"
     named: dict[IdName, str] = {
@@ -202,24 +208,24 @@ def get_endnote_ids(record: Any) -> Ids:
         "pmcid": fields["pmcid"] if fields["pmcid"][:3].upper() == "PMC" else "",
         "doi": fields["doi"],
     }
-    links = (_join_words(one) for path in _LINKS for one in record.iterfind(path))
-    return collect_ids(named, links)
+    links = (_join_element_text(one) for path in _LINKS for one in record.iterfind(path))
+    return collect_field_ids(named, links)
 
 
 def get_endnote_fields(record: Any) -> RecordFields:
     """Return the bibliographic fields of an EndNote XML record."""
-    authors = [_join_words(one) for one in record.iterfind(_AUTHORS)][:_MAX_AUTHORS]
+    authors = [_join_element_text(one) for one in record.iterfind(_AUTHORS)][:_MAX_AUTHORS]
     kind = record.find("ref-type")
-    fields = {name: _find_text(record, paths) for name, paths in _PATHS.items()}
+    fields = {name: _find_element_text(record, paths) for name, paths in _PATHS.items()}
     kinds = [kind.get("name", "")] if kind is not None else []
     return {**fields, "authors": authors, "kinds": kinds}
 
 
-def _find_text(record: Any, paths: Sequence[str]) -> str:
+def _find_element_text(record: Any, paths: Sequence[str]) -> str:
     """Return the text of the first element found, without font markup."""
-    found = (_join_words(one) for path in paths for one in record.iterfind(path))
+    found = (_join_element_text(one) for path in paths for one in record.iterfind(path))
     return next(filter(None, found), "")
 
 
-def _join_words(element: Any) -> str:
+def _join_element_text(element: Any) -> str:
     return " ".join("".join(element.itertext())[:_FIELD_MAX_CHARS].split())

@@ -1,4 +1,4 @@
-"""Parse lists of identifiers (pasted, piped, spreadsheets), and merge duplicate papers.
+"""Parse pasted or piped lists of identifiers and spreadsheets, and merge duplicate papers.
 
 A reviewer's list is put together from several databases; the same paper comes as a PMID from one,
 a DOI from another, and with both from a third. Entries that share any identifier are one paper,
@@ -21,7 +21,7 @@ from ..errors import BadRequest
 from ..model.identifiers import IdName, Ids
 from ..model.other_identifiers import EXAMPLES
 from ..model.paper import Paper
-from ..model.versions import infer_version
+from ..model.versions import infer_requested_version
 from ..system.plain_text import one_line
 
 _MAX_NAMED = 10
@@ -46,7 +46,7 @@ _INITIALS = re.compile(r"(?<=\w)\s+(?:[A-Z]\.?-?\s?){1,4}$")
 
 
 class Entry(NamedTuple):
-    """One paper of a list: the words of the list, and the identifiers in them.
+    """One paper of a list: the text in the list, and the identifiers in that text.
 
     Without any, ``paper`` is what the list says of it (see `.described`), if it says anything.
     ``record`` is the whole record in the list, and ``key`` its citation key, where a reference
@@ -60,12 +60,12 @@ class Entry(NamedTuple):
     key: str = ""
 
 
-def decode_lines(data: bytes) -> TextIO:
-    r"""Return a file's text line by line in its encoding; every line ends with ``\n``.
+def open_decoded_lines(data: bytes) -> TextIO:
+    r"""Return a text stream over a file's bytes, decoded; each line ends with ``\n``.
 
     UTF-8 or UTF-16 where the bytes are that, otherwise what Windows programs write (cp1252).
 
-    >>> decode_lines("M\u00fcller\r\n2".encode("cp1252")).readlines()
+    >>> open_decoded_lines("M\u00fcller\r\n2".encode("cp1252")).readlines()
     ['Müller\n', '2']
     """
     if data[:2] in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}:
@@ -81,25 +81,26 @@ def read_identifier_lines(data: bytes) -> list[str]:
     >>> read_identifier_lines("\ufeff1\r\n# mine\n2".encode())
     ['1', '', '2']
     """
-    lines = (line.rstrip("\n") for line in decode_lines(data))
+    lines = (line.rstrip("\n") for line in open_decoded_lines(data))
     return ["" if line.lstrip().startswith("#") else line for line in lines]
 
 
-def parse_lines(lines: Sequence[str]) -> list[Entry]:
+def parse_identifier_lines(lines: Sequence[str]) -> list[Entry]:
     """Return the papers of lines with any number and mix of identifiers.
 
     What cannot be read is an entry without identifiers: one slip does not spoil a list.
 
-    >>> [(e.asked, str(e.ids)) for e in parse_lines(["10.1000/a,10.1000/b; PMC7", "1 2", "moss"])]
+    >>> lines = ["10.1000/a,10.1000/b; PMC7", "1 2", "moss"]
+    >>> [(e.asked, str(e.ids)) for e in parse_identifier_lines(lines)]
     ... # doctest: +NORMALIZE_WHITESPACE
     [('10.1000/a', 'doi:10.1000/a'), ('10.1000/b', 'doi:10.1000/b'), ('PMC7', 'PMC7'),
      ('1', 'PMID 1'), ('2', 'PMID 2'), ('moss', '')]
     """
-    return [entry for line in lines for entry in _line_to_entries(line)]
+    return [entry for line in lines for entry in _parse_identifier_line(line)]
 
 
-def parse_entries(lines: Sequence[str], first: int = 1) -> list[Entry]:
-    """Read lines that should be identifiers, and raise if they are not; *first* is the line number.
+def parse_required_identifiers(lines: Sequence[str], first: int = 1) -> list[Entry]:
+    """Parse lines that must be identifiers; *first* is the number of the first line.
 
     Raises
     ------
@@ -110,7 +111,7 @@ def parse_entries(lines: Sequence[str], first: int = 1) -> list[Entry]:
     unreadable: list[str] = []
     others = 0
     for number, line in enumerate(lines, first):
-        for entry in _line_to_entries(line):
+        for entry in _parse_identifier_line(line):
             wanted.append(entry)
             if entry.ids:
                 continue
@@ -130,7 +131,7 @@ def parse_entries(lines: Sequence[str], first: int = 1) -> list[Entry]:
     return wanted
 
 
-def build_unread_error(text: str) -> BadRequest:
+def build_no_identifier_error(text: str) -> BadRequest:
     """Return the error for a text without an identifier."""
     try:
         Ids.parse(text)
@@ -139,10 +140,11 @@ def build_unread_error(text: str) -> BadRequest:
     return BadRequest(f"{one_line(text)[:80]!r} cannot be read.", EXAMPLES)
 
 
-def _line_to_entries(line: str) -> list[Entry]:
+def _parse_identifier_line(line: str) -> list[Entry]:
     """Return the papers of a line; in a line of many words, numbers are not identifiers."""
     entries = [
-        Entry(one_line(part)[:_CITATION_MAX_CHARS], Ids.maybe(part)) for part in _split_line(line)
+        Entry(one_line(part)[:_CITATION_MAX_CHARS], Ids.maybe(part))
+        for part in _iterate_line_parts(line)
     ]
     slips = sum(not entry.ids for entry in entries)
     if 4 * slips <= len(entries):
@@ -150,7 +152,7 @@ def _line_to_entries(line: str) -> list[Entry]:
     return [Entry(one_line(line)[:_CITATION_MAX_CHARS], Ids())]
 
 
-def _split_line(line: str) -> Iterator[str]:
+def _iterate_line_parts(line: str) -> Iterator[str]:
     for piece in filter(None, map(str.strip, _SEPARATOR.split(line))):
         if Ids.maybe(piece):
             yield piece
@@ -159,13 +161,13 @@ def _split_line(line: str) -> Iterator[str]:
             yield from [word] if "/" in word else filter(None, re.split("[,;]", word))
 
 
-def are_identifier_lines(lines: Iterable[str]) -> bool:
-    """Return whether lines hold identifiers and comments only."""
+def contain_only_identifiers(lines: Iterable[str]) -> bool:
+    """Return whether the lines hold only identifiers and comments."""
     bare = (line for line in lines if not line.lstrip().startswith("#"))
-    return all(bool(entry.ids) for line in bare for entry in _line_to_entries(line))
+    return all(bool(entry.ids) for line in bare for entry in _parse_identifier_line(line))
 
 
-def collect_ids(fields: Mapping[IdName, str], hints: Iterable[str] = ()) -> Ids:
+def collect_field_ids(fields: Mapping[IdName, str], hints: Iterable[str] = ()) -> Ids:
     """Return the identifiers of a record in a reference list.
 
     Parameters
@@ -176,7 +178,7 @@ def collect_ids(fields: Mapping[IdName, str], hints: Iterable[str] = ()) -> Ids:
         Links and remarks. They count where they are an identifier, or begin with some
         (``PMID: 1 PMCID: PMC7``), and contradict neither the fields nor each other.
 
-    >>> collect_ids({"pmid": "31452104.0", "doi": "DOI: 10.1000/A [doi]"}).names()
+    >>> collect_field_ids({"pmid": "31452104.0", "doi": "DOI: 10.1000/A [doi]"}).names()
     ['doi:10.1000/a', 'pmid:31452104']
     """
     named: dict[str, str] = {}
@@ -184,12 +186,12 @@ def collect_ids(fields: Mapping[IdName, str], hints: Iterable[str] = ()) -> Ids:
         if _CANONICAL_FORMS[kind].fullmatch(text):
             named.setdefault(kind, text)
         elif text:
-            for name in _parse_id(kind, text.strip()).names():
+            for name in _parse_id_of_kind(kind, text.strip()).names():
                 found_kind, _, value = name.partition(":")
                 named.setdefault(found_kind, value)
     found = Ids(**named)
     for hint in hints:
-        for ids in _find_ids(hint.strip()):
+        for ids in _find_ids_in_text(hint.strip()):
             if not found.clash(ids):
                 found |= ids
     return found
@@ -219,8 +221,8 @@ def _is_utf8(data: bytes) -> bool:
     return True
 
 
-def _parse_id(kind: IdName, text: str) -> Ids:
-    """Parse *text* as the intended kind of identifier; spreadsheets turn numbers into ``1.0``."""
+def _parse_id_of_kind(kind: IdName, text: str) -> Ids:
+    """Parse *text* as an identifier of *kind*; spreadsheets turn numbers into ``1.0``."""
     if not text or len(text) > _CITATION_MAX_CHARS:
         return Ids()
     if kind == "doi":
@@ -235,7 +237,7 @@ def _parse_id(kind: IdName, text: str) -> Ids:
     return ids if getattr(ids, kind) else Ids()
 
 
-def _find_ids(text: str) -> list[Ids]:
+def _find_ids_in_text(text: str) -> list[Ids]:
     if not text or len(text) > 2 * _CITATION_MAX_CHARS:
         return []
     if "/" in text or text[:3].upper() == "PMC":
@@ -243,13 +245,13 @@ def _find_ids(text: str) -> list[Ids]:
     found = []
     while spelled := _LABELLED_ID.match(text):
         kind = spelled[1].lower()
-        found.append(_parse_id(kind, spelled[2].rstrip(",;")))  # type: ignore[arg-type]
+        found.append(_parse_id_of_kind(kind, spelled[2].rstrip(",;")))  # type: ignore[arg-type]
         text = text[spelled.end() :]
     return found
 
 
-def _to_key(entry: Entry) -> str:
-    """Return the key of an entry without identifiers; every issue has an editorial."""
+def _build_duplicate_key(entry: Entry) -> str:
+    """Return the key by which entries without identifiers are compared."""
     place = entry.paper and (entry.paper.volume, entry.paper.issue, entry.paper.pages)
     return f"asked:{' '.join(entry.asked.lower().split())} {' '.join(place or ())}".rstrip()
 
@@ -273,8 +275,8 @@ class MergedList:
     contradictions: tuple[str, ...] = ()
 
 
-def merge_entries(entries: Iterable[Entry]) -> MergedList:
-    """Merge entries that share an identifier, transitively; without one, those worded the same."""
+def merge_duplicate_entries(entries: Iterable[Entry]) -> MergedList:
+    """Merge entries that share an identifier, transitively, or (without any) the same text."""
     groups = _EntryGroups()
     for entry in entries:
         groups.add_entry(entry)
@@ -283,7 +285,7 @@ def merge_entries(entries: Iterable[Entry]) -> MergedList:
 
 
 class _EntryGroups:
-    """A union-find over list positions, in which the first mention represents the paper."""
+    """Groups of entries for one paper (union-find); the first mention represents the group."""
 
     def __init__(self) -> None:
         self.papers: dict[int, Entry] = {}
@@ -296,10 +298,11 @@ class _EntryGroups:
         return len(self._parents)
 
     def add_entry(self, entry: Entry) -> None:
+        """Add an entry, and merge the groups with which it shares an identifier."""
         place = len(self._parents)
         self._parents.append(place)
-        names = entry.ids.names() or [_to_key(entry)]
-        if infer_version(Ids.maybe(entry.asked) or entry.ids) == "preprint":
+        names = entry.ids.names() or [_build_duplicate_key(entry)]
+        if infer_requested_version(Ids.maybe(entry.asked) or entry.ids) == "preprint":
             names = [f"preprint {name}" for name in names]
         roots = {
             self._find_root(self._places[name]): name for name in names if name in self._places
@@ -307,7 +310,7 @@ class _EntryGroups:
         self.papers[place] = entry
         # The first mention takes in the others, so that papers stay in the order of the list.
         for root, name in sorted(roots.items()):
-            place = self._merge_papers(root, place, name)
+            place = self._merge_groups(root, place, name)
         for name in names:
             self._places.setdefault(name, place)
 
@@ -317,7 +320,7 @@ class _EntryGroups:
             place = self._parents[place]
         return place
 
-    def _merge_papers(self, one: int, other: int, name: str) -> int:
+    def _merge_groups(self, one: int, other: int, name: str) -> int:
         first, second = sorted((one, other))
         ours, theirs = self.papers[first], self.papers[second]
         if clash := ours.ids.clash(theirs.ids):

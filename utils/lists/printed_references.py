@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from ..model.identifiers import Ids
 from ..model.paper import Section
 from ..outline import build_outline, collect_declared_section_types
-from .pasted import collect_ids
+from .pasted import collect_field_ids
 
 _SHORTEST_LINE = 30  # characters of a printed reference
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\])>,;]+")
 _PMID = re.compile(r"\bPMID:?\s*(\d{1,8})\b")
 
 
-def list_reference_lines(text: str, sections: Iterable[Section]) -> Iterator[str]:
+def iterate_reference_lines(text: str, sections: Iterable[Section]) -> Iterator[str]:
     """Yield the lines of the reference lists of a text.
 
     Parameters
@@ -40,4 +40,6 @@ def find_printed_ids(reference: str) -> Ids:
     ['doi:10.1000/moss.1', 'pmid:7']
     """
     doi, pmid = _DOI.search(reference), _PMID.search(reference)
-    return collect_ids({"doi": doi[0].rstrip(".") if doi else "", "pmid": pmid[1] if pmid else ""})
+    return collect_field_ids(
+        {"doi": doi[0].rstrip(".") if doi else "", "pmid": pmid[1] if pmid else ""}
+    )

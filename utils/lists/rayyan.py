@@ -1,4 +1,4 @@
-r"""Parse the notes in which Rayyan exports the work of screeners.
+r"""Parse the notes field in which Rayyan exports screeners' work.
 
 Rayyan appends its fields to the note that was imported, for example::
 
@@ -53,7 +53,7 @@ class RayyanNotes(NamedTuple):
 
 
 def parse_rayyan_notes(text: str) -> RayyanNotes:
-    """Return Rayyan's fields in a note; all are empty if there are none.
+    """Parse Rayyan's fields in a note; all fields are empty if there are none.
 
     >>> parse_rayyan_notes('RAYYAN-INCLUSION: {"Ann"=>"Maybe"} | USER-NOTES: {"Ann"=>["a | b"]}')
     RayyanNotes(votes=(('Ann', 'Maybe'),), labels=(), reasons=(), comments=(('Ann', 'a | b'),))
@@ -79,8 +79,8 @@ def parse_rayyan_notes(text: str) -> RayyanNotes:
     )
 
 
-def find_rayyan_key(text: str) -> str:
-    """Return Rayyan's name of a record (``rayyan-123``); empty if there is none."""
+def find_rayyan_id(text: str) -> str:
+    """Return Rayyan's identifier of a record (``rayyan-123``), or ""."""
     found = _KEY.search(text)
     return found[0] if found else ""
 

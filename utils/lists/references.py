@@ -25,7 +25,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from ..citations.latex import restore_signs
+from ..citations.latex import unescape_latex
 from ..errors import BadRequest
 from ..model.identifiers import IdName, Ids
 from ..model.other_identifiers import EXAMPLES
@@ -35,17 +35,17 @@ from .described import (
     RIS_TAGS,
     WOS_TAGS,
     RecordFields,
-    split_names,
-    to_entry,
+    build_entry,
+    split_author_names,
 )
 from .documents import is_json, read_csl_entries, read_endnote_entries
 from .pasted import (
     Entry,
-    are_identifier_lines,
-    collect_ids,
-    decode_lines,
+    collect_field_ids,
+    contain_only_identifiers,
     format_citation,
-    parse_entries,
+    open_decoded_lines,
+    parse_required_identifiers,
     read_identifier_lines,
 )
 
@@ -60,7 +60,8 @@ WOS_START = re.compile(r"(?:FN|PT) \w")
 def read_ris_entries(lines: Iterable[str]) -> Iterator[Entry]:
     """Yield the papers of a RIS file."""
     return (
-        _ris_to_entry(fields, number) for number, fields in enumerate(read_ris_records(lines), 1)
+        _ris_record_to_entry(fields, number)
+        for number, fields in enumerate(read_ris_records(lines), 1)
     )
 
 
@@ -74,7 +75,7 @@ def read_ris_records(lines: Iterable[str]) -> Iterator[Mapping[str, Any]]:
     # Not rispy's defaults: it cuts links at ";", which old DOIs hold.
     tags = {tag: tag for tag in RisParser.DEFAULT_MAPPING}
     reader = RisParser(mapping=tags, delimiter_tags_mapping={}, skip_unknown_tags=True)
-    for record in _split_records(lines, RIS_START):
+    for record in _iterate_tagged_records(lines, RIS_START):
         record_lines = [
             f"{tag[1]}  - {tag[2].strip()}" if (tag := _RIS_LINE.match(line)) else line.strip()
             for line in _limit_untagged_lines(record, _RIS_LINE)
@@ -90,14 +91,18 @@ def read_wos_entries(lines: Iterable[str]) -> Iterator[Entry]:
 
     tags = {tag: tag for tag in WokParser.DEFAULT_MAPPING} | {"DI": "DI", "PM": "PM"}
     reader = WokParser(mapping=tags, skip_unknown_tags=True)
-    for number, record in enumerate(_split_records(lines, re.compile("PT ")), 1):
+    for number, record in enumerate(_iterate_tagged_records(lines, re.compile("PT ")), 1):
         record_lines = [line.rstrip("\n") for line in _limit_untagged_lines(record, _WOS_LINE)]
         end = next(
             (at for at, line in enumerate(record_lines) if line[:2] == "ER"), len(record_lines)
         )
         [fields] = reader.parse_lines(iter([*record_lines[:end], "ER"]))
-        ids = collect_ids({"pmid": _first_value(fields, "PM"), "doi": _first_value(fields, "DI")})
-        yield to_entry(ids, {} if ids else _get_fields(fields, WOS_TAGS), f"record {number}")
+        ids = collect_field_ids(
+            {"pmid": _get_first_value(fields, "PM"), "doi": _get_first_value(fields, "DI")}
+        )
+        yield build_entry(
+            ids, {} if ids else _get_tagged_fields(fields, WOS_TAGS), f"record {number}"
+        )
 
 
 def read_medline_entries(lines: Iterable[str]) -> Iterator[Entry]:
@@ -108,22 +113,28 @@ def read_medline_entries(lines: Iterable[str]) -> Iterator[Entry]:
     from Bio import Medline
 
     parse: Any = Medline.parse
-    for number, record in enumerate(_split_records(_add_missing_pmids(lines), _MEDLINE_RECORD), 1):
+    for number, record in enumerate(
+        _iterate_tagged_records(_add_record_separators(lines), _MEDLINE_RECORD), 1
+    ):
         # A blank line inside a record is its end to Biopython, and the next line a KeyError.
         [fields] = parse(line for line in record if line.strip())
-        doi = _MEDLINE_DOI.search("  ".join(get_values(fields, "AID") + get_values(fields, "LID")))
+        doi = _MEDLINE_DOI.search(
+            "  ".join(get_tag_values(fields, "AID") + get_tag_values(fields, "LID"))
+        )
         named: dict[IdName, str] = {
-            "pmid": _first_value(fields, "PMID"),
-            "pmcid": _first_value(fields, "PMC"),
+            "pmid": _get_first_value(fields, "PMID"),
+            "pmcid": _get_first_value(fields, "PMC"),
             "doi": doi[1] if doi else "",
-            "arxiv": next(filter(None, map(_parse_arxiv_name, get_values(fields, "AID"))), ""),
+            "arxiv": next(filter(None, map(_find_arxiv_number, get_tag_values(fields, "AID"))), ""),
         }
-        ids = collect_ids(named)
-        yield to_entry(ids, {} if ids else _get_fields(fields, MEDLINE_TAGS), f"record {number}")
+        ids = collect_field_ids(named)
+        yield build_entry(
+            ids, {} if ids else _get_tagged_fields(fields, MEDLINE_TAGS), f"record {number}"
+        )
 
 
-def _add_missing_pmids(lines: Iterable[str]) -> Iterator[str]:
-    """Yield the lines, with an empty PMID before a record that begins with its owner."""
+def _add_record_separators(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines, with an empty PMID before each record that starts with its owner."""
     last, blank = "", True
     for line in lines:
         if blank and _OWNER_LINE.match(line) and not _MEDLINE_RECORD.match(last):
@@ -133,26 +144,26 @@ def _add_missing_pmids(lines: Iterable[str]) -> Iterator[str]:
         last = last if blank else line
 
 
-def _parse_arxiv_name(name: str) -> str:
+def _find_arxiv_number(name: str) -> str:
     """Return the arXiv number in a publisher's name of an article, as PubMed has it."""
     found = re.fullmatch(r"arXiv:(\S{4,30}) \[pii\]", name)
     return re.sub(r"v\d+$", "", found[1]) if found else ""
 
 
 def read_bibtex_entries(lines: Iterable[str]) -> Iterator[Entry]:
-    """Yield the papers of a BibTeX file; an unreadable entry is named with its line."""
+    """Yield the papers of a BibTeX file; an unreadable entry is reported with its line number."""
     for record in read_bibtex_records(lines):
         if record.key:
             ids = get_bibtex_ids(record.fields)
             where = f"{record.key} (line {record.line})"
-            yield to_entry(ids, {} if ids else get_bibtex_fields(record.fields), where)
+            yield build_entry(ids, {} if ids else get_bibtex_fields(record.fields), where)
         else:
             told = f"{record.kind} (line {record.line}) cannot be read"
             yield Entry(format_citation(title=told), Ids())
 
 
 class BibtexRecord(NamedTuple):
-    """A BibTeX entry; an unreadable one has no key, and its first line as kind."""
+    """A BibTeX entry; an unreadable entry has no key, and its first line as ``kind``."""
 
     key: str
     kind: str
@@ -161,14 +172,14 @@ class BibtexRecord(NamedTuple):
 
 
 def read_bibtex_records(lines: Iterable[str]) -> Iterator[BibtexRecord]:
-    """Yield the entries of a BibTeX file, with the line in which each begins."""
+    """Yield the entries of a BibTeX file, each with the number of its first line."""
     from bibtexparser.entrypoint import parse_string
     from bibtexparser.model import Entry as Read
     from bibtexparser.model import ParsingFailedBlock
 
     # It reports every malformed block to the log, in the words of the file.
     logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)
-    for first, text in _split_blocks(lines):
+    for first, text in _iterate_bibtex_blocks(lines):
         for block in parse_string(text).blocks:
             readable = block.ignore_error_block if isinstance(block, ParsingFailedBlock) else block
             line = first + (block.start_line or 0)
@@ -265,46 +276,48 @@ def read_file_entries(data: bytes, name: str = "") -> Iterator[Entry]:
         The file holds no paper, or cannot be read: the line or row is named. With a table this
         may come after the papers in front of that row.
     """
-    require_text(data)
+    require_text_file(data)
     start = data[:1000].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start[:1] == b"<":
         entries = read_endnote_entries(data)
     else:
-        entries = read_csl_entries(data) if is_json(start) else _read_any_entries(data, name)
+        entries = (
+            read_csl_entries(data) if is_json(start) else _read_entries_of_any_format(data, name)
+        )
     found = False
     for entry in entries:
         found = True
         yield entry
     if not found:
-        raise BadRequest(f"{_describe_list(name)} names no paper.", EXAMPLES)
+        raise BadRequest(f"{_describe_file_formats(name)} names no paper.", EXAMPLES)
 
 
-def _read_any_entries(data: bytes, name: str) -> Iterator[Entry]:
-    first = sample_lines(decode_lines(data), _SAMPLE_LINES)
+def _read_entries_of_any_format(data: bytes, name: str) -> Iterator[Entry]:
+    first = list_first_lines(open_decoded_lines(data), _SAMPLE_LINES)
     for start, read in _FORMATS:
         # What stands before the first record is no identifier: exports begin with remarks.
         if any(map(start.match, first)) and not (first and Ids.maybe(first[0])):
-            yield from read(decode_lines(data))
+            yield from read(open_decoded_lines(data))
             return
-    begins = next((at for at, line in enumerate(decode_lines(data)) if line.strip()), 0)
-    delimiter, fields = parse_header(first[0]) if first else ("", [])
+    begins = next((at for at, line in enumerate(open_decoded_lines(data)) if line.strip()), 0)
+    delimiter, fields = parse_table_header(first[0]) if first else ("", [])
     if first and first[0].lower().startswith("sep=") and len(first) > 1:
-        delimiter, fields = parse_header(first[1])  # how Excel is told the separator
+        delimiter, fields = parse_table_header(first[1])  # how Excel is told the separator
         begins += 1
     begins += bool(fields)
-    lines = islice(decode_lines(data), begins, None)
+    lines = islice(open_decoded_lines(data), begins, None)
     if len(fields) > 1 or fields == ["title"]:
         yield from read_table_entries(lines, delimiter, fields, begins + 1)
     elif not fields and (
         name.lower().endswith(_TABLE_EXTENSIONS)
-        or (not are_identifier_lines(first) and is_table(first))
+        or (not contain_only_identifiers(first) and is_table(first))
     ):
         yield from read_headerless_entries(lines, guess_delimiter(first), begins + 1)
     else:
-        yield from parse_entries(read_identifier_lines(data)[begins:], begins + 1)
+        yield from parse_required_identifiers(read_identifier_lines(data)[begins:], begins + 1)
 
 
-def require_text(data: bytes) -> None:
+def require_text_file(data: bytes) -> None:
     """Raise an error for a file that is not text, or too long.
 
     Raises
@@ -322,16 +335,16 @@ def require_text(data: bytes) -> None:
         raise BadRequest("The list is not a text file.", _EXPORT_HINT)
 
 
-def _describe_list(name: str) -> str:
+def _describe_file_formats(name: str) -> str:
     return f"The file {name}" if name else "The list"
 
 
-def parse_header(line: str) -> tuple[str, list[str]]:
+def parse_table_header(line: str) -> tuple[str, list[str]]:
     """Return the column separator of a header, and the meaning of each column ("" if unknown).
 
     The list is empty when the line is no header.
 
-    >>> parse_header("PubMed ID;DOI;Remarks")
+    >>> parse_table_header("PubMed ID;DOI;Remarks")
     (';', ['pmid', 'doi', ''])
     """
     readings = []
@@ -355,14 +368,14 @@ def read_table_entries(
     BadRequest
         A quotation mark is never closed, or a cell is endless: the row is named.
     """
-    columns = Columns(fields)
-    for number, row in yield_table_rows(lines, delimiter, first):
+    columns = TableColumns(fields)
+    for number, row in iterate_table_rows(lines, delimiter, first):
         ids = columns.get_ids(row)
-        yield to_entry(ids, {} if ids else columns.get_fields(row), f"row {number}")
+        yield build_entry(ids, {} if ids else columns.get_fields(row), f"row {number}")
 
 
-class Columns:
-    """The columns of a table by meaning, as `parse_header` returns them."""
+class TableColumns:
+    """The columns of a table by meaning, as `parse_table_header` returns them."""
 
     def __init__(self, fields: Sequence[str]) -> None:
         self._places: dict[str, list[int]] = {}
@@ -371,29 +384,29 @@ class Columns:
         self._hints = self._places.get("hint", []) + self._places.get("any", [])
         self._kinds = [kind for kind in _ID_COLUMNS if kind in self._places]
 
-    def get_text(self, row: Sequence[str], field: str) -> str:
+    def get_cell(self, row: Sequence[str], field: str) -> str:
         """Return the first non-empty cell of a meaning."""
         cells = (row[at].strip() for at in self._places.get(field, ()) if at < len(row))
         return next(filter(None, cells), "")
 
     def get_ids(self, row: Sequence[str]) -> Ids:
         """Return the identifiers of a row."""
-        named: dict[IdName, str] = {kind: self.get_text(row, kind) for kind in self._kinds}
+        named: dict[IdName, str] = {kind: self.get_cell(row, kind) for kind in self._kinds}
         if not named.get("pmid") and "accession" in self._places:
-            named["pmid"] = pmid_from_accession(
-                self.get_text(row, "accession"), self.get_text(row, "provider")
+            named["pmid"] = get_pmid_from_accession(
+                self.get_cell(row, "accession"), self.get_cell(row, "provider")
             )
         if not named.get("pmid"):
-            named["pmid"] = self.get_text(row, "any")
-        return collect_ids(named, (row[at] for at in self._hints if at < len(row)))
+            named["pmid"] = self.get_cell(row, "any")
+        return collect_field_ids(named, (row[at] for at in self._hints if at < len(row)))
 
     def get_fields(self, row: Sequence[str]) -> RecordFields:
         """Return the bibliographic fields of a row."""
         said: dict[str, str | Sequence[str]] = {
-            name: self.get_text(row, name) for name in _FIELD_COLUMNS
+            name: self.get_cell(row, name) for name in _FIELD_COLUMNS
         }
-        said["authors"] = split_names(self.get_text(row, "author"))
-        said["kinds"] = [self.get_text(row, "kind")]
+        said["authors"] = split_author_names(self.get_cell(row, "author"))
+        said["kinds"] = [self.get_cell(row, "kind")]
         return said
 
 
@@ -407,7 +420,7 @@ def read_headerless_entries(
     BadRequest
         As `read_table_entries`.
     """
-    for number, row in yield_table_rows(lines, delimiter, first):
+    for number, row in iterate_table_rows(lines, delimiter, first):
         alone = len(row) == 1
         cells = (cell for cell in row if alone or not _SHORT_NUMBER.fullmatch(cell.strip()))
         papers = list(filter(None, map(Ids.maybe, cells)))
@@ -432,20 +445,20 @@ def is_table(lines: Sequence[str]) -> bool:
     except csv.Error:  # an endless cell
         return False
     rows = rows[: max(1, len(rows) - 1)]  # the last may go on in the next line
-    named = [row for row in rows if any(map(_is_identifier, row))]
+    named = [row for row in rows if any(map(_is_identifier_cell, row))]
     return len(rows[0]) > 1 and len({len(row) for row in rows}) == 1 and 2 * len(named) > len(rows)
 
 
-def _is_identifier(cell: str) -> bool:
+def _is_identifier_cell(cell: str) -> bool:
     return not _SHORT_NUMBER.fullmatch(cell.strip()) and bool(Ids.maybe(cell))
 
 
 def guess_delimiter(lines: Sequence[str]) -> str:
-    """Return the separator that occurs in most of the lines."""
+    """Return the separator that occurs in most lines."""
     return max(DELIMITERS, key=lambda sign: sum(sign in line for line in lines))
 
 
-def yield_table_rows(
+def iterate_table_rows(
     lines: Iterable[str], delimiter: str, first: int
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the non-empty rows with their line numbers."""
@@ -454,7 +467,7 @@ def yield_table_rows(
     csv.field_size_limit(
         _FIELD_MAX_CHARS
     )  # the references of a paper, in one cell, pass its 131,072
-    limited = (_check_line(line, number) for number, line in enumerate(lines, first))
+    limited = (_require_short_line(line, number) for number, line in enumerate(lines, first))
     rows = csv.reader(chain(limited, [_END_MARK]), delimiter=delimiter)
     row: list[str] = []
     begins = ends = first
@@ -471,19 +484,19 @@ def yield_table_rows(
         raise BadRequest(msg, "Close or remove it, or save the table again as CSV (UTF-8).")
 
 
-def _check_line(line: str, number: int) -> str:
+def _require_short_line(line: str, number: int) -> str:
     if len(line) > _FIELD_MAX_CHARS:
         msg = f"Line {number} of the table has {len(line):,} characters."
         raise BadRequest(msg, "Save it again as CSV (UTF-8), with the text in quotation marks.")
     return line.replace(_END_MARK, "")
 
 
-def sample_lines(lines: Iterable[str], size: int) -> list[str]:
+def list_first_lines(lines: Iterable[str], size: int) -> list[str]:
     """Return the first non-empty lines."""
     return list(islice(filter(str.strip, lines), size))
 
 
-def _split_records(lines: Iterable[str], start: re.Pattern[str]) -> Iterator[list[str]]:
+def _iterate_tagged_records(lines: Iterable[str], start: re.Pattern[str]) -> Iterator[list[str]]:
     """Yield the lines of each record; lines before the first record are skipped."""
     record: list[str] = []
     for line in lines:
@@ -498,7 +511,7 @@ def _split_records(lines: Iterable[str], start: re.Pattern[str]) -> Iterator[lis
 
 
 def _limit_untagged_lines(record: Iterable[str], tag: re.Pattern[str]) -> Iterator[str]:
-    """Yield tagged lines, and a bounded number of untagged ones, which rispy joins one by one."""
+    """Yield tagged lines, and a limited number of untagged lines, which rispy joins slowly."""
     loose = 0
     for line in record:
         loose += not tag.match(line)
@@ -506,7 +519,7 @@ def _limit_untagged_lines(record: Iterable[str], tag: re.Pattern[str]) -> Iterat
             yield line[:_LINE_MAX_CHARS]
 
 
-def _split_blocks(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+def _iterate_bibtex_blocks(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
     """Yield stretches of some hundred entries, each with the number of its first line."""
     numbered = enumerate(lines, 1)
     first, entries = 1, 0
@@ -521,36 +534,38 @@ def _split_blocks(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
     yield first, "".join(stretch)
 
 
-def _ris_to_entry(fields: Mapping[str, Any], number: int) -> Entry:
+def _ris_record_to_entry(fields: Mapping[str, Any], number: int) -> Entry:
     ids = get_ris_ids(fields)
-    return to_entry(ids, {} if ids else get_ris_fields(fields), f"record {number}")
+    return build_entry(ids, {} if ids else get_ris_fields(fields), f"record {number}")
 
 
 def get_ris_fields(fields: Mapping[str, Any]) -> RecordFields:
     """Return the bibliographic fields of a RIS record."""
-    return _get_fields(fields, RIS_TAGS)
+    return _get_tagged_fields(fields, RIS_TAGS)
 
 
 def get_ris_ids(fields: Mapping[str, Any]) -> Ids:
     """Return the identifiers of a RIS record."""
-    return collect_ids(
+    return collect_field_ids(
         {
-            "pmid": pmid_from_accession(
-                _first_value(fields, "AN"),
-                f"{_first_value(fields, 'DB')} {_first_value(fields, 'DP')}",
+            "pmid": get_pmid_from_accession(
+                _get_first_value(fields, "AN"),
+                f"{_get_first_value(fields, 'DB')} {_get_first_value(fields, 'DP')}",
             ),
-            "doi": _first_value(fields, "DO"),
+            "doi": _get_first_value(fields, "DO"),
         },
-        (hint for tag in _RIS_HINTS for hint in get_values(fields, tag) if not hint.isdigit()),
+        (hint for tag in _RIS_HINTS for hint in get_tag_values(fields, tag) if not hint.isdigit()),
     )
 
 
-def _get_fields(fields: Mapping[str, Any], tags: Mapping[str, Sequence[str]]) -> RecordFields:
+def _get_tagged_fields(
+    fields: Mapping[str, Any], tags: Mapping[str, Sequence[str]]
+) -> RecordFields:
     """Return the bibliographic fields of a record."""
     return {
-        name: next(filter(None, (get_values(fields, tag) for tag in among)), [])
+        name: next(filter(None, (get_tag_values(fields, tag) for tag in among)), [])
         if name in LIST_FIELDS
-        else _first_value(fields, *among)
+        else _get_first_value(fields, *among)
         for name, among in tags.items()
     }
 
@@ -559,11 +574,13 @@ def get_bibtex_ids(fields: Mapping[str, str]) -> Ids:
     """Return the identifiers of a BibTeX entry."""
 
     def field_text(*names: str) -> str:
-        return next((_strip_latex_escapes(fields[name]) for name in names if fields.get(name)), "")
+        return next(
+            (_unescape_latex_identifier(fields[name]) for name in names if fields.get(name)), ""
+        )
 
     preprint = field_text("archiveprefix", "eprinttype").lower()
     eprint = field_text("eprint")
-    return collect_ids(
+    return collect_field_ids(
         {
             "doi": field_text("doi"),
             "pmid": field_text("pmid") or (eprint if preprint == "pubmed" else ""),
@@ -594,18 +611,18 @@ def get_bibtex_fields(fields: Mapping[str, str]) -> RecordFields:
     }
 
 
-def pmid_from_accession(accession: str, provider: str) -> str:
-    """Return an accession number that PubMed gave; other databases number their own records."""
+def get_pmid_from_accession(accession: str, provider: str) -> str:
+    """Return the accession number if PubMed assigned it, or ""."""
     ours = re.search(r"pubmed|medline|\bnlm\b", provider, re.I)
     return accession if ours or accession[:4].upper() == "PMID" else ""
 
 
-def _first_value(fields: Mapping[str, Any], *tags: str) -> str:
+def _get_first_value(fields: Mapping[str, Any], *tags: str) -> str:
     """Return the first value of the first tag that has one."""
-    return next((text for tag in tags for text in get_values(fields, tag) if text), "")
+    return next((text for tag in tags for text in get_tag_values(fields, tag) if text), "")
 
 
-def get_values(fields: Mapping[str, Any], tag: str) -> list[str]:
+def get_tag_values(fields: Mapping[str, Any], tag: str) -> list[str]:
     """Return all values of a tag."""
     value = fields.get(tag)
     return value if isinstance(value, list) else [value] if value else []
@@ -625,10 +642,10 @@ _LETTERS = {
 _COMMAND = re.compile(r"\\([A-Za-z]+)(?:\{\}|[ \t]|(?=[^A-Za-z])|$)")
 
 
-def _strip_latex_escapes(text: str) -> str:
+def _unescape_latex_identifier(text: str) -> str:
     r"""Return an identifier or link without LaTeX escapes.
 
-    >>> _strip_latex_escapes(r"\url{10.1000/a\_b{\_}c$<$1$>$}")
+    >>> _unescape_latex_identifier(r"\url{10.1000/a\_b{\_}c$<$1$>$}")
     '10.1000/a_b_c<1>'
     """
     bare = _COMMAND.sub(lambda found: _LETTERS.get(found[1], ""), text[:2000])
@@ -636,14 +653,14 @@ def _strip_latex_escapes(text: str) -> str:
 
 
 def latex_to_text(text: str) -> str:
-    r"""Return words as printed: accents for LaTeX commands, no braces.
+    r"""Return LaTeX as displayed text: accents in place of commands, without braces.
 
     >>> latex_to_text(r"{M{\"u}ller} and {\O}stg\aa rd on {DNA} \& \emph{more}")
     'Müller and Østgård on DNA & more'
     """
     accented = _ACCENTED.sub(
         lambda found: unicodedata.normalize("NFC", found[2] + _ACCENTS[found[1]]),
-        restore_signs(text[:2000]),
+        unescape_latex(text[:2000]),
     )
     lettered = _COMMAND.sub(lambda found: _LETTERS.get(found[1], ""), accented)
     return " ".join(re.sub(r"\\([_&%#$~{}])|[{}]", r"\1", lettered).split())

@@ -27,8 +27,8 @@ from typing import Literal
 
 from ..outline.terms import STOP_WORDS
 from .directions import NAMING_AXES, NEGATION, NUMBER, Word
-from .groups import COMPARED_AXES, are_sides_exchanged, find_comparison, is_same_group
-from .passages import is_framing
+from .groups import COMPARED_AXES, are_sides_exchanged, belong_to_same_group, find_comparison_clause
+from .passages import is_framing_word
 from .quantities import Agreement, compare_quantities
 
 Direction = Literal["same", "turned", "not_compared"]
@@ -54,7 +54,7 @@ class Alignment:
 
     @cached_property
     def pairs(self) -> dict[int, int]:
-        """The place of the corresponding word, by place in the sentence."""
+        """For the position of each aligned word of the sentence, the position in the passage."""
         matcher = SequenceMatcher(
             None, [one.key for one in self.ours], [one.key for one in self.theirs], autojunk=False
         )
@@ -66,20 +66,20 @@ class Alignment:
 
     @cached_property
     def coverage(self) -> float:
-        """The share of the sentence's content words that correspond (0 to 1)."""
+        """The share of the sentence's content words that are aligned (0 to 1)."""
         weights = [
-            _weigh_pair(one, self.theirs[self.pairs[at]]) if at in self.pairs else 0.0
+            _score_word_pair(one, self.theirs[self.pairs[at]]) if at in self.pairs else 0.0
             for at, one in enumerate(self.ours)
-            if _is_compared(one) and one.key != NUMBER
+            if _is_comparable(one) and one.key != NUMBER
         ]
         return sum(weights) / max(1, len(weights))
 
     @cached_property
     def likeness(self) -> float:
-        """The share of the sentence's content words that the passage has, in any order."""
+        """The share of the sentence's content words in the passage, in any order (0 to 1)."""
         there = {(one.key, one.value) for one in self.theirs}
         keys = {key for key, _ in there}
-        content = [one for one in self.ours if _is_compared(one) and one.key != NUMBER]
+        content = [one for one in self.ours if _is_comparable(one) and one.key != NUMBER]
         weights = [
             1.0 if (one.key, one.value) in there else _OPPOSITE_WEIGHT * (one.key in keys)
             for one in content
@@ -92,21 +92,21 @@ class Alignment:
         return are_sides_exchanged(self.ours, self.theirs)
 
     def is_anchored(self, at: int) -> bool:
-        """Return whether the nearest words on both sides of a word correspond."""
+        """Return whether the nearest words on both sides of a word are aligned."""
         there = self.pairs.get(at)
         if there is None:
             return False
         return all(self._is_anchored_towards(at, there, step) for step in (-1, 1))
 
     def _is_anchored_towards(self, at: int, there: int, step: int) -> bool:
-        mine = _find_neighbour(self.ours, at, step)
-        other = _find_neighbour(self.theirs, there, step)
+        mine = _find_comparable_neighbour(self.ours, at, step)
+        other = _find_comparable_neighbour(self.theirs, there, step)
         if mine is None or other is None:
             return mine is other
         return self.pairs.get(mine) == other
 
     def compare_number(self, at: int) -> Agreement | None:
-        """Return how a number of the sentence agrees with the anchored number; None if none is."""
+        """Return how a number of the sentence agrees with the aligned number, or None."""
         there = self.pairs.get(at)
         ours = self.ours[at].quantity
         theirs = self.theirs[there].quantity if there is not None else None
@@ -114,13 +114,13 @@ class Alignment:
             return None
         return compare_quantities(ours, theirs)
 
-    def find_number(self, at: int) -> bool:
+    def has_number(self, at: int) -> bool:
         """Return whether the passage has the number for the same group."""
         ours = self.ours[at].quantity
         assert ours is not None
         return any(
             compare_quantities(ours, theirs.quantity) in AGREEMENTS
-            and is_same_group(self.ours, at, self.theirs, there)
+            and belong_to_same_group(self.ours, at, self.theirs, there)
             for there, theirs in enumerate(self.theirs)
             if theirs.quantity
         )
@@ -134,33 +134,33 @@ class Alignment:
         ):
             return "not_compared"  # both groups are named; `.groups` tells which is where
         if there is not None and self.is_anchored(at):
-            return self._compare_values(ours, self.theirs[there])
+            return self._compare_axis_words(ours, self.theirs[there])
         mine = {(one.value, one.negated) for one in self.ours if one.key == ours.key}
         other = [one for one in self.theirs if one.key == ours.key]
         values = {(one.value, one.negated) for one in other}
         if len(mine) > 1 or len(values) != 1:
             return "not_compared"
-        said = self._compare_values(ours, other[0])
+        said = self._compare_axis_words(ours, other[0])
         if said == "turned" and self.coverage < _LIKE_MIN_COVERAGE:
             return "not_compared"
         return said
 
-    def _compare_values(self, ours: Word, theirs: Word) -> Direction:
-        """Compare two words of one axis."""
+    def _compare_axis_words(self, ours: Word, theirs: Word) -> Direction:
+        """Compare two words on the same axis of opposites."""
         same = ours.value == theirs.value
         if ours.negated != theirs.negated:
             lone = not self._has_negation(theirs if ours.negated else ours, of_passage=ours.negated)
             return "turned" if same and lone else "not_compared"
         if not same and ours.negated:
             return "not_compared"
-        if ours.key not in COMPARED_AXES or ours.clause != find_comparison(self.ours):
+        if ours.key not in COMPARED_AXES or ours.clause != find_comparison_clause(self.ours):
             return "same" if same else "turned"
         if self.sides_exchanged is None:
             return "not_compared"
         return "same" if same is not self.sides_exchanged else "turned"
 
     def _has_negation(self, near: Word, *, of_passage: bool) -> bool:
-        """Return whether a sentence negates anything; only in one clause if close in wording."""
+        """Return whether a sentence has a negation; if the wording is close, in its own clause."""
         words = self.theirs if of_passage else self.ours
         clause = near.clause if self.coverage >= _CLOSE_TO_WORDING else None
         return any(
@@ -169,35 +169,35 @@ class Alignment:
             if clause is None or one.clause == clause
         )
 
-    def find_turned_negations(self) -> Iterator[int]:
-        """Yield the places of words that only one of the two negates."""
+    def iterate_lost_negations(self) -> Iterator[int]:
+        """Yield the positions of words that are negated in only one of the two texts."""
         if self.coverage < _NEGATION_MIN_COVERAGE:
             return
         for at, there in self.pairs.items():
             mine, other = self.ours[at], self.theirs[there]
-            if mine.has_opposite or mine.negated == other.negated or not _is_compared(mine):
+            if mine.has_opposite or mine.negated == other.negated or not _is_comparable(mine):
                 continue
             words, place = (self.ours, at) if mine.negated else (self.theirs, there)
-            if _is_first_negated(words, place) and not self._has_negation(
+            if _is_first_negated_word(words, place) and not self._has_negation(
                 other if mine.negated else mine, of_passage=mine.negated
             ):
                 yield at
 
     @cached_property
-    def other_words(self) -> list[Word]:
-        """The words of the sentence that the passage does not have, or has with another value."""
+    def unmatched_words(self) -> list[Word]:
+        """The words of the sentence that the passage lacks, or has with another value."""
         framing = _find_framing_clauses(self.ours)
         return [
             one
             for at, one in enumerate(self.ours)
             if one.key not in _IGNORED
             and one.clause not in framing
-            and (at not in self.pairs or not _agree(one, self.theirs[self.pairs[at]]))
+            and (at not in self.pairs or not _have_same_value(one, self.theirs[self.pairs[at]]))
         ]
 
     @cached_property
-    def left_out(self) -> list[Word]:
-        """The words of the passage that the sentence leaves out, apart from text in brackets."""
+    def omitted_words(self) -> list[Word]:
+        """The words of the passage that the sentence omits, except text in brackets."""
         used = set(self.pairs.values())
         return [
             one
@@ -208,10 +208,10 @@ class Alignment:
     @property
     def is_same_wording(self) -> bool:
         """True if sentence and passage have the same words with the same values."""
-        return not self.other_words and not self.left_out
+        return not self.unmatched_words and not self.omitted_words
 
 
-def _agree(ours: Word, theirs: Word) -> bool:
+def _have_same_value(ours: Word, theirs: Word) -> bool:
     """Return whether two words with the same key have the same value."""
     if ours.key == NUMBER:
         assert ours.quantity
@@ -221,34 +221,36 @@ def _agree(ours: Word, theirs: Word) -> bool:
 
 
 def _find_framing_clauses(words: Sequence[Word]) -> set[int]:
-    """Return the clauses that only introduce the others: "according to this article"."""
-    return {one.clause for one in words} - {one.clause for one in words if not is_framing(one.key)}
+    """Return the clauses that only introduce others: "according to this article"."""
+    return {one.clause for one in words} - {
+        one.clause for one in words if not is_framing_word(one.key)
+    }
 
 
-def _weigh_pair(ours: Word, theirs: Word) -> float:
+def _score_word_pair(ours: Word, theirs: Word) -> float:
     return 1.0 if ours.value == theirs.value else _OPPOSITE_WEIGHT
 
 
-def _is_compared(word: Word) -> bool:
+def _is_comparable(word: Word) -> bool:
     return word.key not in STOP_WORDS and word.key not in _IGNORED and word.key != NEGATION
 
 
-def _find_neighbour(words: Sequence[Word], at: int, step: int) -> int | None:
-    """Return the place of the nearest word that is compared, on one side."""
+def _find_comparable_neighbour(words: Sequence[Word], at: int, step: int) -> int | None:
+    """Return the position of the nearest comparable word on one side."""
     stop = at + step * (_ANCHOR_REACH + 1)
     for place in range(at + step, stop, step):
         if not 0 <= place < len(words):
             return None
-        if _is_compared(words[place]):
+        if _is_comparable(words[place]):
             return place
     return None
 
 
-def _is_first_negated(words: Sequence[Word], at: int) -> bool:
+def _is_first_negated_word(words: Sequence[Word], at: int) -> bool:
     """Return whether a word is the first content word after its negation."""
     for place in range(at - 1, -1, -1):
         if words[place].key == NEGATION:
             return True
-        if _is_compared(words[place]):
+        if _is_comparable(words[place]):
             return False
     return False

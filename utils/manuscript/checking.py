@@ -1,4 +1,4 @@
-"""Check a manuscript: first the references, then the claims of its sentences."""
+"""Check a manuscript: first its references, then the claims of its sentences."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ..corpus.texts import find_paper_text, get_paper_key, join_title_and_abstra
 from ..errors import NotFound, PaperError
 from ..model.sites import SITES
 from .claims import check_sentence, check_uncited_sentence
-from .parts import Manuscript, Place, Reference, Sentence, split_sentences
+from .parts import Manuscript, ManuscriptPlace, Reference, Sentence, iterate_sentences
 from .passages import CitedText
-from .reading import ACCEPTED_SUFFIX, fingerprint
+from .reading import ACCEPTED_SUFFIX, compute_fingerprint
 from .reference_files import index_by_key
 from .references import CheckedReference, check_references
 from .statements import DIFFERING, LEGEND, Claim, Statement
@@ -32,16 +32,16 @@ _UNCLEAR = {"unsure", "could_not_tell", "no_full_text"}
 
 
 @dataclass(frozen=True, slots=True)
-class Unlisted:
-    """A citation of a key that is in no reference list."""
+class UnlistedCitation:
+    """A citation of a key that no reference list has."""
 
     key: str
-    place: Place
+    place: ManuscriptPlace
 
     @property
     def fingerprint(self) -> str:
-        """The fingerprint of the finding, for the file of accepted findings."""
-        return fingerprint("unlisted", self.key)
+        """The fingerprint by which the finding can be accepted."""
+        return compute_fingerprint("unlisted", self.key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Check:
     manuscript: Manuscript
     references: tuple[CheckedReference, ...]
     statements: tuple[Statement, ...] = ()
-    unlisted: tuple[Unlisted, ...] = ()
+    unlisted: tuple[UnlistedCitation, ...] = ()
     texts: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -70,25 +70,25 @@ class Check:
 
     @property
     def legend(self) -> str:
-        """The meaning of the signs, in one sentence for every door."""
+        """The meaning of the signs, in one sentence."""
         return LEGEND
 
     @property
     def outcomes(self) -> Counter[str]:
-        """The number of references, warnings and elements for each result.
+        """The numbers of references, warnings and elements by result.
 
         An accepted finding counts as ``accepted`` if it would change the exit status.
         """
         return Counter(
             "accepted" if self.accepts(mark) and outcome in _FINDINGS | _UNCLEAR else outcome
-            for mark, outcome in self._list_results()
+            for mark, outcome in self._iterate_results()
         )
 
     def accepts(self, mark: str) -> str:
         """Return the reason why a finding is accepted, by fingerprint; empty if not accepted."""
         return self.manuscript.accepted.get(mark, "")
 
-    def _list_results(self) -> Iterator[tuple[str, str]]:
+    def _iterate_results(self) -> Iterator[tuple[str, str]]:
         """Yield every result with its fingerprint."""
         for one in self.references:
             yield one.fingerprint, one.status
@@ -107,7 +107,9 @@ class Check:
     def warnings(self) -> list[str]:
         """Warnings about unreadable parts, fallback records and outdated accepted findings."""
         told = list(self.manuscript.warnings)
-        asked = {mark for mark, outcome in self._list_results() if outcome in _FINDINGS | _UNCLEAR}
+        asked = {
+            mark for mark, outcome in self._iterate_results() if outcome in _FINDINGS | _UNCLEAR
+        }
         if stale := [mark for mark in self.manuscript.accepted if mark not in asked]:
             file = f"{self.manuscript.name}{ACCEPTED_SUFFIX}"
             told.append(
@@ -156,17 +158,19 @@ class Check:
 
 
 def _statement_to_row(one: Statement) -> dict[str, Any]:
+    """Return a statement as a JSON-serialisable dict."""
     row = one.to_row()
     for element, claim in zip(row["elements"], one.elements, strict=True):
         element["place"] = _place_to_row(claim.place)
     return {"place": _place_to_row(one.place), **row}
 
 
-def _place_to_row(place: Place) -> dict[str, Any]:
+def _place_to_row(place: ManuscriptPlace) -> dict[str, Any]:
     return {**{name: value for name, value in asdict(place).items() if value}, "said": str(place)}
 
 
 def _reference_to_row(one: CheckedReference, texts: dict[str, str]) -> dict[str, Any]:
+    """Return a checked reference as a JSON-serialisable dict."""
     return {
         "key": one.reference.key,
         "status": one.status,
@@ -194,8 +198,8 @@ def check_manuscript(manuscript: Manuscript, corpus: Corpus, sources: Sequence[S
     return Check(
         manuscript,
         tuple(references),
-        tuple(_check_statements(manuscript, texts)),
-        tuple(_find_unlisted(manuscript, set(known))),
+        tuple(_iterate_statements(manuscript, texts)),
+        tuple(_iterate_unlisted_citations(manuscript, set(known))),
         {key: "full_text" if one.is_full else "abstract" for key, one in texts.items()},
     )
 
@@ -223,12 +227,12 @@ def get_cited_text(checked: CheckedReference, corpus: Corpus) -> CitedText | Non
     return CitedText(get_paper_key(checked.ids), words, is_full=False) if words else None
 
 
-def _check_statements(manuscript: Manuscript, texts: dict[str, CitedText]) -> Iterator[Statement]:
+def _iterate_statements(manuscript: Manuscript, texts: dict[str, CitedText]) -> Iterator[Statement]:
     """Yield the statements of every paragraph that has a citation."""
     for block in manuscript.blocks:
         if block.kind in ("heading", "entry") or not block.marks:
             continue
-        found = list(split_sentences(block))
+        found = list(iterate_sentences(block))
         for at, sentence in enumerate(found):
             keys = sentence.keys or _find_adjacent_keys(found, at)
             about = [texts[key] for key in keys if key in texts]
@@ -254,18 +258,20 @@ def _find_adjacent_keys(found: Sequence[Sentence], at: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*before, *behind)))
 
 
-def _find_unlisted(manuscript: Manuscript, known: set[str]) -> Iterator[Unlisted]:
-    """Yield the cited keys that are in no list, each once."""
+def _iterate_unlisted_citations(
+    manuscript: Manuscript, known: set[str]
+) -> Iterator[UnlistedCitation]:
+    """Yield each cited key that is in no reference list, once."""
     seen: set[str] = set()
     for block in manuscript.blocks:
         for mark in block.marks:
             for key in mark.keys:
                 if key not in known and key not in seen and key[:1] != "#":
                     seen.add(key)
-                    yield Unlisted(key, block.place(mark.start, mark.end))
+                    yield UnlistedCitation(key, block.get_place(mark.start, mark.end))
 
 
-def find_cited_papers(
+def find_matched_papers(
     manuscript: Manuscript, corpus: Corpus, sources: Sequence[Source]
 ) -> list[Ids]:
     """Return the cited papers whose reference matches its record."""

@@ -1,4 +1,4 @@
-"""Check what a sentence says about the papers it cites, element by element.
+"""Check the claims of a sentence about the papers it cites, element by element.
 
 A quotation is compared as everywhere else (`..corpus.differences`). Numbers, directions and wording
 are compared with the passages about the same subject (`.number_checks`, `.alignment`).
@@ -19,10 +19,10 @@ from ..corpus.differences import compare_quotation
 from ..corpus.wording import parse_quotation
 from ..errors import BadRequest
 from .alignment import Alignment
-from .directions import NEGATION, Word, read_words
-from .number_checks import AlignedPassage, Ranked, check_numbers
-from .parts import Sentence, find_quotations
-from .passages import CitedText, Passage, content_words, is_framing, shorten_passage
+from .directions import NEGATION, Word, parse_compared_words
+from .number_checks import AlignedPassage, Ranked, iterate_number_claims
+from .parts import Sentence, iterate_quotations
+from .passages import CitedText, Passage, is_framing_word, list_content_words, shorten_passage
 from .quantities import compare_quantities, find_quantities
 from .statements import Claim, Outcome, Statement
 
@@ -48,7 +48,7 @@ _OWN_WORK = re.compile(
 def check_sentence(
     sentence: Sentence, texts: Sequence[CitedText], unread: tuple[str, ...] = ()
 ) -> Statement | None:
-    """Check each element of a sentence against the texts it cites; None if it has no element."""
+    """Check each element of a sentence against the cited texts; None if it has no element."""
     claim = sentence.claim
     elements: list[Claim] = []
     for start, end in _find_checked_quotations(sentence):
@@ -56,13 +56,13 @@ def check_sentence(
         if made:
             elements.append(made)
             claim = f"{claim[:start]}{' ' * (end - start)}{claim[end:]}"
-    elements += _check_words(sentence, _CONFIDENCE_LEVEL.sub(_blank_out, claim), texts)
+    elements += _check_sentence_words(sentence, _CONFIDENCE_LEVEL.sub(_to_blanks, claim), texts)
     if not elements:
         return None
     return Statement(sentence.place, sentence.text, sentence.keys, tuple(elements), unread)
 
 
-def _blank_out(found: re.Match[str]) -> str:
+def _to_blanks(found: re.Match[str]) -> str:
     return " " * len(found[0])
 
 
@@ -73,15 +73,15 @@ def check_uncited_sentence(
     statement = check_sentence(sentence, texts)
     elements = statement.elements if statement else ()
     judged = [
-        _judge_uncited(replace(one, keys=keys))
+        _to_uncited_result(replace(one, keys=keys))
         for one in elements
         if one.kind in ("quotation", "number")
     ]
     return Statement(sentence.place, sentence.text, keys, tuple(judged)) if judged else None
 
 
-def _judge_uncited(one: Claim) -> Claim:
-    """Return the element's result for a sentence that has no citation of its own."""
+def _to_uncited_result(one: Claim) -> Claim:
+    """Return the claim with the result for a sentence that has no citation of its own."""
     if one.outcome in ("same", "not_compared"):
         return replace(one, said=f"{one.said}, by a citation beside it")
     if one.outcome != "no_full_text" and _is_contradicted(one):
@@ -111,7 +111,7 @@ def _find_checked_quotations(sentence: Sentence) -> Iterator[tuple[int, int]]:
         return
     yield from (
         (start, end)
-        for start, end in find_quotations(sentence.claim)
+        for start, end in iterate_quotations(sentence.claim)
         if end - start >= _QUOTATION_MIN_CHARS
     )
 
@@ -125,7 +125,7 @@ def _check_quotation(
         quoted = parse_quotation(words)
     except BadRequest:  # too short to be identified
         return None
-    place = sentence.block.place(sentence.start + start, sentence.start + end)
+    place = sentence.block.get_place(sentence.start + start, sentence.start + end)
     found = [(compare_quotation(quoted, one.text), one) for one in texts]
     near, text = max(found, key=lambda pair: pair[0].likeness)
     printed = text.text[near.start : near.end] if near.likeness else ""
@@ -138,17 +138,19 @@ def _check_quotation(
         outcome, said = "no_full_text", "Only the abstract is here, which has it not."
     elif near.likeness >= _ALTERED_MIN_LIKENESS:
         outcome, said = "altered", "; ".join(map(str, near.differences)) or "other words"
-    handle = text.get_handle(passage) if printed else ""
+    handle = text.build_passage_handle(passage) if printed else ""
     return Claim(
         *("quotation", outcome, place, sentence.text, sentence.keys, words, said),
         *(shorten_passage(passage), handle, near.likeness),
     )
 
 
-def _check_words(sentence: Sentence, claim: str, texts: Sequence[CitedText]) -> Iterator[Claim]:
-    """Check the numbers, directions and wording of a sentence without its quotations."""
-    ours = read_words(claim)
-    if not any(word.quantity or not is_framing(word.key) for word in ours):
+def _check_sentence_words(
+    sentence: Sentence, claim: str, texts: Sequence[CitedText]
+) -> Iterator[Claim]:
+    """Check the numbers, directions and wording of a sentence, outside its quotations."""
+    ours = parse_compared_words(claim)
+    if not any(word.quantity or not is_framing_word(word.key) for word in ours):
         return
     about = _blank_numbers(ours, claim)
     ranked = [(share, one, text) for text in texts for share, one in text.rank_passages(about)]
@@ -161,9 +163,9 @@ def _check_words(sentence: Sentence, claim: str, texts: Sequence[CitedText]) -> 
         return
     least = max(_RELEVANT_MIN_SHARE, _RELATIVE_TO_BEST * ranked[0][0])
     near = [found for found in ranked if found[0] >= least]
-    aligned = _align(ours, near or ranked[:1])
-    yield from check_numbers(sentence, claim, aligned, near, ranked)
-    yield from _check_directions(sentence, claim, aligned)
+    aligned = _align_passages(ours, near or ranked[:1])
+    yield from iterate_number_claims(sentence, claim, aligned, near, ranked)
+    yield from _check_directions_and_negations(sentence, claim, aligned)
     yield _check_wording(sentence, aligned[0])
 
 
@@ -173,10 +175,10 @@ def _blank_numbers(ours: Sequence[Word], claim: str) -> str:
     for one in ours:
         if one.quantity:
             bare = f"{bare[: one.start]}{' ' * (one.end - one.start)}{bare[one.end :]}"
-    return bare if len(content_words(bare)) >= _MIN_CONTENT_WORDS else claim
+    return bare if len(list_content_words(bare)) >= _MIN_CONTENT_WORDS else claim
 
 
-def _align(ours: Sequence[Word], near: Sequence[Ranked]) -> list[AlignedPassage]:
+def _align_passages(ours: Sequence[Word], near: Sequence[Ranked]) -> list[AlignedPassage]:
     """Return the best passages aligned with a sentence, most similar first."""
     aligned = [AlignedPassage(one, Alignment(ours, one[1].compared_words)) for one in near]
     return sorted(
@@ -185,28 +187,28 @@ def _align(ours: Sequence[Word], near: Sequence[Ranked]) -> list[AlignedPassage]
     )
 
 
-def _check_directions(
+def _check_directions_and_negations(
     sentence: Sentence, claim: str, aligned: Sequence[AlignedPassage]
 ) -> Iterator[Claim]:
     """Check the words that have an opposite, and the negations."""
     best = aligned[0].alignment
-    negated = set(best.find_turned_negations())
+    negated = set(best.iterate_lost_negations())
     for at, word in enumerate(best.ours):
         if not word.has_opposite and at not in negated:
             continue
-        outcome, said, (share, passage, text) = _compare_direction(at, aligned, at in negated)
+        outcome, said, (share, passage, text) = _compare_word_direction(at, aligned, at in negated)
         if word.is_weak and outcome != "turned":
             continue
         first = best.ours[at - 1] if at and best.ours[at - 1].key == NEGATION else word
-        place = sentence.block.place(sentence.start + first.start, sentence.start + word.end)
+        place = sentence.block.get_place(sentence.start + first.start, sentence.start + word.end)
         yield Claim(
             *("direction", outcome, place, sentence.text, sentence.keys),
             *(claim[first.start : word.end], said, shorten_passage(passage)),
-            *(text.get_handle(passage), round(share, 2)),
+            *(text.build_passage_handle(passage), round(share, 2)),
         )
 
 
-def _compare_direction(
+def _compare_word_direction(
     at: int, aligned: Sequence[AlignedPassage], is_negation_turned: bool
 ) -> tuple[Outcome, str, Ranked]:
     """Return the result for one word, from the passage closest to the sentence."""
@@ -243,17 +245,20 @@ def _check_wording(sentence: Sentence, nearest: AlignedPassage) -> Claim:
         outcome, said = "no_full_text", "Only the abstract is here, which says little of it."
     elif share < _SUPPORT_MIN_SHARE:
         said = "No passage has most of its words; the nearest is shown."
-    elif alignment.other_words:
-        said = f"Words without a counterpart: {_name_words(alignment.other_words, sentence.claim)}."
+    elif alignment.unmatched_words:
+        words = _join_first_words(alignment.unmatched_words, sentence.claim)
+        said = f"Words without a counterpart: {words}."
     else:
-        said = f"The passage says more: {_name_words(alignment.left_out, passage.words)}."
+        said = (
+            f"The passage says more: {_join_first_words(alignment.omitted_words, passage.words)}."
+        )
     return Claim(
         *("wording", outcome, sentence.place, sentence.text, sentence.keys, "", said),
-        *(shorten_passage(passage), text.get_handle(passage), round(share, 2)),
+        *(shorten_passage(passage), text.build_passage_handle(passage), round(share, 2)),
     )
 
 
-def _name_words(words: Sequence[Word], text: str) -> str:
-    """Return the first words of a list, as they are written in a text."""
+def _join_first_words(words: Sequence[Word], text: str) -> str:
+    """Return the first words of a list, as written in a text."""
     named = ", ".join(text[one.start : one.end] for one in words[:_MAX_NAMED_WORDS])
     return named + (", …" if len(words) > _MAX_NAMED_WORDS else "")

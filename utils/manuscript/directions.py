@@ -1,4 +1,4 @@
-"""Read a sentence as words to compare: opposites, negations, numbers and plain words.
+"""Split a sentence into comparable words: opposites, negations, numbers and other words.
 
 The problem: "Mortality decreased" has nearly all the words of "Mortality increased". A comparison
 of words must therefore know which words are opposites of each other, and which are negated.
@@ -162,29 +162,29 @@ class Word:
         return bool(self.value)
 
 
-def _list_phrases(words: str) -> Iterator[str]:
+def _iterate_opposite_phrases(words: str) -> Iterator[str]:
     for word in words.split():
         yield word.replace("_", " ")
 
 
 def _index_opposites() -> tuple[dict[str, tuple[str, str]], dict[str, tuple[str, str]]]:
-    """Return the table by word and by stem."""
+    """Return the opposites by word and by stem."""
     whole: dict[str, tuple[str, str]] = {}
     stems: dict[str, tuple[str, str]] = {}
     for axis, sides in OPPOSITES.items():
         for side, words in sides.items():
-            for phrase in _list_phrases(words):
+            for phrase in _iterate_opposite_phrases(words):
                 (stems if phrase.endswith("*") else whole)[phrase.rstrip("*")] = (axis, side)
     return whole, stems
 
 
 _WHOLE, _STEMS = _index_opposites()
 _MAX_STEM, _MIN_STEM = max(map(len, _STEMS)), min(map(len, _STEMS))
-_NEGATING = frozenset(_list_phrases(_NEGATIONS))
+_NEGATING = frozenset(_iterate_opposite_phrases(_NEGATIONS))
 _EQUIVALENT = {
     to_index_terms(phrase): f"={group.split()[0]}"
     for group in _EQUIVALENTS.split("|")
-    for phrase in _list_phrases(group)
+    for phrase in _iterate_opposite_phrases(group)
 }
 _PHRASES = sorted(
     (
@@ -197,7 +197,7 @@ _PHRASES = sorted(
     reverse=True,
 ) + [
     re.escape(phrase) + r"\b"
-    for phrase in _list_phrases(_EQUIVALENTS.replace("|", " "))
+    for phrase in _iterate_opposite_phrases(_EQUIVALENTS.replace("|", " "))
     if " " in phrase
 ]
 _WORD = re.compile(
@@ -207,7 +207,7 @@ _WORD = re.compile(
 )
 
 
-def read_words(text: str) -> list[Word]:
+def parse_compared_words(text: str) -> list[Word]:
     """Return the words of a text in order, with their values and negations."""
     numbers = find_quantities(text)
     covered = {at for one in numbers for at in range(one.start, one.end)}
@@ -221,7 +221,7 @@ def read_words(text: str) -> list[Word]:
         if isinstance(piece, Quantity):
             word = Word(NUMBER, piece.start, piece.end, quantity=piece)
         elif piece["phrase"] or piece["word"]:
-            word = _read_word(piece)
+            word = _parse_compared_word(piece)
         else:
             depth = max(0, depth + bool(piece["open"]) - bool(piece["close"]))
             clause, scope = clause + 1, 0
@@ -229,21 +229,23 @@ def read_words(text: str) -> list[Word]:
         if text[word.start : word.end].lower() in _CLAUSE_ENDS:
             clause, scope = clause + 1, 0
         word = replace(word, clause=clause, depth=depth)
-        words.append(_negate(word) if scope > 0 and word.key not in (NEGATION, NUMBER) else word)
+        words.append(
+            _negate_word(word) if scope > 0 and word.key not in (NEGATION, NUMBER) else word
+        )
         scope = _SCOPE_WORDS if word.key == NEGATION else scope - 1
     return words
 
 
-def _read_word(match: re.Match[str]) -> Word:
-    """Return one word, not negated."""
+def _parse_compared_word(match: re.Match[str]) -> Word:
+    """Return one word, without regard to negation."""
     text = " ".join(match[0].lower().replace("\u2019", "'").split())
-    key, value = _find_key(text)
+    key, value = _find_comparison_key(text)
     is_weak = text in _WEAK_WORDS or key in NAMING_AXES
     return Word(key, match.start(), match.end(), value, is_weak=is_weak)
 
 
-def _find_key(text: str) -> tuple[str, str]:
-    """Return the key of a word, and its side of the axis if it has an opposite."""
+def _find_comparison_key(text: str) -> tuple[str, str]:
+    """Return the key of a word, and its side if the word has an opposite."""
     if text in _NEGATING:
         return NEGATION, ""
     joined = re.sub(r"[-\u2010\u2011]", "", text)
@@ -260,8 +262,8 @@ def _find_key(text: str) -> tuple[str, str]:
     return _EQUIVALENT.get(terms, terms or text), ""
 
 
-def _negate(word: Word) -> Word:
-    """Return a word in the scope of a negation."""
+def _negate_word(word: Word) -> Word:
+    """Return a word as it is in the scope of a negation."""
     if word.key in _EXCLUSIVE:
         sides = list(OPPOSITES[word.key])
         return replace(word, value=sides[1 - sides.index(word.value)])

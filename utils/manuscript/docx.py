@@ -31,11 +31,11 @@ from io import BytesIO
 from typing import Any
 
 from ..errors import BadContent, BadRequest
-from ..lists.described import to_paper
+from ..lists.described import fields_to_paper
 from ..lists.documents import get_endnote_fields, get_endnote_ids
 from ..readers.safe_xml import parse_xml
-from .parts import Block, Mark, Reference
-from .printed import find_ids
+from .parts import CitationMark, ManuscriptBlock, Reference
+from .printed import find_ids_in_entry
 from .reference_files import index_by_key, parse_csl_reference
 
 _CITATION = re.compile(r"\s*CITATION\s")
@@ -56,26 +56,26 @@ _LIST_FIELDS = re.compile(
 )
 
 
-def find_tags(code: str) -> tuple[str, ...]:
-    r"""Return the tags of the sources that a field cites; empty for other fields.
+def find_source_tags(code: str) -> tuple[str, ...]:
+    r"""Return the tags of the sources that a field cites; () for other fields.
 
-    >>> find_tags(r' CITATION Roe24 \l 1033 \m "Doe 20" \p 3 ')
+    >>> find_source_tags(r' CITATION Roe24 \l 1033 \m "Doe 20" \p 3 ')
     ('Roe24', 'Doe 20')
     """
     found = _TAG.findall(code) if _CITATION.match(code) else []
     return tuple(tag.strip('"') for tag in found)
 
 
-def read_sources(root: Any) -> Iterator[Reference]:
-    """Yield the sources of a part; none if the part is not a source list."""
-    if _local_name(root) != "Sources":
+def iterate_word_sources(root: Any) -> Iterator[Reference]:
+    """Yield the sources of a part; nothing if the part is not a source list."""
+    if _get_local_name(root) != "Sources":
         return
     for source in root:
-        fields = {_local_name(one): _inner_text(one) for one in source if not len(one)}
+        fields = {_get_local_name(one): _get_inner_text(one) for one in source if not len(one)}
         if tag := fields.get("Tag", ""):
             named = " ".join(fields.get(name, "") for name in ("DOI", "StandardNumber", "URL"))
             said = {
-                "authors": list(_read_authors(source))[:_MAX_AUTHORS],
+                "authors": list(_iterate_source_authors(source))[:_MAX_AUTHORS],
                 "year": fields.get("Year", ""),
                 "title": fields.get("Title", ""),
                 "journal": fields.get("JournalName", "") or fields.get("PeriodicalTitle", ""),
@@ -84,34 +84,39 @@ def read_sources(root: Any) -> Iterator[Reference]:
                 "pages": fields.get("Pages", ""),
             }
             kind = fields.get("SourceType", "")
-            yield Reference(tag, find_ids(named), to_paper(said), kind=_KINDS.get(kind, kind))
+            yield Reference(
+                tag, find_ids_in_entry(named), fields_to_paper(said), kind=_KINDS.get(kind, kind)
+            )
 
 
-def _read_authors(source: Any) -> Iterator[str]:
+def _iterate_source_authors(source: Any) -> Iterator[str]:
     """Yield the names of a source's authors (``Author`` inside ``Author``), not of its editors."""
-    people = (one for outer in source if _local_name(outer) == "Author" for one in outer)
+    people = (one for outer in source if _get_local_name(outer) == "Author" for one in outer)
     for one in (
-        element for person in people if _local_name(person) == "Author" for element in person.iter()
+        element
+        for person in people
+        if _get_local_name(person) == "Author"
+        for element in person.iter()
     ):
-        if _local_name(one) == "Corporate":
-            yield _inner_text(one)
-        elif _local_name(one) == "Person":
-            parts = {_local_name(part): _inner_text(part) for part in one}
+        if _get_local_name(one) == "Corporate":
+            yield _get_inner_text(one)
+        elif _get_local_name(one) == "Person":
+            parts = {_get_local_name(part): _get_inner_text(part) for part in one}
             given = f"{parts.get('First', '')} {parts.get('Middle', '')}".strip()
             yield ", ".join(filter(None, (parts.get("Last", ""), given)))
 
 
-def _local_name(element: Any) -> str:
+def _get_local_name(element: Any) -> str:
     """Return an element's name without its namespace."""
     return str(element.tag).rpartition("}")[2]
 
 
-def _inner_text(element: Any) -> str:
+def _get_inner_text(element: Any) -> str:
     """Return an element's text with single spaces."""
     return " ".join("".join(element.itertext()).split())
 
 
-def read_docx(data: bytes) -> tuple[list[Block], list[Reference]]:
+def read_docx(data: bytes) -> tuple[list[ManuscriptBlock], list[Reference]]:
     """Return the paragraphs, and the works that fields cite.
 
     Raises
@@ -126,22 +131,24 @@ def read_docx(data: bytes) -> tuple[list[Block], list[Reference]]:
             if sum(packed.getinfo(one).file_size for one in read) > _MAX_XML_BYTES:
                 raise BadRequest("The document is too long to be read.", "Split it.")
             root, *others = (
-                part for one in read if (part := _parse_part(one, packed.read(one))) is not None
+                part
+                for one in read
+                if (part := _parse_document_part(one, packed.read(one))) is not None
             )
     except (KeyError, zipfile.BadZipFile, BadContent, OSError, NotImplementedError, RuntimeError):
         raise BadRequest(
             "The file is not a DOCX file, or is damaged.", "Save it again as .docx."
         ) from None
-    reading = _DocumentReader(
-        dict(_find_notes(others)),
-        index_by_key(one for part in others for one in read_sources(part)),
+    reading = _DocxReader(
+        dict(_iterate_notes(others)),
+        index_by_key(one for part in others for one in iterate_word_sources(part)),
     )
     for paragraph in root.iter(f"{_W}p"):
         reading.add_paragraph(paragraph)
     return reading.blocks, list(reading.references.values())
 
 
-def _parse_part(name: str, data: bytes) -> Any:
+def _parse_document_part(name: str, data: bytes) -> Any:
     """Parse a part; return None for an add-in's part that is not valid XML."""
     try:
         return parse_xml(data)
@@ -151,7 +158,7 @@ def _parse_part(name: str, data: bytes) -> Any:
         return None
 
 
-def _find_notes(parts: list[Any]) -> Iterator[tuple[tuple[str, str], Any]]:
+def _iterate_notes(parts: list[Any]) -> Iterator[tuple[tuple[str, str], Any]]:
     """Yield footnotes and endnotes with their kind and number."""
     for part in parts:
         for kind in ("footnote", "endnote"):
@@ -159,7 +166,7 @@ def _find_notes(parts: list[Any]) -> Iterator[tuple[tuple[str, str], Any]]:
 
 
 class _FieldState:
-    """An open field: its code, and the offset of its result."""
+    """The state of an open field: its code, and the offset of its result."""
 
     def __init__(self, at: int) -> None:
         self.code = ""
@@ -167,14 +174,14 @@ class _FieldState:
         self.shows = False
 
 
-class _DocumentReader:
-    """Collects blocks and references paragraph by paragraph; fields may span paragraphs."""
+class _DocxReader:
+    """A collector of blocks and references, by paragraph; fields may span paragraphs."""
 
     def __init__(self, notes: Mapping[tuple[str, str], Any], sources: dict[str, Reference]) -> None:
         self._notes = notes
         self._sources = sources
         self._noted = 0
-        self.blocks: list[Block] = []
+        self.blocks: list[ManuscriptBlock] = []
         self.references: dict[str, Reference] = {}
         self._fields: list[_FieldState] = []
         self._number = 0
@@ -183,8 +190,8 @@ class _DocumentReader:
         """Add a paragraph, followed by the notes that it refers to."""
         self._number += 1
         self._text = ""
-        self._marks: list[Mark] = []
-        self._behind: list[Block] = []
+        self._marks: list[CitationMark] = []
+        self._behind: list[ManuscriptBlock] = []
         self._in_list = any(_LIST_FIELDS.match(field.code) for field in self._fields)
         for field in self._fields:
             field.at = 0
@@ -197,7 +204,7 @@ class _DocumentReader:
         if re.search("quote", named, re.I):
             kind = "quote"
         if self._text.strip():
-            made = Block(self._text, tuple(self._marks), number=self._number)
+            made = ManuscriptBlock(self._text, tuple(self._marks), number=self._number)
             self.blocks.append(replace(made, kind="entry" if in_list else kind))  # type: ignore[arg-type]
         self.blocks += self._behind
 
@@ -215,14 +222,16 @@ class _DocumentReader:
         elif tag == "instrText" and self._fields:
             self._fields[-1].code += element.text or ""
         elif tag == "fldSimple":
-            self._cite_field(element.get(f"{_W}instr", ""), _displayed_text(element))
+            self._cite_simple_field(element.get(f"{_W}instr", ""), _get_displayed_text(element))
         elif tag in ("footnoteReference", "endnoteReference"):
             self._add_note(tag.removesuffix("Reference"), element.get(f"{_W}id", ""))
         elif tag == "sdt":
             control = element.find(f"{_W}sdtPr/{_W}tag")
             named = control.get(f"{_W}val", "") if control is not None else ""
             if named.startswith(_MENDELEY):
-                self._cite_mendeley(named.removeprefix(_MENDELEY), _displayed_text(element))
+                self._cite_mendeley_control(
+                    named.removeprefix(_MENDELEY), _get_displayed_text(element)
+                )
 
     def _add_text(self, element: Any) -> None:
         """Append the text of a run, and mark superscript digits as citations."""
@@ -235,7 +244,7 @@ class _DocumentReader:
         self._text += words
         is_raised = raised is not None and raised.get(f"{_W}val") == "superscript"
         if is_raised and re.fullmatch(r"\d[\d,;\s\u2013-]*", words) and not self._fields:
-            self._marks.append(Mark(start, len(self._text), (f"#{words}",)))
+            self._marks.append(CitationMark(start, len(self._text), (f"#{words}",)))
 
     def _process_field(self, element: Any) -> None:
         """Open a field, start its result, or close it and cite its sources."""
@@ -251,8 +260,8 @@ class _DocumentReader:
         elif kind == "end" and self._fields:
             field = self._fields.pop()
             self._in_list = self._in_list or _LIST_FIELDS.match(field.code) is not None
-            if not self._fields or not _read_endnote_field(self._fields[-1].code):
-                self._add_mark(field.code, field.at, len(self._text))
+            if not self._fields or not _list_endnote_field_references(self._fields[-1].code):
+                self._add_field_citation(field.code, field.at, len(self._text))
             else:
                 self._fields[-1].code += field.code
 
@@ -262,7 +271,7 @@ class _DocumentReader:
         if note is None:
             return
         self._noted += 1
-        inner = _DocumentReader({}, self._sources)
+        inner = _DocxReader({}, self._sources)
         for paragraph in note.iter(f"{_W}p"):
             inner.add_paragraph(paragraph)
         for key, one in inner.references.items():
@@ -273,36 +282,42 @@ class _DocumentReader:
         if keys:
             start = len(self._text)
             self._text += str(self._noted)
-            self._marks.append(Mark(start, len(self._text), keys))
+            self._marks.append(CitationMark(start, len(self._text), keys))
 
-    def _cite_field(self, code: str, shown: str) -> None:
+    def _cite_simple_field(self, code: str, shown: str) -> None:
         """Cite the sources of a simple field."""
-        self._add_mark(code, len(self._text), len(self._text) + len(shown))
+        self._add_field_citation(code, len(self._text), len(self._text) + len(shown))
 
-    def _cite_mendeley(self, packed: str, shown: str) -> None:
+    def _cite_mendeley_control(self, packed: str, shown: str) -> None:
         """Cite the sources in the tag of a Mendeley Cite control."""
         with suppress(ValueError):
             said = base64.b64decode(f"{packed}===").decode("utf-8", "replace")
-            self._add_mark(f"CSL_CITATION {said}", len(self._text), len(self._text) + len(shown))
+            self._add_field_citation(
+                f"CSL_CITATION {said}", len(self._text), len(self._text) + len(shown)
+            )
 
-    def _add_mark(self, code: str, start: int, end: int) -> None:
+    def _add_field_citation(self, code: str, start: int, end: int) -> None:
         """Record the references of a field, and mark its result as their citation."""
-        works = list(_read_csl_field(code) if "CSL_CITATION" in code else _read_endnote_field(code))
+        works = list(
+            _iterate_csl_field_references(code)
+            if "CSL_CITATION" in code
+            else _list_endnote_field_references(code)
+        )
         for one in works:
             self.references.setdefault(one.key, one)
-        tags = find_tags(code)
+        tags = find_source_tags(code)
         self.references |= {tag: self._sources[tag] for tag in tags if tag in self._sources}
         keys = tags or tuple(one.key for one in works)
         if keys and end > start:
-            self._marks.append(Mark(start, end, keys))
+            self._marks.append(CitationMark(start, end, keys))
 
 
-def _displayed_text(element: Any) -> str:
+def _get_displayed_text(element: Any) -> str:
     """Return the text that an element displays."""
     return "".join(part.text or "" for part in element.iter(f"{_W}t"))
 
 
-def _read_csl_field(code: str) -> Iterator[Reference]:
+def _iterate_csl_field_references(code: str) -> Iterator[Reference]:
     with suppress(ValueError, RecursionError, AttributeError, TypeError):
         said, _ = json.JSONDecoder().raw_decode(code[code.index("{") :])
         for item in said["citationItems"] if isinstance(said, dict) else ():
@@ -311,7 +326,7 @@ def _read_csl_field(code: str) -> Iterator[Reference]:
             yield parse_csl_reference(data, key)
 
 
-def _read_endnote_field(code: str) -> list[Reference]:
+def _list_endnote_field_references(code: str) -> list[Reference]:
     found = re.search(r"<EndNote>.*?</EndNote>", code, re.S)
     if not found:
         return []
@@ -324,6 +339,6 @@ def _read_endnote_field(code: str) -> list[Reference]:
         if (record := cite.find("record")) is not None:
             key = f"endnote:{cite.findtext('RecNum') or record.findtext('rec-number') or len(made)}"
             made.append(
-                Reference(key, get_endnote_ids(record), to_paper(get_endnote_fields(record)))
+                Reference(key, get_endnote_ids(record), fields_to_paper(get_endnote_fields(record)))
             )
     return made

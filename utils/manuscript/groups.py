@@ -31,8 +31,8 @@ _ALSO_NAMING = frozenset({"age", "presence", "sensitivity"})  # "older patients"
 
 
 def are_sides_exchanged(ours: Sequence[Word], theirs: Sequence[Word]) -> bool | None:
-    """Return whether two comparisons name their sides in opposite order; None if not known."""
-    mine, other = _split_sides(ours), _split_sides(theirs)
+    """Return whether two comparisons name their sides in opposite order; None if unclear."""
+    mine, other = _split_comparison_sides(ours), _split_comparison_sides(theirs)
     if not mine or not other:
         return False
     left, right = mine[0] - mine[1], mine[1] - mine[0]
@@ -44,57 +44,67 @@ def are_sides_exchanged(ours: Sequence[Word], theirs: Sequence[Word]) -> bool | 
     return False if kept > moved or not moved else None
 
 
-def find_comparison(words: Sequence[Word]) -> int | None:
+def find_comparison_clause(words: Sequence[Word]) -> int | None:
     """Return the clause of the first comparing word."""
     return next((word.clause for word in words if word.key in _COMPARING), None)
 
 
-def _split_sides(words: Sequence[Word]) -> tuple[set[str], set[str]] | None:
+def _split_comparison_sides(words: Sequence[Word]) -> tuple[set[str], set[str]] | None:
     """Return the words on either side of the first comparing word."""
     at = next((at for at, word in enumerate(words) if word.key in _COMPARING), None)
     if at is None:
         return None
     return (
-        {_name_word(one) for one in words[max(0, at - _SIDE_WORDS) : at] if is_content(one)},
-        {_name_word(one) for one in words[at + 1 : at + 1 + _SIDE_WORDS] if is_content(one)},
+        {
+            _get_group_word(one)
+            for one in words[max(0, at - _SIDE_WORDS) : at]
+            if can_name_group(one)
+        },
+        {
+            _get_group_word(one)
+            for one in words[at + 1 : at + 1 + _SIDE_WORDS]
+            if can_name_group(one)
+        },
     )
 
 
-def is_content(word: Word) -> bool:
+def can_name_group(word: Word) -> bool:
     """Return whether a word can name a group: no number, negation, direction or function word."""
     if word.key in (NUMBER, NEGATION) or word.key in STOP_WORDS:
         return False
     return not word.has_opposite or word.key in NAMING_AXES or word.key in _ALSO_NAMING
 
 
-def _name_word(word: Word) -> str:
+def _get_group_word(word: Word) -> str:
     return f"{word.key} {word.value}".strip()
 
 
-def find_group(words: Sequence[Word], at: int, *, narrow: bool) -> set[str]:
+def find_group_words(words: Sequence[Word], at: int, *, narrow: bool) -> set[str]:
     """Return the nearest words on either side of a number, up to the next number.
 
     If *narrow*, only the words behind a number that is followed by "of" or "in" are returned.
     """
-    behind = list(_nearest_words(words[at + 1 :], words[at].clause))
+    behind = list(_iterate_group_words(words[at + 1 :], words[at].clause))
     if narrow and at + 1 < len(words) and words[at + 1].key in _GROUP_PREPOSITIONS:
         return set(behind)
-    return {*behind, *_nearest_words(reversed(words[:at]), words[at].clause)}
+    return {*behind, *_iterate_group_words(reversed(words[:at]), words[at].clause)}
 
 
-def _nearest_words(words: Iterable[Word], clause: int) -> Iterator[str]:
+def _iterate_group_words(words: Iterable[Word], clause: int) -> Iterator[str]:
     """Yield the first words of a clause that can name a group, up to the first number."""
     content = (
-        _name_word(one) for one in takewhile(partial(_is_near, clause), words) if is_content(one)
+        _get_group_word(one)
+        for one in takewhile(partial(_is_in_clause, clause), words)
+        if can_name_group(one)
     )
     yield from islice(content, _NEAREST_WORDS)
 
 
-def _is_near(clause: int, word: Word) -> bool:
+def _is_in_clause(clause: int, word: Word) -> bool:
     return word.clause == clause and word.key != NUMBER
 
 
-def is_same_group(ours: Sequence[Word], at: int, theirs: Sequence[Word], there: int) -> bool:
+def belong_to_same_group(ours: Sequence[Word], at: int, theirs: Sequence[Word], there: int) -> bool:
     """Return whether two numbers belong to the same group, by their nearest words."""
     return any(_is_nearest_group(ours, at, theirs, there, narrow=one) for one in (True, False))
 
@@ -102,17 +112,17 @@ def is_same_group(ours: Sequence[Word], at: int, theirs: Sequence[Word], there: 
 def _is_nearest_group(
     ours: Sequence[Word], at: int, theirs: Sequence[Word], there: int, *, narrow: bool
 ) -> bool:
-    """Return whether no number of a passage shares as many nearest words as the one at *there*."""
-    group = find_group(ours, at, narrow=narrow)
+    """Return whether no other number of the passage shares as many words with this one."""
+    group = find_group_words(ours, at, narrow=narrow)
     shared = {
-        place: len(group & find_group(theirs, place, narrow=narrow))
+        place: len(group & find_group_words(theirs, place, narrow=narrow))
         for place, word in enumerate(theirs)
-        if word.quantity and (place == there or not _are_listed(theirs, place, there))
+        if word.quantity and (place == there or not are_in_one_list(theirs, place, there))
     }
     mine = shared.pop(there)
     return mine > max(shared.values(), default=0)
 
 
-def _are_listed(words: Sequence[Word], one: int, other: int) -> bool:
+def are_in_one_list(words: Sequence[Word], one: int, other: int) -> bool:
     """Return whether two numbers belong to one list or range: "5 and 10 mg"."""
-    return not any(is_content(word) for word in words[min(one, other) : max(one, other)])
+    return not any(can_name_group(word) for word in words[min(one, other) : max(one, other)])

@@ -1,4 +1,4 @@
-r"""Read LaTeX: paragraphs with their places, citations, and the reference lists they use.
+r"""Read LaTeX: paragraphs with their positions, citations, and the reference lists they use.
 
 pylatexenc parses the source into nodes with positions. Commands that print nothing are skipped;
 ``\input`` and ``\include`` are followed within the manuscript's folder. Every command with *cite*
@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any
 
 from ..errors import BadRequest
-from .parts import Block, BlockBuilder
+from .parts import BlockBuilder, ManuscriptBlock
 
 _CITE_COMMAND = re.compile(r"(?:[A-Z]?[a-z]*)?cite[a-zA-Z]*\*?")
 _NOT_CITATIONS = {"citestyle", "citeindextrue", "citeindexfalse", "nocite", "citereset", "citename"}
@@ -82,14 +82,14 @@ _SOURCES = re.compile(
 _MAX_INCLUDE_DEPTH = 8  # levels of files that include files
 
 
-def find_list_files(text: str) -> list[str]:
+def find_reference_files(text: str) -> list[str]:
     """Return the names of the files that hold the reference list."""
     named = (name.strip() for found in _SOURCES.finditer(text) for name in found[1].split(","))
     return [name if re.search(r"\.\w{2,4}$", name) else f"{name}.bib" for name in named if name]
 
 
-def find_bib_items(text: str) -> Iterator[tuple[str, str, int]]:
-    r"""Yield key, source and offset of each ``\bibitem``."""
+def iterate_bib_items(text: str) -> Iterator[tuple[str, str, int]]:
+    r"""Yield the key, source and offset of each ``\bibitem``."""
     found = list(_BIBITEM.finditer(text))
     for one, following in zip(found, [*found[1:], None], strict=False):
         ends = _LIST_END.search(text, one.end())
@@ -97,12 +97,14 @@ def find_bib_items(text: str) -> Iterator[tuple[str, str, int]]:
         yield one[1].strip(), text[one.end() : min(stops, default=len(text))], one.start()
 
 
-def latex_to_text(source: str) -> str:
+def latex_to_displayed_text(source: str) -> str:
     """Return the displayed text of a piece of LaTeX in one line."""
-    return " ".join(" ".join(block.text for block in parse_blocks(source)).split())
+    return " ".join(" ".join(block.text for block in parse_latex_blocks(source)).split())
 
 
-def parse_blocks(text: str, file: str = "", files: Mapping[str, str] | None = None) -> list[Block]:
+def parse_latex_blocks(
+    text: str, file: str = "", files: Mapping[str, str] | None = None
+) -> list[ManuscriptBlock]:
     """Return the paragraphs of a document and of the files that it includes, in order.
 
     Raises
@@ -110,34 +112,34 @@ def parse_blocks(text: str, file: str = "", files: Mapping[str, str] | None = No
     BadRequest
         The groups are nested too deeply to be parsed.
     """
-    return list(_DocumentReader(files or {}).parse(text, file))
+    return list(_LatexReader(files or {}).iterate_blocks(text, file))
 
 
-class _DocumentReader:
-    """Reads one document together with the files it includes."""
+class _LatexReader:
+    """A reader of one document and the files that it includes."""
 
     def __init__(self, files: Mapping[str, str]) -> None:
         self.files = files
         self.deep = 0
 
-    def parse(self, text: str, file: str) -> Iterator[Block]:
+    def iterate_blocks(self, text: str, file: str) -> Iterator[ManuscriptBlock]:
         """Yield the blocks of a file."""
         from pylatexenc.latexwalker import LatexWalker, LatexWalkerError
 
         begins = re.search(r"\\begin\s*\{document\}", text)
         builder = BlockBuilder(text, file)
-        self.found: list[Block] = []
-        walker = LatexWalker(text, latex_context=_parsing_context(), tolerant_parsing=True)
+        self.found: list[ManuscriptBlock] = []
+        walker = LatexWalker(text, latex_context=_build_parsing_context(), tolerant_parsing=True)
         try:
             nodes = walker.get_latex_nodes(pos=begins.end() if begins else 0)[0]
             _NodeWalker(builder, self, file).add_nodes(nodes)
         except (RecursionError, LatexWalkerError):
             msg = f"{file or 'The document'} cannot be read as LaTeX."
             raise BadRequest(msg, "Does it compile? Its groups may be unbalanced.") from None
-        builder.end()
+        builder.finish_block()
         yield from builder.blocks
 
-    def read_included(self, name: str) -> list[Block]:
+    def read_included_file(self, name: str) -> list[ManuscriptBlock]:
         """Return the blocks of an included file; empty if missing or nested too deeply."""
         named = name if re.search(r"\.\w{2,4}$", name) else f"{name}.tex"
         text = self.files.get(named.removeprefix("./"))
@@ -145,15 +147,15 @@ class _DocumentReader:
             return []
         self.deep += 1
         try:
-            return list(self.parse(text, named))
+            return list(self.iterate_blocks(text, named))
         finally:
             self.deep -= 1
 
 
 class _NodeWalker:
-    """Writes the nodes of one file as blocks."""
+    """A converter of one file's LaTeX nodes to blocks."""
 
-    def __init__(self, builder: BlockBuilder, reading: _DocumentReader, file: str) -> None:
+    def __init__(self, builder: BlockBuilder, reading: _LatexReader, file: str) -> None:
         self.builder = builder
         self.reading = reading
         self.file = file
@@ -184,18 +186,18 @@ class _NodeWalker:
         """Add text; a blank line ends the block."""
         for part in re.finditer(r"[ \t]*\n[ \t]*(?:\n\s*)+|\n|[^\n]+", text):
             if part[0].count("\n") > 1:
-                self.builder.end()
+                self.builder.finish_block()
             else:
-                self.builder.add(" " if part[0] == "\n" else part[0], at + part.start())
+                self.builder.append_text(" " if part[0] == "\n" else part[0], at + part.start())
 
     def add_special(self, node: Any) -> None:
         """Add a special character such as ``~``."""
         chars = node.specials_chars
         if chars.startswith("\n"):
-            self.builder.end()
+            self.builder.finish_block()
             return
         signs = {"~": " ", "``": "“", "''": "”", "--": "–", "---": "—", "&": " ", "#": ""}
-        self.builder.add(signs.get(chars, chars), node.pos, node.len)
+        self.builder.append_text(signs.get(chars, chars), node.pos, node.len)
 
     def add_environment(self, node: Any) -> None:
         """Add an environment's content; quotations and lists become blocks of their own."""
@@ -209,10 +211,10 @@ class _NodeWalker:
             "figure",
         }
         if is_apart:
-            self.builder.end()
+            self.builder.finish_block()
         self.add_nodes(node.nodelist)
         if is_apart:
-            self.builder.end("quote" if name in _QUOTE_ENVIRONMENTS else "prose")
+            self.builder.finish_block("quote" if name in _QUOTE_ENVIRONMENTS else "prose")
 
     def add_macro(self, node: Any, *, math: bool) -> None:
         """Add a command by its meaning: citation, heading, quotation, symbol or other."""
@@ -222,34 +224,34 @@ class _NodeWalker:
         elif name in _INPUTS:
             self.include_file(node)
         elif name in _HEADINGS:
-            self.builder.end()
+            self.builder.finish_block()
             self.add_arguments(node)
-            self.builder.end("prose" if name == "caption" else "heading")
+            self.builder.finish_block("prose" if name == "caption" else "heading")
         elif name in ("par", "item"):
-            self.builder.end()
+            self.builder.finish_block()
         elif name in _QUANTITY_COMMANDS:
             self.add_quantity(node)
         elif name in _QUOTE_COMMANDS:
             self.add_quotation(node)
         elif name in _SYMBOLS:
-            self.builder.add(_SYMBOLS[name], node.pos, node.len)
+            self.builder.append_text(_SYMBOLS[name], node.pos, node.len)
         elif name not in _UNPRINTED_COMMANDS:
             self.add_unknown_macro(node, math=math)
 
     def add_unknown_macro(self, node: Any, *, math: bool) -> None:
         """Add an unknown command: its letter, or the text of its arguments."""
-        letters = _node_to_text(node) if not math or not _get_arguments(node) else ""
+        letters = _node_to_unicode(node) if not math or not _get_present_arguments(node) else ""
         if letters and len(letters) <= 2 and not math:
-            self.builder.add(letters, node.pos, node.len)
-        elif _get_arguments(node):
+            self.builder.append_text(letters, node.pos, node.len)
+        elif _get_present_arguments(node):
             self.add_arguments(node, math=math)
         elif letters:
-            self.builder.add(letters, node.pos, node.len)
+            self.builder.append_text(letters, node.pos, node.len)
 
     def add_arguments(self, node: Any, *, math: bool = False) -> None:
         """Add the mandatory arguments of a command."""
-        for argument in _get_arguments(node):
-            if argument.isNodeType(_group_class()) and argument.delimiters[0] == "[":
+        for argument in _get_present_arguments(node):
+            if argument.isNodeType(_import_group_class()) and argument.delimiters[0] == "[":
                 continue
             self.add_node(argument, (), math=math)
 
@@ -258,37 +260,41 @@ class _NodeWalker:
         keys = [key.strip() for text in _get_braced_texts(node) for key in text.split(",")]
         keys = [key for key in keys if key]
         if keys:
-            self.builder.cite(keys, f"[{', '.join(keys)}]", node.pos, node.len)
+            self.builder.append_citation(keys, f"[{', '.join(keys)}]", node.pos, node.len)
 
     def include_file(self, node: Any) -> None:
         """Add the blocks of an included file."""
         for name in _get_braced_texts(node):
-            self.builder.end()
-            taken = self.reading.read_included(name.strip())
+            self.builder.finish_block()
+            taken = self.reading.read_included_file(name.strip())
             self.builder.blocks += taken
 
     def add_quantity(self, node: Any) -> None:
         """Add a number or range of siunitx with its unit."""
-        parts = [_format_siunitx(argument.latex_verbatim()) for argument in _get_arguments(node)]
+        parts = [
+            _format_siunitx(argument.latex_verbatim()) for argument in _get_present_arguments(node)
+        ]
         between = "–" if node.macroname.endswith("range") and len(parts) > 1 else " "
         words = between.join(filter(None, parts[:2]))
-        self.builder.add(" ".join(filter(None, (words, *parts[2:]))), node.pos, node.len)
+        self.builder.append_text(" ".join(filter(None, (words, *parts[2:]))), node.pos, node.len)
 
     def add_quotation(self, node: Any) -> None:
         """Add an inline quotation in quotation marks, with its citation."""
-        arguments = [one for one in _get_arguments(node) if one is not None]
-        self.builder.add("“", node.pos, 1)
+        arguments = [one for one in _get_present_arguments(node) if one is not None]
+        self.builder.append_text("“", node.pos, 1)
         if arguments:
             self.add_node(arguments[-1], ())
-        self.builder.add("”", node.pos + node.len - 1, 1)
+        self.builder.append_text("”", node.pos + node.len - 1, 1)
         if node.macroname.endswith("cquote"):
             keys = (
-                [key.strip() for key in _group_text(arguments[-2]).split(",")] if arguments else []
+                [key.strip() for key in _get_group_source(arguments[-2]).split(",")]
+                if arguments
+                else []
             )
-            self.builder.cite(keys, f" [{', '.join(keys)}]", node.pos, node.len)
+            self.builder.append_citation(keys, f" [{', '.join(keys)}]", node.pos, node.len)
 
 
-def _get_arguments(node: Any) -> list[Any]:
+def _get_present_arguments(node: Any) -> list[Any]:
     """Return the arguments of a command that are present."""
     found = node.nodeargd.argnlist if node.nodeargd else ()
     return [one for one in found or () if one is not None]
@@ -296,11 +302,11 @@ def _get_arguments(node: Any) -> list[Any]:
 
 def _get_braced_texts(node: Any) -> list[str]:
     """Return the text of the mandatory arguments."""
-    groups = (one for one in _get_arguments(node) if one.isNodeType(_group_class()))
-    return [_group_text(one) for one in groups if one.delimiters[0] == "{"]
+    groups = (one for one in _get_present_arguments(node) if one.isNodeType(_import_group_class()))
+    return [_get_group_source(one) for one in groups if one.delimiters[0] == "{"]
 
 
-def _group_text(group: Any) -> str:
+def _get_group_source(group: Any) -> str:
     """Return the source inside a group, without comments."""
     inner: str = group.latex_verbatim()
     return re.sub(r"%[^\n]*\n\s*", "", inner)[1:-1]
@@ -313,7 +319,7 @@ def _format_siunitx(source: str) -> str:
     return re.sub(r"[{}]", "", spelled).replace("\\,", " ").strip()
 
 
-def _node_to_text(node: Any) -> str:
+def _node_to_unicode(node: Any) -> str:
     """Return a node as Unicode text."""
     from pylatexenc.latex2text import LatexNodes2Text
 
@@ -322,7 +328,7 @@ def _node_to_text(node: Any) -> str:
 
 
 @cache
-def _group_class() -> Any:
+def _import_group_class() -> Any:
     """Import pylatexenc's class of groups on first use."""
     from pylatexenc.latexwalker import LatexGroupNode
 
@@ -330,7 +336,7 @@ def _group_class() -> Any:
 
 
 @cache
-def _parsing_context() -> Any:
+def _build_parsing_context() -> Any:
     """Return pylatexenc's context with the argument forms of citation and unit commands."""
     from pylatexenc.latexwalker import get_default_latex_context_db
     from pylatexenc.macrospec import MacroSpec

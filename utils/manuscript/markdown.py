@@ -1,4 +1,4 @@
-"""Markdown with pandoc's citations: ``[see @roe2024, p. 3; @doe2020]``, ``@roe2024 says``.
+"""Read Markdown with pandoc's citations: ``[see @roe2024, p. 3; @doe2020]``, ``@roe2024 says``.
 
 https://pandoc.org/MANUAL.html#citation-syntax. Keys that are identifiers (``@doi:10.1000/a``,
 ``@pmid:31452104``) cite a paper without a list, as in Manubot
@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from .parts import Block, BlockBuilder
+from .parts import BlockBuilder, ManuscriptBlock
 
 KEY = r"@(?:\{(?P<braced>[^{}\s]{1,200})\}|(?P<bare>\w(?:[\w:.#$%&\-+?<>~/()]{0,198}[\w/])?))"
 _CITED_KEY = re.compile(rf"(?<![\w@.])-?{KEY}")
@@ -39,7 +39,7 @@ _PARAGRAPH = re.compile(r"[^\n].*?(?=\n[ \t]*\n|\n(?=[ \t]*(?:[-+*]|\d{1,3}[.)])
 _TABLE = re.compile(r"[ \t]*(?:\||[-+:| ]{5,}$)", re.M)
 
 
-def parse_metadata(text: str) -> dict[str, Any]:
+def parse_yaml_metadata(text: str) -> dict[str, Any]:
     """Return the metadata at the head of a document; empty if missing or unreadable."""
     import yaml
 
@@ -53,16 +53,16 @@ def parse_metadata(text: str) -> dict[str, Any]:
     return read if isinstance(read, dict) else {}
 
 
-def find_keys(text: str) -> tuple[str, ...]:
+def find_citation_keys(text: str) -> tuple[str, ...]:
     """Return the keys of a citation.
 
-    >>> find_keys("[see @roe2024, pp. 3-5; -@{https://a.test/b}]")
+    >>> find_citation_keys("[see @roe2024, pp. 3-5; -@{https://a.test/b}]")
     ('roe2024', 'https://a.test/b')
     """
     return tuple(found["braced"] or found["bare"] for found in _CITED_KEY.finditer(text))
 
 
-def parse_blocks(text: str, file: str = "") -> list[Block]:
+def parse_markdown_blocks(text: str, file: str = "") -> list[ManuscriptBlock]:
     """Return the paragraphs of a document, in order."""
     builder = BlockBuilder(text, file)
     masked = _FENCE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
@@ -79,23 +79,23 @@ def _add_paragraph(paragraph: str, at: int, builder: BlockBuilder) -> None:
     begins = _BLOCK_MARKER.match(paragraph)
     marker = begins["marker"] if begins else ""
     for token in _TOKEN.finditer(paragraph, len(marker)):
-        for text, place, keys in _read_token(token):
+        for text, place, keys in _iterate_token_parts(token):
             if keys:
-                builder.cite(keys, text, at + place)
+                builder.append_citation(keys, text, at + place)
             else:
-                builder.add(text, at + place)
+                builder.append_text(text, at + place)
     kind = marker.strip()[:1]
     if kind == "#" or re.search(r"\n(?:=+|-+)[ \t]*$", paragraph):
-        builder.end("heading")
+        builder.finish_block("heading")
     else:
-        builder.end("quote" if kind == ">" else "prose")
+        builder.finish_block("quote" if kind == ">" else "prose")
 
 
-def _read_token(token: re.Match[str]) -> Iterator[tuple[str, int, tuple[str, ...]]]:
+def _iterate_token_parts(token: re.Match[str]) -> Iterator[tuple[str, int, tuple[str, ...]]]:
     """Yield a token's visible text, its offset, and the keys that the token cites."""
     kind, at = token.lastgroup or "", token.start()
     if token["group"] or token["narrative"]:
-        yield token[0], at, find_keys(token[0])
+        yield token[0], at, find_citation_keys(token[0])
     elif token["link"]:
         yield token["shown"], token.start("shown"), ()
     elif token["coded"]:

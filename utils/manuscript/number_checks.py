@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 from .alignment import AGREEMENTS, Alignment
 from .parts import Sentence
-from .passages import CitedText, Passage, content_words, shorten_passage
-from .quantities import Quantity, compare_quantities, is_checkable
+from .passages import CitedText, Passage, list_content_words, shorten_passage
+from .quantities import Quantity, compare_quantities, is_distinctive_number
 from .statements import Claim, Outcome
 
 Ranked = tuple[float, Passage, CitedText]
@@ -42,7 +42,7 @@ class AlignedPassage:
     alignment: Alignment
 
 
-def check_numbers(
+def iterate_number_claims(
     sentence: Sentence,
     claim: str,
     aligned: Sequence[AlignedPassage],
@@ -53,24 +53,26 @@ def check_numbers(
     used: set[tuple[int, int]] = set()
     for at, word in enumerate(aligned[0].alignment.ours) if aligned else ():
         one = word.quantity
-        if one is None or not is_checkable(one):
+        if one is None or not is_distinctive_number(one):
             continue
-        found = _compare_in_place(one, at, aligned)
+        found = _compare_at_aligned_place(one, at, aligned)
         if not found:
-            found = _search_number(one, at, claim, aligned, near, ranked, used)
+            found = _search_number_in_passages(one, at, claim, aligned, near, ranked, used)
         outcome, said, (share, passage, text) = found
-        place = sentence.block.place(sentence.start + one.start, sentence.start + one.end)
+        place = sentence.block.get_place(sentence.start + one.start, sentence.start + one.end)
         what = " ".join(claim[one.start : one.end].split())
         yield Claim(
             *("number", outcome, place, sentence.text, sentence.keys, what, said),
-            *(shorten_passage(passage), text.get_handle(passage), round(share, 2)),
+            *(shorten_passage(passage), text.build_passage_handle(passage), round(share, 2)),
         )
 
 
 _Found = tuple[Outcome, str, Ranked]
 
 
-def _compare_in_place(one: Quantity, at: int, aligned: Sequence[AlignedPassage]) -> _Found | None:
+def _compare_at_aligned_place(
+    one: Quantity, at: int, aligned: Sequence[AlignedPassage]
+) -> _Found | None:
     """Compare a number with the number that has the same words around it."""
     least = _AS_CLOSE * aligned[0].alignment.likeness
     compared = [
@@ -96,7 +98,7 @@ def _compare_in_place(one: Quantity, at: int, aligned: Sequence[AlignedPassage])
     return None
 
 
-def _search_number(
+def _search_number_in_passages(
     one: Quantity,
     at: int,
     claim: str,
@@ -105,10 +107,10 @@ def _search_number(
     ranked: Sequence[Ranked],
     used: set[tuple[int, int]],
 ) -> _Found:
-    """Search a number in the passages about the subject, then in all others."""
-    said, where = _find_number(one, claim, near, used) or ("", ranked[0])
+    """Search for a number in the passages about the subject, then in all others."""
+    said, where = _find_best_number(one, claim, near, used) or ("", ranked[0])
     if said in _AGREEMENT_TEXTS:
-        if any(passage.alignment.find_number(at) for passage in aligned):
+        if any(passage.alignment.has_number(at) for passage in aligned):
             return "same", _AGREEMENT_TEXTS[said], where
         told = f"{_AGREEMENT_TEXTS[said].capitalize()}; its group was not compared."
         return "not_compared", told, where
@@ -120,32 +122,36 @@ def _search_number(
         return "altered", "The number is there with another comparison sign.", where
     if said:
         return "elsewhere", "The passage has it, but of something else.", where
-    if elsewhere := _find_anywhere(one, ranked):
+    if elsewhere := _find_first_passage_with(one, ranked):
         return "elsewhere", "The paper has it, but in no passage about this.", elsewhere
     return "absent", "Not in the cited text; the nearest passage is shown.", where
 
 
-def _find_number(
+def _find_best_number(
     one: Quantity, claim: str, near: Sequence[Ranked], used: set[tuple[int, int]]
 ) -> tuple[str, Ranked] | None:
     """Return the best passage that contains a number, and how the numbers agree.
 
     A number of a passage can confirm only one number of the sentence.
     """
-    local = _context_words(one, claim)
+    local = _get_context_words(one, claim)
     unit: tuple[str, Ranked] | None = None
     rival = 0  # most shared words near any number of a passage that ranks at least as high
     for ranked in near:
         passage = ranked[1]
         agreeing = []
-        besides = (len(local & _context_words(other, passage.words)) for other in passage.numbers)
+        besides = (
+            len(local & _get_context_words(other, passage.words)) for other in passage.numbers
+        )
         rival = max((rival, *besides))
         for other in passage.numbers:
             said = compare_quantities(one, other)
             if said in ("unit", "side"):
                 unit = unit or (said, ranked)
             elif said and (id(passage), other.start) not in used:
-                agreeing.append((len(local & _context_words(other, passage.words)), other, said))
+                agreeing.append(
+                    (len(local & _get_context_words(other, passage.words)), other, said)
+                )
         if not agreeing:
             continue
         shared, other, said = max(agreeing, key=lambda found: (found[0], found[2] == "same"))
@@ -157,14 +163,14 @@ def _find_number(
     return unit
 
 
-def _context_words(one: Quantity, text: str) -> set[str]:
+def _get_context_words(one: Quantity, text: str) -> set[str]:
     """Return the words near a number."""
-    return set(content_words(text[max(0, one.start - _CONTEXT_CHARS) : one.start])) | set(
-        content_words(text[one.end : one.end + _CONTEXT_CHARS])
+    return set(list_content_words(text[max(0, one.start - _CONTEXT_CHARS) : one.start])) | set(
+        list_content_words(text[one.end : one.end + _CONTEXT_CHARS])
     )
 
 
-def _find_anywhere(one: Quantity, ranked: Sequence[Ranked]) -> Ranked | None:
+def _find_first_passage_with(one: Quantity, ranked: Sequence[Ranked]) -> Ranked | None:
     """Return the first passage, relevant or not, that contains a number."""
     for found in ranked:
         if any(compare_quantities(one, other) in AGREEMENTS for other in found[1].numbers):

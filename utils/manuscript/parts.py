@@ -1,9 +1,9 @@
-"""Define the parts of a manuscript in any format: blocks, citation marks, references.
+"""The parts of a manuscript in any format: blocks, citation marks, references.
 
 A block is a paragraph as displayed, with each character's position in the file.
 A mark is a citation in a block.
 
-`split_sentences` yields the sentences of a block, each with its citations. A citation after the
+`iterate_sentences` yields the sentences of a block, each with its citations. A citation after the
 full stop belongs to the sentence before it, as superscripts do. A quotation is never split: it is
 part of one sentence even if it consists of several.
 """
@@ -36,8 +36,8 @@ _SENTENCE_START = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A place in a manuscript; numbers that the format does not have are 0.
+class ManuscriptPlace:
+    """A place in a manuscript; numbers that the format lacks are 0.
 
     ``start`` and ``end`` count characters: in texts from the beginning of ``line`` and of
     ``last_line``, in DOCX and PDF from that of the paragraph.
@@ -64,8 +64,8 @@ class Place:
         return ", ".join(filter(None, (self.file, page, there, characters)))
 
 
-class Mark(NamedTuple):
-    """A citation: its place in the block, and the keys of the references that it names.
+class CitationMark(NamedTuple):
+    """A citation: its position in the block, and the keys of the references that it cites.
 
     A key that begins with ``#`` holds superscript digits. They are entry numbers if the manuscript
     has a numbered printed list (see `.printed`).
@@ -77,7 +77,7 @@ class Mark(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class ManuscriptBlock:
     """A paragraph as displayed.
 
     ``at`` holds each character's offset in the file, ``lines`` the offsets at which the file's
@@ -87,7 +87,7 @@ class Block:
     """
 
     text: str
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[CitationMark, ...] = ()
     kind: Literal["prose", "quote", "heading", "entry"] = "prose"
     file: str = ""
     number: int = 0
@@ -95,15 +95,15 @@ class Block:
     at: Sequence[int] = ()
     lines: Sequence[int] = field(default=(), repr=False)
 
-    def place(self, start: int, end: int) -> Place:
+    def get_place(self, start: int, end: int) -> ManuscriptPlace:
         """Return the place of a stretch of the block."""
         page = max((page for begin, page in self.pages if begin <= start), default=0)
         if not self.at or start >= len(self.at):
-            return Place(self.file, 0, 0, self.number, page, start, end)
+            return ManuscriptPlace(self.file, 0, 0, self.number, page, start, end)
         first, last = self.at[start], self.at[max(start, min(end, len(self.at)) - 1)]
         line, last_line = bisect_right(self.lines, first), bisect_right(self.lines, last)
         begin, last_begin = self.lines[line - 1], self.lines[last_line - 1]
-        return Place(
+        return ManuscriptPlace(
             *(self.file, line, last_line, self.number, page),
             *(first - begin, last + 1 - last_begin),
         )
@@ -123,7 +123,7 @@ class Reference:
     paper: Paper
     words: str = ""
     kind: str = ""
-    place: Place = field(default_factory=Place)
+    place: ManuscriptPlace = field(default_factory=ManuscriptPlace)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,43 +135,43 @@ class Manuscript:
 
     name: str
     form: Form
-    blocks: tuple[Block, ...]
+    blocks: tuple[ManuscriptBlock, ...]
     references: tuple[Reference, ...]
     warnings: tuple[str, ...] = ()
     accepted: Mapping[str, str] = field(default_factory=dict)
 
 
 class BlockBuilder:
-    """Builds blocks character by character from a file that has lines."""
+    """A builder of blocks, character by character, from a file with lines."""
 
     def __init__(self, source: str, file: str = "") -> None:
-        self.blocks: list[Block] = []
+        self.blocks: list[ManuscriptBlock] = []
         self._file = file
         self._lines = [0, *(at + 1 for at, sign in enumerate(source) if sign == "\n")]
         self._text: list[str] = []
         self._at: list[int] = []
-        self._marks: list[Mark] = []
+        self._marks: list[CitationMark] = []
         self._length = 0
 
-    def add(self, text: str, at: int, spelled: int = 0) -> None:
+    def append_text(self, text: str, at: int, spelled: int = 0) -> None:
         """Append text found at offset *at*; ``spelled`` is its length in the source."""
         self._text.append(text)
         is_same = not spelled or spelled == len(text)
         self._at += range(at, at + len(text)) if is_same else [at] * len(text)
         self._length += len(text)
 
-    def cite(self, keys: Sequence[str], text: str, at: int, spelled: int = 0) -> None:
+    def append_citation(self, keys: Sequence[str], text: str, at: int, spelled: int = 0) -> None:
         """Append a citation."""
         start = self._length
-        self.add(text, at, spelled)
-        self._marks.append(Mark(start, self._length, tuple(keys)))
+        self.append_text(text, at, spelled)
+        self._marks.append(CitationMark(start, self._length, tuple(keys)))
 
-    def end(self, kind: Literal["prose", "quote", "heading", "entry"] = "prose") -> None:
+    def finish_block(self, kind: Literal["prose", "quote", "heading", "entry"] = "prose") -> None:
         """Finish the block; a blank block is dropped."""
         text = "".join(self._text)
         if text.strip():
             number = len(self.blocks) + 1
-            made = Block(
+            made = ManuscriptBlock(
                 *(text, tuple(self._marks), kind, self._file, number, (), tuple(self._at)),
                 lines=self._lines,
             )
@@ -183,10 +183,10 @@ class BlockBuilder:
 class Sentence:
     """A sentence, ``block.text[start:end]``, with its citations."""
 
-    block: Block
+    block: ManuscriptBlock
     start: int
     end: int
-    marks: tuple[Mark, ...]
+    marks: tuple[CitationMark, ...]
 
     @property
     def text(self) -> str:
@@ -208,15 +208,15 @@ class Sentence:
         return tuple(dict.fromkeys(key for mark in self.marks for key in mark.keys))
 
     @property
-    def place(self) -> Place:
+    def place(self) -> ManuscriptPlace:
         """The place of the sentence."""
-        return self.block.place(self.start, self.end)
+        return self.block.get_place(self.start, self.end)
 
 
-def split_sentences(block: Block) -> Iterator[Sentence]:
+def iterate_sentences(block: ManuscriptBlock) -> Iterator[Sentence]:
     """Yield the sentences of a block, in order."""
     text, start = block.text, 0
-    for at in [*_find_sentence_ends(block), len(text)]:
+    for at in [*_iterate_sentence_ends(block), len(text)]:
         begin = start + len(text[start:at]) - len(text[start:at].lstrip())
         end = begin + len(text[begin:at].rstrip())
         if end > begin:
@@ -227,19 +227,19 @@ def split_sentences(block: Block) -> Iterator[Sentence]:
         start = at
 
 
-def find_quotations(text: str) -> Iterator[tuple[int, int]]:
+def iterate_quotations(text: str) -> Iterator[tuple[int, int]]:
     """Yield start and end of each quotation in a text, without quotation marks."""
     for found in _QUOTATION.finditer(text):
         yield found.span(found.lastindex or 0)
 
 
-def _find_sentence_ends(block: Block) -> Iterator[int]:
+def _iterate_sentence_ends(block: ManuscriptBlock) -> Iterator[int]:
     """Yield the offset after each sentence, including its closing citations."""
     text = block.text
     # A full stop before a closing quotation mark may end a sentence: `_END` includes that mark.
     inside = [
         *((mark.start, mark.end) for mark in block.marks),
-        *((start, len(text[:end].rstrip(".!? "))) for start, end in find_quotations(text)),
+        *((start, len(text[:end].rstrip(".!? "))) for start, end in iterate_quotations(text)),
     ]
     begins = {
         mark.start for mark in block.marks
@@ -251,12 +251,12 @@ def _find_sentence_ends(block: Block) -> Iterator[int]:
             continue
         if _ABBREVIATION.search(text[max(0, found.start() - 12) : found.start() + 1]):
             continue
-        at = _skip_marks(found.end(), block)
+        at = _skip_citation_marks(found.end(), block)
         if at >= len(text) or _SENTENCE_START.match(text, at):
             yield at
 
 
-def _skip_marks(at: int, block: Block) -> int:
+def _skip_citation_marks(at: int, block: ManuscriptBlock) -> int:
     """Return the offset after the citations at *at*, unless they begin the next sentence."""
     for mark in block.marks:
         gap = block.text[at : mark.start] if mark.start >= at else "-"

@@ -1,4 +1,4 @@
-"""Split a cited text into passages, and rank the passages by what a sentence says.
+"""Split a cited text into passages, and rank the passages by similarity to a sentence.
 
 A passage is a sentence, or a table with its heading. Its score for a claim is the share of the
 claim's words that it contains. Rare words weigh more; words of adjacent sentences count half.
@@ -16,8 +16,8 @@ from functools import cached_property
 from ..outline import build_outline, find_outermost_sections
 from ..outline.blocks import find_anchor, find_body_start
 from ..outline.terms import STOP_WORDS, to_index_terms
-from .directions import Word, read_words
-from .parts import Block, split_sentences
+from .directions import Word, parse_compared_words
+from .parts import ManuscriptBlock, iterate_sentences
 from .quantities import Quantity, find_quantities
 
 _BLOCK = re.compile(r"[^\n].*?(?=\n[ \t]*\n|\Z)", re.S)
@@ -46,7 +46,7 @@ class Passage:
     @cached_property
     def terms(self) -> frozenset[str]:
         """The words of the passage, in the form used for comparison."""
-        return frozenset(content_words(self.words))
+        return frozenset(list_content_words(self.words))
 
     @cached_property
     def numbers(self) -> list[Quantity]:
@@ -56,7 +56,7 @@ class Passage:
     @cached_property
     def compared_words(self) -> list[Word]:
         """The words of the passage, as they are aligned with those of a sentence."""
-        return read_words(self.words)
+        return parse_compared_words(self.words)
 
 
 def shorten_passage(passage: Passage) -> str:
@@ -64,7 +64,7 @@ def shorten_passage(passage: Passage) -> str:
     return " ".join(passage.words.split())[:_MAX_PASSAGE_CHARS]
 
 
-def content_words(text: str) -> list[str]:
+def list_content_words(text: str) -> list[str]:
     """Return the words of a text that carry meaning: no numbers, no common words."""
     return [
         word
@@ -74,12 +74,12 @@ def content_words(text: str) -> list[str]:
 
 
 _FRAMING_WORDS = frozenset(
-    content_words(_FRAME_WORDS)
+    list_content_words(_FRAME_WORDS)
 )  # words that introduce a claim and say nothing of its subject
 _FRAMING_KEYS = frozenset({"=show", "=study", "=see", "=detect", "=suggest"})
 
 
-def is_framing(term: str) -> bool:
+def is_framing_word(term: str) -> bool:
     """Return whether a word only introduces a claim: "the authors found that"."""
     return term in _FRAMING_WORDS or term in STOP_WORDS or term in _FRAMING_KEYS
 
@@ -95,7 +95,7 @@ class CitedText:
     passages: list[Passage] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.passages = list(_split_passages(self.text))
+        self.passages = list(_iterate_passages(self.text))
         counted = Counter(term for one in self.passages for term in one.terms)
         total = len(self.passages) + 1
         self._weights = {term: math.log(total / count) + 0.1 for term, count in counted.items()}
@@ -103,7 +103,7 @@ class CitedText:
 
     def rank_passages(self, claim: str) -> list[tuple[float, Passage]]:
         """Return the passages with their score for a claim (0 to 1), best first."""
-        said = set(content_words(claim))
+        said = set(list_content_words(claim))
         wanted = {
             term: self._weights.get(term, self._rare) for term in said - _FRAMING_WORDS or said
         }
@@ -119,13 +119,13 @@ class CitedText:
             scored.append((weight / whole, one))
         return sorted(scored, key=lambda pair: -pair[0])
 
-    def get_handle(self, passage: Passage) -> str:
+    def build_passage_handle(self, passage: Passage) -> str:
         """Return the address of a passage: ``pmid:31452104#p-3f9a1c2e``."""
         anchor = find_anchor(self.text, passage.start, passage.end)
         return f"{self.key}#{anchor.name}" if anchor else self.key
 
 
-def _split_passages(text: str) -> Iterator[Passage]:
+def _iterate_passages(text: str) -> Iterator[Passage]:
     """Yield the passages of a text, without its reference list."""
     unread = find_outermost_sections(build_outline(text), "references")
     heading = ""
@@ -136,15 +136,15 @@ def _split_passages(text: str) -> Iterator[Passage]:
             heading = found[0].strip("# ")
             if found.start():
                 continue
-        yield from _split_block(found, heading)
+        yield from _iterate_block_passages(found, heading)
 
 
-def _split_block(found: re.Match[str], heading: str) -> Iterator[Passage]:
+def _iterate_block_passages(found: re.Match[str], heading: str) -> Iterator[Passage]:
     """Yield a table as one passage, and other blocks sentence by sentence."""
     plain = _MARKUP.sub(lambda mark: " " * len(mark[0]), found[0])
     if _TABLE.match(found[0]):
         yield Passage(found.start(), found.end(), plain, heading)
         return
-    for one in split_sentences(Block(plain.replace("\n", " "))):
+    for one in iterate_sentences(ManuscriptBlock(plain.replace("\n", " "))):
         start, end = found.start() + one.start, found.start() + one.end
         yield Passage(start, end, one.text, heading)

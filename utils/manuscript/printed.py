@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from ..model.identifiers import Ids
 from ..outline.words import fold_words
-from .parts import Block, Mark, Reference
+from .parts import CitationMark, ManuscriptBlock, Reference
 from .printed_entries import parse_printed_paper
 
 _HEADING = re.compile(
@@ -38,51 +38,57 @@ _NAME_IN_SENTENCE = re.compile(
 _MAX_NUMBERS_IN_RANGE = 60
 
 
-def split_printed_list(blocks: Sequence[Block]) -> tuple[list[Block], list[Reference]]:
+def split_printed_list(
+    blocks: Sequence[ManuscriptBlock],
+) -> tuple[list[ManuscriptBlock], list[Reference]]:
     """Return the body's blocks with their citations, and the entries of the printed list."""
     begin = next((at for at, one in enumerate(blocks) if _is_list_heading(one)), len(blocks))
-    entries = list(_find_entries(blocks[begin + 1 :]))
-    references = [_parse_entry(block, at, number) for at, (block, number) in enumerate(entries, 1)]
+    entries = list(_iterate_printed_entries(blocks[begin + 1 :]))
+    references = [
+        _parse_printed_entry(block, at, number) for at, (block, number) in enumerate(entries, 1)
+    ]
     numbered = sum(bool(number) for _, number in entries) * 2 >= len(entries) > 0
     body = [block for block in blocks[:begin] if block.kind != "entry"]
     if numbered or any(key[0] == "#" for one in body for mark in one.marks for key in mark.keys):
-        return list(_mark_numbers(body, references)), references
-    return list(_mark_names(body, references)), references
+        return list(_mark_number_citations(body, references)), references
+    return list(_mark_name_citations(body, references)), references
 
 
-def _is_list_heading(block: Block) -> bool:
+def _is_list_heading(block: ManuscriptBlock) -> bool:
     return _HEADING.fullmatch(block.text.strip()) is not None
 
 
-def _find_entries(blocks: Sequence[Block]) -> Iterator[tuple[Block, str]]:
+def _iterate_printed_entries(
+    blocks: Sequence[ManuscriptBlock],
+) -> Iterator[tuple[ManuscriptBlock, str]]:
     """Yield entries with their numbers; a block without a year or identifier is not an entry."""
     for block in blocks:
         if block.kind == "heading":
             return
         found = _NUMBER.match(block.text)
         words = block.text[found.end() :] if found else block.text
-        if _YEAR.search(words) or find_ids(words):
+        if _YEAR.search(words) or find_ids_in_entry(words):
             number = next(filter(None, found.groups()), "") if found else ""
             yield replace(block, kind="entry"), number
 
 
-def _parse_entry(block: Block, at: int, number: str) -> Reference:
-    """Turn a printed entry into a reference; its position replaces a missing number."""
+def _parse_printed_entry(block: ManuscriptBlock, at: int, number: str) -> Reference:
+    """Parse a printed entry as a reference; its position replaces a missing number."""
     found = _NUMBER.match(block.text) if number else None
     words = " ".join(block.text[found.end() if found else 0 :].split())
-    place = block.place(0, len(block.text.rstrip()))
+    place = block.get_place(0, len(block.text.rstrip()))
     return Reference(
-        number or str(at), find_ids(words), parse_printed_paper(words), words, place=place
+        number or str(at), find_ids_in_entry(words), parse_printed_paper(words), words, place=place
     )
 
 
 def parse_printed_reference(key: str, words: str, **where: object) -> Reference:
-    """Turn a printed entry, such as a ``thebibliography`` item, into a reference."""
+    """Parse a printed entry, such as a ``thebibliography`` item, as a reference."""
     words = " ".join(words.split())
-    return Reference(key, find_ids(words), parse_printed_paper(words), words, **where)  # type: ignore[arg-type]
+    return Reference(key, find_ids_in_entry(words), parse_printed_paper(words), words, **where)  # type: ignore[arg-type]
 
 
-def find_ids(words: str) -> Ids:
+def find_ids_in_entry(words: str) -> Ids:
     """Return the identifiers in a text."""
     found = Ids()
     patterns = ((_DOI, "{}"), (_PMID, "PMID: {}"), (_PMCID, "{}"), (_ARXIV, "arXiv:{}"))
@@ -93,36 +99,42 @@ def find_ids(words: str) -> Ids:
     return found
 
 
-def _mark_numbers(blocks: Iterable[Block], references: Sequence[Reference]) -> Iterator[Block]:
+def _mark_number_citations(
+    blocks: Iterable[ManuscriptBlock], references: Sequence[Reference]
+) -> Iterator[ManuscriptBlock]:
     """Yield the blocks with their numeric citations marked."""
     known = {one.key for one in references}
     made = list(blocks)
     bracketed = any(_BRACKETED_NUMBERS.search(one.text) for one in made)
     raised = any(key[0] == "#" for one in made for mark in one.marks for key in mark.keys)
     for block in made:
-        marks = [mark for mark in map(_expand_superscript, block.marks) if set(mark.keys) & known]
+        marks = [
+            mark for mark in map(_expand_superscript_mark, block.marks) if set(mark.keys) & known
+        ]
         if not raised or bracketed:
             pattern = _BRACKETED_NUMBERS if bracketed else _PARENTHESISED_NUMBERS
             marks += (
-                Mark(found.start(), found.end(), keys)
+                CitationMark(found.start(), found.end(), keys)
                 for found in pattern.finditer(block.text)
-                if set(keys := _expand_numbers(found[1])) & known
+                if set(keys := _expand_number_ranges(found[1])) & known
             )
         yield replace(block, marks=tuple(sorted(marks)))
 
 
-def _expand_superscript(mark: Mark) -> Mark:
+def _expand_superscript_mark(mark: CitationMark) -> CitationMark:
     """Replace superscript keys such as ``#2-4`` by the numbers they stand for."""
     keys = [
-        one for key in mark.keys for one in (_expand_numbers(key[1:]) if key[0] == "#" else (key,))
+        one
+        for key in mark.keys
+        for one in (_expand_number_ranges(key[1:]) if key[0] == "#" else (key,))
     ]
     return mark._replace(keys=tuple(keys))
 
 
-def _expand_numbers(text: str) -> tuple[str, ...]:
+def _expand_number_ranges(text: str) -> tuple[str, ...]:
     """Return the numbers of a citation, with ranges written out.
 
-    >>> _expand_numbers("2, 4–6")
+    >>> _expand_number_ranges("2, 4–6")
     ('2', '4', '5', '6')
     """
     found: list[str] = []
@@ -135,7 +147,9 @@ def _expand_numbers(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _mark_names(blocks: Iterable[Block], references: Sequence[Reference]) -> Iterator[Block]:
+def _mark_name_citations(
+    blocks: Iterable[ManuscriptBlock], references: Sequence[Reference]
+) -> Iterator[ManuscriptBlock]:
     """Yield the blocks with their citations by author and year marked."""
     known: dict[tuple[str, str], list[str]] = {}
     for one in references:
@@ -147,17 +161,19 @@ def _mark_names(blocks: Iterable[Block], references: Sequence[Reference]) -> Ite
         marks = {
             (found.start(), found.end()): keys
             for pattern, named in (
-                (_PARENTHESISED_NAMES, _read_parenthesised_names),
-                (_NAME_IN_SENTENCE, _read_name_in_sentence),
+                (_PARENTHESISED_NAMES, _iterate_parenthesised_names),
+                (_NAME_IN_SENTENCE, _iterate_sentence_name),
             )
             for found in pattern.finditer(block.text)
             if (keys := [key for at in named(found) for key in known.get(at, ())])
         }
-        made = (Mark(*span, tuple(dict.fromkeys(keys))) for span, keys in sorted(marks.items()))
+        made = (
+            CitationMark(*span, tuple(dict.fromkeys(keys))) for span, keys in sorted(marks.items())
+        )
         yield replace(block, marks=tuple(made))
 
 
-def _read_parenthesised_names(found: re.Match[str]) -> Iterator[tuple[str, str]]:
+def _iterate_parenthesised_names(found: re.Match[str]) -> Iterator[tuple[str, str]]:
     """Yield first author and year of each work in parentheses; years may share an author."""
     name = ""
     for part in re.split(r"[;]", found[1]):
@@ -166,6 +182,6 @@ def _read_parenthesised_names(found: re.Match[str]) -> Iterator[tuple[str, str]]
         yield from ((name, year[0]) for year in _YEAR.finditer(part))
 
 
-def _read_name_in_sentence(found: re.Match[str]) -> Iterator[tuple[str, str]]:
+def _iterate_sentence_name(found: re.Match[str]) -> Iterator[tuple[str, str]]:
     """Yield the author and year of a citation such as ``Roe et al. (2024)``."""
     yield (fold_words(found["name"]) or [""])[0], found["year"]

@@ -19,7 +19,7 @@ from difflib import SequenceMatcher
 from typing import Literal, NamedTuple
 
 from ..judges.titles import count_distinctive_words, split_title_words
-from ..lists.described import parse_author, split_names
+from ..lists.described import parse_author_name, split_author_names
 from ..model.paper import Author, Paper
 from ..model.versions import is_only_preprint
 from ..outline.words import fold_words
@@ -223,8 +223,8 @@ def parse_printed_authors(before: str) -> list[Author]:
     names, end = read_names(text)
     if not names or len(text) - end > _MAX_LEFT_CHARS:
         shortened = _AND_OTHERS.search(text)
-        names = split_names(text[: shortened.start()] if shortened else text)
-    said = [one for name in names if (one := parse_author(name)).family or one.collective]
+        names = split_author_names(text[: shortened.start()] if shortened else text)
+    said = [one for name in names if (one := parse_author_name(name)).family or one.collective]
     alone = len(said) == 1 and not (said[0].given or said[0].initials)
     return [] if alone and " " not in said[0].family else said
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from ..lists.described import split_names, to_paper
+from ..lists.described import fields_to_paper, split_author_names
 from ..model.paper import Paper
 
 _YEAR = r"(?:1[6-9]|20)\d\d"
@@ -187,7 +187,7 @@ def parse_printed_paper(words: str) -> Paper:
     between = text[behind : place.start if place else len(text)]
     title, journal = _split_title_and_journal(between, has_place=bool(place and place.volume))
     years = _YEARS.findall(text)
-    return to_paper(
+    return fields_to_paper(
         {
             "authors": names,
             "year": dated["in"] or dated["bare"] if dated else years[-1] if years else "",
@@ -216,7 +216,7 @@ def read_names(text: str) -> tuple[list[str], int]:
             return names, et_al.end() if et_al else end
         at = separator.end()
     end = _find_other_names_end(text)
-    return split_names(_AND.sub(" and ", text[:end]).strip(" .,:;")), end
+    return split_author_names(_AND.sub(" and ", text[:end]).strip(" .,:;")), end
 
 
 def _put_family_first(name: str, form: str) -> str:

@@ -179,15 +179,15 @@ class Quantity:
 def find_quantities(text: str, *, words: bool = True) -> list[Quantity]:
     """Return the numbers of a text in order; a list's last unit applies to all its numbers."""
     plain = text.translate(_PLAIN_SIGNS)
-    found = list(_find_digits(plain))
+    found = list(_iterate_digit_numbers(plain))
     if words:
-        found += _find_number_words(plain)
+        found += _iterate_number_words(plain)
     if text.lstrip().startswith("|"):
         found = [replace(one, is_loose=True) for one in found]
-    return _share_units(sorted(found, key=lambda one: one.start), plain)
+    return _spread_list_units(sorted(found, key=lambda one: one.start), plain)
 
 
-def _find_digits(text: str) -> Iterator[Quantity]:
+def _iterate_digit_numbers(text: str) -> Iterator[Quantity]:
     """Yield the numbers written in digits."""
     for match in _NUMBER.finditer(text):
         digits, start = match["digits"], match.start("digits")
@@ -196,7 +196,7 @@ def _find_digits(text: str) -> Iterator[Quantity]:
         if _LABEL_BEFORE.search(before) or _is_year(digits, unit, before):
             continue
         try:
-            value, decimals = _parse_digits(digits)
+            value, decimals = _parse_decimal(digits)
         except InvalidOperation:
             continue
         shift = int(match["power"] or 0) + _SCALE.get(match["scale"] or "", 0)
@@ -205,7 +205,7 @@ def _find_digits(text: str) -> Iterator[Quantity]:
         hedged = bool(_HEDGE.search(before)) or match["sign"] in ("~", "≈")
         yield Quantity(
             *(value, decimals - shift, unit, start, match.end()),
-            sign=match["sign"] or _read_comparison(before),
+            sign=match["sign"] or _find_comparison_sign(before),
             hedged=hedged,
             is_p=bool(_P_VALUE_BEFORE.search(before)),
             is_loose=bool(_PERCENT_BEFORE.search(text[max(0, start - 80) : start])),
@@ -213,12 +213,12 @@ def _find_digits(text: str) -> Iterator[Quantity]:
         )
 
 
-def _read_comparison(before: str) -> str:
+def _find_comparison_sign(before: str) -> str:
     """Return ``<`` or ``>`` for words such as "less than" before a number."""
     return "<" if _LESS_BEFORE.search(before) else ">" if _MORE_BEFORE.search(before) else ""
 
 
-def _parse_digits(digits: str) -> tuple[Decimal, int]:
+def _parse_decimal(digits: str) -> tuple[Decimal, int]:
     """Return the value and the number of decimals."""
     if re.fullmatch(r"\d+,\d{1,2}", digits):
         digits = digits.replace(",", ".")
@@ -232,7 +232,7 @@ def _is_year(digits: str, unit: str, before: str) -> bool:
     return bool(year) and not unit and not re.search(r"[=<>]\s?$|\bn\s$|\ba total of $", before)
 
 
-def _find_number_words(text: str) -> Iterator[Quantity]:
+def _iterate_number_words(text: str) -> Iterator[Quantity]:
     """Yield the numbers written as words."""
     for match in _NUMBER_WORD.finditer(text):
         number = _NUMBER_WORDS[match["tens"].lower()]
@@ -267,7 +267,7 @@ def _normalize_denominator(text: str) -> str:
     )
 
 
-def _share_units(found: list[Quantity], text: str) -> list[Quantity]:
+def _spread_list_units(found: list[Quantity], text: str) -> list[Quantity]:
     """Give the numbers of a list or range its last unit: ``5, 10 and 20 mg``, ``5 ± 1 mg``."""
     shared = set()
     for at in range(len(found) - 2, -1, -1):
@@ -280,13 +280,13 @@ def _share_units(found: list[Quantity], text: str) -> list[Quantity]:
     return found
 
 
-def is_checkable(one: Quantity) -> bool:
+def is_distinctive_number(one: Quantity) -> bool:
     """Return whether a manuscript's number is distinctive enough to be checked."""
     return one.sign != "word" or bool(one.unit) or one.value >= _MIN_WORD_VALUE
 
 
 def compare_quantities(ours: Quantity, theirs: Quantity) -> Agreement:
-    """Return how a manuscript's number agrees with a number of the cited text; empty if not.
+    """Return how a manuscript's number agrees with a number of the cited text; "" if it does not.
 
     ``unit`` and ``side`` (p > 0.05 for p < 0.05): the figures agree, but the unit or sign does not.
     """
@@ -294,8 +294,8 @@ def compare_quantities(ours: Quantity, theirs: Quantity) -> Agreement:
     if _have_opposite_signs(ours, theirs):
         return "side" if ours.value == theirs.value else ""
     if ours.unit == theirs.unit or not (ours.unit and theirs.unit):
-        said = _compare_as_percent(ours, theirs) or _compare_values(ours, ours.value, theirs.value)
-        if said in ("same", "rounded") and _lacks_percent(ours, theirs):
+        said = _compare_as_percent(ours, theirs) or _compare_rounded(ours, ours.value, theirs.value)
+        if said in ("same", "rounded") and _is_percent_unclear(ours, theirs):
             return "unit" if said == "same" else ""
         if said == "rounded" and ours.unit not in (theirs.unit, "%"):
             return ""  # 16 months is not 16.43 rounded; percent columns have bare numbers
@@ -304,7 +304,7 @@ def compare_quantities(ours: Quantity, theirs: Quantity) -> Agreement:
         ours, theirs = (replace(one, unit=_PER_TIME.sub("", one.unit)) for one in (ours, theirs))
     (name, size), (other_name, other_size) = ours.size, theirs.size
     if name == other_name and (
-        said := _compare_values(ours, ours.value, theirs.value * other_size / size)
+        said := _compare_rounded(ours, ours.value, theirs.value * other_size / size)
     ):
         return said if size == other_size else "converted"
     return "unit" if ours.value == theirs.value else ""
@@ -329,13 +329,13 @@ def _have_opposite_signs(ours: Quantity, theirs: Quantity) -> bool:
     return is_p and ours.value == theirs.value and "=" in signs and len(signs - {""}) == 2
 
 
-def _lacks_percent(ours: Quantity, theirs: Quantity) -> bool:
+def _is_percent_unclear(ours: Quantity, theirs: Quantity) -> bool:
     """Return whether one number is in percent and nothing marks the other as percent."""
     bare = theirs if ours.unit == "%" else ours
     return {ours.unit, theirs.unit} == {"%", ""} and not bare.is_loose
 
 
-def _compare_values(ours: Quantity, value: Decimal, other: Decimal) -> Agreement:
+def _compare_rounded(ours: Quantity, value: Decimal, other: Decimal) -> Agreement:
     if value == other:
         return "same"
     if abs(other) < Decimal("1e15"):
@@ -351,9 +351,9 @@ def _compare_values(ours: Quantity, value: Decimal, other: Decimal) -> Agreement
 def _compare_as_percent(ours: Quantity, theirs: Quantity) -> Agreement:
     """Return ``converted`` if one number is the percentage of the other: ``45 %`` and ``0.45``."""
     if ours.unit == "%" and not theirs.unit and 0 < theirs.value < 1:
-        return "converted" if _compare_values(ours, ours.value, theirs.value * 100) else ""
+        return "converted" if _compare_rounded(ours, ours.value, theirs.value * 100) else ""
     if theirs.unit == "%" and not ours.unit and 0 < ours.value < 1:
-        return "converted" if _compare_values(ours, ours.value, theirs.value / 100) else ""
+        return "converted" if _compare_rounded(ours, ours.value, theirs.value / 100) else ""
     return ""
 
 

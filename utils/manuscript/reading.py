@@ -1,4 +1,4 @@
-"""Choose a manuscript's reader, and read its reference lists and accepted findings.
+"""Choose the reader for a manuscript, and read its reference lists and accepted findings.
 
 Accepted findings are listed next to the manuscript in ``paper.md.accepted``, one per line: the
 fingerprint that the check shows for a finding, and the reason for accepting it. A fingerprint is a
@@ -17,13 +17,21 @@ from pathlib import Path
 from shlex import quote
 
 from ..errors import BadRequest, PaperError
-from ..lists.pasted import Entry, decode_lines
+from ..lists.pasted import Entry, open_decoded_lines
 from ..model.identifiers import Ids
 from ..model.paper import Fetched, Paper
 from ..model.passage import SourcePlace
 from ..system.named_files import build_unreadable_error, require_file
 from . import latex, markdown
-from .parts import Block, BlockBuilder, Form, Manuscript, Place, Reference, split_sentences
+from .parts import (
+    BlockBuilder,
+    Form,
+    Manuscript,
+    ManuscriptBlock,
+    ManuscriptPlace,
+    Reference,
+    iterate_sentences,
+)
 from .printed import parse_printed_reference, split_printed_list
 from .reference_files import index_by_key, parse_csl_reference, read_references
 
@@ -53,16 +61,16 @@ def read_manuscript(
     BadRequest
         The file is missing, has another format, or is damaged.
     """
-    data = _read_bytes(path)
-    form = _detect_form(data, path)
+    data = _read_manuscript_bytes(path)
+    form = _detect_format(data, path)
     blocks, references, warnings = _READERS[form](data, path)
     for extra in lists:
-        references += read_references(_read_bytes(extra), extra.name)
+        references += read_references(_read_manuscript_bytes(extra), extra.name)
     for entry in entries:
         record = entry.record or entry.paper or Paper(entry.ids)
         references.append(Reference(entry.key, entry.ids, record))
     made = _build_manuscript(path.name, form, blocks, references, warnings)
-    return replace(made, accepted=read_accepted(path))
+    return replace(made, accepted=read_accepted_findings(path))
 
 
 def read_manuscript_text(text: str, references: str = "") -> Manuscript:
@@ -80,20 +88,26 @@ def read_manuscript_text(text: str, references: str = "") -> Manuscript:
         raise BadRequest(msg, "Give the text itself, as Markdown or LaTeX.")
     listed = read_references(references.encode(), "references") if references.strip() else []
     if re.search(r"\\(?:documentclass|begin\{|[a-zA-Z]*cite[a-zA-Z]*\*?[\[{])", text):
-        blocks = latex.parse_blocks(text)
+        blocks = latex.parse_latex_blocks(text)
         listed += [
-            parse_printed_reference(key, latex.latex_to_text(one))
-            for key, one, _ in latex.find_bib_items(text)
+            parse_printed_reference(key, latex.latex_to_displayed_text(one))
+            for key, one, _ in latex.iterate_bib_items(text)
         ]
         return _build_manuscript("manuscript", "latex", blocks, listed, [])
-    items = markdown.parse_metadata(text).get("references")
+    items = markdown.parse_yaml_metadata(text).get("references")
     if isinstance(items, list):
         listed += [parse_csl_reference(one) for one in items if isinstance(one, dict)]
-    return _build_manuscript("manuscript", "markdown", markdown.parse_blocks(text), listed, [])
+    return _build_manuscript(
+        "manuscript", "markdown", markdown.parse_markdown_blocks(text), listed, []
+    )
 
 
 def _build_manuscript(
-    name: str, form: Form, blocks: list[Block], references: list[Reference], warnings: list[str]
+    name: str,
+    form: Form,
+    blocks: list[ManuscriptBlock],
+    references: list[Reference],
+    warnings: list[str],
 ) -> Manuscript:
     """Build a manuscript; without a list of its own, the printed list and identifier keys count.
 
@@ -104,31 +118,33 @@ def _build_manuscript(
     """
     if not blocks:
         raise BadRequest(f"{name} has no text.", _FORMS_HINT)
-    if not references and form != "latex" and not _has_keys(blocks):
+    if not references and form != "latex" and not _cites_keys(blocks):
         blocks, references = split_printed_list(blocks)
     known = index_by_key(references)
     cited = dict.fromkeys(key for one in blocks for mark in one.marks for key in mark.keys)
     references += [
-        Reference(key, ids, Paper(Ids())) for key, ids in _find_identifier_keys(cited, known)
+        Reference(key, ids, Paper(Ids())) for key, ids in _iterate_identifier_keys(cited, known)
     ]
     if not references:
         warnings.append("It has no list of references that could be read.")
     return Manuscript(name, form, tuple(blocks), tuple(references), tuple(warnings))
 
 
-def _has_keys(blocks: Iterable[Block]) -> bool:
+def _cites_keys(blocks: Iterable[ManuscriptBlock]) -> bool:
     """Return whether some citation names a key rather than the number of a printed entry."""
     return any(key[0] != "#" for one in blocks for mark in one.marks for key in mark.keys)
 
 
-def _find_identifier_keys(keys: Iterable[str], known: Container[str]) -> Iterator[tuple[str, Ids]]:
+def _iterate_identifier_keys(
+    keys: Iterable[str], known: Container[str]
+) -> Iterator[tuple[str, Ids]]:
     """Yield the keys that are identifiers and are in no list."""
     for key in keys:
         if key not in known and (":" in key or "/" in key) and (ids := Ids.maybe(key)):
             yield key, ids
 
 
-def _read_bytes(path: Path) -> bytes:
+def _read_manuscript_bytes(path: Path) -> bytes:
     """Return a file's bytes; raise `BadRequest` for a missing, too large or unreadable file."""
     try:
         require_file(path)  # refuses a pipe too, which may never end
@@ -140,7 +156,7 @@ def _read_bytes(path: Path) -> bytes:
         raise build_unreadable_error(path, error) from None
 
 
-def _detect_form(data: bytes, path: Path) -> Form:
+def _detect_format(data: bytes, path: Path) -> Form:
     """Return the format of a file by its content and name."""
     suffix = path.suffix.lower()
     if b"%PDF-" in data[:1024]:
@@ -154,91 +170,91 @@ def _detect_form(data: bytes, path: Path) -> Form:
     return "markdown" if suffix in _MARKDOWN else "text"
 
 
-_Read = tuple[list[Block], list[Reference], list[str]]
+_Read = tuple[list[ManuscriptBlock], list[Reference], list[str]]
 
 
-def _read_markdown(data: bytes, path: Path) -> _Read:
-    text = decode_lines(data).read()
-    told = markdown.parse_metadata(text)
+def _read_markdown_file(data: bytes, path: Path) -> _Read:
+    text = open_decoded_lines(data).read()
+    told = markdown.parse_yaml_metadata(text)
     named = told.get("bibliography") or []
-    references, warnings = _read_named_lists(path, [named] if isinstance(named, str) else named)
+    references, warnings = _read_reference_files(path, [named] if isinstance(named, str) else named)
     items = told.get("references")
     if isinstance(items, list):
         references += [parse_csl_reference(one) for one in items if isinstance(one, dict)]
-    return markdown.parse_blocks(text, path.name), references, warnings
+    return markdown.parse_markdown_blocks(text, path.name), references, warnings
 
 
-def _read_latex(data: bytes, path: Path) -> _Read:
-    text = decode_lines(data).read()
-    files, home = {}, _find_home(path)
+def _read_latex_file(data: bytes, path: Path) -> _Read:
+    text = open_decoded_lines(data).read()
+    files, home = {}, _find_allowed_folder(path)
     for other in sorted(path.parent.rglob("*.tex"))[:500]:
-        if other != path and _is_inside(other, home):
+        if other != path and _is_inside_folder(other, home):
             with suppress(BadRequest):
                 name = other.relative_to(path.parent).as_posix()
-                files[name] = decode_lines(_read_bytes(other)).read()
+                files[name] = open_decoded_lines(_read_manuscript_bytes(other)).read()
     whole = [text, *(one for name, one in files.items() if name.rpartition("/")[2] in text)]
-    names = [name for one in [text, *files.values()] for name in latex.find_list_files(one)]
-    references, warnings = _read_named_lists(path, dict.fromkeys(names))
+    names = [name for one in [text, *files.values()] for name in latex.find_reference_files(one)]
+    references, warnings = _read_reference_files(path, dict.fromkeys(names))
     printed = path.with_suffix(".bbl")
-    if not references and printed.is_file() and _is_inside(printed, home):
-        whole.append(decode_lines(_read_bytes(printed)).read())
+    if not references and printed.is_file() and _is_inside_folder(printed, home):
+        whole.append(open_decoded_lines(_read_manuscript_bytes(printed)).read())
     for one in whole:
-        for key, source, at in latex.find_bib_items(one):
+        for key, source, at in latex.iterate_bib_items(one):
             line = one.count("\n", 0, at) + 1
-            place = Place(path.name if one is text else printed.name, line, line)
+            place = ManuscriptPlace(path.name if one is text else printed.name, line, line)
             references.append(
-                parse_printed_reference(key, latex.latex_to_text(source), place=place)
+                parse_printed_reference(key, latex.latex_to_displayed_text(source), place=place)
             )
-    return latex.parse_blocks(text, path.name, files), references, warnings
+    return latex.parse_latex_blocks(text, path.name, files), references, warnings
 
 
-def _read_text(data: bytes, path: Path) -> _Read:
-    text = decode_lines(data).read()
+def _read_plain_text(data: bytes, path: Path) -> _Read:
+    text = open_decoded_lines(data).read()
     builder = BlockBuilder(text, path.name)
     at = 0
     for line in text.splitlines(keepends=True):
         bare = line.strip()
-        if not bare or _starts_entry(bare):
-            builder.end()
+        if not bare or _is_entry_start(bare):
+            builder.finish_block()
         if bare:
-            builder.add(f"{line.rstrip()} ", at, 0)
+            builder.append_text(f"{line.rstrip()} ", at, 0)
         at += len(line)
-    builder.end()
+    builder.finish_block()
     return builder.blocks, [], []
 
 
-def _starts_entry(line: str) -> bool:
+def _is_entry_start(line: str) -> bool:
     return bool(re.match(r"\[\d{1,3}\]|\d{1,3}\.\s+\S|references?$|bibliography$", line, re.I))
 
 
-def _read_docx(data: bytes, path: Path) -> _Read:
+def _read_docx_file(data: bytes, path: Path) -> _Read:
     from . import docx
 
     blocks, references = docx.read_docx(data)
     return blocks, references, []
 
 
-def _read_pdf(data: bytes, path: Path) -> _Read:
+def _read_pdf_file(data: bytes, path: Path) -> _Read:
     from ..readers.pdf import reader
     from ..readers.source_words import WordFinder, extract_source_words
 
     fetched = Fetched(data, "pdf", "", path.name, "file")
-    blocks = markdown.parse_blocks(reader.read(fetched).markdown)
+    blocks = markdown.parse_markdown_blocks(reader.read(fetched).markdown)
     source = extract_source_words(fetched)
     find = WordFinder(source).find_places if source else lambda _: ()
-    made = [replace(one, at=(), lines=(), pages=_find_pages(one, find)) for one in blocks]
+    made = [replace(one, at=(), lines=(), pages=_find_block_pages(one, find)) for one in blocks]
     lost = sum(not one.pages and one.kind == "prose" and " " in one.text[80:] for one in made)
     told = f"On which pages {lost} of {len(made)} paragraphs stand could not be told."
     return made, [], [told] if lost else []
 
 
-def _find_pages(
-    block: Block, find: Callable[[str], tuple[SourcePlace, ...]]
+def _find_block_pages(
+    block: ManuscriptBlock, find: Callable[[str], tuple[SourcePlace, ...]]
 ) -> list[tuple[int, int]]:
     """Return the pages of a block, each with its first sentence there."""
     pages = [place.page for place in find(block.text)]
     found = [(0, page) for page in pages[:1]]
-    for one in split_sentences(block) if len(pages) > 1 else ():
+    for one in iterate_sentences(block) if len(pages) > 1 else ():
         there = find(one.text)
         if there and found[-1][1] < there[0].page <= pages[-1]:
             found.append((one.start, there[0].page))
@@ -246,15 +262,15 @@ def _find_pages(
 
 
 _READERS = {
-    "markdown": _read_markdown,
-    "latex": _read_latex,
-    "text": _read_text,
-    "docx": _read_docx,
-    "pdf": _read_pdf,
+    "markdown": _read_markdown_file,
+    "latex": _read_latex_file,
+    "text": _read_plain_text,
+    "docx": _read_docx_file,
+    "pdf": _read_pdf_file,
 }
 
 
-def _read_named_lists(path: Path, names: Iterable[object]) -> tuple[list[Reference], list[str]]:
+def _read_reference_files(path: Path, names: Iterable[object]) -> tuple[list[Reference], list[str]]:
     """Return the references of the files that a manuscript names, and a warning per unread file.
 
     The manuscript may come from an untrusted author. Only files of its own folder or repository
@@ -262,27 +278,27 @@ def _read_named_lists(path: Path, names: Iterable[object]) -> tuple[list[Referen
     """
     references: list[Reference] = []
     warnings: list[str] = []
-    home = _find_home(path)
+    home = _find_allowed_folder(path)
     for name in names:
         file = path.parent / str(name)
-        if not _is_inside(file, home):
+        if not _is_inside_folder(file, home):
             told = f"The list {name} is not in {home.name or home}, so it was not read."
             warnings.append(f"{told} If it is yours, name it: --references {quote(str(file))}")
             continue
         try:
-            references += read_references(_read_bytes(file), str(name))
+            references += read_references(_read_manuscript_bytes(file), str(name))
         except PaperError as error:
             warnings.append(f"The list {name} was not read. {error.message}")
     return references, warnings
 
 
-def _find_home(path: Path) -> Path:
+def _find_allowed_folder(path: Path) -> Path:
     """Return the folder whose files a manuscript may name: its repository, else its own folder."""
     folder = path.resolve().parent
     return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
 
 
-def _is_inside(file: Path, home: Path) -> bool:
+def _is_inside_folder(file: Path, home: Path) -> bool:
     """Return whether a file, with links resolved, is in a folder."""
     try:
         return file.resolve().is_relative_to(home)
@@ -290,13 +306,13 @@ def _is_inside(file: Path, home: Path) -> bool:
         return False
 
 
-def fingerprint(*words: str) -> str:
+def compute_fingerprint(*words: str) -> str:
     """Return a short hash that names a finding independently of its place."""
     plain = "\n".join(" ".join(word.split()) for word in words)
     return hashlib.sha256(plain.encode("utf-8", "replace")).hexdigest()[:_FINGERPRINT_LENGTH]
 
 
-def read_accepted(manuscript: Path) -> dict[str, str]:
+def read_accepted_findings(manuscript: Path) -> dict[str, str]:
     """Return the accepted findings of a manuscript with their reasons; empty without the file.
 
     Raises
@@ -310,7 +326,7 @@ def read_accepted(manuscript: Path) -> dict[str, str]:
     try:
         if file.stat().st_size > _MAX_ACCEPTED_BYTES:
             raise BadRequest(f"{file.name} is too long.", "It has a line for each finding.")
-        return dict(_parse_accepted_findings(decode_lines(file.read_bytes()), file.name))
+        return dict(_parse_accepted_findings(open_decoded_lines(file.read_bytes()), file.name))
     except OSError as error:
         raise build_unreadable_error(file, error) from None
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..errors import BadRequest
-from ..lists.described import to_paper
+from ..lists.described import fields_to_paper
 from ..lists.documents import get_csl_fields, get_csl_ids
-from ..lists.pasted import decode_lines
+from ..lists.pasted import open_decoded_lines
 from ..lists.references import (
     BIBTEX_START,
     get_bibtex_fields,
@@ -22,7 +22,7 @@ from ..lists.references import (
     read_bibtex_records,
     read_ris_records,
 )
-from .parts import Place, Reference
+from .parts import ManuscriptPlace, Reference
 
 _CSL_KINDS = {"article-journal": "article", "paper-conference": "inproceedings"}
 
@@ -42,35 +42,35 @@ def read_references(data: bytes, name: str) -> list[Reference]:
         return list(_read_csl(_load_yaml(data, name), name))
     if re.search(rb"^\s*TY {1,2}-", data[:5000], re.M):
         return list(_read_ris(data, name))
-    if name.lower().endswith(".bib") or any(map(BIBTEX_START.match, decode_lines(data))):
+    if name.lower().endswith(".bib") or any(map(BIBTEX_START.match, open_decoded_lines(data))):
         return list(_read_bibtex(data, name))
     msg = f"{name} is not a BibTeX, CSL-JSON, CSL-YAML or RIS file."
     raise BadRequest(msg, "Export the references as one of these.")
 
 
 def parse_csl_reference(
-    item: Mapping[str, Any], key: str = "", place: Place | None = None
+    item: Mapping[str, Any], key: str = "", place: ManuscriptPlace | None = None
 ) -> Reference:
     """Turn a CSL item into a reference."""
     kind = str(item.get("type") or "")
     return Reference(
         key or str(item.get("id") or ""),
         get_csl_ids(item),
-        to_paper(get_csl_fields(item)),
+        fields_to_paper(get_csl_fields(item)),
         kind=_CSL_KINDS.get(kind, kind),
-        place=place or Place(),
+        place=place or ManuscriptPlace(),
     )
 
 
 def _read_bibtex(data: bytes, name: str) -> Iterator[Reference]:
     parents: dict[str, Mapping[str, str]] = {}
-    for record in read_bibtex_records(decode_lines(data)):
+    for record in read_bibtex_records(open_decoded_lines(data)):
         if not record.key:
             continue
         parents[record.key] = record.fields
         fields = {**parents.get(record.fields.get("crossref", ""), {}), **record.fields}
-        paper = to_paper(get_bibtex_fields(fields))
-        ids, place = get_bibtex_ids(fields), Place(name, record.line, record.line)
+        paper = fields_to_paper(get_bibtex_fields(fields))
+        ids, place = get_bibtex_ids(fields), ManuscriptPlace(name, record.line, record.line)
         yield Reference(record.key, ids, paper, kind=record.kind, place=place)
 
 
@@ -80,18 +80,18 @@ def _read_csl(items: Any, name: str) -> Iterator[Reference]:
         raise BadRequest(f"{name} holds no list of references.", "Export it again as CSL-JSON.")
     for item in items:
         if isinstance(item, dict):
-            yield parse_csl_reference(item, place=Place(name))
+            yield parse_csl_reference(item, place=ManuscriptPlace(name))
 
 
 def _read_ris(data: bytes, name: str) -> Iterator[Reference]:
-    for fields in read_ris_records(decode_lines(data)):
+    for fields in read_ris_records(open_decoded_lines(data)):
         key = fields.get("ID", "")
         yield Reference(
             key if isinstance(key, str) else "",
             get_ris_ids(fields),
-            to_paper(get_ris_fields(fields)),
+            fields_to_paper(get_ris_fields(fields)),
             kind="article" if fields.get("TY") == "JOUR" else "",
-            place=Place(name),
+            place=ManuscriptPlace(name),
         )
 
 

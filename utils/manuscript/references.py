@@ -39,7 +39,7 @@ from ..search.resolve import Resolution, resolve_entries
 from ..search.same_paper import judge_pair
 from .parts import Reference
 from .printed_comparison import compare_printed, is_same_work, names_place
-from .reading import fingerprint
+from .reading import compute_fingerprint
 
 if TYPE_CHECKING:
     from ..http import Web
@@ -101,7 +101,7 @@ class CheckedReference:
 
     def _make_fingerprint(self, *found: str) -> str:
         entry = self.reference.words or f"{self.reference.key} {self.reference.paper.title}"
-        return fingerprint("reference", entry, str(self.reference.ids), *found)
+        return compute_fingerprint("reference", entry, str(self.reference.ids), *found)
 
     @property
     def ids(self) -> Ids:

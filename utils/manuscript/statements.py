@@ -1,4 +1,4 @@
-"""Hold the results of checking a sentence: one for each element, and a summary.
+"""The results of checking a sentence: one for each element, and a summary.
 
 The problem: a sentence whose numbers are in the cited text may still say the opposite. So a
 sentence has no result of its own, only elements that were compared:
@@ -21,8 +21,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from .parts import Place
-from .reading import fingerprint
+from .parts import ManuscriptPlace
+from .reading import compute_fingerprint
 
 Kind = Literal["quotation", "number", "direction", "wording"]
 Outcome = Literal[
@@ -50,7 +50,7 @@ class Claim:
 
     kind: Kind
     outcome: Outcome
-    place: Place
+    place: ManuscriptPlace
     sentence: str
     keys: tuple[str, ...]
     what: str = ""
@@ -66,8 +66,8 @@ class Claim:
 
     @property
     def fingerprint(self) -> str:
-        """The fingerprint of the claim, for the file of accepted findings."""
-        return fingerprint(self.kind, *self.keys, self.sentence, self.what)
+        """The fingerprint by which the claim's finding can be accepted."""
+        return compute_fingerprint(self.kind, *self.keys, self.sentence, self.what)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Statement:
     the shelf has no text of it.
     """
 
-    place: Place
+    place: ManuscriptPlace
     sentence: str
     keys: tuple[str, ...]
     elements: tuple[Claim, ...]

@@ -9,7 +9,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from ..library import Library
-from ..model.dates import parse_date
+from ..model.dates import parse_written_date
 from ..model.identifiers import Ids
 from ..model.paper import Paper
 from .answers import attach_blocks, build_shelf_link, limit_rows, pick_members
@@ -312,7 +312,7 @@ def _to_search_answer(found: SearchResult, row: Callable[[Paper], Row], start: i
 
 def get_limit_year(written: str, name: str) -> str:
     """Return the year of a date limit, or an empty text if no limit is given."""
-    return parse_date(written, name)[:4] if written.strip("0") else ""
+    return parse_written_date(written, name)[:4] if written.strip("0") else ""
 
 
 def warn_of_ignored_days(*limits: str) -> list[str]:

@@ -206,11 +206,11 @@ def _build_preprint_tools(library: Library, waiting: LongCalls) -> list[Tool]:
 
     def arxiv_to_bibtex(arxiv_id: ArxivId) -> Bibtex:
         """Make a BibTeX entry of an arXiv paper."""
-        from ..citations import to_bibtex
+        from ..citations import format_bibtex_entry
         from ..model.identifiers import find_arxiv_version
 
         paper = waiting.call_shared(library.arxiv.paper, arxiv_id)
-        return {"bibtex": to_bibtex(paper, version=find_arxiv_version(arxiv_id)).strip()}
+        return {"bibtex": format_bibtex_entry(paper, version=find_arxiv_version(arxiv_id)).strip()}
 
     return [make_tool(get_arxiv_paper, READS_WEB), make_tool(arxiv_to_bibtex, READS_WEB)]
 
@@ -266,10 +266,10 @@ def _build_scholar_paper_tools(library: Library, waiting: LongCalls) -> list[Too
 
     def semantic_scholar_to_bibtex(paper: AnyPaper) -> Bibtex:
         """Make a BibTeX entry of a Semantic Scholar record."""
-        from ..citations import to_bibtex
+        from ..citations import format_bibtex_entry
 
         return {
-            "bibtex": to_bibtex(
+            "bibtex": format_bibtex_entry(
                 waiting.call_shared(library.semantic_scholar.paper, paper).paper
             ).strip()
         }

@@ -357,10 +357,10 @@ def _build_paper_tools(library: Library, waiting: LongCalls) -> list[Tool]:
 
     def pubmed_to_bibtex(pmid: Pmid) -> Bibtex:
         """Make a BibTeX entry of a PubMed record."""
-        from ..citations import to_bibtex
+        from ..citations import format_bibtex_entry
 
         paper = waiting.call_shared(library.pubmed.paper, pmid)
-        return {"pmid": paper.ids.pmid, "bibtex": to_bibtex(paper).strip()}
+        return {"pmid": paper.ids.pmid, "bibtex": format_bibtex_entry(paper).strip()}
 
     return [make_tool(get_pubmed_paper, READS_WEB), make_tool(pubmed_to_bibtex, READS_WEB)]
 

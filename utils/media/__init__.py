@@ -10,23 +10,23 @@ from .files import (
     StoredObject,
     find_objects_in_passage,
     gather_objects,
-    gather_objects_of_many,
+    gather_objects_of_papers,
     read_stored_objects,
 )
-from .found_files import allows_copying, is_image, pick_best_formats
+from .found_files import is_copying_allowed, is_image_name, pick_best_formats
 from .listing import list_objects
-from .long_table import COLUMNS, iterate_long_rows, write_long_table
+from .long_table import COLUMNS, iterate_cell_rows, write_long_table
 
 __all__ = [
     "COLUMNS",
     "PaperObjects",
     "StoredObject",
-    "allows_copying",
     "find_objects_in_passage",
     "gather_objects",
-    "gather_objects_of_many",
-    "is_image",
-    "iterate_long_rows",
+    "gather_objects_of_papers",
+    "is_copying_allowed",
+    "is_image_name",
+    "iterate_cell_rows",
     "list_objects",
     "pick_best_formats",
     "read_stored_objects",

@@ -35,7 +35,7 @@ from .listing import (
     list_objects,
     list_objects_without_files,
 )
-from .long_table import to_csv, to_tidy_table
+from .long_table import grid_to_csv, table_to_json
 
 if TYPE_CHECKING:
     from ..http import Web
@@ -55,7 +55,7 @@ _NO_ROOM = "Left out: the paper's files are larger than what was asked for."
 
 @dataclass(frozen=True, slots=True)
 class StoredObject:
-    """One object of a paper and its file on the shelf, or the reason why the file is missing.
+    """One object of a paper with its file on the shelf, or the reason why the file is missing.
 
     ``file`` is its path (empty if missing), ``url`` its source or where to get it, ``rows``
     and ``columns`` the size of a table, ``grid`` its cells.
@@ -101,7 +101,7 @@ def gather_objects(
     fetch: bool = True,
     most_bytes: int = MAX_OBJECT_BYTES,
 ) -> PaperObjects:
-    """List a paper's objects, and unless *fetch* is False download them to the shelf.
+    """List a paper's objects, and download them to the shelf unless *fetch* is False.
 
     *only* is the label of one object ("fig 2"), or its number in the list.
 
@@ -113,17 +113,19 @@ def gather_objects(
         The disk refuses to write; existing files stay.
     """
     folder = get_objects_folder(Path(stored.path))
-    wanted = _select_objects(stored, shelf, kinds, only)
+    wanted = _list_selected_objects(stored, shelf, kinds, only)
     places = find_mentions(stored, shelf)
     if not wanted or not fetch:
         listed = _match_stored_objects(wanted, stored)
-        return PaperObjects(stored, folder, tuple(_add_mention(item, places) for item in listed))
+        return PaperObjects(
+            stored, folder, tuple(_with_first_mention(item, places) for item in listed)
+        )
     with web.leases.hold(f"objects {folder.name}", f"the figures and tables of {stored.paper.ids}"):
         safe_files.make_folder(folder)
         files = FoundFiles(stored, shelf, web)
-        kept = _ObjectWriter(stored, folder, files, most_bytes).write_all(wanted, places)
+        kept = _ObjectWriter(stored, folder, files, most_bytes).write_objects(wanted, places)
         rows = [
-            _to_portable_row(item) for item in (*_list_other_objects(folder, kinds, kept), *kept)
+            _to_relative_row(item) for item in (*_list_objects_to_keep(folder, kinds, kept), *kept)
         ]
         safe_files.write_file(folder / MANIFEST, to_plain_json(rows).encode())
     return PaperObjects(stored, folder, tuple(kept))
@@ -142,7 +144,7 @@ def _is_in_passage(item: PaperObject, labels: set[str], words: str) -> bool:
     if not labels.isdisjoint(_parse_labels(item.label)):
         return True
     name = item.label.partition(":")[0].strip().casefold()
-    return item.kind == "supplement" and bool(name) and _contains_name(name, words)
+    return item.kind == "supplement" and bool(name) and _contains_whole_name(name, words)
 
 
 @lru_cache(maxsize=4096)  # every page of a paper is compared with all labels
@@ -150,8 +152,8 @@ def _parse_labels(label: str) -> frozenset[str]:
     return frozenset(find_figure_and_table_labels(label))
 
 
-def _contains_name(name: str, words: str) -> bool:
-    """Return whether a text contains a name, and not within a longer one ("file 12")."""
+def _contains_whole_name(name: str, words: str) -> bool:
+    """Return whether a text contains a name, but not as part of a longer name ("file 12")."""
     at = words.find(name)
     while at >= 0:
         end = at + len(name)
@@ -161,7 +163,7 @@ def _contains_name(name: str, words: str) -> bool:
     return False
 
 
-def _select_objects(
+def _list_selected_objects(
     stored: StoredPaper, shelf: Shelf, kinds: Sequence[ObjectKind], only: str
 ) -> list[PaperObject]:
     if strange := [kind for kind in kinds if kind not in OBJECT_KINDS]:
@@ -169,17 +171,19 @@ def _select_objects(
         msg = f"{strange[0]!r} is not a kind of object."
         raise BadRequest(msg, suggest_nearest(strange[0], OBJECT_KINDS), known)
     found = [item for item in list_objects(stored, shelf) if item.kind in kinds]
-    return select_by_label(found, only) if only else found
+    return select_objects_by_label(found, only) if only else found
 
 
 def _match_stored_objects(found: Sequence[PaperObject], stored: StoredPaper) -> list[StoredObject]:
     """Return objects with the files that earlier runs stored for them."""
     folder = get_objects_folder(Path(stored.path))
     before = {(item.kind, item.label): item for item in read_stored_objects(folder)}
-    return [_restore_object(before.get((item.kind, item.label)), item, stored) for item in found]
+    return [
+        _restore_stored_object(before.get((item.kind, item.label)), item, stored) for item in found
+    ]
 
 
-def gather_objects_of_many(
+def gather_objects_of_papers(
     texts: Iterable[StoredPaper],
     shelf: Shelf,
     web: Web,
@@ -200,11 +204,11 @@ def gather_objects_of_many(
             return stored, error
 
     with ThreadPoolExecutor(_PARALLEL_PAPERS) as pool:
-        for batch in _split_into_batches(texts, 4 * _PARALLEL_PAPERS):
+        for batch in _iterate_text_batches(texts, 4 * _PARALLEL_PAPERS):
             yield from pool.map(gather_or_error, batch)
 
 
-def _split_into_batches(texts: Iterable[StoredPaper], size: int) -> Iterator[list[StoredPaper]]:
+def _iterate_text_batches(texts: Iterable[StoredPaper], size: int) -> Iterator[list[StoredPaper]]:
     left = iter(texts)
     while batch := list(islice(left, size)):
         yield batch
@@ -217,22 +221,22 @@ def read_stored_objects(folder: Path) -> list[StoredObject]:
     """
     try:
         rows = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        found = [_set_folder(StoredObject(**row), folder) for row in rows]
+        found = [_with_folder(StoredObject(**row), folder) for row in rows]
     except (OSError, ValueError, TypeError):
         return []
     return [item for item in found if not item.file or Path(item.file).is_file()]
 
 
-def _set_folder(item: StoredObject, folder: Path) -> StoredObject:
+def _with_folder(item: StoredObject, folder: Path) -> StoredObject:
     return replace(item, file=str(folder / Path(item.file).name)) if item.file else item
 
 
-def _to_portable_row(item: StoredObject) -> dict[str, Any]:
+def _to_relative_row(item: StoredObject) -> dict[str, Any]:
     row = asdict(replace(item, file=Path(item.file).name, grid=None))
     return {name: value for name, value in row.items() if name != "grid"}
 
 
-def _list_other_objects(
+def _list_objects_to_keep(
     folder: Path, kinds: Sequence[ObjectKind], kept: Sequence[StoredObject]
 ) -> list[StoredObject]:
     """Return the objects to keep listed: other kinds, and files of an earlier text."""
@@ -259,27 +263,27 @@ class _ObjectWriter:
         self._names = set(_RESERVED_NAMES)
         self._before = {item.file: item for item in read_stored_objects(folder) if item.file}
 
-    def write_all(
+    def write_objects(
         self, found: Sequence[PaperObject], places: Mapping[str, Mention]
     ) -> list[StoredObject]:
-        """Return every object in order, with its file or the reason why it has none."""
+        """Write every object; return each with its file or the reason for having none."""
         grids = {id(item): (number, grid) for number, item, grid in iterate_tables(found)}
         kept, tidy = [], []
         for item in found:
             if id(item) in grids:
                 number, grid = grids[id(item)]
-                mention = places.get(normalize_label(item.label))
-                tidy.append(to_tidy_table(number, item, grid, mention))
+                mention = places.get(normalize_object_label(item.label))
+                tidy.append(table_to_json(number, item, grid, mention))
                 kept.append(self._write_table(item, grid))
             else:
                 kept += self._write_files(item, found)
         if tidy:
             safe_files.write_file(self._folder / TABLES, to_plain_json(tidy).encode())
-        return [_add_mention(item, places) for item in kept]
+        return [_with_first_mention(item, places) for item in kept]
 
     def _write_table(self, item: PaperObject, grid: Grid) -> StoredObject:
-        path = self._folder / self._choose_name(item, "csv")
-        data = to_csv(grid)
+        path = self._folder / self._choose_unused_name(item, "csv")
+        data = grid_to_csv(grid)
         if not path.is_file() or path.read_bytes() != data:
             safe_files.write_file(path, data)
         listed = _to_unfetched_object(item, self._stored)
@@ -293,11 +297,15 @@ class _ObjectWriter:
         files, why = self._files.find_files(item, every)
         if not files:
             return [replace(listed, reason=why)]
-        return [self._write_file(item, replace(listed, url=file.url), file) for file in files]
+        return [
+            self._write_object_file(item, replace(listed, url=file.url), file) for file in files
+        ]
 
-    def _write_file(self, item: PaperObject, listed: StoredObject, file: FoundFile) -> StoredObject:
+    def _write_object_file(
+        self, item: PaperObject, listed: StoredObject, file: FoundFile
+    ) -> StoredObject:
         ending = Path(file.name).suffix.lstrip(".").lower()
-        path = self._folder / self._choose_name(item, ending, file.name)
+        path = self._folder / self._choose_unused_name(item, ending, file.name)
         before = self._before.get(str(path))
         if before and before.md5 == (file.md5 or before.md5) == _compute_file_md5(path):
             return replace(before, caption=item.caption)
@@ -313,21 +321,23 @@ class _ObjectWriter:
         kept = replace(listed, file=str(path), license=file.license or listed.license, reason="")
         return replace(kept, md5=_compute_md5(data), bytes=len(data))
 
-    def _choose_name(self, item: PaperObject, ending: str, own: str = "") -> str:
+    def _choose_unused_name(self, item: PaperObject, ending: str, own: str = "") -> str:
         """Return a file name that no other file in the folder has."""
-        stem = _to_slug(
-            Path(own).stem if item.kind == "supplement" and own else normalize_label(item.label)
+        stem = _to_file_slug(
+            Path(own).stem
+            if item.kind == "supplement" and own
+            else normalize_object_label(item.label)
         )
         stem = (stem or item.kind)[:_NAME_MAX_CHARS]
-        name, number = f"{stem}.{_to_slug(ending)}".rstrip("."), 1
+        name, number = f"{stem}.{_to_file_slug(ending)}".rstrip("."), 1
         while name.lower() in self._names:
             number += 1
-            name = f"{stem}-{number}.{_to_slug(ending)}".rstrip(".")
+            name = f"{stem}-{number}.{_to_file_slug(ending)}".rstrip(".")
         self._names.add(name.lower())
         return name
 
 
-def select_by_label(found: Sequence[PaperObject], only: str) -> list[PaperObject]:
+def select_objects_by_label(found: Sequence[PaperObject], only: str) -> list[PaperObject]:
     """Return the objects with a label, in any spelling, or the object with a number in the list.
 
     Raises
@@ -336,10 +346,12 @@ def select_by_label(found: Sequence[PaperObject], only: str) -> list[PaperObject
         No object matches.
     """
     wanted, labels_wanted = (
-        normalize_label(only).casefold(),
+        normalize_object_label(only).casefold(),
         set(find_figure_and_table_labels(only)),
     )
-    if labelled := [item for item in found if normalize_label(item.label).casefold() == wanted]:
+    if labelled := [
+        item for item in found if normalize_object_label(item.label).casefold() == wanted
+    ]:
         return labelled
     if labelled := [
         item
@@ -356,7 +368,7 @@ def select_by_label(found: Sequence[PaperObject], only: str) -> list[PaperObject
     )
 
 
-def normalize_label(label: str) -> str:
+def normalize_object_label(label: str) -> str:
     """Return a label as `..outline` spells it: "Fig. 2" becomes "Figure 2"."""
     words = re.sub(r"^(?:fig(?:ure|s)?|abb|рис)\b\.?", "Figure", label.strip(), flags=re.I)
     return re.sub(r"^tab(?:le)?\b\.?", "Table", words, flags=re.I).strip(" .:")
@@ -379,22 +391,22 @@ def _to_unfetched_object(item: PaperObject, stored: StoredPaper) -> StoredObject
     )
 
 
-def _restore_object(
+def _restore_stored_object(
     before: StoredObject | None, item: PaperObject, stored: StoredPaper
 ) -> StoredObject:
-    """Return an object as an earlier run stored it, with the table size of the current text."""
+    """Return an object as stored by an earlier run, with the current text's table size."""
     listed = _to_unfetched_object(item, stored)
     if before is None:
         return listed
     return replace(before, rows=listed.rows, columns=listed.columns, grid=item.grid)
 
 
-def _add_mention(kept: StoredObject, places: Mapping[str, Mention]) -> StoredObject:
-    place = places.get(normalize_label(kept.label))
+def _with_first_mention(kept: StoredObject, places: Mapping[str, Mention]) -> StoredObject:
+    place = places.get(normalize_object_label(kept.label))
     return replace(kept, mentioned=place.section) if place else kept
 
 
-def _to_slug(text: str) -> str:
+def _to_file_slug(text: str) -> str:
     return _UNSAFE_CHARS.sub("-", text).strip("-.").lower()
 
 

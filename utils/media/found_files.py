@@ -1,4 +1,4 @@
-"""Find the files of a paper's figures and supplements, and check who may copy the files.
+"""Find the files of a paper's figures and supplements, and check whether they may be copied.
 
 - PubMed Central's Cloud Service has its articles' files, with checksums.
 - A LaTeX source contains its own pictures.
@@ -59,19 +59,19 @@ class FoundFiles:
         """Return the files of an object, one of *every*, or the reason for having no file."""
         if not item.files:
             return [], _NO_FILE
-        source = self._source
+        source = self._latex_source
         if source is not None and source.media == "latex":
             return self._find_in_source(item, every)
         if any("://" in name for name in item.files):
-            return self._find_on_page(item)
+            return self._find_page_pictures(item)
         available, reason = self._pmc_files
         files = _pick_best_files(
-            item, [file for file in available if _matches_any_name(file.name, item.files)]
+            item, [file for file in available if _is_named_file(file.name, item.files)]
         )
         return files, "" if files else reason or f"PubMed Central has no {item.files[0]}."
 
     @cached_property
-    def _source(self) -> Fetched | None:
+    def _latex_source(self) -> Fetched | None:
         raw = self._shelf.read_raw_answer(self._stored)
         return raw.fetched if raw else None
 
@@ -100,9 +100,11 @@ class FoundFiles:
         """Return an object's files from the LaTeX source, which is unpacked once."""
         held = self._unpack_source(every)
         license_ = self._stored.license
-        url = self._source.url if self._source else ""
+        url = self._latex_source.url if self._latex_source else ""
         files = [
-            FoundFile(*held[name][:1], url, "", license_, partial(_limit_bytes, held[name][1]))
+            FoundFile(
+                *held[name][:1], url, "", license_, partial(_require_max_bytes, held[name][1])
+            )
             for name in item.files
             if name in held
         ]
@@ -113,33 +115,33 @@ class FoundFiles:
             from ..readers.submission import extract_files
 
             names = {name for item in every for name in item.files}
-            source = self._source
+            source = self._latex_source
             self._held = extract_files(source.body, names, _UNPACKED_MAX_BYTES) if source else {}
         return self._held
 
     _held: dict[str, tuple[str, bytes]] | None = None
 
-    def _find_on_page(self, item: PaperObject) -> tuple[list[FoundFile], str]:
-        """Return the pictures that a page shows, if they may be copied."""
+    def _find_page_pictures(self, item: PaperObject) -> tuple[list[FoundFile], str]:
+        """Return the pictures on an article's page, if their licence allows copying."""
         from ..sources import arxiv, publisher
 
         license_ = self._stored.license
-        at_arxiv = self._source is not None and self._source.via == arxiv.SOURCE.name
-        if not at_arxiv and not allows_copying(license_):
+        at_arxiv = self._latex_source is not None and self._latex_source.via == arxiv.SOURCE.name
+        if not at_arxiv and not is_copying_allowed(license_):
             terms = f"Its licence ({license_}) does not let" if license_ else "No licence lets"
             return [], f"{terms} programs copy it: open the address."
         fetch = arxiv.fetch_picture if at_arxiv else publisher.fetch_picture
         return [
-            FoundFile(_choose_file_name(url), url, "", license_, partial(fetch, url, self._web))
+            FoundFile(_choose_picture_name(url), url, "", license_, partial(fetch, url, self._web))
             for url in item.files
         ], ""
 
 
-def allows_copying(license_: str) -> bool:
-    """Return whether a licence lets anyone copy the work unchanged; all Creative Commons ones do.
+def is_copying_allowed(license_: str) -> bool:
+    """Return whether a licence lets everybody copy the work unchanged, as Creative Commons does.
 
-    >>> allows_copying("CC BY-NC-ND 4.0"), allows_copying("© Elsevier"), allows_copying("")
-    (True, False, False)
+    >>> [is_copying_allowed(name) for name in ("CC BY-NC-ND 4.0", "© Elsevier", "")]
+    [True, False, False]
     """
     return bool(_FREE_LICENSE.match(find_cc_license(license_)))
 
@@ -151,28 +153,28 @@ def pick_best_formats(names: Iterable[str]) -> list[str]:
     ['g1.jpg', 'g2.gif']
     """
     by_stem: dict[str, str] = {}
-    for name in sorted(filter(is_image, names), key=_rank_format):
+    for name in sorted(filter(is_image_name, names), key=_rank_image_format):
         by_stem.setdefault(name.rpartition(".")[0].lower(), name)
     return sorted(by_stem.values())
 
 
-def is_image(name: str) -> bool:
-    """Return whether a file name has an image's extension; a PDF does not count."""
-    return _rank_format(name) < len(_IMAGE_EXTENSIONS) and not name.lower().endswith(".pdf")
+def is_image_name(name: str) -> bool:
+    """Return whether a file name has an image's extension; a PDF is not an image."""
+    return _rank_image_format(name) < len(_IMAGE_EXTENSIONS) and not name.lower().endswith(".pdf")
 
 
-def _limit_bytes(data: bytes, most: int) -> bytes:
+def _require_max_bytes(data: bytes, most: int) -> bytes:
     return data if len(data) <= most else b""
 
 
-def _choose_file_name(url: str) -> str:
-    """Return a picture's file name; some addresses give its format elsewhere than at the end.
+def _choose_picture_name(url: str) -> str:
+    """Return a picture's file name; some addresses do not end with the format's extension.
 
-    >>> _choose_file_name("https://a.test/info:doi/1.g001?form=PNG_I"), _choose_file_name("https://a.test/a.gif")
+    >>> _choose_picture_name("https://a.test/info:doi/1.g001?form=PNG_I"), _choose_picture_name("https://a.test/a.gif")
     ('1.png', 'a.gif')
     """
     name = unquote(PurePosixPath(urlsplit(url).path).name)
-    if is_image(name):
+    if is_image_name(name):
         return name
     extensions = _IMAGE_EXTENSION_IN_URL.findall(url[-_URL_MAX_CHARS:])
     return (
@@ -180,8 +182,8 @@ def _choose_file_name(url: str) -> str:
     )
 
 
-def _matches_any_name(name: str, wanted: Sequence[str]) -> bool:
-    """Return whether a file is one that an article names, possibly without the extension."""
+def _is_named_file(name: str, wanted: Sequence[str]) -> bool:
+    """Return whether an article names a file, with or without its extension."""
     stem = name.rpartition(".")[0]
     return any(name.lower() == item.lower() or stem.lower() == item.lower() for item in wanted)
 
@@ -191,12 +193,12 @@ def _pick_best_files(item: PaperObject, files: Sequence[FoundFile]) -> list[Foun
     if item.kind == "supplement":
         return list(files)
     by_stem: dict[str, FoundFile] = {}
-    for file in sorted(files, key=lambda file: _rank_format(file.name)):
+    for file in sorted(files, key=lambda file: _rank_image_format(file.name)):
         by_stem.setdefault(file.name.rpartition(".")[0].lower(), file)
     return list(by_stem.values())
 
 
-def _rank_format(name: str) -> int:
+def _rank_image_format(name: str) -> int:
     ending = name.rpartition(".")[2].lower()
     return (
         _IMAGE_EXTENSIONS.index(ending) if ending in _IMAGE_EXTENSIONS else len(_IMAGE_EXTENSIONS)

@@ -48,13 +48,13 @@ def list_objects(stored: StoredPaper, shelf: Shelf) -> list[PaperObject]:
     """
     raw = shelf.read_raw_answer(stored)
     if raw and raw.fetched.media == "jats":
-        return _list_from_xml(raw.fetched)
-    found = _list_from_markdown(stored, shelf)
-    return _add_pictures(found, raw.fetched) if raw else found
+        return _list_objects_in_xml(raw.fetched)
+    found = _list_objects_in_markdown(stored, shelf)
+    return _add_picture_files(found, raw.fetched) if raw else found
 
 
 def list_objects_without_files(stored: StoredPaper, shelf: Shelf) -> tuple[PaperObject, ...]:
-    """Return the objects of a text; the results for the last texts are cached.
+    """Return the objects of a text; the results for the most recent texts are cached.
 
     The pictures of pages and LaTeX sources are not looked for, which takes a second for a long one.
 
@@ -63,24 +63,24 @@ def list_objects_without_files(stored: StoredPaper, shelf: Shelf) -> tuple[Paper
     StoreFailed
         Its file cannot be read.
     """
-    return _list_from_text_file(TextFile.from_stored(stored, shelf))
+    return _list_objects_in_text_file(TextFile.from_stored(stored, shelf))
 
 
 @lru_cache(maxsize=16)
-def _list_from_text_file(file: TextFile) -> tuple[PaperObject, ...]:
+def _list_objects_in_text_file(file: TextFile) -> tuple[PaperObject, ...]:
     raw = file.shelf.read_raw_answer(file.stored)
     if raw and raw.fetched.media == "jats":
-        return tuple(_list_from_xml(raw.fetched))
-    return tuple(_list_from_markdown(file.stored, file.shelf))
+        return tuple(_list_objects_in_xml(raw.fetched))
+    return tuple(_list_objects_in_markdown(file.stored, file.shelf))
 
 
-def _list_from_xml(fetched: Fetched) -> list[PaperObject]:
+def _list_objects_in_xml(fetched: Fetched) -> list[PaperObject]:
     from ..readers.jats.objects import find_paper_objects as objects_in_xml
 
     return objects_in_xml(fetched)
 
 
-def _list_from_markdown(stored: StoredPaper, shelf: Shelf) -> list[PaperObject]:
+def _list_objects_in_markdown(stored: StoredPaper, shelf: Shelf) -> list[PaperObject]:
     text = shelf.read_text(stored)
     floats = find_figures_and_tables(
         text, build_outline(text, collect_declared_section_types(stored.sections))
@@ -88,10 +88,10 @@ def _list_from_markdown(stored: StoredPaper, shelf: Shelf) -> list[PaperObject]:
     return [_parse_object(item, text[item.start : item.end]) for item in floats]
 
 
-def _add_pictures(found: Sequence[PaperObject], fetched: Fetched) -> list[PaperObject]:
+def _add_picture_files(found: Sequence[PaperObject], fetched: Fetched) -> list[PaperObject]:
     """Return the objects with the picture files that the source of their text names."""
     try:
-        by_label = _find_pictures(fetched) if found else {}
+        by_label = _find_picture_files(fetched) if found else {}
     except BadContent:
         return list(found)
     return [
@@ -100,7 +100,7 @@ def _add_pictures(found: Sequence[PaperObject], fetched: Fetched) -> list[PaperO
     ]
 
 
-def _find_pictures(fetched: Fetched) -> dict[str, tuple[str, ...]]:
+def _find_picture_files(fetched: Fetched) -> dict[str, tuple[str, ...]]:
     if fetched.media == "latex":
         from ..readers import latex
 
@@ -135,29 +135,31 @@ def _parse_object(item: Float, text: str) -> PaperObject:
             "table" if is_table else "figure", item.label, _strip_caption_label(text)
         )
     end = next((n for n in range(at, len(lines)) if "|" not in lines[n]), len(lines))
-    rows = [_split_cells(line) for line in (lines[at - 1], *lines[at + 1 : end])]
+    rows = [_split_table_cells(line) for line in (lines[at - 1], *lines[at + 1 : end])]
     notes = (one_line(_markdown_to_text(line)) for line in lines[end:] if line.strip())
-    head, body = _split_heading_levels(rows)
+    head, body = _split_head_and_body(rows)
     caption = _strip_caption_label("\n".join(lines[: at - 1]))
     return PaperObject("table", item.label, caption, grid=Grid(head, body, tuple(notes)))
 
 
-def _split_heading_levels(rows: Sequence[list[str]]) -> tuple[Rows, Rows]:
+def _split_head_and_body(rows: Sequence[list[str]]) -> tuple[Rows, Rows]:
     """Return head and body with rows of equal width; ``Dose / 5 mg`` is two heading levels."""
     width = max(map(len, rows))
     head, *body = [row + [""] * (width - len(row)) for row in rows]
     split = [cell.split(" / ") for cell in head]
     deepest = max(map(len, split))
-    levels = [tuple(_pick_level(parts, at, deepest) for parts in split) for at in range(deepest)]
+    levels = [
+        tuple(_get_level_heading(parts, at, deepest) for parts in split) for at in range(deepest)
+    ]
     return (tuple(levels) if any(head) else ()), tuple(map(tuple, body))
 
 
-def _pick_level(parts: list[str], at: int, deepest: int) -> str:
+def _get_level_heading(parts: list[str], at: int, deepest: int) -> str:
     """Return a column's heading at one level; the lowest heading is right above the body."""
     return ([""] * (deepest - len(parts)) + parts)[at]
 
 
-def _split_cells(line: str) -> list[str]:
+def _split_table_cells(line: str) -> list[str]:
     cells = _CELL_ENDS.split(line.strip())
     cells = cells[1:] if line.lstrip().startswith("|") else cells
     cells = cells[:-1] if cells and not cells[-1].strip() else cells
@@ -165,7 +167,7 @@ def _split_cells(line: str) -> list[str]:
 
 
 def _markdown_to_text(text: str) -> str:
-    """Return Markdown as plain text: digits stay to_superscript, marks are removed."""
+    """Return Markdown as plain text: superscript digits are kept as such, marks are removed."""
     text = _RAISED.sub(lambda found: to_superscript(found[1]), text)
     text = _LOWERED.sub(lambda found: to_subscript(found[1]), text)
     text = _MARKUP.sub("", _BREAK.sub("; ", text))
@@ -173,13 +175,13 @@ def _markdown_to_text(text: str) -> str:
 
 
 def _strip_caption_label(text: str) -> str:
-    """Return the words of a caption without the label in front."""
+    """Return a caption without the label at its start."""
     words = one_line(_markdown_to_text(text))
     label = re.match(r"[^.:]{0,30}\d[A-Za-z]?\s?[.:|]\s*", words)
     return words[label.end() :] if label else words
 
 
 def iterate_tables(objects: Sequence[PaperObject]) -> Iterator[tuple[int, PaperObject, Grid]]:
-    """Yield the tables with cells, numbered from 1."""
+    """Yield the tables that have cells, numbered from 1."""
     tables = ((item, item.grid) for item in objects if item.grid)
     yield from ((number, item, grid) for number, (item, grid) in enumerate(tables, 1))

@@ -1,4 +1,4 @@
-"""Write tables as data: one CSV per table, one JSON per paper, one long table of many papers.
+"""Write tables as data: a CSV per table, a JSON file per paper, or one long table of many papers.
 
 In the long table each cell is a row of its own, with its paper, table, row name and column
 headings, so that a meta-analysis can filter cells of differently shaped tables.
@@ -42,7 +42,7 @@ _MARKS = r"[*†‡§¶#ᵃ-ᶻˡʰʲʳˢʷʸˣ]{0,6}"  # that refer to notes
 _NUMBER = re.compile(rf"([-+−–]?)\s*({_SPACED}|\d+(?:\.\d+)?|\.\d+)\s*%?\s*{_MARKS}")
 
 
-def to_csv(grid: Grid) -> bytes:
+def grid_to_csv(grid: Grid) -> bytes:
     """Return one table as UTF-8 CSV with a header line and the byte order mark that Excel needs."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -52,7 +52,7 @@ def to_csv(grid: Grid) -> bytes:
     return b"\xef\xbb\xbf" + text.getvalue().encode("utf-8", "replace")
 
 
-def to_tidy_table(
+def table_to_json(
     number: int, item: PaperObject, grid: Grid, mention: Mention | None
 ) -> dict[str, Any]:
     """Return one table as a JSON object: header levels, units, cells, notes and first mention."""
@@ -61,7 +61,11 @@ def to_tidy_table(
         "label": item.label,
         "caption": item.caption,
         "columns": [
-            {"name": name, "levels": [level[at] for level in grid.head], "unit": parse_unit(name)}
+            {
+                "name": name,
+                "levels": [level[at] for level in grid.head],
+                "unit": parse_heading_unit(name),
+            }
             for at, name in enumerate(grid.columns)
         ],
         "rows": [list(row) for row in grid.rows],
@@ -70,10 +74,10 @@ def to_tidy_table(
     }
 
 
-def iterate_long_rows(
+def iterate_cell_rows(
     stored: StoredPaper, objects: Sequence[PaperObject]
 ) -> Iterator[dict[str, Any]]:
-    """Yield every cell of a paper's tables except the row names, under `COLUMNS`."""
+    """Yield every cell of a paper's tables, except row names, as a row with `COLUMNS`."""
     ids = stored.paper.ids
     for number, item, grid in iterate_tables(objects):
         label = item.label or f"Table without label ({number})"
@@ -91,10 +95,10 @@ def iterate_long_rows(
                         **about,
                         "row": row[0],
                         "column": name,
-                        "unit": parse_unit(name) or parse_unit(row[0]),
+                        "unit": parse_heading_unit(name) or parse_heading_unit(row[0]),
                         "line": line,
                         "value": value,
-                        "number": parse_number(value),
+                        "number": parse_cell_number(value),
                     }
 
 
@@ -120,7 +124,7 @@ def write_long_table(texts: Iterable[StoredPaper], shelf: Shelf, path: Path) -> 
         raise BadRequest(
             f"{path.name} is neither CSV nor Parquet.", "End its name in .csv or .parquet."
         )
-    if write is _write_parquet:
+    if write is _write_parquet_rows:
         require_pyarrow()
     tables = cells = 0
 
@@ -129,7 +133,7 @@ def write_long_table(texts: Iterable[StoredPaper], shelf: Shelf, path: Path) -> 
         for stored in texts:
             objects = list_objects_without_files(stored, shelf)
             tables += sum(1 for _ in iterate_tables(objects))
-            for row in iterate_long_rows(stored, objects):
+            for row in iterate_cell_rows(stored, objects):
                 cells += 1
                 yield row
 
@@ -139,13 +143,13 @@ def write_long_table(texts: Iterable[StoredPaper], shelf: Shelf, path: Path) -> 
     return tables, cells
 
 
-def _write_csv(rows: Iterable[Mapping[str, Any]], file: TextIO) -> None:
+def _write_csv_rows(rows: Iterable[Mapping[str, Any]], file: TextIO) -> None:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(COLUMNS)
     writer.writerows([_to_csv_cell(name, row[name]) for name in COLUMNS] for row in rows)
 
 
-def _write_parquet(rows: Iterable[Mapping[str, Any]], file: TextIO) -> None:
+def _write_parquet_rows(rows: Iterable[Mapping[str, Any]], file: TextIO) -> None:
     """Write every value unchanged; the column types are the same in every file."""
     import pyarrow as pa
     from pyarrow import parquet
@@ -155,17 +159,17 @@ def _write_parquet(rows: Iterable[Mapping[str, Any]], file: TextIO) -> None:
     left = iter(rows)
     with parquet.ParquetWriter(file.buffer, schema, compression="zstd") as writer:
         while batch := list(islice(left, _BATCH_ROWS)):
-            columns = [[_make_encodable(row[name]) for row in batch] for name in COLUMNS]
+            columns = [[_replace_unencodable(row[name]) for row in batch] for name in COLUMNS]
             writer.write_table(pa.table(columns, schema=schema))
 
 
 _WRITERS: dict[str, Callable[[Iterable[Mapping[str, Any]], TextIO], None]] = {
-    ".csv": _write_csv,
-    ".parquet": _write_parquet,
+    ".csv": _write_csv_rows,
+    ".parquet": _write_parquet_rows,
 }
 
 
-def _make_encodable(value: Any) -> Any:
+def _replace_unencodable(value: Any) -> Any:
     return replace_surrogates(value) if isinstance(value, str) else value
 
 
@@ -175,11 +179,11 @@ def _to_csv_cell(name: str, value: Any) -> str:
     return repr(value) if name in {"number", "line"} else to_figure_cell(value)
 
 
-def parse_unit(name: str) -> str:
+def parse_heading_unit(name: str) -> str:
     """Return the unit at the end of a heading, or "" if it names no known unit.
 
-    >>> parse_unit("Weight (kg)"), parse_unit("Dose, mg/kg"), parse_unit("Group (control)")
-    ('kg', 'mg/kg', '')
+    >>> [parse_heading_unit(name) for name in ("Weight (kg)", "Dose, mg/kg", "Group (control)")]
+    ['kg', 'mg/kg', '']
     """
     for pattern in (_IN_BRACKETS, _BEHIND_COMMA):
         if (found := pattern.search(name)) and _UNIT.fullmatch(found[1].strip()):
@@ -187,10 +191,10 @@ def parse_unit(name: str) -> str:
     return ""
 
 
-def parse_number(value: str) -> float | None:
+def parse_cell_number(value: str) -> float | None:
     """Return a cell's number; None for words, ranges and numbers with an error term.
 
-    >>> [parse_number(cell) for cell in ("−1,234.5*", "12 %", "3.1 (0.2)", "<0.05")]
+    >>> [parse_cell_number(cell) for cell in ("−1,234.5*", "12 %", "3.1 (0.2)", "<0.05")]
     [-1234.5, 12.0, None, None]
     """
     found = _NUMBER.fullmatch(value.strip())

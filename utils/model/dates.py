@@ -1,7 +1,7 @@
 """Parse dates that people and programs write: a year, a month or a day.
 
 Databases of papers know many publications by year or month only, so a date keeps the precision in
-which it was written. `parse_date` gives PubMed's form of it, ``YYYY[/MM[/DD]]``.
+which it was written. `parse_written_date` gives PubMed's form of it, ``YYYY[/MM[/DD]]``.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _IN_WORDS = (
 _OPEN_ENDS = ("present", "now", "today")
 
 
-def parse_date(text: str, name: str) -> str:
+def parse_written_date(text: str, name: str) -> str:
     """Return a date as ``YYYY[/MM[/DD]]``, no more precise than it was written.
 
-    >>> parse_date("2020-01-31", "min_date"), parse_date("2020-01", "min_date")
+    >>> parse_written_date("2020-01-31", "min_date"), parse_written_date("2020-01", "min_date")
     ('2020/01/31', '2020/01')
-    >>> parse_date("March 5, 2021", "min_date"), parse_date("2020/1", "min_date")
+    >>> parse_written_date("March 5, 2021", "min_date"), parse_written_date("2020/1", "min_date")
     ('2021/03/05', '2020/1')
-    >>> parse_date("present", "max_date")
+    >>> parse_written_date("present", "max_date")
     ''
 
     Raises
@@ -50,7 +50,7 @@ def parse_date(text: str, name: str) -> str:
     written = text.strip()
     if not written or (name == "max_date" and written.lower() in _OPEN_ENDS):
         return ""
-    found = written if _PARTS.fullmatch(written) else _to_pubmed_form(written)
+    found = written if _PARTS.fullmatch(written) else _to_slash_date(written)
     try:
         get_first_day(found)
     except ValueError:
@@ -92,8 +92,8 @@ def _split_date(text: str) -> tuple[int, int, int]:
     return year, month, day
 
 
-def _to_pubmed_form(text: str) -> str:
-    """Rewrite a date of another form as ``YYYY[/MM[/DD]]``; return "" for anything else."""
+def _to_slash_date(text: str) -> str:
+    """Rewrite a date in another format as ``YYYY[/MM[/DD]]``; return "" for any other text."""
     if iso := _ISO.fullmatch(text):
         return "/".join(part.zfill(2) for part in iso.group(1, 3, 4) if part)
     if digits := _DIGITS.fullmatch(text):

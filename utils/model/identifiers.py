@@ -186,7 +186,7 @@ class Ids:
 
     @property
     def key(self) -> str:
-        """The identifier under which the paper is filed: the most permanent one of the paper.
+        """The paper's most permanent identifier, under which the paper is filed.
 
         >>> Ids(pmid="1", doi="10.1000/a").key
         'doi:10.1000/a'
@@ -194,7 +194,7 @@ class Ids:
         return self.names()[0] if self else ""
 
     def names(self) -> list[str]:
-        """Return every identifier as ``kind:value``, the most permanent first.
+        """Return every identifier as ``kind:value``, most permanent first.
 
         >>> Ids(pmid="1", doi="10.1000/a").names()
         ['doi:10.1000/a', 'pmid:1']
@@ -222,7 +222,7 @@ class Ids:
         return any(getattr(self, name) for name in ID_NAMES)
 
     def __str__(self) -> str:
-        """Return the identifier in the usual spelling.
+        """Return the identifier in its usual notation.
 
         >>> str(Ids(pmid="31452104")), str(Ids(doi="10.1000/a"))
         ('PMID 31452104', 'doi:10.1000/a')
@@ -247,7 +247,7 @@ def find_arxiv_version(text: str) -> str:
 
 
 def _normalize_identifier(name: IdName, value: str) -> str:
-    """Return an identifier in its canonical spelling; "" if it is malformed."""
+    """Return an identifier in its canonical notation; "" if it is malformed."""
     if name == "pmcid":
         return value.upper()
     if name == "doi":

@@ -21,11 +21,11 @@ PaperState = Literal["pending", "full_text", "abstract", "record", "failed"]
 _OUTCOMES_BY_INFORMATION = ("failed", "unreachable", *MEANINGS, "not_offered")
 
 
-def find_most_informative(attempts: Iterable[Attempt]) -> Attempt | None:
-    """Return the failed attempt that says most about where to get the text.
+def find_most_informative_failure(attempts: Iterable[Attempt]) -> Attempt | None:
+    """Return the failed attempt that says most about where the text is available.
 
     >>> tried = [Attempt("pmc_cloud", "not_offered"), Attempt("publisher", "paywall")]
-    >>> find_most_informative(tried).outcome
+    >>> find_most_informative_failure(tried).outcome
     'paywall'
     """
     named = [attempt for attempt in attempts if attempt.outcome in _OUTCOMES_BY_INFORMATION]
@@ -135,7 +135,7 @@ class Coverage(Tabular):
     reasons: dict[str, int] = field(default_factory=dict)
 
     def to_table(self) -> Table:
-        """Return a row for each route that brought full texts, and for each reason without one."""
+        """Return a row for each route that supplied full texts, and for each reason without one."""
         found = (("full text", via, papers) for via, papers in self.sources.items())
         missing = (("no full text", reason, papers) for reason, papers in self.reasons.items())
         return Table(("outcome", "route_or_reason", "papers"), [*found, *missing])
@@ -143,7 +143,7 @@ class Coverage(Tabular):
 
 @dataclass(frozen=True, slots=True)
 class SiteWait:
-    """Papers of a running harvest that wait for one site.
+    """The papers of a running harvest that wait for one site.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Say what a text is that is not the identifier of a paper, and what to type instead."""
+"""Explain what a text is that does not identify a paper, and what to type instead."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _KINDS = tuple(
 
 
 def explain_unknown_identifier(text: str) -> tuple[str, str]:
-    """Return what *text* is, "" if that is unknown, and a hint.
+    """Return a description of *text* ("" if unknown), and a hint.
 
     >>> explain_unknown_identifier("NCT01234567")[0]
     'the number of a clinical trial'
@@ -35,7 +35,7 @@ def explain_unknown_identifier(text: str) -> tuple[str, str]:
     asked = one_line(text).strip()
     for pattern, what, query in _KINDS:
         if found := pattern.fullmatch(asked):
-            return what, f"To find papers: {_search(query.format(found[1]))}"
+            return what, f"To find papers: {_build_search_hint(query.format(found[1]))}"
     if re.fullmatch(r"\d+", asked, re.A):
         return "", "A PMID has at most 8 digits and is greater than 0."
     if re.match(r"(?:doi:\s*|(?:https?://)?(?:dx\.)?doi\.org/)?10\.", asked, re.I):
@@ -45,13 +45,13 @@ def explain_unknown_identifier(text: str) -> tuple[str, str]:
     if re.match(r"https?://", asked, re.I):
         terms = parse_qs(urlsplit(asked).query).get("term", [""])[0]
         if terms:
-            return "the address of a search", f"To search: {_search(terms)}"
+            return "the address of a search", f"To search: {_build_search_hint(terms)}"
         return "the address of a web page", "Give the DOI that the page shows. " + EXAMPLES
     if re.search(r"[^\W\d_]\s+[^\W\d_]", asked):
-        return "", f"To find papers by words: {_search(asked)}"
+        return "", f"To find papers by words: {_build_search_hint(asked)}"
     return "", EXAMPLES
 
 
-def _search(query: str) -> str:
+def _build_search_hint(query: str) -> str:
     shown = shorten(query, _SHOWN_CHARS)
     return command_line(f"search {quote(shown)}" if "'" in shown else f"search '{shown}'")

@@ -111,7 +111,7 @@ _RETRACTED_TYPES = {"Retracted Publication", "Withdrawn"}
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """The record of a paper: facts *about* it, never its text.
+    """The record of a paper: facts about the paper, not its text.
 
     Dates are ISO 8601, as precise as known: ``2026``, ``2026-02`` or ``2026-02-14``.
     ``released`` is the day on which PMC may show the full text (the end of an embargo).
@@ -219,12 +219,12 @@ class SearchResult(Tabular):
 
     def to_table(self) -> Table:
         """Return a row for each paper."""
-        return Table.of(PAPER_COLUMNS, (paper.row() for paper in self.papers))
+        return Table.from_rows(PAPER_COLUMNS, (paper.row() for paper in self.papers))
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """The unmodified response of one site.
+    """The unmodified response of a site.
 
     ``via`` is the route (``pmc_cloud``, ``efetch``, …), ``url`` the address without keys and
     ``charset`` the value of the HTTP header, empty if missing. ``verified`` is True if the
@@ -327,7 +327,7 @@ class Attempt:
 
 
 def find_answered_routes(attempts: Iterable[Attempt], no_answer: Collection[str]) -> set[str]:
-    """Return the routes whose last attempt has none of the outcomes in *no_answer*."""
+    """Return the routes whose last attempt did not end with an outcome in *no_answer*."""
     last = {attempt.source: attempt.outcome for attempt in attempts}
     return {source for source, outcome in last.items() if outcome not in no_answer}
 
@@ -353,7 +353,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class StoredPaper:
-    """A paper on disk, with the record of how the file got there.
+    """A paper's text on disk, with the record of how it was obtained.
 
     ``path`` is absolute; ``sha256`` is the checksum of the file; ``source`` is the public label
     (``PMC``, ``DOI``, ``arXiv``, ``PubMed_Abstract``) and ``via`` the route. ``verdict`` is the
@@ -392,7 +392,7 @@ class StoredPaper:
 
     @property
     def shows_evidence(self) -> bool:
-        """True if a reader must see the evidence: doubts, rejection, decision by hand."""
+        """True if a reader must see the evidence: doubts, rejection, or a decision by hand."""
         return self.is_doubtful or self.by_hand or self.kind == "rejected"
 
     @property
@@ -439,7 +439,7 @@ _FIELD_NAMES: dict[type, tuple[str, ...]] = {}
 
 
 def paper_from_row(row: dict[str, Any]) -> Paper:
-    """Rebuild a paper from the JSON form of `to_row`."""
+    """Rebuild a paper from its JSON form, which `to_row` returns."""
     made = dict(row)
     made["ids"] = Ids(**row["ids"])
     made["authors"] = tuple(

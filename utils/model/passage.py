@@ -45,7 +45,7 @@ class Passage:
 
     @property
     def embedding_text(self) -> str:
-        """The passage with its title and section, as an embedding model reads it."""
+        """The passage with its title and section, as input for an embedding model."""
         return build_embedding_text(self.title, self.section, self.text)
 
 
@@ -56,7 +56,7 @@ def _build_uuid(paper: str, chunk_id: str) -> str:
 
 
 def build_embedding_text(title: str, section: str, text: str) -> str:
-    """Return the text of a passage as an embedding model reads it."""
+    """Return the text of a passage as input for an embedding model."""
     return "\n".join(filter(None, (title, section, text)))
 
 
@@ -101,7 +101,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SourcePlace:
-    """The position of words in a site's response: an XPath in XML and pages, page and box in PDFs.
+    """The position of words in a site's response: an XPath in XML and HTML; page and box in PDFs.
 
     ``id`` is the id of the element or of the nearest enclosing element that has one. ``box`` is
     left, bottom, right and top in points, from the page's lower left corner.

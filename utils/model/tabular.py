@@ -25,8 +25,8 @@ class Table(NamedTuple):
     rows: Iterable[Sequence[Any]]
 
     @classmethod
-    def of(cls, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> Table:
-        """Take these columns of *rows*; a column that a row lacks is empty there."""
+    def from_rows(cls, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> Table:
+        """Build a table from these columns of *rows*; a column missing in a row is empty."""
         return cls(columns, ([row.get(name, "") for name in columns] for row in rows))
 
     def to_dataframe(self) -> DataFrame:
@@ -43,25 +43,25 @@ class Table(NamedTuple):
             msg = "A DataFrame needs pandas, which is not installed here."
             hint = f"Run: {install_command('notebook')}"
             raise NotConfigured(msg, hint) from None
-        cells = [[*map(_to_cell, row)] for row in self.rows]
+        cells = [[*map(_to_dataframe_cell, row)] for row in self.rows]
         frame = pd.DataFrame(cells, columns=list(self.columns))
         if list(self.columns).count("year") == 1:
             frame["year"] = pd.to_numeric(frame["year"], errors="coerce").astype("Int64")
         return frame
 
     def to_html(self) -> str:
-        """Return the first rows as an HTML table. Texts from the web stay text."""
+        """Return the first rows as an HTML table. Texts from the web are escaped."""
         rows = list(self.rows)
         head, more = rows[:_SHOWN_ROWS], len(rows) - _SHOWN_ROWS
         shown = [
             number
             for number, name in enumerate(self.columns)
-            if name not in _NOT_SHOWN and any(_to_text(row[number]) for row in head)
+            if name not in _NOT_SHOWN and any(_to_display_text(row[number]) for row in head)
         ]
         if not shown:
             return "<p>No rows.</p>"
         names = "".join(f"<th>{escape(self.columns[number])}</th>" for number in shown)
-        lines = [f"<tr>{''.join(_to_html_cells(row, shown))}</tr>" for row in head]
+        lines = [f"<tr>{''.join(_iterate_html_cells(row, shown))}</tr>" for row in head]
         # The classes keep MathJax from reading the dollar signs of a title as a formula.
         head_line = '<table class="tex2jax_ignore mathjax_ignore"><thead>'
         note = f"<p>{more:,} more row{'s' * (more != 1)}: see to_dataframe().</p>" * (more > 0)
@@ -76,7 +76,7 @@ class Tabular:
     __slots__ = ()
 
     def to_table(self) -> Table:
-        """Return the columns and rows."""
+        """Return the result as columns and rows."""
         raise NotImplementedError
 
     def to_dataframe(self) -> DataFrame:
@@ -117,22 +117,22 @@ class ResultList(list[T], Tabular, Generic[T]):
 
     def to_table(self) -> Table:
         """Return a row for each result."""
-        return Table.of(self._columns, map(self._to_row, self))
+        return Table.from_rows(self._columns, map(self._to_row, self))
 
 
-def _to_cell(value: Any) -> Any:
+def _to_dataframe_cell(value: Any) -> Any:
     return "; ".join(map(str, value)) if isinstance(value, list | tuple) else value
 
 
-def _to_text(value: Any) -> str:
+def _to_display_text(value: Any) -> str:
     if value is None or value is False:
         return ""
-    return "yes" if value is True else str(_to_cell(value))
+    return "yes" if value is True else str(_to_dataframe_cell(value))
 
 
-def _to_html_cells(row: Sequence[Any], shown: Iterable[int]) -> Iterator[str]:
+def _iterate_html_cells(row: Sequence[Any], shown: Iterable[int]) -> Iterator[str]:
     for number in shown:
-        text = _to_text(row[number])
+        text = _to_display_text(row[number])
         short = text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 1]}…"
         # Jupyter sets numbers right, and so would texts be.
         yield f'<td style="text-align: left">{escape(short)}</td>'

@@ -1,4 +1,4 @@
-"""The meaning of each `Verdict`, in words for errors, reports and harvests.
+"""The meaning of each `Verdict`, as text for errors, reports and harvests.
 
 Errors, reports and harvests take their texts from this one table. A new verdict needs a name in
 `.paper.Verdict` and an entry here.
@@ -43,7 +43,7 @@ class Sign(NamedTuple):
 
 
 class Copy(NamedTuple):
-    """Another copy of a paper's text: its route, version, word and reference counts, sections."""
+    """Another copy of a paper's text: route, version, word and reference counts, sections."""
 
     via: str
     version: Version
@@ -63,11 +63,11 @@ NO_COMPARISON: Final = Comparison()
 """An empty comparison, for a text without other copies."""
 
 
-def to_outcome(verdict: Verdict) -> Outcome:
+def verdict_to_outcome(verdict: Verdict) -> Outcome:
     """Return the outcome for a verdict.
 
-    >>> to_outcome("full_text"), to_outcome("doubtful"), to_outcome("paywall")
-    ('whole', 'doubtful', 'not_whole')
+    >>> [verdict_to_outcome(verdict) for verdict in ("full_text", "doubtful", "paywall")]
+    ['whole', 'doubtful', 'not_whole']
     """
     if verdict == "doubtful":
         return "doubtful"

@@ -1,4 +1,4 @@
-"""Versions of a paper: which one a text is, and which one serves a request.
+"""Determine which version of a paper a text is, and which version satisfies a request.
 
 A preprint, the accepted manuscript and the published version are three texts of one paper. NISO's
 Journal Article Versions (RP-8-2008) and the locators of open copies (``submittedVersion`` …) have
@@ -53,12 +53,12 @@ _PREPRINT_HOSTS = re.compile(
 _PREPRINT_KINDS = {"preprint", "posted-content"}
 
 
-def infer_version(asked: Ids) -> Version:
+def infer_requested_version(asked: Ids) -> Version:
     """Return the version that a request with these identifiers asks for.
 
     >>> arxiv = "2601.00001"
-    >>> infer_version(Ids(arxiv=arxiv)), infer_version(Ids(arxiv=arxiv, doi="10.1000/a"))
-    ('preprint', 'published')
+    >>> [infer_requested_version(Ids(arxiv=arxiv, doi=doi)) for doi in ("", "10.1000/a")]
+    ['preprint', 'published']
     """
     if asked.doi or asked.pmid:
         return "published"
@@ -90,7 +90,7 @@ def rank_text(wants: Version, stored: StoredPaper) -> tuple[bool, bool, bool, in
 
 
 def choose_best_text(wants: Version, texts: Iterable[StoredPaper]) -> StoredPaper | None:
-    """Return the text of a paper that satisfies the request best; of equals the first."""
+    """Return the text that satisfies the request best; the first of equally good texts."""
     return max(texts, key=lambda stored: rank_text(wants, stored), default=None)
 
 
@@ -103,7 +103,7 @@ def get_shelf_version(stored: StoredPaper) -> Version:
 
 
 def is_only_preprint(paper: Paper) -> bool:
-    """Return whether the identifiers are those of a preprint without a published article.
+    """Return whether the identifiers belong to a preprint without a published article.
 
     >>> is_only_preprint(Paper(Ids(doi="10.1101/2024.01.02.574123")))
     True
@@ -119,26 +119,26 @@ def is_only_preprint(paper: Paper) -> bool:
     return called
 
 
-def version_from_locator(word: object) -> Version:
-    """Return the version for a locator version of Unpaywall or OpenAlex.
+def get_locator_version(word: object) -> Version:
+    """Return our name for a location's version in Unpaywall or OpenAlex.
 
-    >>> version_from_locator("acceptedVersion"), version_from_locator(None)
+    >>> get_locator_version("acceptedVersion"), get_locator_version(None)
     ('accepted', '')
     """
     return _VERSION_BY_LOCATOR.get(word, "") if isinstance(word, str) else ""
 
 
-def version_from_url(url: str) -> Version:
-    """Return the version of texts at an address whose host serves only one version.
+def infer_version_from_url(url: str) -> Version:
+    """Return the version of texts at an address, if the host serves only one version.
 
-    >>> version_from_url("https://export.arxiv.org/pdf/2601.00001"), version_from_url("https://arxiv.org.example/")
+    >>> infer_version_from_url("https://export.arxiv.org/pdf/2601.00001"), infer_version_from_url("https://arxiv.org.example/")
     ('preprint', '')
     """
     return "preprint" if _PREPRINT_HOSTS.match(url) else ""
 
 
-def version_from_route(via: str, paper: Paper, url: str = "") -> Version:
-    """Return the version of a text filed by an older program, from its route and address."""
+def infer_version_from_route(via: str, paper: Paper, url: str = "") -> Version:
+    """Return the version of a text saved by an older release, from its route and address."""
     if via in _VERSION_BY_ROUTE and is_only_preprint(paper):
         return "preprint"
-    return version_from_url(url) or _VERSION_BY_ROUTE.get(via, "")
+    return infer_version_from_url(url) or _VERSION_BY_ROUTE.get(via, "")

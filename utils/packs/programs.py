@@ -29,8 +29,8 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, get_args
 
-from ..citations import iterate_bibtex, iterate_ris
-from ..citations.endnote import PDF_FOLDER, iterate_endnote
+from ..citations import iterate_bibtex_entries, iterate_ris_records
+from ..citations.endnote import PDF_FOLDER, iterate_endnote_xml
 from ..errors import BadRequest
 from ..model.paper import Paper
 
@@ -54,11 +54,11 @@ class Layout(NamedTuple):
 
 
 def _iterate_unlinked_ris(papers: Iterable[tuple[Paper, str]], pattern: str) -> Iterator[str]:
-    return iterate_ris(((paper, "") for paper, _ in papers), pattern)
+    return iterate_ris_records(((paper, "") for paper, _ in papers), pattern)
 
 
-_RIS = ("references.ris", iterate_ris)
-_XML = ("references.xml", iterate_endnote)
+_RIS = ("references.ris", iterate_ris_records)
+_XML = ("references.xml", iterate_endnote_xml)
 _COVIDENCE_MAX_REFERENCES = 15_000
 LAYOUTS: dict[Program, Layout] = {
     "covidence": Layout(
@@ -95,7 +95,7 @@ LAYOUTS: dict[Program, Layout] = {
     ),
     "folder": Layout(
         "any program",
-        (_RIS, ("references.bib", iterate_bibtex)),
+        (_RIS, ("references.bib", iterate_bibtex_entries)),
         ("The links in references.ris (L1) and references.bib (file) begin in this folder.",),
     ),
     "rayyan": Layout(

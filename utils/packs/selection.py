@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import StoreFailed
-from ..model.job import Harvested, find_most_informative
+from ..model.job import Harvested, find_most_informative_failure
 from ..model.paper import Paper, StoredPaper, Version
 from ..model.sites import get_keeping_terms
 from ..reports.labels import get_route_label
@@ -167,7 +167,7 @@ def _explain_missing_pdf(stored: StoredPaper, shelf: Shelf) -> str:
     """Return what happened to the PDF, or what the routes to one answered; "" if none was asked."""
     if problem := shelf.pdfs.find_problem(stored, reads_bytes=True):
         return problem
-    attempt = find_most_informative(shelf.pdfs.read_attempts(stored))
+    attempt = find_most_informative_failure(shelf.pdfs.read_attempts(stored))
     if attempt is None:
         return ""
     said = f": {attempt.detail}" if attempt.detail else ""

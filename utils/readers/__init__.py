@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 from ..errors import BadContent
 from ..model.paper import Document, Fetched, Media, Paper, Route, Verdict, Version
 from ..model.verdicts import NO_COMPARISON, Comparison
-from ..model.versions import is_only_preprint, version_from_url
+from ..model.versions import infer_version_from_url, is_only_preprint
 from .licenses import choose_license
 
 __all__ = [
@@ -290,7 +290,7 @@ def determine_version(fetched: Fetched, document: Document, paper: Paper) -> Ver
     if is_only_preprint(paper):
         return "preprint"
     if fetched.version or not document.ids.arxiv or document.ids.doi:
-        return fetched.version or version_from_url(fetched.url)
+        return fetched.version or infer_version_from_url(fetched.url)
     return "preprint"
 
 

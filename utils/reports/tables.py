@@ -16,7 +16,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TextIO
 
-from ..citations import to_ris
+from ..citations import format_ris_record
 from ..model.job import Harvested, Job
 from ..system.plain_text import to_cell
 from ..system.safe_files import disk_errors, replace_text_file
@@ -173,7 +173,7 @@ def to_loan_request(row: Harvested) -> str:
     paper = row.paper
     journal = paper.journal or paper.journal_abbreviation
     brief = replace(paper, journal=journal, abstract="", keywords=(), mesh=())
-    record = to_ris(brief).removesuffix(_RECORD_END)
+    record = format_ris_record(brief).removesuffix(_RECORD_END)
     # A paper known only by its identifier is most likely a journal article.
     if record.startswith(_UNKNOWN_LINE):
         record = _ARTICLE_LINE + record.removeprefix(_UNKNOWN_LINE)

@@ -21,7 +21,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from ..citations import to_csl_item, to_ris
+from ..citations import format_ris_record, to_csl_item
 from ..lists.decisions import KEY
 from ..reports.labels import build_links
 from ..system.plain_text import one_line, to_cell
@@ -145,7 +145,7 @@ def _get_covidence_stage(one: Standing) -> str:
 
 def _to_ris_record(one: Standing, notes: _NoteWriter, *, tagged: bool = False) -> str:
     """Return a RIS record with Papershelf's key in a note; *tagged* adds the decisions as tags."""
-    head, end, _ = to_ris(one.record.paper, notes.find_file(one)).rpartition("ER  - ")
+    head, end, _ = format_ris_record(one.record.paper, notes.find_file(one)).rpartition("ER  - ")
     lines = [f"N1  - {note}" for note in notes.list_notes(one)]
     if tagged:
         tags = dict.fromkeys([*_to_zotero_tags(one), *map(one_line, notes.get_labels(one))])

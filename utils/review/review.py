@@ -18,8 +18,8 @@ from ..command_line import command_line
 from ..download.ladder import Ladder
 from ..errors import BadRequest
 from ..harvest.jobs import Harvest
-from ..lists.decisions import GivenFacts, read_screened
-from ..lists.described import paper_to_entry
+from ..lists.decisions import GivenFacts, read_screened_records
+from ..lists.described import parsed_paper_to_entry
 from ..lists.pasted import Entry
 from ..model.job import Harvested, Job, PaperState, Search
 from ..model.paper import utc_now
@@ -150,7 +150,8 @@ class Review:
         papers = [record.paper for record in seeds]
         found = search_citations(papers, shelf, web, sources, known=known, directions=directions)
         fresh = [
-            (paper_to_entry(one.paper, one.paper.title), one.paper) for one in found.candidates
+            (parsed_paper_to_entry(one.paper, one.paper.title), one.paper)
+            for one in found.candidates
         ]
         detail = {
             "seeds": [record.key for record in seeds],
@@ -182,7 +183,7 @@ class Review:
             The file cannot be read, contains no decision, or none of its rows matches a record of
             this review.
         """
-        rows = list(read_screened(data, name, facts))
+        rows = list(read_screened_records(data, name, facts))
         found = match_rows(rows, self.ledger.list_records(), self.ledger.list_rayyan_keys())
         if not found.rows:
             msg = f"None of the {len(rows):,} rows of {name} is a record of the review {self.name}."

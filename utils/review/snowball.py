@@ -23,8 +23,8 @@ from ..download.records import fetch_records
 from ..errors import NotConfigured, PaperError, SourceMiss, Unreachable
 from ..http import Web
 from ..judges.titles import count_distinctive_words, split_title_words
-from ..lists.pasted import Entry, collect_ids
-from ..lists.printed_references import find_printed_ids, list_reference_lines
+from ..lists.pasted import Entry, collect_field_ids
+from ..lists.printed_references import find_printed_ids, iterate_reference_lines
 from ..model.identifiers import Ids
 from ..model.paper import PAPER_COLUMNS, Author, Paper
 from ..model.tabular import Table, Tabular
@@ -105,7 +105,7 @@ class Snowball(Tabular):
             one.paper.row() | {"led_to_by": one.seeds, "indexes": one.indexes, "round": one.round}
             for one in self.candidates
         )
-        return Table.of((*PAPER_COLUMNS, "led_to_by", "indexes", "round"), rows)
+        return Table.from_rows((*PAPER_COLUMNS, "led_to_by", "indexes", "round"), rows)
 
 
 def search_citations(
@@ -325,7 +325,7 @@ class _CitationSearch:
         stored = self._shelf.find_text(seed.ids) if seed.ids else None
         if stored is None or stored.kind != "full_text":
             return []
-        return list(list_reference_lines(self._shelf.read_text(stored), stored.sections))
+        return list(iterate_reference_lines(self._shelf.read_text(stored), stored.sections))
 
     def resolve_candidates(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Add identifiers to the candidates that a title search identifies with certainty."""
@@ -365,7 +365,7 @@ def _normalize_title(words: str) -> str:
 
 def _to_paper(row: LinkedPaper) -> Paper:
     """Convert a row of an index's list to a paper."""
-    ids = collect_ids({"pmid": row.pmid, "doi": row.doi})
+    ids = collect_field_ids({"pmid": row.pmid, "doi": row.doi})
     names = (name.strip() for name in row.authors.split(","))
     authors = tuple(Author(*_split_name(name)) for name in names if name)
     title = row.title.removesuffix(".")

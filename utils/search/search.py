@@ -128,7 +128,7 @@ class Gathered(Tabular):
     def to_table(self) -> Table:
         """Return a row for each paper, with the sources that found it."""
         columns = (*PAPER_COLUMNS, "arxiv_id", "version", "sources")
-        return Table.of(columns, (found.row() for found in self.papers))
+        return Table.from_rows(columns, (found.row() for found in self.papers))
 
 
 # Work that was too slow for one call goes on, and the same call joins it.

@@ -25,7 +25,7 @@ from ..lists.pasted import Entry
 from ..model.identifiers import Ids
 from ..model.job import PaperState
 from ..model.paper import Attempt, Paper, StoredPaper, paper_from_row, to_row
-from ..model.versions import infer_version
+from ..model.versions import infer_requested_version
 from ..system import safe_files, sqlite
 from ..system.nearest import suggest_nearest
 from ..system.plain_text import replace_surrogates
@@ -337,4 +337,4 @@ def get_storable_names(ids: Ids) -> list[str]:
 
 def is_preprint_request(asked: str) -> bool:
     """Return whether a requested text names the preprint of a paper."""
-    return infer_version(Ids.maybe(asked)) == "preprint"
+    return infer_requested_version(Ids.maybe(asked)) == "preprint"

@@ -44,7 +44,7 @@ from ..model.identifiers import Ids
 from ..model.other_identifiers import EXAMPLES
 from ..model.paper import Author, Kind, Notice, Paper, StoredPaper, Verdict, Version
 from ..model.sites import get_keeping_terms
-from ..model.versions import UNPUBLISHED_VERSIONS, VERSION_NAMES, version_from_route
+from ..model.versions import UNPUBLISHED_VERSIONS, VERSION_NAMES, infer_version_from_route
 from ..system.plain_text import clean_text, one_line, replace_surrogates
 from ..system.safe_files import is_device_name
 
@@ -99,7 +99,7 @@ class PaperFile:
         known: Iterator[Version] = (
             one for one in VERSION_NAMES if value.startswith(VERSION_NAMES[one])
         )
-        return next(known, "") or version_from_route(self.header.get("Via", ""), self.paper)
+        return next(known, "") or infer_version_from_route(self.header.get("Via", ""), self.paper)
 
     def apply_header(self, stored: StoredPaper) -> StoredPaper:
         """Return *stored* with kind, origin, verdict and version from the header."""

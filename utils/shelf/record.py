@@ -34,7 +34,7 @@ from ..model.paper import (
     to_row,
     utc_now,
 )
-from ..model.versions import get_shelf_version, version_from_route
+from ..model.versions import get_shelf_version, infer_version_from_route
 from ..outline import build_outline, collect_declared_section_types
 from ..readers import JUDGE_VERSION
 from ..system.plain_text import clean_text, one_line, replace_surrogates
@@ -151,7 +151,7 @@ class Record:
         stored["path"] = str(folder / Path(stored["path"]).name)
         if "version" not in stored and stored["kind"] == "full_text":  # before there were versions
             url = row.get("url", "")
-            stored["version"] = version_from_route(stored["via"], stored["paper"], url)
+            stored["version"] = infer_version_from_route(stored["via"], stored["paper"], url)
         row["stored"] = correct_empty_abstract(StoredPaper(**stored))
         row["named"] = Ids(**row.get("named", {}))
         row["refused"] = tuple((digest, because) for digest, because in row.get("refused", ()))

@@ -23,7 +23,7 @@ from ..errors import BadRequest, NotFound, StoreFailed
 from ..judges.comparison import get_comparable_article_type
 from ..model.identifiers import Ids
 from ..model.paper import Attempt, Document, Fetched, Kind, Paper, StoredPaper, Version
-from ..model.versions import UNPUBLISHED_VERSIONS, choose_best_text, infer_version
+from ..model.versions import UNPUBLISHED_VERSIONS, choose_best_text, infer_requested_version
 from ..system import safe_files
 from ..system.locks import require_locks
 from . import paper_file, quarantine
@@ -108,7 +108,7 @@ class Shelf:
         *ids* mean unless said otherwise. A file that lies under the paper's name without being
         catalogued is taken in.
         """
-        return choose_best_text(wants or infer_version(ids), self.find_texts(ids))
+        return choose_best_text(wants or infer_requested_version(ids), self.find_texts(ids))
 
     @repair_and_retry
     def find_texts(self, ids: Ids) -> list[StoredPaper]:

@@ -12,7 +12,7 @@ from textwrap import shorten
 
 from ..citations import to_csl_item
 from ..citations.keys import UniqueKeys
-from ..lists.printed_references import find_printed_ids, list_reference_lines
+from ..lists.printed_references import find_printed_ids, iterate_reference_lines
 from ..model.paper import StoredPaper
 from ..system.plain_text import one_line
 from . import paper_file
@@ -88,7 +88,7 @@ class Vault:
             return data
         before = path.read_bytes().decode("utf-8", "replace") if path.is_file() else ""
         text = data.decode("utf-8", "replace")
-        usual, there = UniqueKeys(self.keys).assign(record.stored.paper), read_citekey(before)
+        usual, there = UniqueKeys(self.keys).assign_key(record.stored.paper), read_citekey(before)
         citekey = citekey or (there if there.startswith(usual) else usual)
         extras = self._collect_extras(record, text, citekey)
         return to_note(text, extras, before).encode("utf-8", "replace")
@@ -117,7 +117,7 @@ class Vault:
 
     def _find_cited_papers(self, record: Record, text: str) -> list[tuple[str, str]]:
         """Return file and description of the papers that a text cites, in the order of citation."""
-        lines = list_reference_lines(text, record.stored.sections)
+        lines = iterate_reference_lines(text, record.stored.sections)
         printed = {name: None for line in lines for name in find_printed_ids(line).names()}
         cited: dict[str, Record] = {}
         for entry in self._catalogue.find_by_names(list(printed)[:_MOST_NAMES]):

@@ -28,7 +28,7 @@ from ..http.retry import CLOSED_S, parse_retry_after
 from ..model.identifiers import Ids
 from ..model.paper import Author, Fetched, Notice, Paper, SearchResult
 from ..model.site import Address, Key
-from ..model.versions import version_from_locator
+from ..model.versions import get_locator_version
 from . import unpaywall
 from .europepmc import Kind, LinkedPaper, strip_html
 from .loose_json import to_count, to_dict, to_dicts, to_short_text, to_text
@@ -107,7 +107,7 @@ def _list_copies(work: Mapping[str, Any]) -> list[OpenCopy]:
     best = [to_dict(work.get("best_oa_location"))]
     others = [row for row in to_dicts(work.get("locations")) if row.get("is_oa") is True]
     return deduplicate_copies(
-        OpenCopy(link, to_text(place.get("license")), version_from_locator(place.get("version")))
+        OpenCopy(link, to_text(place.get("license")), get_locator_version(place.get("version")))
         for place in best + others
         for name in ("pdf_url", "landing_page_url")
         if (link := to_text(place.get(name)))

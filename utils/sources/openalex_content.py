@@ -14,7 +14,7 @@ from ..errors import NotAvailable, NotConfigured, SourceMiss
 from ..http import Answer, Rate, Web
 from ..model.paper import Fetched, Paper
 from ..model.site import Address
-from ..model.versions import version_from_locator
+from ..model.versions import get_locator_version
 from ..readers.licenses import find_cc_license
 from .loose_json import to_dict, to_text
 from .openalex import COPY_FIELDS, build_auth_headers, build_limit_error, fetch_work
@@ -57,7 +57,7 @@ def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
         SOURCE.name,
         "openalex_content",
         license=license_,
-        version=version_from_locator(place.get("version")),
+        version=get_locator_version(place.get("version")),
     )
 
 

@@ -339,7 +339,7 @@ class ScholarPage(Tabular):
             found.paper.row() | {name: getattr(found, name) for name in own}
             for found in self.papers
         )
-        return Table.of((*PAPER_COLUMNS, *own), rows)
+        return Table.from_rows((*PAPER_COLUMNS, *own), rows)
 
 
 def to_scholar_paper(row: Any) -> ScholarPaper | None:

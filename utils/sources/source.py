@@ -23,7 +23,7 @@ from typing import Any, Protocol, TypedDict, TypeVar
 
 from ..errors import BadRequest, NotConfigured, SourceMiss, Unreachable
 from ..http import Rate, Web
-from ..model.dates import get_first_day, get_last_day, parse_date
+from ..model.dates import get_first_day, get_last_day, parse_written_date
 from ..model.identifiers import IdName, Ids
 from ..model.paper import Fetched, Paper, SearchResult, Version, paper_from_row, to_row
 from ..model.site import Address, KeptBy, Key, Site, SiteRoute
@@ -71,7 +71,7 @@ class Query:
     def __post_init__(self) -> None:
         for name in ("min_date", "max_date"):
             with suppress(BadRequest):  # `require_dates` says what is wrong, when it is sent
-                object.__setattr__(self, name, parse_date(getattr(self, name), name))
+                object.__setattr__(self, name, parse_written_date(getattr(self, name), name))
 
 
 class QueryOptions(TypedDict, total=False):
@@ -262,8 +262,8 @@ def require_page(max_results: int, start: int, most: int) -> None:
 def require_dates(query: Query) -> None:
     """Reject limits that are not dates, and a range that ends before it begins."""
     first, last = query.min_date, query.max_date
-    parse_date(first, "min_date")
-    parse_date(last, "max_date")
+    parse_written_date(first, "min_date")
+    parse_written_date(last, "max_date")
     if first and last and get_first_day(first) > get_last_day(last):
         raise BadRequest(f"min_date {first} is later than max_date {last}.", "Swap them.")
 

@@ -13,7 +13,7 @@ from ..errors import NotAvailable, SourceMiss, Unreachable
 from ..http import Answer, Rate, Web
 from ..model.paper import Fetched, Paper
 from ..model.site import Address
-from ..model.versions import version_from_locator
+from ..model.versions import get_locator_version
 from .loose_json import to_dict, to_dicts, to_text
 from .publisher import MAX_COPIES, OpenCopy, deduplicate_copies, fetch_copies
 from .source import Route, Source, one_by_one
@@ -71,7 +71,7 @@ def _list_copies(record: Mapping[str, Any]) -> list[OpenCopy]:
     """Return the copies of a record, the best of each version first, PDFs before pages."""
     best = to_dict(record.get("best_oa_location"))
     return deduplicate_copies(
-        OpenCopy(link, to_text(place.get("license")), version_from_locator(place.get("version")))
+        OpenCopy(link, to_text(place.get("license")), get_locator_version(place.get("version")))
         for place in [best, *to_dicts(record.get("oa_locations"))]
         for name in ("url_for_pdf", "url_for_landing_page", "url")
         if (link := to_text(place.get(name)))

@@ -15,8 +15,8 @@ from html import escape
 from typing import Any
 
 from ..citations.items import strip_markup, to_csl_item
-from ..lists.described import paper_to_entry
-from ..lists.pasted import Entry, collect_ids
+from ..lists.described import parsed_paper_to_entry
+from ..lists.pasted import Entry, collect_field_ids
 from ..model.identifiers import IdName
 from ..model.paper import Author, Paper
 from ..system.plain_text import one_line
@@ -48,7 +48,7 @@ def item_to_paper(item: Item) -> Paper:
     kind = texts.get("itemType", "")
     container = next(filter(None, (texts.get(name) for name in _CONTAINERS)), "")
     paper = Paper(
-        collect_ids(_read_ids(item), [texts.get("url", "")]),
+        collect_field_ids(_read_ids(item), [texts.get("url", "")]),
         title=strip_markup(texts.get("title", "")),
         authors=tuple(_read_authors(item.get("creators"))),
         journal=container,
@@ -73,7 +73,7 @@ def items_to_entries(items: Iterable[Item]) -> list[Entry]:
 
 def _item_to_entry(item: Item) -> Entry:
     paper = item_to_paper(item)
-    entry = paper_to_entry(paper, f"Zotero item {_get_text(item, 'key')}")
+    entry = parsed_paper_to_entry(paper, f"Zotero item {_get_text(item, 'key')}")
     return entry._replace(record=paper, key=_read_citation_key(item))
 
 

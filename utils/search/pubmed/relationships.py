@@ -66,7 +66,7 @@ class Relations(Tabular):
 
     def to_table(self) -> Table:
         """Return a row for each paper."""
-        return Table.of(get_field_names(Related()), map(asdict, self.articles))
+        return Table.from_rows(get_field_names(Related()), map(asdict, self.articles))
 
 
 _Asks = Callable[[str, Relationship, int, Web], Relations | None]
