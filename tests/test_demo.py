@@ -102,7 +102,7 @@ def test_a_chart_is_drawn_in_letters_that_the_terminal_has(monkeypatch):
     class Harvest:
         class ledger:  # noqa: N801
             @staticmethod
-            def coverage():
+            def count_coverage():
                 from utils.model.job import Coverage
 
                 return Coverage(sources={"efetch": 2}, reasons={"bot_check": 1})

@@ -347,7 +347,7 @@ def test_the_time_being_up_leaves_the_rest_for_the_next_run(corpus: Corpus, cloc
     last = told[-1]
     assert last.unfinished
     assert 0 < last.cut < 1400
-    while run(corpus, longest_s=60).unfinished:
+    while run(corpus, wait_s=60).unfinished:
         pass
     assert {one.text for one in corpus.database.list_passages(limit=2000)} == {"Other words."}
 

@@ -357,7 +357,7 @@ def test_another_term_gives_up_what_is_half_merged(database, web, crowd, monkeyp
 def test_a_job_of_days_that_an_older_version_left_open_ends_no_membership(database, synced, crowd):
     """It asked which members of its days are lost; today's members are those of all days."""
     crowd.delete(str(FIRST))
-    assert synced(overlap_days=0, longest_s=0.0).unfinished
+    assert synced(overlap_days=0, wait_s=0.0).unfinished
     with database.writing() as connection:
         whole_set = stretches.c.date_type == "set"
         days = {"date_type": "members", "first": "2023-01-03"}
@@ -367,7 +367,7 @@ def test_a_job_of_days_that_an_older_version_left_open_ends_no_membership(databa
 
 
 def test_a_watermark_moved_by_hand_gives_an_open_job_up(database, synced, crowd):
-    assert synced(longest_s=0.0).unfinished
+    assert synced(wait_s=0.0).unfinished
     database.set_checkpoint("k", "2022-12-01", manual=True)
     assert synced(overlap_days=0).skipped == 30
     assert database.get_checkpoint("k").last_edat == "2023-01-03"

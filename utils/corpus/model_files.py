@@ -202,9 +202,9 @@ def parse_model_name(wanted: str) -> HubModelName | None:
     """Parse the name of a model on the Hub; None if *wanted* cannot be a name.
 
     >>> parse_model_name("lab/tiny@v2")
-    HubName(name='lab/tiny', revision='v2', graph='')
+    HubModelName(name='lab/tiny', revision='v2', graph='')
     >>> parse_model_name("lab/tiny:onnx/model_int8.onnx")
-    HubName(name='lab/tiny', revision='main', graph='onnx/model_int8.onnx')
+    HubModelName(name='lab/tiny', revision='main', graph='onnx/model_int8.onnx')
     >>> parse_model_name("/models/tiny")
     """
     found = _NAMED.fullmatch(wanted)

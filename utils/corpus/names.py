@@ -230,7 +230,7 @@ def fold_term(text: str) -> str:
     >>> fold_term("Tumour necrosis factors"), fold_term("in")
     ('tumour necrosi factor', '')
     """
-    terms = to_query_terms(text)
+    terms = to_query_terms(text, both_spellings=False)  # as stored names were folded
     return " ".join(terms) if any(term not in STOP_WORDS for term in terms) else ""
 
 

@@ -260,8 +260,8 @@ def _build_unreadable_error(why: str) -> BadContent:
     return BadContent(f"The file cannot be read: {why}.", verdict="not_a_paper")
 
 
-def run_child() -> None:
-    """Answer the jobs of `verify_files` in a child process."""
+def serve() -> None:
+    """Answer the jobs of `verify_files` in a child process, which is started by this name."""
     serve_jobs(_answer_job)
 
 

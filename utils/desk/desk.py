@@ -21,6 +21,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 
+from ..command_line import command_line
 from ..errors import BadRequest, NotFound, PaperError
 from ..reports.labels import format_duration, get_reason, get_route_label, pluralize
 from ..reports.page import to_short_line
@@ -97,6 +98,7 @@ class Desk:
         )
         made.filters |= {
             "short": to_short_line,
+            "command": command_line,
             "plural": pluralize,
             "duration": format_duration,
             "route": get_route_label,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from starlette.responses import Response
 
+from ..command_line import command_line
 from ..errors import BadRequest, PaperError
 from ..model.identifiers import Ids
 from ..model.paper import Kind, StoredPaper, Verdict, Version
@@ -209,7 +210,7 @@ def read_selection(desk: Desk, values: QueryParams | FormData) -> list[StoredPap
         raise BadRequest("No paper is selected.", "Tick papers in the list of the shelf.")
     if len(names) > MAX_SELECTION:
         msg = f"{len(names):,} papers are selected; {MAX_SELECTION} is the most."
-        raise BadRequest(msg, "Export the whole shelf instead: papershelf export")
+        raise BadRequest(msg, f"Export the whole shelf instead: {command_line('export')}")
     return [find_stored(name, desk.library.shelf) for name in names]
 
 

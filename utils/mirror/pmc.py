@@ -158,7 +158,7 @@ def update(
     """
     if copy and not (copy / "metadata").is_dir():
         msg = f"{copy} is not a copy of PMC's Cloud Service: it has no folder `metadata`."
-        raise BadRequest(msg, f"Make one: aws s3 sync --no-sign-request s3://{BUCKET} {copy}")
+        raise BadRequest(msg, f"Copy the bucket s3://{BUCKET} to it: the how-to page on mirrors.")
     safe_files.make_folder(folder)
     with exclusive_lock(folder / "pmc.lock", f"the mirror of PMC in {folder}"):
         for kind in KINDS:

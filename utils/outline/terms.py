@@ -64,11 +64,12 @@ def to_index_terms(text: str) -> str:
     return " ".join(filter(None, map(_terms.__getitem__, _split_text_into_words(text))))
 
 
-def to_query_terms(question: str) -> list[str]:
+def to_query_terms(question: str, *, both_spellings: bool = True) -> list[str]:
     """Return the distinct search terms of a question in order, at most 48.
 
     Function words, and parts of compounds that mean nothing alone, are left out unless nothing else
-    remains. A word that British and American English spell differently gives the terms of both.
+    remains. With *both_spellings*, a word that British and American English spell differently gives
+    the terms of both.
 
     Examples
     --------
@@ -88,7 +89,8 @@ def to_query_terms(question: str) -> list[str]:
             alone = not joined or (len(part) >= _TERM_MIN_LETTERS and not part[0].isdigit())
             found[part] = found.get(part, False) or (alone and part not in STOP_WORDS)
         found |= dict.fromkeys(joined, True)
-        found |= dict.fromkeys(map(stem_word, find_other_spellings(compound)), True)
+        if both_spellings:
+            found |= dict.fromkeys(map(stem_word, find_other_spellings(compound)), True)
     return [*([term for term, telling in found.items() if telling] or found)][:_MAX_QUERY_TERMS]
 
 

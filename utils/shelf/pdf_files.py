@@ -119,7 +119,9 @@ class PdfFiles:
         change = "" if pdf.held_by == "copy" else _find_change(pdf, reads_bytes=reads_bytes)
         if not change:
             return ""
-        again = command_line(f"adopt FOLDER --by {pdf.held_by}")
+        again = command_line(
+            "adopt FOLDER --by link" if pdf.held_by == "link" else "adopt FOLDER --by place"
+        )
         return f"{change} To use it again, adopt the folder that has it: {again}"
 
     def read_own_file(self, stored: StoredPaper) -> bytes | None:
