@@ -190,7 +190,7 @@ def _format_time(record: logging.LogRecord) -> str:
 
 
 def _collect_fields(record: logging.LogRecord) -> dict[str, str]:
-    """Return the fields of this context, and the job: a harvest outlives its request."""
+    """Return the context's fields and the job, because a harvest outlives its request."""
     names = dict(_log_fields.get())
     kind, _, job = (record.threadName or "").partition(" ")
     if kind == "harvest" and job:

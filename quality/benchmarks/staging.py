@@ -41,7 +41,7 @@ from tests.entrez.datasets.pages import PLACE, gene, summaries
 from utils.entrez.datasets.building import build_dataset
 from utils.entrez.datasets.schema import read_schema
 from utils.entrez.datasets.sql_query import run_query, stop_idle_processes
-from utils.entrez.datasets.trees import Page
+from utils.entrez.datasets.trees import RawRecordPage
 from utils.model.paper import Paper
 from utils.readers.pubmed import iterate_records
 
@@ -55,7 +55,7 @@ TABLES = {
 # --- speed --------------------------------------------------------------------------------------
 
 
-def by_hand(pages: Iterable[Page], file: Path) -> int:
+def by_hand(pages: Iterable[RawRecordPage], file: Path) -> int:
     count = 0
     with closing(sqlite3.connect(file)) as database:
         for table, width in TABLES.items():
@@ -105,7 +105,7 @@ def _by_hand(article: etree._Element, rows: dict[str, Rows]) -> None:
         rows["cited_works"].append((pmid, ids.get("pubmed"), ids.get("doi"), citation))
 
 
-def genes(count: int) -> list[Page]:
+def genes(count: int) -> list[RawRecordPage]:
     """Summaries of *count* genes, 500 a page."""
     rows = [
         gene(str(n), f"GEN{n}", mim=[str(100_000 + n)], places=[PLACE, PLACE])
@@ -114,7 +114,9 @@ def genes(count: int) -> list[Page]:
     return [summaries("gene", *rows[start : start + 500]) for start in range(0, count, 500)]
 
 
-def timed(way: Callable[[Iterable[Page], Path], int], pages: list[Page], file: Path) -> float:
+def timed(
+    way: Callable[[Iterable[RawRecordPage], Path], int], pages: list[RawRecordPage], file: Path
+) -> float:
     """Records a minute, on one core."""
     begun = time.process_time()
     count = way(pages, file)
@@ -123,12 +125,12 @@ def timed(way: Callable[[Iterable[Page], Path], int], pages: list[Page], file: P
     return rate
 
 
-def staged(pages: Iterable[Page], file: Path) -> int:
+def staged(pages: Iterable[RawRecordPage], file: Path) -> int:
     return build_dataset(pages, file, {}).records
 
 
 def speed(data: Path, records: int, runs: int, folder: Path) -> None:
-    articles = [Page("pubmed", "pubmed_xml", body) for _, body in batches(data, records)]
+    articles = [RawRecordPage("pubmed", "pubmed_xml", body) for _, body in batches(data, records)]
     ways = {
         "papershelf": (staged, articles),
         "script": (by_hand, articles),
@@ -217,7 +219,9 @@ def tokens(what: Any) -> float:
 def saving(data: Path, folder: Path) -> None:
     bodies = [gzip.decompress(path.read_bytes()) for path in sorted(data.glob("*.xml.gz"))]
     file = folder / "asked.db"
-    built = build_dataset((Page("pubmed", "pubmed_xml", body) for body in bodies), file, {})
+    built = build_dataset(
+        (RawRecordPage("pubmed", "pubmed_xml", body) for body in bodies), file, {}
+    )
     papers = [one for body in bodies for one in iterate_records(body) if isinstance(one, Paper)]
     given = tokens([paper.row() for paper in papers])
     raw = sum(len(body.decode()) for body in bodies) / 4

@@ -48,7 +48,7 @@ from utils.judges.titles import count_distinctive_words, split_title_words
 from utils.lists.described import parse_author_name, split_author_names
 from utils.manuscript.printed import parse_printed_reference
 from utils.manuscript.printed_comparison import find_title
-from utils.manuscript.printed_entries import parse_printed_paper
+from utils.manuscript.printed_entries import extract_printed_fields
 from utils.manuscript.references import CheckedReference, check_references
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
@@ -351,7 +351,7 @@ def to_comparable(fields: Fields) -> Fields:
 
 def parse_with_papershelf(text: str) -> Fields:
     """Return the fields that Papershelf reads from a printed reference."""
-    paper = parse_printed_paper(text)
+    paper = extract_printed_fields(text)
     return to_comparable(
         {
             "title": paper.title,

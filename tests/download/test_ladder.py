@@ -231,7 +231,7 @@ def test_a_text_is_compared_with_a_part_that_was_refused_and_with_the_journal(
     ladder = replace(library.ladder, read=read)
     whole = articles[papers[0].ids.pmcid]
     site = Site(lambda asked: ((asked[0], whole) for _ in range(2)))
-    climb = ladder.begin(DownloadRequest(papers[0].ids), record=papers[0])
+    climb = ladder.start_climb(DownloadRequest(papers[0].ids), record=papers[0])
     for _ in range(2):
         [step] = ladder.ask(site.rung, [ladder.begin_step(climb)])
         ladder.take(site.rung, replace(step, document=None, fetched=None), climb)
@@ -244,10 +244,10 @@ def test_a_text_is_compared_with_the_full_text_on_the_shelf(
     library: Library, papers: list[Paper], articles: dict[str, Fetched]
 ) -> None:
     site = Site(lambda asked: iter([(asked[0], articles[asked[0].ids.pmcid])]))
-    climb = library.ladder.begin(DownloadRequest(papers[0].ids), record=papers[0])
+    climb = library.ladder.start_climb(DownloadRequest(papers[0].ids), record=papers[0])
     [step] = library.ladder.ask(site.rung, [library.ladder.begin_step(climb)])
     assert library.ladder.take(site.rung, step, climb)
-    again = library.ladder.begin(DownloadRequest(papers[0].ids), record=papers[0])
+    again = library.ladder.start_climb(DownloadRequest(papers[0].ids), record=papers[0])
     [copy] = library.ladder.begin_step(again).copies
     assert step.document is not None
     assert copy == measure_copy(step.document.markdown, "efetch", step.document.version)

@@ -3,7 +3,7 @@
 import pytest
 
 from utils.manuscript.printed_comparison import compare_printed, is_same_work
-from utils.manuscript.printed_entries import parse_printed_paper
+from utils.manuscript.printed_entries import extract_printed_fields
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
 
@@ -106,7 +106,7 @@ def test_another_work_is_not_the_record(words: str) -> None:
 def test_fields_are_read_from_styles_with_and_without_titles(
     words: str, title: str, journal: str, place: tuple[str, str, str]
 ) -> None:
-    paper = parse_printed_paper(words)
+    paper = extract_printed_fields(words)
     assert (paper.title, paper.journal) == (title, journal)
     assert (paper.volume, paper.pages.partition("-")[0], paper.year) == place
     assert paper.authors[0].family in ("Fattori", "Roe")

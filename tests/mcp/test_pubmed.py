@@ -17,7 +17,7 @@ from utils import Library
 from utils.errors import BadRequest
 from utils.library.services import PubMed
 from utils.mcp import build
-from utils.mcp.tool import LongCalls
+from utils.mcp.tool import LongCallRunner
 from utils.settings import load_settings
 
 pytestmark = pytest.mark.anyio
@@ -223,7 +223,7 @@ def test_what_takes_too_long_is_given_up_and_picked_up(monkeypatch):
     monkeypatch.setattr("utils.mcp.tool._STEP_S", 0.01)
     monkeypatch.setattr("utils.mcp.tool.MAX_ANSWER_S", 0.05)
     monkeypatch.setattr("utils.mcp.tool.send_progress", lambda *_: None)
-    gate, runs, waiting = threading.Event(), [], LongCalls()
+    gate, runs, waiting = threading.Event(), [], LongCallRunner()
 
     def work():
         runs.append(1)

@@ -11,7 +11,7 @@ from utils.model.identifiers import Ids
 from utils.model.job import HARVESTED_COLUMNS, Coverage, Harvested
 from utils.model.paper import Author, Paper, SearchResult, StoredPaper
 from utils.model.tabular import ResultList, Table
-from utils.review.standing import STANDING_COLUMNS, Standing
+from utils.review.standing import STANDING_COLUMNS, ScreeningStatus
 from utils.search.fused_results import FoundPaper
 from utils.search.pubmed.relationships import Related, Relations
 from utils.search.search import Gathered
@@ -96,4 +96,4 @@ def test_years_are_numbers_and_lists_are_text():
 def test_an_empty_result_keeps_its_columns():
     assert "title" in SearchResult("q", "q", 0, ()).to_table().columns
     assert set(STANDING_COLUMNS) >= {"title", "reason"}
-    assert callable(Standing.row)
+    assert callable(ScreeningStatus.row)

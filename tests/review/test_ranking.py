@@ -12,7 +12,7 @@ from utils.review.exchange import export_records
 from utils.review.ledger import Record
 from utils.review.protocol import Protocol
 from utils.review.ranking import BatchCount, compute_risk_bound, rank_records
-from utils.review.standing import derive_standings
+from utils.review.standing import derive_screening_statuses
 
 pytest.importorskip("sklearn", reason="needs the extra rank")
 
@@ -30,7 +30,7 @@ def standings_of(titles, decisions):
     """Return standings; *decisions* are choices by the place of the record."""
     records = [make_record(str(at), title) for at, title in enumerate(titles)]
     told = {str(at): [Decision("ann", choice)] for at, choice in decisions.items()}
-    return derive_standings(records, told, PROTOCOL)
+    return derive_screening_statuses(records, told, PROTOCOL)
 
 
 def test_what_is_like_the_included_records_comes_first_and_says_why():
@@ -75,7 +75,7 @@ def test_a_review_without_records_is_refused():
 def test_conflicts_are_neither_learned_from_nor_ordered():
     records = [make_record("a", "Moss")]
     votes = {"a": [Decision("ann", "include"), Decision("bob", "exclude")]}
-    ranking = rank_records(derive_standings(records, votes, PROTOCOL), [["a"]], PROTOCOL)
+    ranking = rank_records(derive_screening_statuses(records, votes, PROTOCOL), [["a"]], PROTOCOL)
     assert (len(ranking.rows), ranking.included, ranking.excluded) == (0, 0, 0)
 
 

@@ -103,9 +103,11 @@ def test_odd_letters_are_kept_as_far_as_they_can_be(path: Path) -> None:
 def test_a_paper_ends_once(ledger: Ledger) -> None:
     about = paper(pmid="1", doi="10.1000/a")
     ledger.record_paper(1, about)
-    ledger.end_paper(1, stored(about), "c" * 64, "", "")
+    ledger.record_paper_result(1, stored(about), "c" * 64, "", "")
     ledger.record_failure(1, "not_found", "too late")
-    ledger.end_paper(1, stored(about, "abstract", "other.txt"), "d" * 64, "paywall", "too late")
+    ledger.record_paper_result(
+        1, stored(about, "abstract", "other.txt"), "d" * 64, "paywall", "too late"
+    )
     row = next(ledger.read_outcomes())
     assert (row.state, row.file, row.sha256, row.reason) == (
         "full_text",
@@ -120,8 +122,8 @@ def test_a_paper_ends_once(ledger: Ledger) -> None:
 
 
 def test_every_state_is_counted_once(ledger: Ledger) -> None:
-    ledger.end_paper(1, stored(paper(pmid="1")), "c" * 64, "", "")
-    ledger.end_paper(
+    ledger.record_paper_result(1, stored(paper(pmid="1")), "c" * 64, "", "")
+    ledger.record_paper_result(
         2, stored(paper(doi="10.1000/b"), "abstract"), "d" * 64, "paywall", "For sale."
     )
     ledger.record_failure(3, "no_identifier", "It has none.")
@@ -206,10 +208,10 @@ def test_papers_that_contradict_each_other_are_kept_apart(ledger: Ledger) -> Non
 def over(ledger: Ledger) -> Ledger:
     """A full text, an abstract behind a paywall that met a captcha first, and a failure."""
     ledger.record_paper(1, paper(pmid="1"))
-    ledger.end_paper(1, stored(paper(pmid="1")), "c" * 64, "", "")
+    ledger.record_paper_result(1, stored(paper(pmid="1")), "c" * 64, "", "")
     ledger.record_paper(2, paper(doi="10.1000/b"))
     ledger.record_attempts(2, [Attempt("publisher", "captcha"), Attempt("jina", "paywall")])
-    ledger.end_paper(
+    ledger.record_paper_result(
         2, stored(paper(doi="10.1000/b"), "abstract"), "d" * 64, "paywall", "For sale."
     )
     ledger.record_failure(3, "no_identifier", "It has none.")

@@ -11,7 +11,7 @@ from ..command_line import command_line
 from ..errors import BadRequest
 from ..mirror.pmc import Choice
 from .commands import CommandParser, Commands, command
-from .mirror_status import format_end_to_end
+from .mirror_status import format_time_until_searchable
 from .options import add_limit_option
 from .output import (
     NO_FULL_TEXT,
@@ -244,7 +244,7 @@ def describe_pmc_plan(plan: PmcPlan) -> str:
             f"{pluralize(plan.again, 'text')} again, because an older version read or judged them"
         ),
         "to read": f"{format_duration(plan.core_hours * 3600)} of one core, {cores}",
-        "in all": format_end_to_end(plan),
+        "in all": format_time_until_searchable(plan),
         "disk": f"{format_bytes(plan.disk)}; free: {format_bytes(plan.free)}",
     }
     return "\n".join(f"{name:<12}{text}" for name, text in lines.items())

@@ -177,14 +177,14 @@ def format_plan(plan: MirrorPlan, citations: CitationsPlan) -> list[Line]:
             ("to read", f"{hours} {pluralize(plan.cores, 'core')}, by {plan.measured}"),
             ("disk", f"{format_bytes(plan.disk)}{sources}; free: {format_bytes(plan.free)}"),
             ("to search", f"{words}; {meaning} (or published vectors); of one core"),
-            ("in all", format_end_to_end(plan)),
+            ("in all", format_time_until_searchable(plan)),
         ]
     else:
         lines.append(("to fetch", f"nothing new; free on the disk: {format_bytes(plan.free)}"))
     return [*lines, *_format_citations_plan(citations)]
 
 
-def format_end_to_end(plan: MirrorPlan | PmcPlan) -> str:
+def format_time_until_searchable(plan: MirrorPlan | PmcPlan) -> str:
     """Return how long it takes until new papers are found by words, and the longest step."""
     cores = pluralize(plan.cores, "core")
     text = f"{format_duration(plan.end_hours * 3600)} on {cores} until papers are found by words"

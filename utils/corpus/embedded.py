@@ -269,7 +269,7 @@ class EmbeddedFinder:
             aside = ""
             if get_index_fact(db, "generation") == generation:  # else somebody else did
                 self._vectors.delete_all(db, increment_stamp(db))
-                aside = self._vectors.set_aside(generation).name
+                aside = self._vectors.move_damaged_file_aside(generation).name
         msg = f"The vectors were damaged ({error}) and are set aside as {aside}; words still work."
         return StoreFailed(msg, HINT, file=str(self.folder / aside))
 

@@ -220,11 +220,11 @@ class IndexDatabase:
                 hint = "Another process may be indexing, or the disk is full: try again later."
                 msg = f"Could not {action} the index of passages: {error}."
                 raise StoreFailed(msg, hint, file=str(self.path)) from error
-            aside = self._set_aside()
+            aside = self._move_damaged_file_aside()
             msg = f"The index of passages was damaged ({error}) and is now {aside.name}."
             raise StoreFailed(msg, HINT, file=str(aside)) from error
 
-    def _set_aside(self) -> Path:
+    def _move_damaged_file_aside(self) -> Path:
         self._close_connection()
         aside = sqlite.build_damaged_path(self.path)
         # Another process may have done so, and what is there now is new and sound.

@@ -264,7 +264,7 @@ class VectorFile:
         db.execute("DELETE FROM appended")
         set_index_facts(db, generation=int(get_index_fact(db, "generation")) + 1, rows=rows)
 
-    def set_aside(self, generation: int) -> Path:
+    def move_damaged_file_aside(self, generation: int) -> Path:
         """Rename a damaged file; return its new path."""
         aside = sqlite.build_damaged_path(self.get_path(generation))
         with disk_errors(self.get_path(generation), "set aside"), suppress(FileNotFoundError):

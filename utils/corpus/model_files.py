@@ -255,7 +255,7 @@ class HubRepository:
 
     def _read_pin(self) -> _ModelPin | None:
         with suppress(OSError, ValueError, TypeError, AttributeError):
-            pin = _ModelPin(**json.loads(self._pin_file.read_bytes()))
+            pin = _ModelPin(**json.loads(self._pin_path.read_bytes()))
             whole = pin.graph in self._allowed_graphs and set(REQUIRED) <= pin.digests.keys()
             return pin if whole and _COMMIT.fullmatch(pin.commit) else None
         return None
@@ -276,7 +276,7 @@ class HubRepository:
         pin = _ModelPin(commit, graph, {path: digests.get(path, "") for path in paths})
         with suppress(StoreFailed):  # a pin that cannot be written is asked for again next time
             make_folder(self._cache)
-            write_file(self._pin_file, json.dumps(asdict(pin)).encode())
+            write_file(self._pin_path, json.dumps(asdict(pin)).encode())
         return pin
 
     def _choose_files(self, there: Collection[str]) -> tuple[str, list[str]]:
@@ -369,7 +369,7 @@ class HubRepository:
         return (self._graph,) if self._graph else GRAPHS
 
     @property
-    def _pin_file(self) -> Path:
+    def _pin_path(self) -> Path:
         name = f"{self._name}@{self._revision}{self._graph and f'+{self._graph}'}"
         return self._cache / f"{name}.json".replace("/", "--")
 

@@ -182,7 +182,7 @@ class SyncJob:
         until = _records.c.edat <= str(stretch.last)
         since = _records.c.edat >= str(stretch.first)
         with self._database.writing() as connection:
-            query = self._select_members(until if stretch.first == BEGINNING else until & since)
+            query = self._build_member_query(until if stretch.first == BEGINNING else until & since)
             known = set(connection.execute(query).scalars().all())
             fresh = sorted(found - known)
             self._stage_pmids(connection, stretch, fresh)
@@ -204,11 +204,11 @@ class SyncJob:
                 whole = {"date_type": "set", "first": str(BEGINNING)}
                 connection.execute(_build_stretch_update(self.job_id, stretch).values(**whole))
                 return
-            lost = connection.execute(self._select_members(~found)).scalars().all()
+            lost = connection.execute(self._build_member_query(~found)).scalars().all()
             self._stage_pmids(connection, stretch, lost)
             connection.execute(_build_stretch_update(self.job_id, stretch).values(swept=True))
 
-    def _select_members(self, condition: Any) -> Select[Any]:
+    def _build_member_query(self, condition: Any) -> Select[Any]:
         return (
             select(_members.c.pmid)
             .join(_records, _records.c.pmid == _members.c.pmid)

@@ -186,7 +186,7 @@ def build_host_settings(
 
 
 def build_server_entry(settings: Settings, command: Sequence[str]) -> Server:
-    """Return this server as hosts list it; never with a key.
+    """Return this server's entry for a host's file; keys are never included.
 
     Parameters
     ----------

@@ -64,7 +64,7 @@ def _find_place(passage: Passage) -> str:
 
 
 def index_texts(desk: Desk, _: Request, __: FormData) -> Response:
-    """Start to index new and changed texts, so that questions find them."""
+    """Start indexing new and changed texts, to make them searchable."""
     desk.tasks.start("index", _describe_indexing(desk))
     return redirect("/ask")
 

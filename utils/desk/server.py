@@ -33,7 +33,7 @@ class DeskServer(uvicorn.Server):
 
 
 def build_server(library: Library, port: int, announce: Callable[[str], object]) -> DeskServer:
-    """Return the server of a desk, which listens already.
+    """Return the server of a desk, already listening.
 
     Parameters
     ----------

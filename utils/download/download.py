@@ -185,7 +185,7 @@ def download_many(
 
     missing: list[Climb] = []
     for request in dict.fromkeys(requests):
-        climb = ladder.begin(request)
+        climb = ladder.start_climb(request)
         if isinstance(action := ladder.next_action(climb), Serve):
             yield request.ids, _serve_stored(climb, action.stored)
         else:

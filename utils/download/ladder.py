@@ -122,7 +122,7 @@ class Ladder:
     def _describe_copy(self, stored: StoredPaper) -> Copy:
         return measure_copy(get_body(self.shelf.read_text(stored)), stored.via, stored.version)
 
-    def begin(self, request: DownloadRequest, **known: Any) -> Climb:
+    def start_climb(self, request: DownloadRequest, **known: Any) -> Climb:
         """Return the climb for a request; *known* are the fields of `Climb` known already."""
         return Climb(request, **{"find_texts": self.shelf.find_texts, **known})
 

@@ -19,9 +19,9 @@ from ..sources import Query
 from ..sources.eutils_services import MISSING_SUMMARY
 from ..system.plain_text import one_line, shorten
 from .databases import Database, Format
-from .datasets.trees import Page
+from .datasets.trees import RawRecordPage
 from .fetching import fetch_part, fetch_part_summaries, map_names_to_uids, split_part_in_half
-from .searching import NO_HISTORY, search_database, warn_of_hit_limit
+from .searching import NO_HISTORY, build_hit_limit_warnings, search_database
 from .selection import (
     PUBMED_WALL,
     Missing,
@@ -42,7 +42,7 @@ _PARALLEL_REQUESTS = 3
 class _PartAnswer:
     """The outcome of one part."""
 
-    pages: tuple[Page, ...]
+    pages: tuple[RawRecordPage, ...]
     not_found: tuple[Missing, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -98,7 +98,7 @@ class Pages:
             words = f"There are {total:,} records; the first {most:,} are taken."
             self.warnings.append(words)
 
-    def __iter__(self) -> Iterator[Page]:
+    def __iter__(self) -> Iterator[RawRecordPage]:
         done = 0
         for part, answer in self._iterate_answers():
             self.not_found += answer.not_found
@@ -142,7 +142,7 @@ class Pages:
         if self._form is None:
             return self._fetch_summary_part(part)
         fetched = fetch_part(self._selection, part, self._form, self._web)
-        pages = tuple(Page(self.database, self.form, body) for body in fetched.bodies)
+        pages = tuple(RawRecordPage(self.database, self.form, body) for body in fetched.bodies)
         return _PartAnswer(pages, fetched.not_found, fetched.warnings)
 
     def _fetch_summary_part(self, part: SelectionPart) -> _PartAnswer:
@@ -166,7 +166,7 @@ class Pages:
         )
         lack = 0 if part.uids else part.size - len(found.uids)
         warning = f"{lack:,} summaries did not come; the history does not tell which."
-        page = Page(self.database, found.form, found.body)
+        page = RawRecordPage(self.database, found.form, found.body)
         return _PartAnswer((page,) * bool(found.records), missing, (warning,) if lack > 0 else ())
 
 
@@ -219,7 +219,9 @@ def make_search_pages(
     else:
         selection = select_records(database, (), found.history.id, web)
         pages = make_record_pages(selection, form, web, most=most, progress=progress)
-    narrow = warn_of_hit_limit(database, found.total)  # this advice is for paging, not for staging
+    narrow = build_hit_limit_warnings(
+        database, found.total
+    )  # this advice is for paging, not for staging
     pages.warnings[:0] = [words for words in found.warnings if words not in narrow]
     return pages
 

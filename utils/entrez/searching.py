@@ -147,7 +147,7 @@ class _SearchRequest:
             warnings += (f"Entrez sent {len(uids)} of the {expected} identifiers of this page.",)
         end = self.start + (len(uids) or size)
         kept, more = self._save_history(term, hits)
-        warnings += more + warn_of_hit_limit(self.database, hits.total)
+        warnings += more + build_hit_limit_warnings(self.database, hits.total)
         return Search(
             self.database.name, params["term"], hits.translation, hits.total, uids, self.start,
             end if size and end < reachable else None, kept, warnings,
@@ -200,7 +200,7 @@ class _SearchRequest:
         return place.history, ()
 
 
-def warn_of_hit_limit(database: Database, total: int) -> tuple[str, ...]:
+def build_hit_limit_warnings(database: Database, total: int) -> tuple[str, ...]:
     """Return a warning if PubMed does not return all hits of a search."""
     reachable = _count_reachable_hits(database, total)
     if total == reachable:

@@ -172,7 +172,7 @@ class _Run:
                     self.lanes.put(_IDENTIFY, number)
                 else:
                     texts: list[StoredPaper] | None = [] if round_ or ids in absent else None
-                    climb = self.ladder.begin(self._make_request(number, ids), texts=texts)
+                    climb = self.ladder.start_climb(self._make_request(number, ids), texts=texts)
                     if isinstance(self.ladder.next_action(climb), Serve):
                         self._start_climb(number, climb)
                     else:
@@ -240,7 +240,7 @@ class _Run:
             self.outages.defer(number, _LOOK_UP, "")
             self.outages.record_failure(_LOOK_UP, "", pause_s, answer)
             return
-        climb = self.ladder.begin(
+        climb = self.ladder.start_climb(
             self._make_request(number, ids), record=outcome, state="looked_up"
         )
         if isinstance(outcome, Unreachable) and climb.stored:
@@ -509,7 +509,7 @@ class _Run:
             reason, detail = why.outcome, why.detail
         self.outages.clear_deferred(number)
         sha256 = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-        self.ledger.end_paper(number, stored, sha256, reason, detail, unrecorded)
+        self.ledger.record_paper_result(number, stored, sha256, reason, detail, unrecorded)
 
     def _find_current_text(self, stored: StoredPaper) -> tuple[StoredPaper, str]:
         """Return the text that is now on the shelf: another process may have found it meanwhile."""

@@ -397,7 +397,7 @@ def _resume_download(
 
 
 def _find_resume_offset(web: Web, answer: Answer, begun: int) -> int:
-    """Return how many of the bytes on the disk are kept."""
+    """Return how many downloaded bytes to keep, by the reply to a request to resume."""
     told = answer.headers.get("Content-Range", "")
     if answer.status == 206 and told.startswith(f"bytes {begun}-"):
         return begun

@@ -444,11 +444,11 @@ def _begins_with_exact_title(row: list[str], wanted: str) -> bool:
             return False
         length += len(word)
         if length == len(wanted):
-            return not _is_followed_by_mark(row[at + 1 : at + 3])
+            return not _starts_with_part_label(row[at + 1 : at + 3])
     return False
 
 
-def _is_followed_by_mark(after: list[str]) -> bool:
+def _starts_with_part_label(after: list[str]) -> bool:
     spelled = [_unify_word_spelling(word) for word in after]
     return any(word in _KINDS or _NUMBER.fullmatch(word) for word in spelled[:1]) or (
         len(spelled) > 1 and spelled[0] in _SMALL and spelled[1] in _KINDS

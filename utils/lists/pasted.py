@@ -86,7 +86,7 @@ def read_identifier_lines(data: bytes) -> list[str]:
 
 
 def parse_identifier_lines(lines: Sequence[str]) -> list[Entry]:
-    """Return the papers of lines with any number and mix of identifiers.
+    """Return the papers named in lines that hold any number and mix of identifiers.
 
     What cannot be read is an entry without identifiers: one slip does not spoil a list.
 

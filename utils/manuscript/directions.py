@@ -239,13 +239,13 @@ def parse_compared_words(text: str) -> list[Word]:
 def _parse_compared_word(match: re.Match[str]) -> Word:
     """Return one word, without regard to negation."""
     text = " ".join(match[0].lower().replace("\u2019", "'").split())
-    key, value = _find_comparison_key(text)
+    key, value = _find_direction_key_and_side(text)
     is_weak = text in _WEAK_WORDS or key in NAMING_AXES
     return Word(key, match.start(), match.end(), value, is_weak=is_weak)
 
 
-def _find_comparison_key(text: str) -> tuple[str, str]:
-    """Return the key of a word, and its side if the word has an opposite."""
+def _find_direction_key_and_side(text: str) -> tuple[str, str]:
+    """Return the word's comparison key and, if the word has an opposite, its side of the pair."""
     if text in _NEGATING:
         return NEGATION, ""
     joined = re.sub(r"[-\u2010\u2011]", "", text)

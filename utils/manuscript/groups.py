@@ -56,12 +56,12 @@ def _split_comparison_sides(words: Sequence[Word]) -> tuple[set[str], set[str]] 
         return None
     return (
         {
-            _get_group_word(one)
+            _format_key_and_value(one)
             for one in words[max(0, at - _SIDE_WORDS) : at]
             if can_name_group(one)
         },
         {
-            _get_group_word(one)
+            _format_key_and_value(one)
             for one in words[at + 1 : at + 1 + _SIDE_WORDS]
             if can_name_group(one)
         },
@@ -75,7 +75,7 @@ def can_name_group(word: Word) -> bool:
     return not word.has_opposite or word.key in NAMING_AXES or word.key in _ALSO_NAMING
 
 
-def _get_group_word(word: Word) -> str:
+def _format_key_and_value(word: Word) -> str:
     return f"{word.key} {word.value}".strip()
 
 
@@ -93,7 +93,7 @@ def find_group_words(words: Sequence[Word], at: int, *, narrow: bool) -> set[str
 def _iterate_group_words(words: Iterable[Word], clause: int) -> Iterator[str]:
     """Yield the first words of a clause that can name a group, up to the first number."""
     content = (
-        _get_group_word(one)
+        _format_key_and_value(one)
         for one in takewhile(partial(_is_in_clause, clause), words)
         if can_name_group(one)
     )

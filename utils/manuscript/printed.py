@@ -13,7 +13,7 @@ from dataclasses import replace
 from ..model.identifiers import Ids
 from ..outline.words import fold_words
 from .parts import CitationMark, ManuscriptBlock, Reference
-from .printed_entries import parse_printed_paper
+from .printed_entries import extract_printed_fields
 
 _HEADING = re.compile(
     r"\W*(?:\d+\.?\s+)?(?:references?(?: cited| list)?|bibliography|literature(?: cited)?"
@@ -78,14 +78,18 @@ def _parse_printed_entry(block: ManuscriptBlock, at: int, number: str) -> Refere
     words = " ".join(block.text[found.end() if found else 0 :].split())
     place = block.get_place(0, len(block.text.rstrip()))
     return Reference(
-        number or str(at), find_ids_in_entry(words), parse_printed_paper(words), words, place=place
+        number or str(at),
+        find_ids_in_entry(words),
+        extract_printed_fields(words),
+        words,
+        place=place,
     )
 
 
 def parse_printed_reference(key: str, words: str, **where: object) -> Reference:
     """Parse a printed entry, such as a ``thebibliography`` item, as a reference."""
     words = " ".join(words.split())
-    return Reference(key, find_ids_in_entry(words), parse_printed_paper(words), words, **where)  # type: ignore[arg-type]
+    return Reference(key, find_ids_in_entry(words), extract_printed_fields(words), words, **where)  # type: ignore[arg-type]
 
 
 def find_ids_in_entry(words: str) -> Ids:

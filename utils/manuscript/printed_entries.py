@@ -156,7 +156,7 @@ _JOURNAL_MAX_CHARS = 300
 _MAX_NAME_WORDS = 6  # words of an organisation that is the author
 
 
-class Place(NamedTuple):
+class VolumeIssuePage(NamedTuple):
     """Volume, issue and first page, and where in the text they begin."""
 
     start: int
@@ -165,16 +165,17 @@ class Place(NamedTuple):
     page: str
 
 
-def parse_printed_paper(words: str) -> Paper:
+def extract_printed_fields(words: str) -> Paper:
     """Return the fields of a printed reference.
 
     >>> entry = "Roe J, Poe A. Bees and light in spring. J Moss. 2024;12(3):45-9."
-    >>> paper = parse_printed_paper(entry)
+    >>> paper = extract_printed_fields(entry)
     >>> paper.title, paper.journal, paper.volume, paper.pages, [a.family for a in paper.authors]
     ('Bees and light in spring', 'J Moss', '12', '45', ['Roe', 'Poe'])
-    >>> parse_printed_paper('Roe, J., & Poe, A. (2024). Bees and light. Moss, 12(3), 45-49.').title
+    >>> entry = "Roe, J., & Poe, A. (2024). Bees and light. Moss, 12(3), 45-49."
+    >>> extract_printed_fields(entry).title
     'Bees and light'
-    >>> paper = parse_printed_paper("J. P. Roe, A. Poe, Phys. Rev. D 10, 265 (1977)")
+    >>> paper = extract_printed_fields("J. P. Roe, A. Poe, Phys. Rev. D 10, 265 (1977)")
     >>> paper.title, paper.journal, paper.volume, paper.pages, paper.year
     ('', 'Phys. Rev. D', '10', '265', '1977')
     """
@@ -244,16 +245,16 @@ def _find_other_names_end(text: str) -> int:
     return first.end() if first and len(first[0].split()) <= _MAX_NAME_WORDS else 0
 
 
-def find_place(text: str, begin: int) -> Place | None:
+def find_place(text: str, begin: int) -> VolumeIssuePage | None:
     """Return volume, issue and first page of an entry, from the first pattern that it has."""
     for pattern in _PLACES:
         if found := pattern.search(text, begin):
             named = {"issue": "", "page": "", **{k: v or "" for k, v in found.groupdict().items()}}
             pages = _PAGES.search(text, found.start())
             page = named["page"] or (pages["page"] if pages else "")
-            return Place(found.start(), named["volume"], named["issue"], page)
+            return VolumeIssuePage(found.start(), named["volume"], named["issue"], page)
     found = _PAGES.search(text, begin)
-    return Place(found.start(), "", "", found["page"]) if found else None
+    return VolumeIssuePage(found.start(), "", "", found["page"]) if found else None
 
 
 def _split_title_and_journal(between: str, *, has_place: bool) -> tuple[str, str]:

@@ -76,7 +76,7 @@ class Calls(Middleware):
             return await call_next(context)
 
     async def on_list_tools(self, context: Any, call_next: Any) -> Any:
-        """List the tools; without output schemas where no structure follows them."""
+        """List the tools, without output schemas for hosts that receive text only."""
         listed: Sequence[Tool] = await call_next(context)
         if get_host(context).choose_form(self._setting) != "text":
             return listed

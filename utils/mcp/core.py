@@ -19,7 +19,7 @@ from .tool import (
     READS_WEB,
     Count,
     DateType,
-    LongCalls,
+    LongCallRunner,
     MaxDate,
     MinDate,
     Sort,
@@ -84,7 +84,7 @@ class Page(TypedDict):
     next_start: int | None
 
 
-class Listed(TypedDict):
+class PaperListPage(TypedDict):
     """Papers on the shelf."""
 
     total: int
@@ -104,7 +104,7 @@ def tools(library: Library) -> list[Tool]:
 
 
 def _build_search_tools(library: Library) -> list[Tool]:
-    waiting = LongCalls("PubMed")
+    waiting = LongCallRunner("PubMed")
 
     def search_pubmed_lr(
         ligand: Annotated[str, Field(description="Gene symbol or name.")],
@@ -146,7 +146,7 @@ def _build_search_tools(library: Library) -> list[Tool]:
 
 def _build_search_tool(
     library: Library,
-    waiting: LongCalls,
+    waiting: LongCallRunner,
     row: Callable[[Paper], Row],
     name: str,
     description: str,
@@ -181,7 +181,7 @@ def _build_search_tool(
 
 
 def _build_download_tool(library: Library) -> Tool:
-    waiting = LongCalls("a source")
+    waiting = LongCallRunner("a source")
 
     def download_paper(
         pmid: Annotated[Word, Field(description="PubMed ID.")] = "",
@@ -280,7 +280,7 @@ def _build_list_tool(library: Library) -> Tool:
         job_id: Annotated[str, Field(description="Only papers of this harvest.")] = "",
         start: Start = 0,
         max_results: Count = 20,
-    ) -> Listed:
+    ) -> PaperListPage:
         """List the papers on the shelf, with the paths of their texts and PDFs."""
         years = [get_limit_year(min_date, "min_date"), get_limit_year(max_date, "max_date")]
         filters: dict[str, Any] = {
@@ -291,7 +291,7 @@ def _build_list_tool(library: Library) -> Tool:
         end = start + len(page)
         warnings = _warn_beyond_end(start, total) if total else library.texts.emptied_by(**filters)
         warnings += warn_of_ignored_days(min_date, max_date)
-        structure = Listed(
+        structure = PaperListPage(
             total=total,
             papers=[_to_shelf_row(stored, library) for stored in page],
             next_start=end if end < total else None,

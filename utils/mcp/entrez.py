@@ -19,7 +19,7 @@ from ..library import Library
 from ..system.plain_text import shorten
 from .answers import limit_rows
 from .pubmed import to_converted_ids
-from .tool import ADDS_FILES, READS_WEB, LongCalls, Start, Tool, Word, make_tool
+from .tool import ADDS_FILES, READS_WEB, LongCallRunner, Start, Tool, Word, make_tool
 
 if TYPE_CHECKING:
     from ..entrez import DatabaseInfo, DatabaseList, Summary
@@ -248,7 +248,7 @@ QUERY: Mapping[str, Operation] = {
 
 
 def _build_query_tool(library: Library) -> Tool:
-    waiting = LongCalls()
+    waiting = LongCallRunner()
 
     def entrez_query(  # noqa: PLR0913, PLR0917 - what eight operations take
         operation: Annotated[QueryName, Field(description="See entrez_tool_info.")],
@@ -351,7 +351,7 @@ DATA: Mapping[str, Operation] = {
 
 
 def _build_data_tool(library: Library) -> Tool:
-    waiting = LongCalls()
+    waiting = LongCallRunner()
     progress: dict[Hashable, str] = {}  # of results on their way, whichever call began them
 
     def entrez_data(  # noqa: PLR0913, PLR0917 - what five operations take
@@ -472,7 +472,7 @@ EXTERNAL: Mapping[str, Operation] = {
 
 
 def _build_external_tool(library: Library) -> Tool:
-    waiting = LongCalls("The site")
+    waiting = LongCallRunner("The site")
 
     def entrez_external(
         operation: Annotated[ExternalName, Field(description="See entrez_tool_info.")],

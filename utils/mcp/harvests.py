@@ -35,7 +35,7 @@ from .tool import (
     LONGEST_WAIT_S,
     READS_SHELF,
     Hundred,
-    LongCalls,
+    LongCallRunner,
     Start,
     Tool,
     Word,
@@ -99,7 +99,7 @@ def tools(library: Library) -> list[Tool]:
 
 
 def _build_harvest_tool(library: Library, harvests: Harvests) -> Callable[..., State]:
-    waiting = LongCalls("PubMed")
+    waiting = LongCallRunner("PubMed")
 
     def harvest_papers(
         query: Annotated[str, Field(description="PubMed query whose papers to download.")] = "",

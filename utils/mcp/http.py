@@ -96,7 +96,7 @@ _HEADERS = [
 ]
 
 
-class WaitingRoom:
+class PendingConnections:
     """The connections of one server whose headers have not arrived yet, the oldest first."""
 
     def __init__(self) -> None:
@@ -136,7 +136,7 @@ class WaitingRoom:
 class Connection(H11Protocol):
     """A uvicorn connection with a deadline for the headers of a request."""
 
-    def __init__(self, waiting_room: WaitingRoom, **options: Any) -> None:
+    def __init__(self, waiting_room: PendingConnections, **options: Any) -> None:
         super().__init__(**options)
         self._waiting_room = waiting_room
         self._began = 0.0
@@ -190,8 +190,8 @@ class Connection(H11Protocol):
 
 
 def make_connection_factory() -> type[asyncio.Protocol]:
-    """Return uvicorn's factory of connections; those of one server share a `WaitingRoom`."""
-    return cast("type[asyncio.Protocol]", partial(Connection, WaitingRoom()))
+    """Return uvicorn's factory of connections; those of one server share a `PendingConnections`."""
+    return cast("type[asyncio.Protocol]", partial(Connection, PendingConnections()))
 
 
 def serve_http(settings: Settings) -> NoReturn:

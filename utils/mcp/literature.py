@@ -16,7 +16,7 @@ from .tool import (
     READS_WEB,
     AnyPaper,
     Hundred,
-    LongCalls,
+    LongCallRunner,
     MaxDate,
     MinDate,
     Start,
@@ -120,9 +120,9 @@ def tools(library: Library) -> list[Tool]:
     """Return the tools of the set, bound to *library*."""
     # Each site keeps us waiting in its own name.
     arxiv, scholar, everybody = (
-        LongCalls("arXiv"),
-        LongCalls("Semantic Scholar"),
-        LongCalls("a source"),
+        LongCallRunner("arXiv"),
+        LongCallRunner("Semantic Scholar"),
+        LongCallRunner("a source"),
     )
     return [
         _build_merged_search_tool(library, everybody),
@@ -134,7 +134,7 @@ def tools(library: Library) -> list[Tool]:
     ]
 
 
-def _build_merged_search_tool(library: Library, waiting: LongCalls) -> Tool:
+def _build_merged_search_tool(library: Library, waiting: LongCallRunner) -> Tool:
     def search_papers(  # noqa: PLR0913, PLR0917 - what sources can be asked for
         query: Annotated[str, Field(description="Words, phrases, AND, OR, NOT.")],
         sources: Annotated[Sequence[SourceName], Field(description="Only these; none: all.")] = (),
@@ -170,7 +170,7 @@ def _build_merged_search_tool(library: Library, waiting: LongCalls) -> Tool:
     return make_tool(search_papers, READS_WEB)
 
 
-def _build_arxiv_search_tool(library: Library, waiting: LongCalls) -> Tool:
+def _build_arxiv_search_tool(library: Library, waiting: LongCallRunner) -> Tool:
     def search_arxiv(
         query: Annotated[str, Field(description="Words, or arXiv's query.")],
         max_results: Hundred = 10,
@@ -199,7 +199,7 @@ def _build_arxiv_search_tool(library: Library, waiting: LongCalls) -> Tool:
     return make_tool(search_arxiv, READS_WEB)
 
 
-def _build_preprint_tools(library: Library, waiting: LongCalls) -> list[Tool]:
+def _build_preprint_tools(library: Library, waiting: LongCallRunner) -> list[Tool]:
     def get_arxiv_paper(arxiv_id: ArxivId) -> Preprint:
         """Get one arXiv record, in the version named or the newest."""
         return _to_preprint(waiting.call_shared(library.arxiv.paper, arxiv_id))
@@ -215,7 +215,7 @@ def _build_preprint_tools(library: Library, waiting: LongCalls) -> list[Tool]:
     return [make_tool(get_arxiv_paper, READS_WEB), make_tool(arxiv_to_bibtex, READS_WEB)]
 
 
-def _build_scholar_search_tool(library: Library, waiting: LongCalls) -> Tool:
+def _build_scholar_search_tool(library: Library, waiting: LongCallRunner) -> Tool:
     def search_semantic_scholar(
         query: Annotated[str, Field(description="Plain words.")],
         max_results: Hundred = 10,
@@ -245,7 +245,7 @@ def _build_scholar_search_tool(library: Library, waiting: LongCalls) -> Tool:
     return make_tool(search_semantic_scholar, READS_WEB)
 
 
-def _build_citations_tool(library: Library, waiting: LongCalls) -> Tool:
+def _build_citations_tool(library: Library, waiting: LongCallRunner) -> Tool:
     def get_paper_citations(
         paper: AnyPaper, max_results: Hundred = 10, start: Start = 0
     ) -> ScholarRecords:
@@ -258,7 +258,7 @@ def _build_citations_tool(library: Library, waiting: LongCalls) -> Tool:
     return make_tool(get_paper_citations, READS_WEB)
 
 
-def _build_scholar_paper_tools(library: Library, waiting: LongCalls) -> list[Tool]:
+def _build_scholar_paper_tools(library: Library, waiting: LongCallRunner) -> list[Tool]:
     def get_semantic_scholar_paper(paper: AnyPaper) -> ScholarRecord:
         """Get one Semantic Scholar record, with citation counts."""
         found = waiting.call_shared(library.semantic_scholar.paper, paper)

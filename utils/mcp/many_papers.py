@@ -24,7 +24,7 @@ from ..model.identifiers import Ids
 from ..model.paper import StoredPaper
 from ..outline import iterate_sections_with_own_roles
 from .answers import UNTRUSTED, estimate_tokens, limit_rows, render_structure
-from .tool import ADDS_FILES, READS_WEB, LongCalls, Tool, Word, make_tool
+from .tool import ADDS_FILES, READS_WEB, LongCallRunner, Tool, Word, make_tool
 
 if TYPE_CHECKING:
     from ..curation.excerpts import Excerpt
@@ -70,7 +70,7 @@ def tools(library: Library) -> list[Tool]:
 
 
 def _build_download_tool(library: Library) -> Tool:
-    waiting = LongCalls("a source")
+    waiting = LongCallRunner("a source")
 
     def download_papers(papers: Papers) -> DownloadedPapers:
         """Put papers on the shelf, given identifiers of any kind; hundreds: harvest_papers."""
@@ -82,7 +82,7 @@ def _build_download_tool(library: Library) -> Tool:
 
 
 def _build_read_tool(library: Library) -> Tool:
-    waiting = LongCalls("a source")
+    waiting = LongCallRunner("a source")
 
     def read_papers(
         papers: Papers,
@@ -122,7 +122,7 @@ def _build_read_tool(library: Library) -> Tool:
 
 
 def _build_cite_tool(library: Library) -> Tool:
-    waiting = LongCalls()
+    waiting = LongCallRunner()
 
     def cite_papers(
         papers: Annotated[
@@ -141,7 +141,7 @@ def _build_cite_tool(library: Library) -> Tool:
 
 
 def _download_missing(
-    papers: Sequence[str], library: Library, waiting: LongCalls, together: Sequence[str] = ()
+    papers: Sequence[str], library: Library, waiting: LongCallRunner, together: Sequence[str] = ()
 ) -> Mapping[str, Download | PaperError | None]:
     """Download the papers that are not on the shelf; None stands for a download in progress.
 

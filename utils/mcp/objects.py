@@ -17,7 +17,7 @@ from ..library import Library
 from ..system import safe_files
 from ..system.plain_text import shorten
 from .answers import attach_blocks
-from .tool import ADDS_FILES, READS_SHELF, AnyPaper, LongCalls, Start, Tool, Word, make_tool
+from .tool import ADDS_FILES, READS_SHELF, AnyPaper, LongCallRunner, Start, Tool, Word, make_tool
 
 if TYPE_CHECKING:
     from ..media import StoredObject
@@ -63,7 +63,7 @@ class Judged(TypedDict):
 
 def tools(library: Library) -> list[Tool]:
     """Return the tools, bound to *library*."""
-    waiting = LongCalls("PubMed Central")
+    waiting = LongCallRunner("PubMed Central")
 
     def paper_objects(
         paper: AnyPaper,

@@ -21,7 +21,7 @@ from .answers import attach_blocks, build_shelf_links, limit_rows, pick_members
 from .tool import (
     READS_WEB,
     DateType,
-    LongCalls,
+    LongCallRunner,
     MaxDate,
     MinDate,
     Sort,
@@ -199,7 +199,7 @@ class Matched(TypedDict):
     detail: str
 
 
-class Matches(TypedDict):
+class CitationMatches(TypedDict):
     """The PMID of each reference, and how many were found."""
 
     results: list[Matched]
@@ -240,7 +240,7 @@ class MeshHeadings(TypedDict):
 
 def tools(library: Library) -> list[Tool]:
     """Return the tools of the set, bound to *library*."""
-    waiting = LongCalls()
+    waiting = LongCallRunner()
     return [
         _build_search_tool(library, waiting),
         _build_details_tool(library, waiting),
@@ -252,7 +252,7 @@ def tools(library: Library) -> list[Tool]:
     ]
 
 
-def _build_search_tool(library: Library, waiting: LongCalls) -> Tool:
+def _build_search_tool(library: Library, waiting: LongCallRunner) -> Tool:
     def search_pubmed_articles(
         query: Annotated[str, Field(min_length=3, description="PubMed query.")],
         max_results: Annotated[int, Field(ge=1, le=1000, description="Most PMIDs returned.")] = 20,
@@ -290,7 +290,7 @@ def _build_search_tool(library: Library, waiting: LongCalls) -> Tool:
     return make_tool(search_pubmed_articles, READS_WEB)
 
 
-def _build_details_tool(library: Library, waiting: LongCalls) -> Tool:
+def _build_details_tool(library: Library, waiting: LongCallRunner) -> Tool:
     def fetch_article_details(
         pmids: Pmids,
         detail_level: Annotated[Level, Field(description="Form of the records.")] = "abstract_plus",
@@ -318,7 +318,7 @@ def _build_details_tool(library: Library, waiting: LongCalls) -> Tool:
     return make_tool(fetch_article_details, READS_WEB)
 
 
-def _build_relationships_tool(library: Library, waiting: LongCalls) -> Tool:
+def _build_relationships_tool(library: Library, waiting: LongCallRunner) -> Tool:
     def get_article_relationships(
         pmid: Pmid,
         relationship_type: Annotated[
@@ -348,7 +348,7 @@ def _build_relationships_tool(library: Library, waiting: LongCalls) -> Tool:
     return make_tool(get_article_relationships, READS_WEB)
 
 
-def _build_paper_tools(library: Library, waiting: LongCalls) -> list[Tool]:
+def _build_paper_tools(library: Library, waiting: LongCallRunner) -> list[Tool]:
     def get_pubmed_paper(pmid: Pmid) -> PubmedPaper:
         """Get one PubMed record: abstract, authors, MeSH terms."""
         paper = waiting.call_shared(library.pubmed.paper, pmid)
@@ -365,7 +365,7 @@ def _build_paper_tools(library: Library, waiting: LongCalls) -> list[Tool]:
     return [make_tool(get_pubmed_paper, READS_WEB), make_tool(pubmed_to_bibtex, READS_WEB)]
 
 
-def _build_convert_tool(library: Library, waiting: LongCalls) -> Tool:
+def _build_convert_tool(library: Library, waiting: LongCallRunner) -> Tool:
     def convert_ids(papers: AnyIds) -> Crosswalk:
         """Find the PMID, PMCID and DOI of up to 200 papers by any of these."""
         found = waiting.call_shared(library.pubmed.convert_ids, tuple(papers))
@@ -376,12 +376,12 @@ def _build_convert_tool(library: Library, waiting: LongCalls) -> Tool:
     return make_tool(convert_ids, READS_WEB)
 
 
-def _build_match_tool(library: Library, waiting: LongCalls) -> Tool:
+def _build_match_tool(library: Library, waiting: LongCallRunner) -> Tool:
     def match_citations(
         citations: Annotated[
             list[Citation], Field(min_length=1, max_length=50, description="Printed references.")
         ],
-    ) -> Matches:
+    ) -> CitationMatches:
         """Find the PMIDs of printed references."""
         rows = [citation.model_dump() for citation in citations]
         call = ("match", *(tuple(row.values()) for row in rows))
@@ -393,7 +393,7 @@ def _build_match_tool(library: Library, waiting: LongCalls) -> Tool:
     return make_tool(match_citations, READS_WEB)
 
 
-def _build_vocabulary_tools(library: Library, waiting: LongCalls) -> list[Tool]:
+def _build_vocabulary_tools(library: Library, waiting: LongCallRunner) -> list[Tool]:
     def spell_check(
         query: Annotated[str, Field(description="PubMed query.")],
     ) -> Spelling:

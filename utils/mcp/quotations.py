@@ -13,7 +13,7 @@ from ..errors import PaperError
 from ..library import Library
 from .answers import limit_rows
 from .indexing import Indexing
-from .tool import READS_SHELF, LongCalls, Source, Tool, Word, make_tool
+from .tool import READS_SHELF, LongCallRunner, Source, Tool, Word, make_tool
 
 if TYPE_CHECKING:
     from ..corpus import Corpus
@@ -43,7 +43,7 @@ class QuoteAsked(BaseModel):
 
 def tools(library: Library) -> list[Tool]:
     """Return the tool, bound to *library*."""
-    indexing, waiting = Indexing(library), LongCalls("the corpus")
+    indexing, waiting = Indexing(library), LongCallRunner("the corpus")
 
     def verify_quotes(
         quotes: Annotated[

@@ -32,7 +32,7 @@ from .tool import (
     ADDS_FILES,
     READS_SHELF,
     READS_WEB,
-    LongCalls,
+    LongCallRunner,
     Source,
     Start,
     Tool,
@@ -175,7 +175,7 @@ class PassageFilters(BaseModel):
 
 def tools(library: Library) -> list[Tool]:
     """Return the tools of the set, bound to *library*; `MCP_TOOL_NAMES` chooses their names."""
-    waiting = LongCalls("the corpus")
+    waiting = LongCallRunner("the corpus")
     all_tools = [
         _build_sync_tool(library),
         _build_search_tool(library, waiting),
@@ -189,7 +189,7 @@ def tools(library: Library) -> list[Tool]:
 
 
 def _build_sync_tool(library: Library) -> Tool:
-    waiting = LongCalls()
+    waiting = LongCallRunner()
     indexing = Indexing(library)
     progress: dict[Hashable, str] = {}  # of syncs under way, whichever call began them
 
@@ -256,7 +256,7 @@ def _warn_of_unfinished_sync(so_far: str) -> str:
     return f"Not finished{told}: call again with the same arguments to go on."
 
 
-def _build_search_tool(library: Library, waiting: LongCalls) -> Tool:
+def _build_search_tool(library: Library, waiting: LongCallRunner) -> Tool:
     def rag_search(
         query: Annotated[Key, Field(description="A question, or words.")],
         top_k: Annotated[int, Field(ge=1, le=100, description="Most passages returned.")] = 20,
@@ -366,7 +366,7 @@ def _get_audit_name() -> str:
     return f"MCP, token {token.client_id} {token.subject}" if token else "MCP"
 
 
-def _build_quote_tool(library: Library, waiting: LongCalls) -> Tool:
+def _build_quote_tool(library: Library, waiting: LongCallRunner) -> Tool:
     def verify_quote(
         text: Annotated[Key, Field(description="The words as quoted.")], source: Source = "corpus"
     ) -> Quoted:

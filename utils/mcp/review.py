@@ -27,7 +27,7 @@ from ..errors import NotFound
 from ..library import Library
 from .answers import UNTRUSTED, limit_rows
 from .resources import mark_untrusted, run_in_worker
-from .tool import ADDS_FILES, READS_SHELF, READS_WEB, LongCalls, Start, Tool, make_tool
+from .tool import ADDS_FILES, READS_SHELF, READS_WEB, LongCallRunner, Start, Tool, make_tool
 
 if TYPE_CHECKING:
     pass
@@ -61,8 +61,8 @@ class Checked(TypedDict):
 
 def tools(library: Library) -> list[Tool]:
     """Return the tools, bound to *library*."""
-    waiting = LongCalls("the databases of the protocol")
-    checking = LongCalls("the papers' databases")
+    waiting = LongCallRunner("the databases of the protocol")
+    checking = LongCallRunner("the papers' databases")
 
     def review_board(
         job_id: Annotated[str, Field(description="A harvest; empty: the newest.")] = "",

@@ -90,7 +90,7 @@ _SPELLED = {
 
 
 class Tool(FunctionTool):
-    """A tool that runs in a thread, answers with a structure, and refuses in plain words."""
+    """An MCP tool that runs in a thread, returns a structure, and reports errors in plain words."""
 
     untrusted: Annotated[bool, Field(exclude=True)] = True
     _arguments: TypeAdapter[dict[str, Any]] = PrivateAttr()
@@ -244,7 +244,7 @@ def _shorten_output_schema(schema: Any) -> dict[str, Any]:
     return {**kept, "properties": members} if members else kept
 
 
-class LongCalls:
+class LongCallRunner:
     """Runs work for the time a call may take, reporting progress to the host once a second.
 
     *site* is named as the cause of the wait.

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from ..library import Library
 from .answers import limit_rows
-from .tool import ADDS_FILES, READS_WEB, LongCalls, Start, Tool, make_tool
+from .tool import ADDS_FILES, READS_WEB, LongCallRunner, Start, Tool, make_tool
 
 _PAGE = 100  # papers
 
@@ -36,7 +36,7 @@ class ZoteroPush(TypedDict):
 
 def tools(library: Library) -> list[Tool]:
     """Return the tools, bound to *library*."""
-    calls = LongCalls("Zotero")
+    calls = LongCallRunner("Zotero")
 
     def zotero_pull(
         collection: Annotated[

@@ -375,7 +375,7 @@ class Mirror:
 
         words = self.folder / "words"
         found: dict[str, str | None] = {
-            f"words of {kind}": _read_index_state(words / place / "generation.json")
+            f"words of {kind}": _read_indexed_generation(words / place / "generation.json")
             for kind, place in _WORDS
         }
         for source in ("pubmed", "pmc"):
@@ -440,7 +440,7 @@ def _get_published_name(generations: Generations) -> str:
     return current.name if current else ""
 
 
-def _read_index_state(state: Path) -> str | None:
+def _read_indexed_generation(state: Path) -> str | None:
     """Return the generation that an index covers; None without an index."""
     from .words import FORMAT
 

@@ -171,7 +171,7 @@ class Citations:
 
     @cached_property
     def _database(self) -> duckdb.DuckDBPyConnection:
-        """A DuckDB for all questions; each thread asks by a cursor of its own."""
+        """The shared DuckDB connection; each thread queries through its own cursor."""
         return connect(self._mirror)
 
     def _query_table(self, pmids: Iterable[int], by: End, other: End) -> dict[int, list[Edge]]:

@@ -165,7 +165,7 @@ class _Update:
         if collection is None and generation is None:
             said = " ".join(self.progress.notes) or "There are no citations to put together."
             raise EmptyStore(said, f"Run it again, or first: {command_line('mirror pubmed')}")
-        tables, name = Tables(self.folder), _name_of(collection, generation)
+        tables, name = Tables(self.folder), _build_table_name(collection, generation)
         before = tables.get_published()
         whole = before and all(path.exists() for path in get_files(self.folder, before))
         if before is None or before.name != name or not whole:
@@ -292,8 +292,8 @@ def zip_of(folder: Path, snapshot: Snapshot) -> Path:
     return get_source_folder(folder) / f"{snapshot.published}-{snapshot.md5}.zip"
 
 
-def _name_of(collection: Collection | None, generation: Generation | None) -> str:
-    """Name a table after what it is made of."""
+def _build_table_name(collection: Collection | None, generation: Generation | None) -> str:
+    """Return the table's name, made of the collection and the generation that it is built from."""
     day, of = collection.published if collection else "", generation.name if generation else ""
     facts = (_FORM, collection.md5 if collection else "", generation.digest if generation else "")
     begins = "+".join(filter(None, (day, of.partition("-")[0])))

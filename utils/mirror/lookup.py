@@ -82,7 +82,7 @@ def has_articles(settings: Settings) -> bool:
 
 
 def make_local_routes(settings: Settings) -> dict[str, Route]:
-    """Return the mirror of PMC as a route before PMC's own; empty without a mirror."""
+    """Return the local mirror of PMC as the route to try before PMC; empty without a mirror."""
     if not has_articles(settings):
         return {}
     return {PMC.name: Route(VIA, ("pmcid", "pmid", "doi"), fetch, share=0.725, local=True)}

@@ -258,11 +258,11 @@ class Snapshot:
             hits = self._search_index(query, asked)
             passing = [hits[at] for at in self._keep_passing([at for _, at in hits], filters)]
             if len(passing) >= limit or len(hits) < asked:
-                return [_to_scored_place(hit) for hit in passing[:limit]]
+                return [_to_score_and_address(hit) for hit in passing[:limit]]
         narrow = add_unscored_conditions(
             query, build_filter_queries(self.words.index.schema, filters)
         )
-        return [_to_scored_place(hit) for hit in self._search_index(narrow, limit)]
+        return [_to_score_and_address(hit) for hit in self._search_index(narrow, limit)]
 
     def _search_index(self, query: Query, limit: int) -> list[tuple[Any, Any]]:
         with self.words.explain_errors():
@@ -286,7 +286,7 @@ class Snapshot:
         return [int(at) for at in np.flatnonzero(passes)]
 
 
-def _to_scored_place(hit: tuple[Any, Any]) -> tuple[float, At]:
+def _to_score_and_address(hit: tuple[Any, Any]) -> tuple[float, At]:
     score, at = hit
     return float(score), (at.segment_ord, at.doc)
 

@@ -143,7 +143,7 @@ class _Update:
     def _read_listed(self, most: int, *, again: bool = False) -> Iterator[MirrorProgress]:
         """Read the listed files that are due; *again* only those that failed or are new."""
         listed = [to_source_file(file) for file in self.origin.list_files()]
-        self.notice = self.origin.last_of_baseline()
+        self.notice = self.origin.fetch_last_baseline_file()
         self.manifest.note(listed)
         settled = set(self.files) - self.retryable if again else set[str]()
         self.files = {file.name: file for file in self.manifest.list_files(SOURCE)}

@@ -47,7 +47,7 @@ class Origin(Protocol):
     def list_files(self) -> list[BulkFile]:
         """All files there are, by year and number."""
 
-    def last_of_baseline(self) -> tuple[int, int]:
+    def fetch_last_baseline_file(self) -> tuple[int, int]:
         """Return year and number of the baseline's last file; zeros if unknown."""
 
     def md5(self, file: BulkFile) -> str:
@@ -67,7 +67,7 @@ class Nlm:
         """All files that are listed now."""
         return list_files(self._web)
 
-    def last_of_baseline(self) -> tuple[int, int]:
+    def fetch_last_baseline_file(self) -> tuple[int, int]:
         """Return the last file by NLM's notice."""
         return fetch_baseline_end(self._web)
 
@@ -105,7 +105,7 @@ class FilledFolder:
         return sorted(found.values(), key=lambda file: (file.year, file.number))
 
     def _find_files(self) -> Iterator[BulkFile]:
-        year, last = self.last_of_baseline()
+        year, last = self.fetch_last_baseline_file()
         for path in self._find_paths("pubmed*.xml.gz"):
             if told := _NAME.fullmatch(path.name):
                 of, number = int(told[1]), int(told[2])
@@ -121,7 +121,7 @@ class FilledFolder:
             for place in _PLACES:
                 yield from sorted((self._folder / place).glob(pattern))
 
-    def last_of_baseline(self) -> tuple[int, int]:
+    def fetch_last_baseline_file(self) -> tuple[int, int]:
         """Return the last file by NLM's notice in the folder; zeros without one."""
         for path in self._find_paths("README.txt"):
             if (last := parse_baseline_end(path.read_text("utf-8", "replace")))[0]:

@@ -83,8 +83,8 @@ class Reason(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
-    """The meaning of a verdict.
+class VerdictExplanation:
+    """How a verdict is reported: the error, the hint, the report's reason, and what may resolve it.
 
     ``said`` and ``hint`` are the words of the error that rejects a text, ``reason`` appears in a
     harvest's report. ``by_hand`` is True if a person with a browser or a library can get the text,
@@ -100,8 +100,8 @@ class Meaning:
 
 # In the order in which a reviewer needs them: a closed text can be fetched by hand, an incomplete
 # text may be complete elsewhere, and a page that is not a paper is of no use.
-MEANINGS: dict[Verdict, Meaning] = {
-    "doubtful": Meaning(
+MEANINGS: dict[Verdict, VerdictExplanation] = {
+    "doubtful": VerdictExplanation(
         "It is full text with doubts",
         "Another source may have a better copy.",
         Reason(
@@ -111,7 +111,7 @@ MEANINGS: dict[Verdict, Meaning] = {
             f"To settle it: {command_line('shelf keep PAPER --as full_text --because REASON')}",
         ),
     ),
-    "paywall": Meaning(
+    "paywall": VerdictExplanation(
         "The page sells the paper instead of showing it",
         "A library may have access.",
         Reason(
@@ -122,7 +122,7 @@ MEANINGS: dict[Verdict, Meaning] = {
         ),
         by_hand=True,
     ),
-    "login": Meaning(
+    "login": VerdictExplanation(
         "The page asks to log in",
         "Papershelf does not log in for you; a library may have access.",
         Reason(
@@ -133,7 +133,7 @@ MEANINGS: dict[Verdict, Meaning] = {
         ),
         by_hand=True,
     ),
-    "captcha": Meaning(
+    "captcha": VerdictExplanation(
         "The page asks for a captcha",
         "Papershelf does not solve challenges; open the page in a browser.",
         Reason(
@@ -143,7 +143,7 @@ MEANINGS: dict[Verdict, Meaning] = {
         ),
         by_hand=True,
     ),
-    "bot_check": Meaning(
+    "bot_check": VerdictExplanation(
         "The page checks for robots",
         "Papershelf does not solve challenges; open the page in a browser.",
         Reason(
@@ -153,7 +153,7 @@ MEANINGS: dict[Verdict, Meaning] = {
         ),
         by_hand=True,
     ),
-    "cookie_wall": Meaning(
+    "cookie_wall": VerdictExplanation(
         "The page requires cookies instead of showing the paper",
         "Open the page in a browser.",
         Reason(
@@ -163,7 +163,7 @@ MEANINGS: dict[Verdict, Meaning] = {
         ),
         by_hand=True,
     ),
-    "refused": Meaning(
+    "refused": VerdictExplanation(
         "The site refused to show the page",
         "Open the page in a browser or through a library, or try again later.",
         Reason(
@@ -173,7 +173,7 @@ MEANINGS: dict[Verdict, Meaning] = {
         ),
         by_hand=True,
     ),
-    "scanned": Meaning(
+    "scanned": VerdictExplanation(
         "The PDF contains only scanned images, no text",
         f"Text recognition can read it: {WITH_OCR}",
         Reason(
@@ -184,7 +184,7 @@ MEANINGS: dict[Verdict, Meaning] = {
             "the result into the inbox.",
         ),
     ),
-    "wrong_paper": Meaning(
+    "wrong_paper": VerdictExplanation(
         "The text is a different paper than the one requested",
         "The link is wrong at the source.",
         Reason(
@@ -194,7 +194,7 @@ MEANINGS: dict[Verdict, Meaning] = {
         ),
         by_hand=True,
     ),
-    "by_hand": Meaning(
+    "by_hand": VerdictExplanation(
         "A person decided this, not the judges",
         f"To have it judged again: {command_line('shelf keep PAPER --undo')}",
         Reason(
@@ -203,7 +203,7 @@ MEANINGS: dict[Verdict, Meaning] = {
             "The detail says why. " + BY_HAND,
         ),
     ),
-    "partial": Meaning(
+    "partial": VerdictExplanation(
         "Only part of the paper was delivered",
         "Another source may have the complete text.",
         Reason(
@@ -213,7 +213,7 @@ MEANINGS: dict[Verdict, Meaning] = {
         ),
         passing=True,
     ),
-    "front_matter_only": Meaning(
+    "front_matter_only": VerdictExplanation(
         "Only the title and front matter were delivered",
         "Try another source.",
         Reason(
@@ -222,7 +222,7 @@ MEANINGS: dict[Verdict, Meaning] = {
             "Open the link; a PDF may be attached. " + BY_HAND,
         ),
     ),
-    "abstract_only": Meaning(
+    "abstract_only": VerdictExplanation(
         "The page shows the abstract, not the paper",
         "The full text may be closed.",
         Reason(
@@ -232,7 +232,7 @@ MEANINGS: dict[Verdict, Meaning] = {
         ),
         by_hand=True,
     ),
-    "error_page": Meaning(
+    "error_page": VerdictExplanation(
         "The page is an error message",
         "The address may be outdated.",
         Reason(
@@ -242,7 +242,7 @@ MEANINGS: dict[Verdict, Meaning] = {
         ),
         passing=True,
     ),
-    "not_a_paper": Meaning(
+    "not_a_paper": VerdictExplanation(
         "The page is not a paper",
         "The link is wrong at the source.",
         Reason(
@@ -251,7 +251,7 @@ MEANINGS: dict[Verdict, Meaning] = {
             "Open the link and look for the article from there. " + BY_HAND,
         ),
     ),
-    "empty": Meaning(
+    "empty": VerdictExplanation(
         "The response contains no text",
         "Try another source.",
         Reason(

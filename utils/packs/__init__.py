@@ -151,9 +151,9 @@ def pack_references(  # noqa: PLR0913 - the options of a pack
 
 
 def _print_text(stored: StoredPaper, shelf: Shelf, *, dry_run: bool) -> HeldPdf:
-    from .rendering import print_text
+    from .rendering import get_rendered_pdf
 
-    return print_text(stored, shelf, dry_run=dry_run)
+    return get_rendered_pdf(stored, shelf, dry_run=dry_run)
 
 
 def _assign_pdf_path(reference: Reference, layout: Layout, names: UniqueNames) -> Reference:

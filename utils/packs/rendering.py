@@ -81,8 +81,8 @@ def render_text(stored: StoredPaper, body: str) -> bytes:
         return _build_document(stored, body, with_tables=False)
 
 
-def print_text(stored: StoredPaper, shelf: Shelf, *, dry_run: bool = False) -> HeldPdf:
-    """Return the rendering of a text; it is kept on the shelf, so that it is made once.
+def get_rendered_pdf(stored: StoredPaper, shelf: Shelf, *, dry_run: bool = False) -> HeldPdf:
+    """Return the PDF rendering of a text, made once and then kept on the shelf.
 
     With *dry_run* nothing is made, and the size is an estimate.
 
@@ -148,7 +148,7 @@ def _build_document(stored: StoredPaper, body: str, *, with_tables: bool) -> byt
     )
     width = A4[0] - 2 * _MARGIN_PT - 2 * _FRAME_PADDING_PT
     story = [*_describe_record(stored), *_to_flowables(body, width, with_tables=with_tables)]
-    foot = " · ".join(_list_facts(stored))
+    foot = " · ".join(_list_provenance_lines(stored))
 
     def draw_marks(canvas: Any, _: object) -> None:
         canvas.setFont(_FONT, _NOTE_PT)
@@ -160,8 +160,8 @@ def _build_document(stored: StoredPaper, body: str, *, with_tables: bool) -> byt
     return out.getvalue()
 
 
-def _list_facts(stored: StoredPaper) -> list[str]:
-    """Return licence, source and identifiers, for every page."""
+def _list_provenance_lines(stored: StoredPaper) -> list[str]:
+    """Return the lines printed on every page: licence, source and identifiers."""
     license_ = stored.license or classify_license("")[0]
     return [f"Licence: {license_}", f"Source: {get_route_label(stored.via)}", str(stored.paper.ids)]
 
@@ -178,7 +178,7 @@ def _describe_record(stored: StoredPaper) -> Iterator[Flowable]:
         paper.author_names,
         where,
         f"{MARK}: the words of the article as Papershelf keeps them, without its figures.",
-        " · ".join(filter(None, (*_list_facts(stored), version))),
+        " · ".join(filter(None, (*_list_provenance_lines(stored), version))),
         get_keeping_terms(stored.via, stored.license),
         RETRACTED if paper.retracted else "",
     ]

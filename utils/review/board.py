@@ -17,7 +17,7 @@ from ..reports.board import to_prisma_rows
 from ..reports.page import to_short_line
 from .ledger import Event
 from .report import count_headline
-from .standing import Standing
+from .standing import ScreeningStatus
 from .updating import (
     CHANGE_LABELS,
     Change,
@@ -76,7 +76,7 @@ def _list_open_numbers(flow: prisma.Flow) -> list[str]:
     ]
 
 
-def _list_changes(every: Sequence[Standing], events: Sequence[Event]) -> dict[str, Any]:
+def _list_changes(every: Sequence[ScreeningStatus], events: Sequence[Event]) -> dict[str, Any]:
     """Return the changes since the published state, else of the last update."""
     day, later = split_at_publication(events)
     updates = [at for at, event in enumerate(events) if event.what == "update"]
@@ -104,7 +104,9 @@ def _list_changes(every: Sequence[Standing], events: Sequence[Event]) -> dict[st
     }
 
 
-def _list_candidates(every: Sequence[Standing], events: Sequence[Event]) -> list[dict[str, Any]]:
+def _list_candidates(
+    every: Sequence[ScreeningStatus], events: Sequence[Event]
+) -> list[dict[str, Any]]:
     """Return unscreened records of citation searching, the most cited first."""
     leads: dict[str, list[str]] = {}
     for event in events:
@@ -123,7 +125,9 @@ def _list_candidates(every: Sequence[Standing], events: Sequence[Event]) -> list
     return sorted(rows, key=lambda row: -row["led_to_by"])
 
 
-def _list_next_steps(name: str, made: dict[str, Any], every: Sequence[Standing]) -> list[str]:
+def _list_next_steps(
+    name: str, made: dict[str, Any], every: Sequence[ScreeningStatus]
+) -> list[str]:
     """Return the next steps, the most urgent first."""
     steps = []
     if made["could_not_tell"] or not made["searched_at"]:

@@ -25,10 +25,10 @@ from ..citations import format_ris_record, to_csl_item
 from ..lists.decisions import KEY
 from ..reports.labels import build_links
 from ..system.plain_text import one_line, to_cell
-from .standing import Standing
+from .standing import ScreeningStatus
 
 Program = Literal["rayyan", "covidence", "asreview", "eppi", "zotero"]
-FileOf = Callable[[Standing], str]
+FileOf = Callable[[ScreeningStatus], str]
 """Returns the path of a record's full text relative to the exported file; empty if missing."""
 _RAYYAN_COLUMNS = (
     *("key", "title", "year", "month", "day", "journal", "issn", "volume", "issue", "pages"),
@@ -52,7 +52,7 @@ class RecordTags(NamedTuple):
 
 def export_records(
     program: Program,
-    rows: Sequence[Standing],
+    rows: Sequence[ScreeningStatus],
     file_of: FileOf,
     places: Mapping[str, int] | None = None,
     tags: RecordTags | None = None,
@@ -92,20 +92,20 @@ class _NoteWriter:
         self._tags = tags
         self._places = places
 
-    def get_place(self, one: Standing) -> str:
+    def get_place(self, one: ScreeningStatus) -> str:
         """Return the place of a record in the order of screening; "" if it has none."""
         return str(self._places.get(one.record.key, ""))
 
-    def list_notes(self, one: Standing) -> list[str]:
+    def list_notes(self, one: ScreeningStatus) -> list[str]:
         """Return the lines of notes that belong to every record."""
         place = self.get_place(one)
         return [f"{KEY}: {one.record.key}", *([f"screening order: {place}"] if place else [])]
 
-    def get_labels(self, one: Standing) -> Sequence[str]:
+    def get_labels(self, one: ScreeningStatus) -> Sequence[str]:
         """Return the labels of a record."""
         return self._tags.labels.get(one.record.key, ())
 
-    def list_rayyan_fields(self, one: Standing) -> list[str]:
+    def list_rayyan_fields(self, one: ScreeningStatus) -> list[str]:
         """Return labels and screeners' notes as Rayyan writes them into a note."""
         labels = ",".join(self.get_labels(one))
         by_screener: dict[str, list[str]] = {}
@@ -119,10 +119,10 @@ class _NoteWriter:
 
 
 def _render_covidence_files(
-    rows: Sequence[Standing], notes: _NoteWriter
+    rows: Sequence[ScreeningStatus], notes: _NoteWriter
 ) -> Iterator[tuple[str, str]]:
     """Yield one file per import stage of Covidence, split at Covidence's limit."""
-    stages: dict[str, list[Standing]] = {}
+    stages: dict[str, list[ScreeningStatus]] = {}
     for one in rows:
         stages.setdefault(_get_covidence_stage(one), []).append(one)
     for stage, members in stages.items():
@@ -133,7 +133,7 @@ def _render_covidence_files(
             yield name, "".join(_to_ris_record(one, notes) for one in part)
 
 
-def _get_covidence_stage(one: Standing) -> str:
+def _get_covidence_stage(one: ScreeningStatus) -> str:
     if one.second == "include":
         return "included"
     if one.second == "exclude":
@@ -143,7 +143,7 @@ def _get_covidence_stage(one: Standing) -> str:
     return "full_text_review" if one.sought else "screen"
 
 
-def _to_ris_record(one: Standing, notes: _NoteWriter, *, tagged: bool = False) -> str:
+def _to_ris_record(one: ScreeningStatus, notes: _NoteWriter, *, tagged: bool = False) -> str:
     """Return a RIS record with Papershelf's key in a note; *tagged* adds the decisions as tags."""
     head, end, _ = format_ris_record(one.record.paper, notes.find_file(one)).rpartition("ER  - ")
     lines = [f"N1  - {note}" for note in notes.list_notes(one)]
@@ -153,7 +153,7 @@ def _to_ris_record(one: Standing, notes: _NoteWriter, *, tagged: bool = False) -
     return "".join([head, *(f"{line}\n" for line in lines), end, "\n\n"])
 
 
-def _to_zotero_tags(one: Standing) -> Iterator[str]:
+def _to_zotero_tags(one: ScreeningStatus) -> Iterator[str]:
     """Yield tags for Zotero, in the form that the import reads."""
     outcome = one.second if one.assessed else one.first
     if outcome in ("include", "exclude"):
@@ -165,7 +165,7 @@ def _to_zotero_tags(one: Standing) -> Iterator[str]:
         yield "papershelf/other methods"
 
 
-def _to_rayyan_row(one: Standing, notes: _NoteWriter) -> dict[str, str]:
+def _to_rayyan_row(one: ScreeningStatus, notes: _NoteWriter) -> dict[str, str]:
     paper, ids = one.record.paper, one.record.paper.ids
     year, month, day = [*paper.published.split("-"), "", "", ""][:3]
     file = notes.find_file(one)
@@ -192,7 +192,7 @@ def _to_rayyan_row(one: Standing, notes: _NoteWriter) -> dict[str, str]:
     }
 
 
-def _to_asreview_row(one: Standing, notes: _NoteWriter) -> dict[str, str]:
+def _to_asreview_row(one: ScreeningStatus, notes: _NoteWriter) -> dict[str, str]:
     outcome = one.second if one.assessed else one.first
     return {
         **_to_common_row(one),
@@ -205,7 +205,7 @@ def _to_asreview_row(one: Standing, notes: _NoteWriter) -> dict[str, str]:
     }
 
 
-def _to_common_row(one: Standing) -> dict[str, str]:
+def _to_common_row(one: ScreeningStatus) -> dict[str, str]:
     paper = one.record.paper
     found = build_links(paper.ids)
     return {
@@ -218,7 +218,7 @@ def _to_common_row(one: Standing) -> dict[str, str]:
     }
 
 
-def _to_csl_item(one: Standing, notes: _NoteWriter) -> dict[str, object]:
+def _to_csl_item(one: ScreeningStatus, notes: _NoteWriter) -> dict[str, object]:
     """Return a CSL item with Papershelf's key in a line of its note, which Zotero preserves."""
     item = to_csl_item(one.record.paper, one.record.key)
     file = notes.find_file(one)

@@ -38,7 +38,7 @@ from ..model.tabular import ResultList
 from ..outline.terms import stem_word
 from .ledger import Record
 from .protocol import Protocol
-from .standing import Standing
+from .standing import ScreeningStatus
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -206,7 +206,7 @@ def _require_scikit_learn() -> None:
 
 
 def rank_records(
-    standings: Sequence[Standing], batches: Sequence[Sequence[str]], protocol: Protocol
+    standings: Sequence[ScreeningStatus], batches: Sequence[Sequence[str]], protocol: Protocol
 ) -> Ranking:
     """Order the records that are undecided by title and abstract.
 
@@ -251,7 +251,7 @@ def rank_records(
 
 
 def estimate_stop_risk(
-    standings: Sequence[Standing], batches: Sequence[Sequence[str]]
+    standings: Sequence[ScreeningStatus], batches: Sequence[Sequence[str]]
 ) -> StopAdvice:
     """Return whether screening may stop, judged by the batches in which decisions were imported."""
     outcomes = {standing.record.key: standing.first for standing in standings}

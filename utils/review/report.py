@@ -27,7 +27,7 @@ from ..reports.prisma import TO_FILL, Flow, render_svg
 from ..system.plain_text import clean_text, one_line, to_cell
 from .ledger import Event, Record, ReviewLedger, Searched
 from .protocol import Protocol
-from .standing import Standing
+from .standing import ScreeningStatus
 from .updating import (
     CHANGE_LABELS,
     list_changes,
@@ -99,7 +99,7 @@ def render_review_page(shown: PageContent, flow: Flow) -> str:
 
 
 def render_tables(
-    every: Sequence[Standing],
+    every: Sequence[ScreeningStatus],
     ledger: ReviewLedger,
     texts: dict[str, Harvested],
     text_of: TextOf,
@@ -136,7 +136,7 @@ def render_tables(
 
 
 def build_page_content(
-    name: str, protocol: Protocol, every: Sequence[Standing], ledger: ReviewLedger
+    name: str, protocol: Protocol, every: Sequence[ScreeningStatus], ledger: ReviewLedger
 ) -> PageContent:
     """Collect the content of the review's page."""
     events = list(ledger.list_events())
@@ -177,7 +177,7 @@ def build_page_content(
     )  # fmt: skip
 
 
-def count_headline(every: Sequence[Standing]) -> list[tuple[str, int]]:
+def count_headline(every: Sequence[ScreeningStatus]) -> list[tuple[str, int]]:
     """Return the numbers at the top of the page."""
     return [
         ("Records", len(every)),
@@ -203,7 +203,7 @@ def render_review_appendix(
     return render_appendix(protocol.title, reported, answers, software=software, **options)  # type: ignore[arg-type]
 
 
-def _to_record_row(one: Standing, text: Harvested | None) -> dict[str, object]:
+def _to_record_row(one: ScreeningStatus, text: Harvested | None) -> dict[str, object]:
     paper = one.record.paper
     return {
         "papershelf_key": one.record.key,
@@ -229,7 +229,7 @@ def _label_stage(row: Mapping[str, object]) -> dict[str, object]:
 
 
 def _to_decision_rows(
-    one: Standing, *, conflicts_only: bool = False
+    one: ScreeningStatus, *, conflicts_only: bool = False
 ) -> Iterable[dict[str, object]]:
     """Yield a row for each decision; with *conflicts_only*, for stages in conflict."""
     stages = {"title_abstract": one.first, "full_text": one.second}
@@ -246,7 +246,7 @@ def _to_decision_rows(
 
 
 def _to_change_rows(
-    every: Sequence[Standing], events: Sequence[Event]
+    every: Sequence[ScreeningStatus], events: Sequence[Event]
 ) -> Iterable[dict[str, object]]:
     """Yield a row for each change of *events*, latest first."""
     records = {one.record.key: one.record for one in every}

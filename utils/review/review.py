@@ -46,7 +46,7 @@ from .matching import Unmatched, match_rows
 from .protocol import PROTOCOL_FILE, PROTOCOL_TEMPLATE, Protocol, read_protocol, write_fields
 from .report import render_review_page
 from .snowball import Snowball, search_citations
-from .standing import STANDING_COLUMNS, Standing, count_review, derive_standings
+from .standing import STANDING_COLUMNS, ScreeningStatus, count_review, derive_screening_statuses
 from .updating import (
     Update,
     find_searched_citations,
@@ -211,11 +211,13 @@ class Review:
         with exclusive_lock(self.folder / "update.lock"):
             return write_fields(self.folder, fields)
 
-    def standings(self) -> ResultList[Standing]:
+    def standings(self) -> ResultList[ScreeningStatus]:
         """Return the status of every record, in the order in which the records were added."""
         ledger = self.ledger
-        found = derive_standings(ledger.list_records(), ledger.list_decisions(), self.protocol())
-        return ResultList(found, STANDING_COLUMNS, Standing.row)
+        found = derive_screening_statuses(
+            ledger.list_records(), ledger.list_decisions(), self.protocol()
+        )
+        return ResultList(found, STANDING_COLUMNS, ScreeningStatus.row)
 
     def rank(self) -> Ranking:
         """Order what is not screened, likeliest first, as learned from the decisions so far.
@@ -319,7 +321,7 @@ class Review:
         places = {one.record.key: one.rank for one in self.rank().rows} if ranked else {}
         rows.sort(key=lambda one: places.get(one.record.key, len(rows) + 1))
 
-        def file_of(one: Standing) -> str:
+        def file_of(one: ScreeningStatus) -> str:
             row = _find_text(one.record, texts)
             return f"../../../{row.file}" if row and row.state == "full_text" else ""
 

@@ -14,7 +14,7 @@ from ..errors import BadRequest, UnknownName
 from ..lists.decisions import STAGES, Choice, Decision, ScreenedRecord, Stage
 from ..system.plain_text import one_line
 from .ledger import filter_stage
-from .standing import Standing
+from .standing import ScreeningStatus
 
 if TYPE_CHECKING:
     from .review import Review
@@ -30,7 +30,7 @@ class Queue:
     ``waiting`` are those that the screener has not decided, ``decided`` how many he or she has.
     """
 
-    waiting: tuple[Standing, ...]
+    waiting: tuple[ScreeningStatus, ...]
     decided: int
 
 
@@ -78,7 +78,7 @@ def undo_decision(review: Review, key: str, screener: str, *, stage: str) -> Non
 
 
 def list_queue(
-    standings: Sequence[Standing], screener: str, stage: Stage, places: Mapping[str, int]
+    standings: Sequence[ScreeningStatus], screener: str, stage: Stage, places: Mapping[str, int]
 ) -> Queue:
     """Return the records that a screener has not decided at a stage, the likeliest first.
 
@@ -95,7 +95,7 @@ def list_queue(
     return Queue(tuple(waiting), len(decided))
 
 
-def list_conflicts(standings: Sequence[Standing]) -> list[tuple[Standing, Stage]]:
+def list_conflicts(standings: Sequence[ScreeningStatus]) -> list[tuple[ScreeningStatus, Stage]]:
     """Return the records on which screeners disagree, each with its stage."""
     outcomes = [(one, stage) for one in standings for stage in STAGES]
     return [
@@ -134,11 +134,11 @@ def check_stage(stage: str) -> Stage:
     raise BadRequest(f"There is no stage {stage[:40]!r}.", f"Give {' or '.join(STAGES)}.")
 
 
-def _has_decided(standing: Standing, screener: str, stage: Stage) -> bool:
+def _has_decided(standing: ScreeningStatus, screener: str, stage: Stage) -> bool:
     return any(one.screener == screener for one in filter_stage(standing.decisions, stage))
 
 
-def _find_record(review: Review, key: str) -> Standing:
+def _find_record(review: Review, key: str) -> ScreeningStatus:
     for standing in review.standings():
         if standing.record.key == key:
             return standing

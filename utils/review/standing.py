@@ -24,7 +24,7 @@ CONSENSUS = "consensus"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ScreeningStatus:
     """The status of one record at each stage.
 
     Parameters
@@ -79,9 +79,9 @@ STANDING_COLUMNS = (
 """The columns of `Standing.row` in tables."""
 
 
-def derive_standings(
+def derive_screening_statuses(
     records: Iterable[Record], decisions: Mapping[str, Sequence[Decision]], protocol: Protocol
-) -> list[Standing]:
+) -> list[ScreeningStatus]:
     """Return the status of every record."""
     made = []
     for record in records:
@@ -97,7 +97,7 @@ def derive_standings(
             d.screener for d in filter_stage(told, "title_abstract") if d.choice == "exclude"
         }
         by_tool = outcomes[0] == "exclude" and bool(excluders) and excluders <= tools
-        made.append(Standing(record, told, outcomes[0], outcomes[1], reason, by_tool))
+        made.append(ScreeningStatus(record, told, outcomes[0], outcomes[1], reason, by_tool))
     return made
 
 
@@ -133,7 +133,7 @@ def _find_reason(decisions: Sequence[Decision], protocol: Protocol) -> str:
 
 
 def count_review(
-    every: Sequence[Standing],
+    every: Sequence[ScreeningStatus],
     searches: Sequence[Searched],
     text_of: Callable[[Record], PaperState | None],
     protocol: Protocol,
@@ -186,7 +186,7 @@ def _count_hits(searches: Sequence[Searched], kind: str) -> tuple[tuple[str, int
 
 def _count_other_methods(
     searches: Sequence[Searched],
-    others: Sequence[Standing],
+    others: Sequence[ScreeningStatus],
     text_of: Callable[[Record], PaperState | None],
 ) -> dict[str, object]:
     """Return the numbers of the column of other methods."""
@@ -202,7 +202,7 @@ def _count_other_methods(
 
 
 def _count_retrieval(
-    arm: str, sought: Sequence[Standing], text_of: Callable[[Record], PaperState | None]
+    arm: str, sought: Sequence[ScreeningStatus], text_of: Callable[[Record], PaperState | None]
 ) -> dict[str, object]:
     """Return reports sought, not retrieved, assessed and excluded; None if not known yet."""
     states = [None if one.assessed else text_of(one.record) for one in sought]
@@ -219,7 +219,7 @@ def _count_retrieval(
 
 
 def _write_remarks(
-    every: Sequence[Standing],
+    every: Sequence[ScreeningStatus],
     searches: Sequence[Searched],
     duplicates: int,
     text_of: Callable[[Record], PaperState | None],

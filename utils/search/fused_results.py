@@ -129,7 +129,7 @@ def fuse_lists(
     ordered = [found[at] for at in order]
     if by_date:
         ordered.sort(key=lambda one: one.paper.published, reverse=True)
-    return tuple(_move_preprints(ordered)), families.contradictions
+    return tuple(_place_preprints_after_published(ordered)), families.contradictions
 
 
 def _compute_score(records: Iterable[tuple[str, int, Paper]]) -> float:
@@ -163,7 +163,7 @@ def _add_link(ours: FoundPaper, theirs: FoundPaper, judgement: Judgement) -> Fou
     return replace(ours, linked=(*ours.linked, link))
 
 
-def _move_preprints(found: Sequence[FoundPaper]) -> Iterator[FoundPaper]:
+def _place_preprints_after_published(found: Sequence[FoundPaper]) -> Iterator[FoundPaper]:
     """Yield the papers in order, with each preprint right behind its published version."""
     by_ids = {one.paper.ids: one for one in found if one.paper.ids}
     yielded: set[int] = set()

@@ -38,9 +38,9 @@ from .ledger_file import (
     build_unknown_harvest_error,
     create_ledger_file,
     get_lock_path,
-    get_storable_names,
     hold_ledger_lock,
     is_preprint_request,
+    list_storable_identifiers,
     migrate_ledger,
     open_ledger_file,
     parse_paper,
@@ -322,7 +322,9 @@ class Ledger:
             }
             known = {n: paper for n, paper in papers.items() if n not in same}
             names = [
-                (name, n) for n, paper in known.items() for name in get_storable_names(paper.ids)
+                (name, n)
+                for n, paper in known.items()
+                for name in list_storable_identifiers(paper.ids)
             ]
             db.executemany("INSERT OR IGNORE INTO names VALUES (?, ?)", names)
             rows = [(to_json(to_row(one)), to_ids_json(one.ids), n) for n, one in known.items()]
@@ -371,7 +373,7 @@ class Ledger:
         with self._open_for_reading() as db:
             return [Attempt(*row) for row in db.execute(query, (number,))]
 
-    def end_paper(
+    def record_paper_result(
         self,
         number: int,
         stored: StoredPaper,
@@ -380,7 +382,7 @@ class Ledger:
         detail: str,
         attempts: Sequence[Attempt] = (),
     ) -> None:
-        """End a paper with what is on the shelf: full text, abstract or record.
+        """Mark a paper as finished with the text on the shelf: full text, abstract or record.
 
         *attempts* are those that led to it and were not written down before.
         """
@@ -463,7 +465,7 @@ class Ledger:
             names = {name for (name,) in db.execute("SELECT name FROM names")}
             rows = db.execute("SELECT ids FROM papers").fetchall()
         return frozenset(
-            names.union(*(get_storable_names(Ids(**json.loads(ids))) for (ids,) in rows))
+            names.union(*(list_storable_identifiers(Ids(**json.loads(ids))) for (ids,) in rows))
         )
 
     def list_papers_without_text(self) -> list[tuple[Ids, str]]:

@@ -308,7 +308,7 @@ class DuplicateFinder:
 
     def __init__(self, db: sqlite3.Connection, papers: Mapping[int, Paper]) -> None:
         names = json.dumps(
-            [name for paper in papers.values() for name in get_storable_names(paper.ids)]
+            [name for paper in papers.values() for name in list_storable_identifiers(paper.ids)]
         )
         owned = "SELECT name, number FROM names WHERE name IN (SELECT value FROM json_each(?))"
         self._owners: dict[str, int] = dict(db.execute(owned, (names,)))
@@ -320,7 +320,7 @@ class DuplicateFinder:
 
     def find_or_add(self, number: int, paper: Paper) -> int:
         """Return the number of the earlier paper that *paper* duplicates; else add it, return 0."""
-        names = get_storable_names(paper.ids)
+        names = list_storable_identifiers(paper.ids)
         for first in sorted({self._owners[name] for name in names if name in self._owners}):
             as_asked = {is_preprint_request(self._asked[one]) for one in (first, number)}
             if first != number and len(as_asked) == 1 and not paper.ids.clash(self._ids[first]):
@@ -330,7 +330,7 @@ class DuplicateFinder:
         return 0
 
 
-def get_storable_names(ids: Ids) -> list[str]:
+def list_storable_identifiers(ids: Ids) -> list[str]:
     """Return the identifiers of a paper that a database can store."""
     return [name for name in ids.names() if name == replace_surrogates(name)]
 

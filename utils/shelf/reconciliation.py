@@ -232,7 +232,7 @@ class Reconciler:
             return self.writer.update_record(entry, made)
 
     def find_uncatalogued_record(self, ids: Ids) -> Record | None:
-        """Return the record of a paper's best file without an entry; full texts first."""
+        """Return the record of a paper's best uncatalogued file, full texts first."""
         found = [
             record
             for path in self.find_uncatalogued_files(ids)

@@ -85,7 +85,7 @@ def leads_to(doi: str, web: Web, hosts: Sequence[str]) -> bool:
 
 
 def quote_doi(doi: str) -> str:
-    """Return a DOI escaped for an address; old DOIs contain "<"."""
+    """Return a DOI percent-encoded for an address; old DOIs contain "<"."""
     return quote(doi, safe="/:()-._")
 
 

@@ -45,7 +45,7 @@ def fetch_open_copies(
         found = known.get(paper.ids)
         if found is None:
             yield paper, NotAvailable("Semantic Scholar does not know it.")
-        elif not (url := _select_copy_url(found.open_copy)):
+        elif not (url := _drop_closed_url(found.open_copy)):
             yield (
                 paper,
                 NotAvailable("Semantic Scholar lists no open copy other than its own page."),
@@ -63,12 +63,12 @@ def list_named_copies(wanted: Sequence[Ids], web: Web) -> dict[Ids, list[OpenCop
     One request covers up to 500 papers. Raises the errors of `fetch_open_copies`.
     """
     known = fetch_papers(wanted, web)
-    urls = {ids: _select_copy_url(known[ids].open_copy) if ids in known else "" for ids in wanted}
+    urls = {ids: _drop_closed_url(known[ids].open_copy) if ids in known else "" for ids in wanted}
     return {ids: [OpenCopy(url)] if url else [] for ids, url in urls.items()}
 
 
-def _select_copy_url(url: str) -> str:
-    """Return the address if it may be a copy that no other route requests; else ""."""
+def _drop_closed_url(url: str) -> str:
+    """Return the URL if it may be an open copy that no other route fetches, else ""."""
     host = ""
     with suppress(ValueError):
         host = (urlsplit(url).hostname or "").lower()

@@ -2,14 +2,16 @@
 
 import json
 
-from utils.entrez.datasets.trees import Page
+from utils.entrez.datasets.trees import RawRecordPage
 
 
-def summaries(database: str, *rows: dict) -> Page:
+def summaries(database: str, *rows: dict) -> RawRecordPage:
     """ESummary's JSON; every row says its uid."""
     result = {"uids": [row["uid"] for row in rows], **{row["uid"]: row for row in rows}}
     header = {"type": "esummary", "version": "0.3"}
-    return Page(database, "docsum_json", json.dumps({"header": header, "result": result}).encode())
+    return RawRecordPage(
+        database, "docsum_json", json.dumps({"header": header, "result": result}).encode()
+    )
 
 
 def gene(uid: str, name: str, *, mim: list[str], places: list[dict]) -> dict:
@@ -64,8 +66,8 @@ VARIANTS = summaries(
 )  # fmt: skip
 
 
-def _xml(database: str, body: str) -> Page:
-    return Page(database, "xml", body.encode())
+def _xml(database: str, body: str) -> RawRecordPage:
+    return RawRecordPage(database, "xml", body.encode())
 
 
 TAXA = _xml(
@@ -139,7 +141,7 @@ EXPERIMENTS = _xml(
 <Statistics nreads="2"><Read index="0" count="10"/><Read index="1" count="10"/></Statistics></RUN>
 </RUN_SET></EXPERIMENT_PACKAGE></EXPERIMENT_PACKAGE_SET>""",
 )
-COMPOUNDS = Page(
+COMPOUNDS = RawRecordPage(
     "pccompound",
     "rows",
     json.dumps(

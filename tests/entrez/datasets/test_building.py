@@ -9,7 +9,7 @@ import pytest
 from tests.entrez.datasets import pages
 from tests.entrez.datasets.sane import check, columns, rows, tables, told
 from utils.entrez.datasets.building import build_dataset
-from utils.entrez.datasets.trees import Page
+from utils.entrez.datasets.trees import RawRecordPage as Page
 from utils.errors import BadContent, BadRequest, EntrezFailed, PaperError, StoreFailed
 
 ABOUT = {"id": "gene_00000001", "database": "gene", "title": "repair", "form": "docsum_json"}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.entrez.datasets.sane import check, columns, rows, tables
 from tests.examples import often
 from utils.entrez.datasets.building import build_dataset
-from utils.entrez.datasets.trees import Page
+from utils.entrez.datasets.trees import RawRecordPage
 from utils.errors import PaperError
 
 SLOW = often(40)
@@ -47,7 +47,7 @@ RECORDS = st.lists(st.dictionaries(NAMES, TREES, max_size=6), max_size=6)
 def test_rows_of_any_shape(records):
     body = json.dumps([{**row, "uid": str(n)} for n, row in enumerate(records)]).encode()
     with TemporaryDirectory() as folder:
-        built = build_dataset([Page("gene", "rows", body)], Path(folder) / "x.db", {})
+        built = build_dataset([RawRecordPage("gene", "rows", body)], Path(folder) / "x.db", {})
         check(built)
         assert built.records == len(records)
 
@@ -58,7 +58,9 @@ def test_summaries_of_any_shape(records):
     named = {str(number): row for number, row in enumerate(records, 1)}
     body = json.dumps({"result": {"uids": list(named), **named}}).encode()
     with TemporaryDirectory() as folder:
-        built = build_dataset([Page("gene", "docsum_json", body)], Path(folder) / "x.db", {})
+        built = build_dataset(
+            [RawRecordPage("gene", "docsum_json", body)], Path(folder) / "x.db", {}
+        )
         check(built)
         assert built.records + len(built.not_found) == len(records)
         for uid in set(named) - set(built.not_found):
@@ -90,7 +92,7 @@ def test_no_value_is_lost(records):
     body = json.dumps(numbered(records, numbers)).encode()
     with TemporaryDirectory() as folder:
         file = Path(folder) / "x.db"
-        build_dataset([Page("gene", "rows", body)], file, {})
+        build_dataset([RawRecordPage("gene", "rows", body)], file, {})
         main, *below = tables(file)
         cells = [cell for (cell,) in rows(file, f"SELECT uid FROM {main}")]
         for table in (main, *below):
@@ -122,7 +124,7 @@ def test_elements_of_any_shape(records):
     named = [f"<Record uid='{number}'>{record}</Record>" for number, record in enumerate(records)]
     body = f"<Set>{''.join(named)}</Set>".encode()
     with TemporaryDirectory() as folder:
-        built = build_dataset([Page("gene", "xml", body)], Path(folder) / "x.db", {})
+        built = build_dataset([RawRecordPage("gene", "xml", body)], Path(folder) / "x.db", {})
         check(built)
         assert built.records == len(records)
 
@@ -138,7 +140,7 @@ def test_document_summaries_of_any_shape(records):
     body = f"<eSummaryResult>{listed}</eSummaryResult>"
     with TemporaryDirectory() as folder:
         built = build_dataset(
-            [Page("gene", "docsum_xml", body.encode())], Path(folder) / "x.db", {}
+            [RawRecordPage("gene", "docsum_xml", body.encode())], Path(folder) / "x.db", {}
         )
         check(built)
         assert built.records == len(records)
@@ -155,5 +157,5 @@ def test_what_is_in_no_form(form, body):
     with TemporaryDirectory() as folder:
         file = Path(folder) / "x.db"
         with suppress(PaperError):  # anything else is a crash
-            check(build_dataset([Page("gene", form, body)], file, {}))
+            check(build_dataset([RawRecordPage("gene", form, body)], file, {}))
         assert {path.name for path in Path(folder).iterdir()} <= {file.name}

@@ -9,7 +9,7 @@ from lxml import etree
 from conftest import SHARED
 from tests.entrez.datasets.sane import check, columns, rows, tables
 from utils.entrez.datasets.building import build_dataset
-from utils.entrez.datasets.trees import Page
+from utils.entrez.datasets.trees import RawRecordPage
 from utils.errors import BadContent, EntrezFailed
 
 pytestmark = pytest.mark.shared
@@ -27,7 +27,9 @@ def database_of(path):
 @pytest.mark.parametrize("path", SUMMARIES, ids=lambda path: path.name)
 def test_summaries(path, tmp_path):
     database = database_of(path)
-    built = build_dataset([Page(database, "docsum_xml", path.read_bytes())], tmp_path / "x.db", {})
+    built = build_dataset(
+        [RawRecordPage(database, "docsum_xml", path.read_bytes())], tmp_path / "x.db", {}
+    )
     check(built)
     root = etree.parse(path).getroot()
     uids = [el.get("uid") or el.findtext("Id") for el in root.iter("DocumentSummary", "DocSum")]
@@ -40,7 +42,7 @@ def test_summaries(path, tmp_path):
 @pytest.mark.parametrize("path", SUMMARIES, ids=lambda path: path.name)
 def test_every_word_of_a_summary_is_kept(path, tmp_path):
     file = build_dataset(
-        [Page("entrez", "docsum_xml", path.read_bytes())], tmp_path / "x.db", {}
+        [RawRecordPage("entrez", "docsum_xml", path.read_bytes())], tmp_path / "x.db", {}
     ).file
     cells = [
         str(cell)
@@ -56,7 +58,7 @@ def test_every_word_of_a_summary_is_kept(path, tmp_path):
 
 def test_what_the_databases_say_in_numbers(tmp_path):
     def built(name):
-        page = Page(
+        page = RawRecordPage(
             name, "docsum_xml", (SUMMARIES[0].parent / f"klortho_esummary.{name}.xml").read_bytes()
         )
         return build_dataset([page], tmp_path / f"{name}.db", {}).file
@@ -77,7 +79,7 @@ def test_what_the_databases_say_in_numbers(tmp_path):
     "path", sorted((SHARED / "eutils" / "errors").glob("*")), ids=lambda p: p.name
 )
 def test_errors_are_no_datasets(path, tmp_path):
-    page = Page("pmc", "docsum_xml", path.read_bytes())
+    page = RawRecordPage("pmc", "docsum_xml", path.read_bytes())
     if "DocumentSummarySet" in path.read_text(encoding="utf-8"):
         built = build_dataset([page], tmp_path / "x.db", {})
         check(built)
@@ -91,7 +93,7 @@ def test_errors_are_no_datasets(path, tmp_path):
 @pytest.mark.parametrize("path", BULK, ids=lambda path: path.name)
 def test_pubmed_in_bulk(path, tmp_path):
     body = gzip.decompress(path.read_bytes())
-    built = build_dataset([Page("pubmed", "pubmed_xml", body)], tmp_path / "x.db", {})
+    built = build_dataset([RawRecordPage("pubmed", "pubmed_xml", body)], tmp_path / "x.db", {})
     check(built)
     root = etree.fromstring(body)
     counted = {
@@ -121,7 +123,7 @@ def test_pubmed_in_bulk(path, tmp_path):
 
 
 def test_pubmed_answers_one_by_one_are_one_dataset(tmp_path):
-    pages = [Page("pubmed", "pubmed_xml", path.read_bytes()) for path in EFETCH]
+    pages = [RawRecordPage("pubmed", "pubmed_xml", path.read_bytes()) for path in EFETCH]
     sound = [
         page for page in pages if b"<PubmedArticleSet" in page.body and b"</Pubmed" in page.body
     ]
@@ -134,7 +136,9 @@ def test_pubmed_answers_one_by_one_are_one_dataset(tmp_path):
 
 def test_pmc_sets_and_articles(tmp_path):
     sets = [path.read_bytes() for path in sorted((SHARED / "pmc" / "efetch").glob("*.xml"))]
-    built = build_dataset([Page("pmc", "pmc_xml", body) for body in sets], tmp_path / "x.db", {})
+    built = build_dataset(
+        [RawRecordPage("pmc", "pmc_xml", body) for body in sets], tmp_path / "x.db", {}
+    )
     check(built)
     assert built.records == sum(body.count(b"<article ") for body in sets)
     withheld = "SELECT pmid, has_full_text, body_words FROM articles WHERE pmcid = 'PMC8758404'"
@@ -149,7 +153,7 @@ def test_pmc_sets_and_articles(tmp_path):
 def test_sections_hold_the_text_of_articles(tmp_path):
     paths = sorted((SHARED / "articles").glob("*/jats.xml"))[:40]
     built = build_dataset(
-        [Page("pmc", "pmc_xml", p.read_bytes()) for p in paths], tmp_path / "x.db", {}
+        [RawRecordPage("pmc", "pmc_xml", p.read_bytes()) for p in paths], tmp_path / "x.db", {}
     )
     check(built)
     said = "SELECT sum(words) FROM sections WHERE part = 'body'"

@@ -5,7 +5,7 @@ import pytest
 from tests.entrez.datasets.sane import check, rows
 from tests.fixtures import fixture_text
 from utils.entrez.datasets.building import build_dataset
-from utils.entrez.datasets.trees import Page
+from utils.entrez.datasets.trees import RawRecordPage
 from utils.errors import EntrezFailed
 
 WHOLE = fixture_text("entrez/datasets/pmc_tables_whole.xml")
@@ -16,7 +16,9 @@ text in XML form.--><front><article-meta><article-id pub-id-type="pmc">78</artic
 
 
 def page(*articles):
-    return Page("pmc", "pmc_xml", f"<pmc-articleset>{''.join(articles)}</pmc-articleset>".encode())
+    return RawRecordPage(
+        "pmc", "pmc_xml", f"<pmc-articleset>{''.join(articles)}</pmc-articleset>".encode()
+    )
 
 
 @pytest.fixture
@@ -86,5 +88,5 @@ def test_articles_without_a_number_are_kept(file):
 def test_an_error_is_no_dataset(file):
     body = b"<eFetchResult><ERROR>Unable to obtain query #1</ERROR></eFetchResult>"
     with pytest.raises(EntrezFailed, match="Unable to obtain query"):
-        build_dataset([Page("pmc", "pmc_xml", body)], file, {})
+        build_dataset([RawRecordPage("pmc", "pmc_xml", body)], file, {})
     assert list(file.parent.iterdir()) == []

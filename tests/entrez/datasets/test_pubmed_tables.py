@@ -5,14 +5,14 @@ import pytest
 from tests.entrez.datasets.sane import check, rows
 from tests.fixtures import fixture_text
 from utils.entrez.datasets.building import build_dataset
-from utils.entrez.datasets.trees import Page
+from utils.entrez.datasets.trees import RawRecordPage
 from utils.errors import BadContent
 
 ARTICLE = fixture_text("entrez/datasets/pubmed_tables_article.xml")
 
 
 def page(*records):
-    return Page(
+    return RawRecordPage(
         "pubmed", "pubmed_xml", f"<PubmedArticleSet>{''.join(records)}</PubmedArticleSet>".encode()
     )
 
@@ -93,7 +93,7 @@ def test_numbers_beyond_all_bounds(file):
 
 
 def test_a_broken_page_after_a_whole_one_leaves_nothing(file):
-    broken = Page("pubmed", "pubmed_xml", page(article(1)).body[:-60])
+    broken = RawRecordPage("pubmed", "pubmed_xml", page(article(1)).body[:-60])
     with pytest.raises(BadContent):
         build_dataset([page(article(2)), broken], file, {})
     assert list(file.parent.iterdir()) == []

@@ -11,7 +11,7 @@ from tests.entrez.datasets import pages
 from tests.entrez.datasets.small_datasets import dataset, written
 from utils.entrez.datasets.building import build_dataset
 from utils.entrez.datasets.schema import Column, read_schema
-from utils.entrez.datasets.trees import Page
+from utils.entrez.datasets.trees import RawRecordPage
 from utils.errors import StoreFailed
 
 
@@ -101,15 +101,15 @@ def test_what_is_staged_has_a_schema(tmp_path: Path, name: str) -> None:
     assert {table.name: table.rows for table in told.tables} == dict(built.tables)
 
 
-def recorded_pages(folder: Path) -> Iterator[Page]:
+def recorded_pages(folder: Path) -> Iterator[RawRecordPage]:
     """Every recorded answer that holds records: of PubMed, of PMC, and summaries of the others."""
     for file in sorted((folder / "eutils" / "esummary").glob("*.xml")):
         database = file.name.split(".")[1] if file.name.startswith("klortho_") else "entrez"
-        yield Page(database, "docsum_xml", file.read_bytes())
+        yield RawRecordPage(database, "docsum_xml", file.read_bytes())
     for file in sorted((folder / "pubmed" / "bulk").glob("*.xml.gz")):
-        yield Page("pubmed", "pubmed_xml", gzip.decompress(file.read_bytes()))
+        yield RawRecordPage("pubmed", "pubmed_xml", gzip.decompress(file.read_bytes()))
     for file in sorted((folder / "pmc" / "efetch").glob("*.xml")):
-        yield Page("pmc", "pmc_xml", file.read_bytes())
+        yield RawRecordPage("pmc", "pmc_xml", file.read_bytes())
 
 
 @pytest.mark.slow

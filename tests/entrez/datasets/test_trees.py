@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from utils.entrez.datasets.trees import OWN_TEXT, Page, find_uid, iterate_records
+from utils.entrez.datasets.trees import OWN_TEXT, RawRecordPage, find_uid, iterate_records
 
 
 def read(form, body):
-    return [tuple(record) for record in iterate_records(Page("gene", form, body.encode()))]
+    return [tuple(record) for record in iterate_records(RawRecordPage("gene", form, body.encode()))]
 
 
 def test_summaries_of_both_versions_and_json_are_alike():

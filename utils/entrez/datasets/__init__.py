@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .schema import Schema
     from .sql_query import ResultPage
     from .tables import StagingNotes
-    from .trees import Page, PageForm
+    from .trees import PageForm, RawRecordPage
 
 DIRECT_CHARS = 4000
 """Characters of JSON up to which a staged result is also returned whole."""
@@ -45,7 +45,7 @@ class PageSource(Protocol):
     not_found: Any  # of objects with an ``id``
     warnings: list[str]
 
-    def __iter__(self) -> Iterator[Page]: ...
+    def __iter__(self) -> Iterator[RawRecordPage]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +225,7 @@ def _choose_export_format(path: Path) -> Literal["csv", "parquet"]:
     return "csv" if ending == ".csv" else "parquet"
 
 
-def _iterate_pages_with_notes(pages: PageSource, notes: StagingNotes) -> Iterator[Page]:
+def _iterate_pages_with_notes(pages: PageSource, notes: StagingNotes) -> Iterator[RawRecordPage]:
     """Yield the pages; after the last page, add missing records and warnings to *notes*."""
     yield from pages
     for one in pages.not_found:

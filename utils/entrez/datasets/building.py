@@ -18,7 +18,7 @@ from .inferred_tables import InferredTables
 from .pmc_tables import PmcTables
 from .pubmed_tables import PubmedTables
 from .tables import ABOUT, StagingNotes, create_database
-from .trees import Page, PageForm
+from .trees import PageForm, RawRecordPage
 
 _MAX_NAMED = 1000
 
@@ -40,13 +40,16 @@ class BuiltDataset:
 
 
 class _PageReader(Protocol):
-    def add_page(self, page: Page) -> None: ...
+    def add_page(self, page: RawRecordPage) -> None: ...
 
     def finish_tables(self) -> dict[str, int]: ...
 
 
 def build_dataset(
-    pages: Iterable[Page], file: Path, about: Mapping[str, str], notes: StagingNotes | None = None
+    pages: Iterable[RawRecordPage],
+    file: Path,
+    about: Mapping[str, str],
+    notes: StagingNotes | None = None,
 ) -> BuiltDataset:
     """Read *pages* into tables in a new SQLite *file*.
 

@@ -38,7 +38,7 @@ from .tables import (
     to_column_name,
     to_unique_identifier,
 )
-from .trees import INNER_LIST, OWN_TEXT, Page, Tree, iterate_records
+from .trees import INNER_LIST, OWN_TEXT, RawRecordPage, Tree, iterate_records
 
 MAX_TABLES = 40
 MAX_COLUMNS = 250
@@ -169,7 +169,7 @@ class InferredTables:
             "CREATE TEMP TABLE _waiting (number INTEGER PRIMARY KEY, uid TEXT UNIQUE, fields)"
         )
 
-    def add_page(self, page: Page) -> None:
+    def add_page(self, page: RawRecordPage) -> None:
         """Read a page and store its records until the tables are laid out."""
         for uid, fields in iterate_records(page):
             if fields is None:

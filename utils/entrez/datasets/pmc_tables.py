@@ -22,7 +22,7 @@ from ...readers.safe_xml import get_first_child, get_readable_text, list_childre
 from ...system.plain_text import one_line, shorten
 from .pubmed_tables import CellRow, parse_short_integer, to_cell_row
 from .tables import StagingNotes, Table, Tables
-from .trees import Page
+from .trees import RawRecordPage
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -80,7 +80,7 @@ class PmcTables:
         self._notes = notes
         self._seen: set[int] = set()
 
-    def add_page(self, page: Page) -> None:
+    def add_page(self, page: RawRecordPage) -> None:
         """Read a page into the tables.
 
         Raises

@@ -17,7 +17,7 @@ from ...model.paper import Paper
 from ...readers.pubmed import DeletedRecords, iterate_records_with_xml
 from ...readers.safe_xml import get_first_child, get_readable_text, list_children
 from .tables import StagingNotes, Table, Tables, clean_cell_text
-from .trees import Page
+from .trees import RawRecordPage
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -77,7 +77,7 @@ class PubmedTables:
         self._notes = notes
         self._seen: set[int] = set()
 
-    def add_page(self, page: Page) -> None:
+    def add_page(self, page: RawRecordPage) -> None:
         """Read a page into the tables."""
         for record, element in iterate_records_with_xml(page.body):
             if isinstance(record, DeletedRecords):

@@ -56,7 +56,7 @@ _UID_PATHS = (("track-info", "geneid"), ("EXPERIMENT", "accession"))
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class RawRecordPage:
     """One page of records, as the service sent it.
 
     ``database`` is the Entrez name (``gene``). ``form`` says how ``body`` is read:
@@ -81,7 +81,7 @@ class Record(NamedTuple):
     fields: dict[str, Tree] | None
 
 
-def iterate_records(page: Page) -> Iterator[Record]:
+def iterate_records(page: RawRecordPage) -> Iterator[Record]:
     """Yield the records of a page whose tables are inferred.
 
     Raises
@@ -102,12 +102,12 @@ def iterate_records(page: Page) -> Iterator[Record]:
         raise _build_unreadable_error(page, "it is nested deeper than any answer") from None
 
 
-def _build_unreadable_error(page: Page, reason: str) -> BadContent:
+def _build_unreadable_error(page: RawRecordPage, reason: str) -> BadContent:
     msg = f"The answer of {page.database} is not {page.form}: {reason}."
     return BadContent(msg, "Ask for it again.", verdict="error_page")
 
 
-def _build_service_error(page: Page, reason: str) -> EntrezFailed:
+def _build_service_error(page: RawRecordPage, reason: str) -> EntrezFailed:
     msg = f"{page.database} answered with an error: {shorten(one_line(reason), 300)}."
     return EntrezFailed(msg, "Search again, and stage the new result.")
 
@@ -115,7 +115,7 @@ def _build_service_error(page: Page, reason: str) -> EntrezFailed:
 # --- JSON -----------------------------------------------------------------------------------------
 
 
-def _parse_json_body(page: Page) -> Tree:
+def _parse_json_body(page: RawRecordPage) -> Tree:
     try:
         return json.loads(
             page.body,
@@ -136,7 +136,7 @@ def _parse_json_float(digits: str) -> float | str:
     return float(digits) if len(digits) < 40 else digits
 
 
-def _iterate_json_summaries(page: Page) -> Iterator[Record]:
+def _iterate_json_summaries(page: RawRecordPage) -> Iterator[Record]:
     reply = _parse_json_body(page)
     result = reply.get("result") if isinstance(reply, dict) else None
     if not isinstance(result, dict) or not isinstance(result.get("uids"), list):
@@ -155,7 +155,7 @@ def _iterate_json_summaries(page: Page) -> Iterator[Record]:
         yield Record(uid, None if "error" in row and len(row) <= 2 else _parse_embedded_xml(row))
 
 
-def _iterate_json_records(page: Page) -> Iterator[Record]:
+def _iterate_json_records(page: RawRecordPage) -> Iterator[Record]:
     rows = _parse_json_body(page)
     if not isinstance(rows, list):
         raise _build_unreadable_error(page, "it is no list")
@@ -214,7 +214,7 @@ def _parse_xml_fragment(text: str, name: str, depth: int) -> Tree:
 # --- XML ------------------------------------------------------------------------------------------
 
 
-def _parse_root_element(page: Page) -> _Element:
+def _parse_root_element(page: RawRecordPage) -> _Element:
     try:
         root: _Element = parse_xml(page.body.lstrip())
     except BadContent as error:
@@ -227,7 +227,7 @@ def _parse_root_element(page: Page) -> _Element:
     return root
 
 
-def _iterate_xml_summaries(page: Page) -> Iterator[Record]:
+def _iterate_xml_summaries(page: RawRecordPage) -> Iterator[Record]:
     root = _parse_root_element(page)
     if "summary" not in _get_local_name(root).lower():
         raise _build_unreadable_error(page, f"its root is <{_get_local_name(root)}>")
@@ -256,7 +256,7 @@ def _collect_summary_items(element: _Element, depth: int = 0) -> dict[str, Tree]
     return {name: _unwrap_single_value(values, container, name) for name, values in fields.items()}
 
 
-def _iterate_xml_records(page: Page) -> Iterator[Record]:
+def _iterate_xml_records(page: RawRecordPage) -> Iterator[Record]:
     root = _parse_root_element(page)
     children = _list_child_elements(root)
     # ASN.1: Bioseq-set has one Bioseq-set_seq-set, which has the records.

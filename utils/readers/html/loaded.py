@@ -43,7 +43,7 @@ _FIELD = re.compile(r"(?:^|;)\s*citation_(\w+)\s*=\s*")
 
 
 def insert_script_tables(soup: BeautifulSoup, tables_by_name: dict[str, object]) -> None:
-    """Insert tables that a script stores for a pop-up where the page refers to them."""
+    """Insert pop-up tables that a script stores, at the places where the page refers to them."""
     from bs4 import BeautifulSoup as Soup
 
     for box in [tag for tag in list_elements(soup) if tag.get("data-id")] if tables_by_name else []:

@@ -41,7 +41,9 @@ def _iterate_header_spans(
         parts = [
             part for piece in row.pieces for part in split_piece_at_border(piece, cuts, row.size)
         ]
-        ruled = _drop_shared_rules([_find_columns_by_rule(part, row, cuts, area) for part in parts])
+        ruled = _clear_columns_of_shared_rules(
+            [_find_columns_by_rule(part, row, cuts, area) for part in parts]
+        )
         above = [
             by or _find_columns_below(part, row, cuts, area)
             for by, part in zip(ruled, parts, strict=True)
@@ -102,8 +104,8 @@ def _find_columns_below(
     ]
 
 
-def _drop_shared_rules(ruled: list[list[int]]) -> list[list[int]]:
-    """Return the columns without those of a rule below several titles."""
+def _clear_columns_of_shared_rules(ruled: list[list[int]]) -> list[list[int]]:
+    """Clear the column list of each title whose rule is shared with another title."""
     return [[] if ruled.count(columns) > 1 else columns for columns in ruled]
 
 

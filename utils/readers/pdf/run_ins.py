@@ -110,7 +110,7 @@ def _get_first_font(line: Line) -> str:
 
 
 def _is_paragraph_start(lines: list[Line], at: int, look: Typography) -> bool:
-    """Return whether the line, or the title that it ends, begins a new sentence."""
+    """Return whether a new paragraph begins at this line, or at the title that ends in it."""
     above = lines[_find_title_start(lines, at) - 1]
     goes_on = is_directly_below(above, lines[at]) and not above.text.endswith(ENDS)
     return not goes_on or above.kind != "text" or guess_heading_level(above, look) > 0

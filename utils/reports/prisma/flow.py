@@ -379,10 +379,10 @@ def find_mismatches(numbers: Numbers) -> tuple[str, ...]:
         for words, before, less, name, after in equal
         if before is not None and less is not None and after is not None and before - less != after
     ]
-    return (*made, *_find_excesses(n))
+    return (*made, *_describe_count_contradictions(n))
 
 
-def _find_excesses(n: Numbers) -> Iterator[str]:
+def _describe_count_contradictions(n: Numbers) -> Iterator[str]:
     """Yield a sentence for each step where more records leave than enter."""
     left = n.dbr_assessed
     if left is not None and n.dbr_excluded is not None and n.new_reports is not None:
