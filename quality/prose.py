@@ -31,11 +31,11 @@ PARTICIPLES = re.compile(
     "|read_of|said|seen|shown|taken|told|written|own|plain|each|one"
 )
 CEILINGS = {
-    "citations": 1, "cli": 21, "corpus": 31, "curation": 18, "demo": 5, "download": 7,
-    "entrez": 5, "errors.py": 1, "harvest": 3, "http": 7, "library": 1, "lists": 6,
-    "logs.py": 1, "manuscript": 3, "mcp": 9, "media": 2, "mirror": 21, "model": 5,
-    "plugins.py": 1, "readers": 2, "reports": 16, "review": 4, "search": 7, "settings.py": 1,
-    "shelf": 15, "sources": 31, "system": 6,
+    "citations": 1, "cli": 6, "corpus": 23, "curation": 10, "demo": 4, "download": 5,
+    "entrez": 3, "harvest": 2, "http": 7, "library": 1, "lists": 6,
+    "logs.py": 1, "manuscript": 3, "mcp": 8, "media": 1, "mirror": 19, "model": 1,
+    "plugins.py": 1, "readers": 2, "reports": 11, "review": 3, "search": 7, "settings.py": 1,
+    "shelf": 14, "sources": 31, "system": 6,
 }  # fmt: skip
 """The greatest number of places in each package; 0 where none is named. They only go down."""
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
