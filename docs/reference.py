@@ -401,7 +401,7 @@ def site_list() -> str:
     own = "\n".join(f"    {_code(source.site)}," for source in OWN_SOURCES)
     keys = [key.setting for source in OWN_SOURCES for key in source.keys]
     fields = "\n".join(f"    {key}: str | SecretStr | None" for key in keys)
-    return f'''"""The facts of the sources that are needed before a source is imported.
+    return f'''"""Facts about the sources, available before a source's module is imported.
 
 Written by ``python -m docs.reference`` from the files in ``sources/``: change those.
 """
@@ -416,7 +416,7 @@ from .site import Address, Key, Site, SiteRoute
 
 
 class SiteKeys(TypedDict, total=False):
-    """The keys of sites, as Python gives them."""
+    """The keys of sites, in the form of Python objects."""
 
 {fields}
 

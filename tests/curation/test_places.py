@@ -76,13 +76,13 @@ def test_a_pdf_opens_at_the_page(library, pdf):
     places = library.texts.places(pdf)
     last = places.anchors[-1]
     assert file.read_bytes().startswith(b"%PDF")
-    assert places.link(last) == f"{file.as_uri()}#page={last.sources[0].page}"
+    assert places.build_link(last) == f"{file.as_uri()}#page={last.sources[0].page}"
 
 
 def test_a_pdf_that_is_not_next_to_the_text_opens_where_it_came_from(library, pdf):
     places = library.texts.places(pdf)
     get_pdf_path(places.stored).unlink()
-    assert places.link(places.anchors[0]) == f"{places.url}#page=1"
+    assert places.build_link(places.anchors[0]) == f"{places.url}#page=1"
 
 
 def test_names_stay_when_the_text_is_read_anew_and_other_words_come_before(library, jats):
@@ -140,10 +140,10 @@ def test_what_was_kept_and_is_damaged_is_found_anew(library, jats, junk):
 def test_one_is_found_by_its_name_and_by_characters_of_the_file(library, jats):
     places = library.texts.places(jats)
     third = places.anchors[2]
-    assert places.named(third.name.upper()) == third
-    assert places.named(f"{third.start + 5}:{third.start + 9}") == third
+    assert places.get_block(third.name.upper()) == third
+    assert places.get_block(f"{third.start + 5}:{third.start + 9}") == third
     with pytest.raises(BadRequest, match=r"texts\.places"):
-        places.named("p-00000000")
+        places.get_block("p-00000000")
 
 
 def test_where_the_bytes_were_not_kept_the_text_has_names_and_no_places(library):

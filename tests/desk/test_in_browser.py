@@ -65,7 +65,7 @@ def fill(library: Library) -> None:
         entries.append((Entry(str(ids), ids), record))
     with review.ledger.record_event("update", {}) as writer:
         writer.add_records("databases", entries)
-    key = review.ledger.records()[-1].key
+    key = review.ledger.list_records()[-1].key
     for screener, choice in (("x", "include"), ("y", "exclude")):
         review.record_decision(key, screener, choice, stage="title_abstract")
 

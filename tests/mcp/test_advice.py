@@ -56,7 +56,9 @@ async def test_what_could_be_installed_is_mentioned_once(library, world, monkeyp
     library.download(world.paper("pmc_cloud").pmid)
     for _ in library.corpus.index():
         pass
-    monkeypatch.setattr(type(library.corpus.embedder), "available", lambda self: MISSING[22:])
+    monkeypatch.setattr(
+        type(library.corpus.embedder), "explain_unavailable", lambda self: MISSING[22:]
+    )
     asked = {"query": "progenitors slices"}
     told = [await answer(library, "rag_search", **asked) for _ in range(3)]
     notices = ["uv sync" in json.dumps(one["warnings"]) for one in told]

@@ -187,7 +187,7 @@ class _IndexAsker:
         answers = look_up(wanted, self.ladder.web, [PUBMED_ANEW])
         records = {ids.pmid: one for ids, one in answers.items() if isinstance(one, Paper)}
         unknown = {
-            ids.pmid: str(one)
+            ids.pmid: one.text
             for ids, one in answers.items()
             if not isinstance(one, Paper | NotFound)
         }
@@ -212,7 +212,7 @@ class _IndexAsker:
                 part = wanted[start : start + size]
                 for ids, answer in self._ask_index(name, list_copies, part):
                     if isinstance(answer, PaperError):
-                        silent[ids.key] = str(answer)
+                        silent[ids.key] = answer.text
                     else:
                         copies.setdefault(ids.key, []).extend(answer)
         return copies, silent
@@ -300,7 +300,7 @@ def _fetch_new_texts(news: Sequence[_News], ladder: Ladder) -> Iterator[TextChan
     for ids, outcome in download_many(requests, ladder):
         one = by_ids[ids]
         if isinstance(outcome, PaperError):
-            yield _to_change(one.stored, "could_not_tell", str(outcome))
+            yield _to_change(one.stored, "could_not_tell", outcome.text)
             continue
         now, before = outcome.stored, one.stored
         attempts = [a for a in now.attempts if a.source in one.routes]

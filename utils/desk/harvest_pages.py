@@ -205,7 +205,7 @@ def read_progress(desk: Desk, name: str) -> Progress:
         tuple((get_route_label(via), papers) for via, papers in coverage.sources.items()),
         tuple(coverage.reasons.items()),
         run.progress.eta_s if run and is_alive and run.progress else None,
-        str(error) if error and status != "done" else "",
+        error.text if error and status != "done" else "",
     )
 
 

@@ -241,4 +241,4 @@ def _find_cause(error: Exception, what: str) -> PaperError:
 
 def _to_rpc_error(code: int, error: PaperError, **more: str) -> MCPError:
     """Return a PaperError as a JSON-RPC error."""
-    return MCPError(code, clean_text(str(error)), clean_values({**more, **error.envelope()}))
+    return MCPError(code, clean_text(error.text), clean_values({**more, **error.envelope()}))

@@ -478,8 +478,8 @@ def _list_failures(found: Details) -> list[dict[str, str]]:
     first: dict[str, str] = {}
     rows = []
     for pmid, error in found.failed.items():
-        named = first.setdefault(str(error), pmid)
-        message = str(error) if named == pmid else f"As for {named}."
+        named = first.setdefault(error.text, pmid)
+        message = error.text if named == pmid else f"As for {named}."
         rows.append({"pmid": pmid, "code": error.code, "message": message})
     return rows
 
