@@ -85,7 +85,7 @@ def test_an_old_folders_non_papers_are_listed_as_what_they_are(library, folder):
 
 def servable(library, doi):
     """What the shelf serves of a paper while no site can be asked."""
-    climb = library.ladder.begin(DownloadRequest(Ids(doi=doi), offline=True))
+    climb = library.ladder.start_climb(DownloadRequest(Ids(doi=doi), offline=True))
     return find_servable(climb, library.ladder.rungs, library.settings)
 
 
