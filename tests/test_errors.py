@@ -147,7 +147,7 @@ def test_a_command_with_an_option_that_no_method_has_stays_a_command():
 
 def test_options_without_a_command_are_keyword_arguments_in_python():
     told = to_python_calls("Give --engine dask, --output PATH or --force. Leave --source out.")
-    assert told == 'Give engine="dask", path="PATH" or force=True. Leave sources=… out.'
+    assert told == 'Give engine="dask", output="PATH" or force=True. Leave sources=… out.'
 
 
 def test_doors_and_stored_details_take_the_text_of_an_error_not_its_python_form():

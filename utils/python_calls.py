@@ -81,7 +81,7 @@ _KEYWORDS = {
     "folder": "folder",
     "force": "force",
     "job": "job_id",
-    "output": "path",
+    "output": "output",
     "pairs": "pairs",
     "retry": "retry",
     "scheduler": "scheduler",

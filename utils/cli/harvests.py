@@ -17,7 +17,7 @@ from ..system.named_files import require_file
 from ..system.plain_text import one_line
 from ..system.process import INTERRUPTED_EXIT_STATUS
 from ..system.progress_display import LINE
-from .commands import Commands, command
+from .commands import CommandParser, Commands, command
 from .harvest_plans import describe_media_space, describe_pdfs, describe_plan
 from .harvest_progress import describe_outcomes, watch_harvest
 from .objects import iterate_job_objects, parse_kinds, show_objects
@@ -58,6 +58,28 @@ _TITLE_MAX_CHARS = 100  # characters of a title
 def add(commands: Commands) -> None:
     """Register the commands."""
     harvest = command(commands, "harvest", _run_harvest)
+    _add_list_options(harvest)
+    _add_run_options(harvest)
+    status = command(commands, "harvest status", _show_status)
+    status.add_argument(
+        "job", nargs="?", default="", help="the harvest to show; default: list all harvests"
+    )
+    report = command(commands, "harvest report", _write_report)
+    report.add_argument("job", help="the harvest's name, as listed by `harvest status`")
+    report.add_argument(
+        "--draw",
+        default="",
+        metavar="png,pptx",
+        help="also draw the PRISMA figure in these formats",
+    )
+    _add_inbox_options(command(commands, "harvest inbox", _file_inbox))
+    demo = command(commands, "setup demo", _run_demo)
+    for with_page in (report, demo):
+        with_page.add_argument("--open", action="store_true", help="open the page in the browser")
+
+
+def _add_list_options(harvest: CommandParser) -> None:
+    """Add the options that name the papers of a harvest."""
     harvest.add_argument(
         "what",
         nargs="*",
@@ -76,6 +98,10 @@ def add(commands: Commands) -> None:
             "ASReview or Zotero"
         ),
     )
+
+
+def _add_run_options(harvest: CommandParser) -> None:
+    """Add the options that say how a harvest is run."""
     harvest.add_argument(
         "--plan", action="store_true", help="show what the harvest would take, and stop"
     )
@@ -105,19 +131,10 @@ def add(commands: Commands) -> None:
     add_megabytes_option(harvest)
     add_pdf_option(harvest)
     add_date_options(harvest, exact=True)
-    status = command(commands, "harvest status", _show_status)
-    status.add_argument(
-        "job", nargs="?", default="", help="the harvest to show; default: list all harvests"
-    )
-    report = command(commands, "harvest report", _write_report)
-    report.add_argument("job", help="the harvest's name, as listed by `harvest status`")
-    report.add_argument(
-        "--draw",
-        default="",
-        metavar="png,pptx",
-        help="also draw the PRISMA figure in these formats",
-    )
-    inbox = command(commands, "harvest inbox", _file_inbox)
+
+
+def _add_inbox_options(inbox: CommandParser) -> None:
+    """Add the options of the inbox."""
     inbox.add_argument(
         "--accept", action="store_true", help="also file texts that the judges reject"
     )
@@ -134,9 +151,6 @@ def add(commands: Commands) -> None:
         default="handed in as the paper",
         help="with --accept: the reason, kept with the text",
     )
-    demo = command(commands, "setup demo", _run_demo)
-    for with_page in (report, demo):
-        with_page.add_argument("--open", action="store_true", help="open the page in the browser")
 
 
 def _run_harvest(args: argparse.Namespace, library: Library) -> int:

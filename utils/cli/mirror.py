@@ -61,25 +61,7 @@ def add(commands: Commands) -> None:
     _add_keep_option(plan)
     status = command(commands, "mirror status", _show_status)
     verify = command(commands, "mirror verify", _verify_files)
-    verify.add_argument(
-        "file", nargs="*", help="files to verify: 26n0001 or pubmed26n0001.xml.gz; default: all"
-    )
-    verify.add_argument(
-        "--sample",
-        type=parse_natural,
-        default=0,
-        metavar="N",
-        help="verify only N files, spread evenly",
-    )
-    verify.add_argument(
-        "--count",
-        action="store_true",
-        help="compare the count of papers with PubMed's",
-    )
-    _add_engine_options(verify)
-    of = verify.add_mutually_exclusive_group()
-    of.add_argument("--pmc", action="store_true", help="the mirror of PMC instead of PubMed")
-    of.add_argument("--citations", action="store_true", help="the whole table of citations")
+    _add_verify_options(verify)
     use = command(commands, "mirror use", _use_generation)
     use.add_argument("generation", help="the generation's name, as shown by `mirror status`")
     index = command(commands, "mirror index", _index_mirror)
@@ -102,6 +84,29 @@ def add(commands: Commands) -> None:
         verb.add_argument(
             "--folder", default="", help="the folder of the mirror (instead of PAPERS_MIRROR_DIR)"
         )
+
+
+def _add_verify_options(verify: CommandParser) -> None:
+    """Add the options that choose which files are verified."""
+    verify.add_argument(
+        "file", nargs="*", help="files to verify: 26n0001 or pubmed26n0001.xml.gz; default: all"
+    )
+    verify.add_argument(
+        "--sample",
+        type=parse_natural,
+        default=0,
+        metavar="N",
+        help="verify only N files, spread evenly",
+    )
+    verify.add_argument(
+        "--count",
+        action="store_true",
+        help="compare the count of papers with PubMed's",
+    )
+    _add_engine_options(verify)
+    of = verify.add_mutually_exclusive_group()
+    of.add_argument("--pmc", action="store_true", help="the mirror of PMC instead of PubMed")
+    of.add_argument("--citations", action="store_true", help="the whole table of citations")
 
 
 def _add_engine_options(parser: CommandParser, usual: str = "processes") -> None:

@@ -21,7 +21,6 @@ from .progress import show_count
 if TYPE_CHECKING:
     from ..curation.audit import AuditResult
     from ..curation.recheck import Change
-    from ..curation.text_recheck import TextChange
 
     Changes = dict[tuple[str, str], list[AuditResult]]
     from ..library import Library
@@ -126,7 +125,7 @@ def _reextract_texts(args: argparse.Namespace, library: Library) -> int:
 def _recheck_papers(args: argparse.Namespace, library: Library) -> int:
     if args.limit and not args.texts:
         raise BadRequest("--limit can only be used with --texts.", "Leave it out, or add --texts.")
-    changes: Iterator[Change | TextChange] = (
+    changes: Iterator[Change] = (
         library.upkeep.recheck_texts(limit=args.limit)
         if args.texts
         else library.upkeep.recheck(crossref=args.crossref)

@@ -251,6 +251,7 @@ class HubRepository:
 
     @cached_property
     def _pin(self) -> _ModelPin:
+        """The commit and the files that are used, chosen once and recorded on the disk."""
         return self._read_pin() or self._create_pin()
 
     def _read_pin(self) -> _ModelPin | None:

@@ -46,6 +46,10 @@ Outcome = Literal[
     "new_copy",
     "recorded",
     "gone",
+    "gained",
+    "no_text",
+    "embargoed",
+    "postponed",
     "could_not_tell",
     "not_asked",
     "unchanged",
@@ -75,7 +79,10 @@ class Change:
         here, and PMC has a copy that was not asked for yet); ``recorded`` (the record of a file
         that somebody else saved, and that only its name identified; an audit can now check it);
         ``gone`` (PubMed no longer has this PMID); ``could_not_tell`` (no source answered);
-        ``not_asked`` (it has no identifier to ask by); ``unchanged``.
+        ``not_asked`` (it has no identifier to ask by); ``unchanged``. Of texts (`.text_recheck`):
+        ``gained`` (a full text, or a better version, was fetched); ``no_text`` (a new copy was
+        named, but it is not the text); ``embargoed`` (PMC releases it later); ``postponed`` (the
+        limit of the run was reached).
     ids : Ids
         Its identifiers, new ones included, as a harvest takes them.
     """

@@ -10,9 +10,11 @@ again, on the routes that lead to it:
 2. Semantic Scholar, 200 papers a request: the address of an open copy.
 3. OpenAlex, 50 papers a request, only with a key: the addresses of open copies.
 
-An address is new if no attempt at this paper has it and it was not tried by an earlier run within
-``PAPERS_RETRY_ABSTRACT_DAYS``. So a dead link costs one request in that time, and a paper without
-news costs at most 1/200 + 1/200 + 1/50 = 0.03 requests a run.
+An address is new if no answered attempt at the paper has it. An address that was tried under
+another form, such as one that redirects, counts as tried for ``PAPERS_RETRY_ABSTRACT_DAYS``. So a
+dead link is tried once, and a paper without news costs at most 1/200 + 1/200 + 1/50 = 0.03 requests
+a run. PMC is asked once for each PMCID after the day of release. A download of the paper itself
+still asks all routes again when their answers are old.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from ..download.climb import DownloadRequest
 from ..download.download import download_many
@@ -40,6 +42,7 @@ from ..sources.pmc import SOURCE as PMC
 from ..sources.publisher import OpenCopy
 from ..sources.semantic_scholar_copies import list_named_copies
 from ..system.plain_text import one_line
+from .recheck import Change, Outcome
 
 _PAGE = 1000
 _MAX_SILENT_BATCHES = 3
@@ -47,44 +50,6 @@ _MAX_COPIES = 3  # addresses remembered and tried of a paper in one run
 _COPY_ROUTES = frozenset({"unpaywall", "openalex", "semantic_scholar"})
 _PMC_ROUTES = frozenset(route.via for route in PMC.routes)
 _TRIED = "tried_copies"  # the kind of the cache's entries
-
-Outcome = Literal[
-    "gained", "no_text", "embargoed", "postponed", "could_not_tell", "not_asked", "unchanged"
-]
-
-
-@dataclass(frozen=True, slots=True)
-class TextChange:
-    """The outcome for one paper whose best text is not on the shelf.
-
-    Parameters
-    ----------
-    outcome : str
-        ``gained`` (a full text, or the published version of a preprint, was fetched); ``no_text``
-        (something new was named, and did not lead to a text); ``embargoed`` (PMC releases it
-        later); ``postponed`` (there is news, and the limit of this run was reached);
-        ``could_not_tell`` (an index did not answer, and no other has news); ``not_asked`` (no
-        identifier that an index takes); ``unchanged``.
-    """
-
-    ids: Ids
-    outcome: Outcome
-    detail: str = ""
-    title: str = ""
-    file_path: str = ""
-
-    def row(self) -> dict[str, Any]:
-        """Return the fields as a JSON-serialisable dict."""
-        return {
-            "paper": str(self.ids),
-            "outcome": self.outcome,
-            "detail": self.detail,
-            "title": self.title,
-            "pmid": self.ids.pmid,
-            "pmcid": self.ids.pmcid,
-            "doi": self.ids.doi,
-            "file_path": self.file_path,
-        }
 
 
 class _News(NamedTuple):
@@ -95,7 +60,7 @@ class _News(NamedTuple):
     places: tuple[str, ...]
 
 
-def recheck_texts(ladder: Ladder, *, limit: int = 0) -> Iterator[TextChange]:
+def recheck_texts(ladder: Ladder, *, limit: int = 0) -> Iterator[Change]:
     """Ask whether better texts of the shelf's papers appeared, and fetch those.
 
     Parameters
@@ -106,8 +71,9 @@ def recheck_texts(ladder: Ladder, *, limit: int = 0) -> Iterator[TextChange]:
 
     Yields
     ------
-    TextChange
-        One for each paper without its published full text, those without news first.
+    Change
+        One for each paper without its published full text. New texts are fetched after each
+        batch, so that an interrupted run keeps what it found.
 
     Raises
     ------
@@ -120,19 +86,20 @@ def recheck_texts(ladder: Ladder, *, limit: int = 0) -> Iterator[TextChange]:
     if limit < 0:
         raise BadRequest(f"The limit is {limit}; it must be 0 (all) or more.")
     asker = _IndexAsker(ladder)
-    news: list[_News] = []
     files = _list_lacking_files(ladder)
+    left = limit or len(files)
     for start in range(0, len(files), MAX_IDS_PER_REQUEST):
         found = map(ladder.shelf.find_by_file, files[start : start + MAX_IDS_PER_REQUEST])
+        news: list[_News] = []
         for item in asker.ask_about([stored for stored in found if stored]):
-            if isinstance(item, _News):
-                news.append(item)
-            else:
+            if isinstance(item, Change):
                 yield item
-    chosen = news[:limit] if limit else news
-    yield from _fetch_new_texts(chosen, ladder)
-    for left in news[len(chosen) :]:
-        yield _to_change(left.stored, "postponed", "The limit of this run was reached.")
+            else:
+                news.append(item)
+        yield from _fetch_new_texts(news[:left], ladder)
+        for late in news[left:]:
+            yield _to_change(late.stored, "postponed", "The limit of this run was reached.")
+        left -= min(left, len(news))
 
 
 def _list_lacking_files(ladder: Ladder) -> list[str]:
@@ -166,8 +133,8 @@ class _IndexAsker:
     ladder: Ladder
     silent_batches: dict[str, int] = field(default_factory=dict)
 
-    def ask_about(self, batch: Sequence[StoredPaper]) -> Iterator[TextChange | _News]:
-        """Yield the news of each paper of a batch, or why there is none."""
+    def ask_about(self, batch: Sequence[StoredPaper]) -> Iterator[Change | _News]:
+        """Yield what the indexes name for each paper of a batch, or the reason for no news."""
         with require_newer_than(time.time()):
             records, unknown = self._ask_pubmed([one for one in batch if one.paper.ids.pmid])
             copies, silent = self._ask_for_copies(batch)
@@ -180,7 +147,7 @@ class _IndexAsker:
                 yield _explain_no_news(stored, why)
 
     def _ask_pubmed(self, batch: Sequence[StoredPaper]) -> tuple[dict[str, Paper], dict[str, str]]:
-        """Return the records by PMID, and why there is none where PubMed did not answer."""
+        """Return the records by PMID, and PubMed's error for each PMID without an answer."""
         wanted = [Ids(pmid=stored.paper.ids.pmid) for stored in batch]
         if not wanted or self._is_silent("PubMed"):
             return {}, {ids.pmid: "PubMed did not answer." for ids in wanted}
@@ -197,7 +164,7 @@ class _IndexAsker:
     def _ask_for_copies(
         self, batch: Sequence[StoredPaper]
     ) -> tuple[dict[str, list[OpenCopy]], dict[str, str]]:
-        """Return open copies by the paper's key, and why an index did not answer about it."""
+        """Return the open copies of each paper by its key, and the errors of the indexes."""
         copies: dict[str, list[OpenCopy]] = {}
         silent: dict[str, str] = {}
         with_names = [one.paper.ids for one in batch if one.paper.ids]
@@ -283,7 +250,7 @@ def _is_released_in_pmc(paper: Paper) -> bool:
     return bool(paper.ids.pmcid) and paper.released <= utc_now()[:10]
 
 
-def _explain_no_news(stored: StoredPaper, why: str) -> TextChange:
+def _explain_no_news(stored: StoredPaper, why: str) -> Change:
     """Return the outcome of a paper without news; *why* is an index's error."""
     paper = stored.paper
     if paper.ids.pmcid and paper.released > utc_now()[:10]:
@@ -293,7 +260,7 @@ def _explain_no_news(stored: StoredPaper, why: str) -> TextChange:
     return _to_change(stored, "could_not_tell" if why else "unchanged", why)
 
 
-def _fetch_new_texts(news: Sequence[_News], ladder: Ladder) -> Iterator[TextChange]:
+def _fetch_new_texts(news: Sequence[_News], ladder: Ladder) -> Iterator[Change]:
     """Try the new routes of each paper, and record which were tried."""
     by_ids = {one.stored.paper.ids: one for one in news}
     requests = [DownloadRequest(ids, renewed=one.routes) for ids, one in by_ids.items()]
@@ -325,6 +292,6 @@ def _record_tried(news: _News, ladder: Ladder) -> None:
     cache.put(_TRIED, key, sorted(tried), ladder.web.settings.papers_retry_abstract_days)
 
 
-def _to_change(stored: StoredPaper, outcome: Outcome, detail: str) -> TextChange:
+def _to_change(stored: StoredPaper, outcome: Outcome, detail: str) -> Change:
     title = one_line(stored.paper.title)
-    return TextChange(stored.paper.ids, outcome, detail, title, stored.path)
+    return Change(stored.paper.ids, outcome, detail, title, stored.path)

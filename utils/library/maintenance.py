@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from ..curation.folder_adoption import FolderAdoption
     from ..curation.inbox import InboxResult
     from ..curation.recheck import Change
-    from ..curation.text_recheck import TextChange
     from ..model.identifiers import Ids
     from ..model.paper import StoredPaper
     from ..shelf import RebuildReport
@@ -112,7 +111,7 @@ class Upkeep(Namespace):
 
         return recheck_papers(self._library.shelf, self._library.web, crossref=crossref)
 
-    def recheck_texts(self, *, limit: int = 0) -> Iterator[TextChange]:
+    def recheck_texts(self, *, limit: int = 0) -> Iterator[Change]:
         """Fetch full texts that appeared since; see `..curation.text_recheck.recheck_texts`."""
         from ..curation.text_recheck import recheck_texts
 

@@ -53,7 +53,7 @@ class RayyanNotes(NamedTuple):
 
 
 def parse_rayyan_notes(text: str) -> RayyanNotes:
-    """Parse Rayyan's fields in a note; all fields are empty if there are none.
+    """Parse Rayyan's fields in a note; a field that is absent stays empty.
 
     >>> parse_rayyan_notes('RAYYAN-INCLUSION: {"Ann"=>"Maybe"} | USER-NOTES: {"Ann"=>["a | b"]}')
     RayyanNotes(votes=(('Ann', 'Maybe'),), labels=(), reasons=(), comments=(('Ann', 'a | b'),))

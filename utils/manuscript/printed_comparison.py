@@ -48,23 +48,10 @@ _MANY_AUTHORS = 8  # names from which a version with other authors is likely
 _OTHER_VERSION_SHARE = 0.34  # share of names that a version may have changed
 _PREPRINT_MAX_YEARS = 3  # years from a preprint to its article
 _SMALL_WORDS = frozenset(
-    (
-        "a",
-        "an",
-        "the",
-        "of",
-        "and",
-        "in",
-        "on",
-        "for",
-        "to",
-        "with",
-        "by",
-        "from",
-        "at",
-        "as",
-        "via",
-    )
+    {
+        *("a", "an", "and", "as", "at", "by", "for", "from"),
+        *("in", "of", "on", "the", "to", "via", "with"),
+    }
 )
 
 
@@ -145,10 +132,8 @@ def names_place(words: str, paper: Paper) -> bool:
 def compare_printed(words: str, paper: Paper) -> Iterator[str]:
     """Yield the fields in which a printed entry and the record differ."""
     span = find_title(words, paper.title) if paper.title else None
-    if (
-        span and span.share < _MIN_TITLE_SHARE
-    ):  # many entries in physics and chemistry have no title
-        span = None
+    if span and span.share < _MIN_TITLE_SHARE:
+        span = None  # many entries in physics and chemistry have no title
     if span:
         printed = words[span.start : span.end]
         if _is_other_title(printed, paper.title):
@@ -177,7 +162,7 @@ def _is_other_title(printed: str, title: str) -> bool:
 
 
 def _is_acronym(added: Sequence[str], words: Sequence[str]) -> bool:
-    """Return whether one added word is the initials of words beside it."""
+    """Return whether a single added word is made of initials of the title's words."""
     return len(added) == 1 < len(added[0]) and added[0] in "".join(word[0] for word in words)
 
 

@@ -340,7 +340,7 @@ def _merge_resolution(
 
 
 def _find_cited_work(reference: Reference, found: Resolution) -> CheckedReference | None:
-    """Compare an entry with the paper whose title it has; None if there is no such paper.
+    """Compare an entry with the paper whose title it has; None without such a paper.
 
     Where a site did not answer, only agreement counts: that site may have a better record.
     """

@@ -57,7 +57,7 @@ _MOST = 10_000  # hits that are ordered
 
 @dataclass(frozen=True)
 class Changes:
-    """What an index lacks of a generation.
+    """The difference between an index and a generation.
 
     ``new_rows`` are positions by the order of their file, ``splits`` the names of their splits,
     ``gone`` the places of rows that no longer count, and ``replaced`` the places of rows that are

@@ -260,6 +260,7 @@ class ReviewLedger:
 
     @contextmanager
     def _connect(self) -> Iterator[sqlite3.Connection]:
+        """Open the database of the ledger, and close it at the end of the block."""
         with (
             _translate_errors(self.path),
             closing(sqlite.open_database(self.path, _LOCK_TIMEOUT_S)) as db,

@@ -414,7 +414,7 @@ class Catalogue:
         return {str(name) for (name,) in self._read_rows(query, (json.dumps(list(names)),))}
 
     def find_by_file(self, file: str) -> Entry | None:
-        """Return the entry whose file has this name, ignoring case; None if there is none."""
+        """Return the entry whose file has this name, ignoring case; None if no entry has."""
         query = f"SELECT {_ENTRY} FROM papers WHERE file = ? COLLATE NOCASE ORDER BY file = ? DESC"  # noqa: S608
         rows = self._read_rows(query + " LIMIT 1", (file, file))
         return Entry(*rows[0]) if rows else None  # type: ignore[arg-type]

@@ -69,7 +69,7 @@ def find_caption_span(sheet: Sheet, caption: Caption, area: TableArea | None) ->
 
 
 def _is_in_or_beside_area(word: Word, area: TableArea) -> bool:
-    """Return whether a word is in a table's area, or directly beside it."""
+    """Return whether a word is in a table's area, or to the left of it."""
     return area.bottom < get_vertical_middle(word) < area.top and word.left < area.right
 
 

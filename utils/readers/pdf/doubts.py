@@ -97,6 +97,6 @@ class DoubtCollector:
 
 
 def _find_letters_beside(foreign: dict[int, Glyph], word: str) -> set[int]:
-    """Return the letters beside foreign ones; a change of style may make these foreign, too."""
+    """Return the neighbours of foreign letters, which a change of style may make foreign, too."""
     near = {at + step for at in foreign for step in (-1, 1)}
     return {at for at in near if 0 <= at < len(word) and at not in foreign}

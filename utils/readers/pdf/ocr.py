@@ -171,7 +171,7 @@ def _sort_by_columns(
 
 
 def _merge_adjacent_lines(found: Sequence[RecognisedLine]) -> list[RecognisedLine]:
-    """Return the lines row by row; lines beside each other are merged."""
+    """Return the lines row by row; lines of one row are merged."""
     ordered: list[RecognisedLine] = []
     row: list[RecognisedLine] = []
     for line in sorted(found, key=lambda line: line.top + line.bottom):

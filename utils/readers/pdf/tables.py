@@ -138,7 +138,7 @@ def _rebuild_first_table(areas: Iterable[TableArea]) -> tuple[TableArea | None, 
 
 
 def _find_words_nearby(sheet: Sheet, caption: Caption) -> tuple[Word, ...]:
-    """Return the words beside a caption whose table was not found."""
+    """Return the words around a caption whose table was not found."""
     first = caption.word
     column = [word for word in sheet.words if _is_near_word_column(word, first)]
     below = group_words_into_rows(

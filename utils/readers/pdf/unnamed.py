@@ -94,7 +94,7 @@ def _is_row_of_cells(row: Row) -> bool:
 
 
 def has_running_text(area: TableArea) -> bool:
-    """Return whether running text is beside or among lines in columns."""
+    """Return whether lines in columns are mixed with running text."""
     rows = group_words_into_rows(area.words)
     long = sum(len(piece) >= _WORDS for row in rows for piece in row.pieces)
     return long > _TEXT * len(rows)
