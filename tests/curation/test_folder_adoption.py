@@ -315,6 +315,20 @@ def test_a_reference_file_says_which_paper_a_file_is_without_a_look_up(library, 
     assert len(world.requests) == asked
 
 
+def test_a_copy_that_a_reference_file_names_is_filed_although_another_was_read_first(
+    library, world, folder
+):
+    """The first one cannot be identified, and must not hide the one that can."""
+    record = world.paper("paywall")
+    put(folder, "a.pdf", pdf_of(record))
+    put(folder, "b.pdf", pdf_of(record))
+    put(folder, "library.bib", reference(record, "b.pdf").encode())
+    adoption = library.upkeep.adopt(folder, lookup=False)
+    unread = [adoption._read(path) for path in adoption.files]  # one after the other
+    assert all(one.match for one in unread)
+    assert adopted(library, folder, lookup=False)["b.pdf"].state == "filed"
+
+
 def test_a_reference_file_that_attaches_the_wrong_file_is_not_believed(library, world, folder):
     record, other = world.paper("paywall"), world.paper("login")
     put(folder, "x.pdf", pdf_of(other))

@@ -210,9 +210,13 @@ class FolderAdoption:
             return unread._replace(state="not_pdf", detail=detail)
         unread = unread._replace(sha256=hashlib.sha256(content.fetched.body).hexdigest())
         shown = display_path(unread.path, self.folder)
-        if (first := self._first_files.setdefault(unread.sha256, shown)) != shown:
-            detail = f"It has the same bytes as {first}."
-            return unread._replace(state="duplicate", detail=detail)
+        first = self._first_files.setdefault(unread.sha256, shown)
+        if first != shown:
+            # A reference file may name this copy, and not the one that was read first.
+            if unread.path not in self._attached or self.folder / first in self._attached:
+                detail = f"It has the same bytes as {first}."
+                return unread._replace(state="duplicate", detail=detail)
+            self._first_files[unread.sha256] = shown
         try:
             match = match_file(unread.path, content)
         except BadContent as bad:

@@ -1,9 +1,10 @@
 """Words of a mirror: papers of a published generation, found by BM25 over title and abstract.
 
-An index in tantivy beside the parts (that of passages: `.passages`). Brought up to date it takes in
-the rows that differ from those of the generation it was made of, and drops what counts no more; how
-workers share this: `.splits`. A search never shows a row that the published generation does not
-count: each hit is held against it. Words are folded as in every index here (`..outline.terms`).
+The index is made by tantivy and lies next to the parts (that of passages: `.passages`). An update
+adds the rows that differ from those of the indexed generation, and deletes those that no longer
+count; `.splits` says how workers share this. Each hit is compared with the published generation, so
+that a search never shows a row that does not count. Words are folded as in every index here
+(`..outline.terms`).
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from tantivy import Document
 
 FORMAT = 3
-"""How it is made: another one is made anew."""
+"""The format of an index; an index of another format is made again."""
 _PLACE = 1_000_000
 _COLUMNS = (
     *("pmid", "position", "title", "vernacular_title", "abstract", "keywords", "year", "retracted"),
@@ -88,7 +89,7 @@ class WordIndex:
     names: tuple[str, ...] = ("journal", "types", "mesh")
     numbers: tuple[str, ...] = ("place", "year")
     told_by: Sequence[str] = ("sequence", "position")
-    """Columns of the rows that count: where one differs, the row is indexed anew."""
+    """Columns of the rows that count: a row is indexed again if one of them differs."""
 
     def __init__(self, generations: Generations) -> None:
         self.generations = generations
@@ -176,8 +177,8 @@ class WordIndex:
     def _find_differences(self, generation: Generation, counted: Path) -> Changes:
         """Return the rows that differ from the indexed ones.
 
-        Rows whose file another version of a reader has read anew are new. Where most of what is
-        indexed counts no more, as in a new year, it is all made anew.
+        Rows of a file that another version of a reader has read again are new. If most indexed rows
+        no longer count, as in a new year, the whole index is made again.
         """
         files = {file.order: file for file in self.generations.list_files(generation)}
         old = self.folder / "live.parquet"
