@@ -35,6 +35,7 @@ PAGES = {
     "table, page 200": "/?view=table&start=10000",
     "with a PDF": "/?has_pdf=1",
     "one paper": "/paper?id=doi:10.1000/cells.77",
+    "50 selected": "/selection?" + "&".join(f"id=10.1000_cells.{n}.txt" for n in range(1, 51)),
 }
 _START = """
 import sys

@@ -3,7 +3,9 @@
 Files are the truth and this is an index over them. A catalogue of an older version, or a damaged
 one, is set aside and made again from the files; no data are migrated.
 
-``papers`` has one row a text, with its record and its row of ``index.csv``; ``names`` maps every
+``papers`` has one row a text, with its record and its row of ``index.csv``. What filters ask for is
+kept in columns before these two: a filter that read them would read all pages of the database, and
+parse JSON for each row (100 instead of 12 ms for 20,000 papers). ``names`` maps every
 identifier to the texts of one paper; ``words`` is the full-text index over title and abstract,
 where SQLite was built with FTS5. ``unfinished`` names the files that a writer is about to change,
 so that what a killed writer left half done is finished by the next one.
@@ -35,7 +37,7 @@ from ..system.safe_files import exclusive_lock
 from .listing import ListingFilter
 
 log = logging.getLogger(__name__)
-VERSION = 2
+VERSION = 3
 _TABLES = """
 CREATE TABLE schema_version (version INTEGER NOT NULL);
 CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -50,6 +52,12 @@ CREATE TABLE papers (
     filed INTEGER NOT NULL,
     size INTEGER NOT NULL,
     mtime_ns INTEGER NOT NULL,
+    title TEXT AS (json_extract(line, '$.title')) STORED,
+    authors TEXT AS (json_extract(line, '$.authors')) STORED,
+    license TEXT AS (json_extract(line, '$.license')) STORED,
+    verdict TEXT AS (json_extract(line, '$.verdict')) STORED,
+    abbreviation TEXT AS (json_extract(record, '$.stored.paper.journal_abbreviation')) STORED,
+    issn TEXT AS (json_extract(record, '$.stored.paper.issn')) STORED,
     line TEXT NOT NULL,
     record TEXT NOT NULL
 );
@@ -423,19 +431,22 @@ class Catalogue:
         """Return the number of matches and one page: by relevance for words, else newest first."""
         tables, where, values, order = wanted.to_sql(self.has_fts)
         condition = " AND ".join(["1", *where])
-        total = self._read_rows(f"SELECT count(*) FROM {tables} WHERE {condition}", values)[0][0]  # noqa: S608 - the parts are constants of `listing`
         # Sorted without the records, which are a hundred times as long as all else in a row.
         page = self._read_rows(
-            f"SELECT papers.id FROM {tables} WHERE {condition} ORDER BY {order} LIMIT ? OFFSET ?",  # noqa: S608
+            f"SELECT papers.id FROM {tables} WHERE {condition} ORDER BY {order} LIMIT ? OFFSET ?",  # noqa: S608 - the parts are constants of `listing`
             [*values, limit, start],
         )
+        total = start + len(page)
+        if len(page) == limit or (start and not page):  # unless the page is the last one
+            query = f"SELECT count(*) FROM {tables} WHERE {condition}"  # noqa: S608
+            total = int(str(self._read_rows(query, values)[0][0]))
         ids = json.dumps([number for (number,) in page])
         rows = self._read_rows(
             f"SELECT {_ENTRY} FROM json_each(?) AS one JOIN papers ON papers.id = one.value "  # noqa: S608
             "ORDER BY one.key",
             (ids,),
         )
-        return int(str(total)), [Entry(*row) for row in rows]  # type: ignore[arg-type]
+        return total, [Entry(*row) for row in rows]  # type: ignore[arg-type]
 
     @property
     def has_fts(self) -> bool:

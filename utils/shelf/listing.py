@@ -33,23 +33,21 @@ _ORDERS = {
     "newest": _NEWEST,
     "year": f"papers.year DESC, {_NEWEST}",
     "oldest": f"papers.year = '', papers.year, {_NEWEST}",
-    "title": "json_extract(papers.line, '$.title') COLLATE NOCASE",
-    "author": "json_extract(papers.line, '$.authors') COLLATE NOCASE",
+    "title": "papers.title COLLATE NOCASE",
+    "author": "papers.authors COLLATE NOCASE",
     "journal": f"papers.journal = '', papers.journal COLLATE NOCASE, {_NEWEST}",
 }
 SORT_ORDERS = tuple(_ORDERS)
 """The names of the orders of a listing."""
-_WITH_LICENSE = """(json_extract(papers.line, '$.license') = ? COLLATE NOCASE
-    OR json_extract(papers.line, '$.license') LIKE ? ESCAPE '\\')"""
-_BY_AUTHOR = "json_extract(papers.line, '$.authors') LIKE ? ESCAPE '\\'"
+_WITH_LICENSE = "(papers.license = ? COLLATE NOCASE OR papers.license LIKE ? ESCAPE '\\')"
+_BY_AUTHOR = "papers.authors LIKE ? ESCAPE '\\'"
 _AMONG = """papers.id IN (SELECT names.paper FROM names
     WHERE names.name IN (SELECT value FROM json_each(?)))"""
 # The letters of the endings .txt and .md are cut off, up to the full stop before them.
 _WITH_STEM = "rtrim(papers.file, 'txmd') IN (SELECT value || '.' FROM json_each(?))"
 # As a whole name, as NLM abbreviates it (without points), or by its ISSN.
 _OF_JOURNAL = """(papers.journal LIKE ? ESCAPE '\\'
-    OR json_extract(papers.record, '$.stored.paper.journal_abbreviation') LIKE ? ESCAPE '\\'
-    OR json_extract(papers.record, '$.stored.paper.issn') = ? COLLATE NOCASE)"""
+    OR papers.abbreviation LIKE ? ESCAPE '\\' OR papers.issn = ? COLLATE NOCASE)"""
 
 
 class ListFilters(TypedDict, total=False):
@@ -158,7 +156,7 @@ class ListingFilter:
             ("papers.year >= ?", self.min_date),
             ("papers.year <> '' AND papers.year <= ?", self.max_date),
             ("papers.version = ?", self.version),
-            ("json_extract(papers.line, '$.verdict') = ?", self.verdict),
+            ("papers.verdict = ?", self.verdict),
             (_BY_AUTHOR, self.author and _to_like_pattern(self.author)),
         ):
             if value:
