@@ -150,7 +150,7 @@ def _list_keywords() -> Iterator[Parameter]:
     for owner in (Library, *Namespace.__subclasses__(), *results):
         for name, method in vars(owner).items():
             if inspect.isfunction(method) and not name.startswith("_"):
-                place = f"{owner.__name__.lower()}.{name}"
+                place = f"{owner.__name__.lower()}.{name}"  # type: ignore[attr-defined]
                 for one in list(inspect.signature(method).parameters.values())[1:]:
                     if one.kind is not one.VAR_KEYWORD:
                         yield Parameter("python", place, one.name)

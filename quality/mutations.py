@@ -147,7 +147,7 @@ def _thinned(page: bytes, share: float) -> bytes:
             el.drop_tree()
     texts = [
         (el, part)
-        for el in tree.body.iter()
+        for el in tree.body.iter()  # type: ignore[attr-defined]
         if isinstance(el.tag, str)
         for part in ("text", "tail")
         if len((getattr(el, part) or "").split()) > 3 and not _stays(el, part)

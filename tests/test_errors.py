@@ -160,7 +160,7 @@ def test_doors_and_stored_details_take_the_text_of_an_error_not_its_python_form(
             caught = {one.id for one in ast.walk(handler.type) if isinstance(one, ast.Name)}
             if caught and caught <= kinds_of_errors:
                 wrong += [
-                    f"{file.relative_to(ROOT)}:{node.lineno}"
+                    f"{file.relative_to(ROOT)}:{node.lineno}"  # type: ignore[attr-defined]
                     for node in ast.walk(handler)
                     if _shows(node, handler.name)
                 ]

@@ -50,12 +50,12 @@ def test_the_table_names_every_door(rows):
 def test_former_names_of_options_are_taken_with_a_warning(tmp_path):
     library = Library(papers_dir=tmp_path)
     with pytest.warns(DeprecationWarning, match="year_from is now min_date"):
-        assert library.list_papers(year_from=2020) == (0, [])
+        assert library.list_papers(year_from=2020) == (0, [])  # type: ignore[call-arg]
     with (
         pytest.warns(DeprecationWarning, match="most is now max_results"),
         pytest.raises(BadRequest),
     ):
-        library.entrez.search("gene", "human", most=20_000)
+        library.entrez.search("gene", "human", most=20_000)  # type: ignore[call-arg]
 
 
 def test_a_present_name_of_an_option_gives_no_warning(tmp_path):

@@ -27,7 +27,7 @@ def test_blank_and_unfilled_values_are_unset(monkeypatch, value):
     monkeypatch.setenv("PAPERS_RETRY_ABSTRACT_DAYS", value)
     settings = load_settings()
     assert settings.pubmed_email == ""
-    assert settings.ncbi_api_key is None
+    assert settings.ncbi_api_key is None  # type: ignore[attr-defined]
     assert settings.papers_retry_abstract_days == 30
 
 

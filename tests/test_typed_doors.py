@@ -98,12 +98,12 @@ def test_every_setting_but_a_sites_address_is_a_keyword_of_a_library():
 
 def test_a_keyword_takes_what_its_setting_takes():
     given = {"papers_dir": "corpus", "papers_sources": ["pmc"], "jina_api_key": "k"}
-    library = Library(**given, ncbi_max_retries=3, arxiv_base_url="http://127.0.0.1:1")
+    library = Library(**given, ncbi_max_retries=3, arxiv_base_url="http://127.0.0.1:1")  # type: ignore[call-arg]
     assert library.settings.papers_dir.name == "corpus"
     assert library.settings.papers_sources == ("pmc",)
     assert library.settings.key("jina_api_key") == "k"
     with pytest.raises(BadRequest, match="paper_dir"):
-        Library(paper_dir="corpus")
+        Library(paper_dir="corpus")  # type: ignore[call-arg]
 
 
 def test_the_version_is_that_of_the_project():

@@ -215,7 +215,7 @@ def adopt(library: Path, folder: Path, by: Any) -> None:
     from utils import Library
     from utils.readers.pdf import ocr
 
-    ocr.is_installed = lambda: False  # scanned pages are named, not read
+    ocr.is_ocr_installed = lambda: False  # scanned pages are named, not read
     begun, states, seen = time.monotonic(), Counter[str](), 0
     with (
         (folder / "runs.jsonl").open("a", encoding="utf-8") as log,

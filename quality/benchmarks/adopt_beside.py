@@ -128,7 +128,7 @@ def list_synthetic_records(count: int) -> list[Paper]:
 
 def ask_adopt(folder: Path, shelf: Path, records: list[Paper]) -> dict[str, str]:
     """Return the DOI as which each file is filed; "" for none. Scanned pages are not read."""
-    ocr.is_installed = lambda: False
+    ocr.is_ocr_installed = lambda: False
     with Library(papers_dir=str(shelf), papers_offline=True) as library:
         library.shelf.save_abstracts(records)
         results = list(library.upkeep.adopt(folder, lookup=False, by="place"))

@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from tests.world import World
 from utils import Library, PaperError
@@ -59,7 +60,7 @@ def _library(world: World, folder: Path) -> Library:
     return Library(papers_dir=folder / "papers", papers_pace_dir=folder / "pace", **addresses)
 
 
-def _report(outcomes: dict[Ids, object], chain: dict[str, dict], seconds: float) -> None:
+def _report(outcomes: dict[Ids, Any], chain: dict[str, dict], seconds: float) -> None:
     failed = {ids: o for ids, o in outcomes.items() if isinstance(o, PaperError)}
     done = {ids: o for ids, o in outcomes.items() if not isinstance(o, PaperError)}
     full = {ids: o for ids, o in done.items() if o.stored.kind == "full_text"}
@@ -80,8 +81,8 @@ def _report(outcomes: dict[Ids, object], chain: dict[str, dict], seconds: float)
 
 def _is(done: object, row: dict) -> bool:
     """Whether what was kept is the article of this row, and at least half as long as its body."""
-    text = Path(done.file_path).read_text(encoding="utf-8")
-    named = done.stored.paper.ids.doi == (row["doi"] or "").lower()
+    text = Path(done.file_path).read_text(encoding="utf-8")  # type: ignore[attr-defined]
+    named = done.stored.paper.ids.doi == (row["doi"] or "").lower()  # type: ignore[attr-defined]
     return named and len(text) > 0.5 * row["body_chars"]
 
 

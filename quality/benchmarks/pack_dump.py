@@ -124,7 +124,7 @@ def main() -> None:
         held = {fold_title(title): hashlib.sha256(body).hexdigest() for title, body in pdfs.items()}
         for program in sorted(LAYOUTS):
             folder = Path(made) / program
-            library.references.pack(job, program, path=folder)
+            library.references.pack(job, program, output=folder)
             for name, read in readers.items():
                 if (file := folder / name).exists():
                     print_links(f"{program}: {name}, read by {read.__name__}", read(file), held)

@@ -350,11 +350,11 @@ def _thinned(scene: Scene, share: float) -> Made:
     told = [
         el
         for el in tree.iter("p", "div")
-        if " ".join(el.text_content().split()[:5]) in known and len(el.findall(".//p")) < 2
+        if " ".join(el.text_content().split()[:5]) in known and len(el.findall(".//p")) < 2  # type: ignore[attr-defined]
     ]
     for el in told[int(share * len(told)) :]:
         if el.getparent() is not None:
-            el.drop_tree()
+            el.drop_tree()  # type: ignore[attr-defined]
     return bytes(html.tostring(tree)) if len(told) > 8 else None
 
 

@@ -88,8 +88,8 @@ def search_with_papershelf(
         text = f"{title}\n\n{abstract}"
         passages += split_passages(text, paper=str(number), title=title, kind="abstract")
     with tempfile.TemporaryDirectory() as folder, closing(EmbeddedFinder(Path(folder))) as finder:
-        finder.prepare("", 0)
-        finder.upsert(passages, None)
+        finder.prepare_for_model("", 0)
+        finder.store_passages(passages, None)
         return [
             list(dict.fromkeys(int(hit.paper) for hit in
                                finder.search(one.text, None, _DEPTH, Filters(retracted=True))))

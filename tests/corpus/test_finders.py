@@ -116,7 +116,7 @@ def weaviate_real() -> Iterator[Finder]:
     name = f"Test_{secrets.token_hex(6)}"
     made = WeaviateFinder(_REAL_WEAVIATE, _REAL_KEY, name)
     yield made
-    with made._connected() as client:
+    with made._open_connection() as client:
         client.collections.delete(name)
 
 

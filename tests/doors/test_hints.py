@@ -91,7 +91,7 @@ def texts_in(path: str, nodes: list[ast.AST]) -> Iterator[Text]:
             left_out.update(node.values)
     for node in nodes:
         if node not in left_out and (text := spelled(node)) is not None:
-            yield Text(f"{path}:{node.lineno}", text)
+            yield Text(f"{path}:{node.lineno}", text)  # type: ignore[attr-defined]
 
 
 def hints_in(path: str, nodes: list[ast.AST]) -> Iterator[Text]:
@@ -107,7 +107,7 @@ def hints_in(path: str, nodes: list[ast.AST]) -> Iterator[Text]:
         inner = {part for one in values if isinstance(one, ast.JoinedStr) for part in one.values}
         for value in values:
             if value not in inner and (text := spelled(value)):
-                yield Text(f"{path}:{node.lineno}", text)
+                yield Text(f"{path}:{node.lineno}", text)  # type: ignore[attr-defined]
 
 
 @cache

@@ -261,7 +261,7 @@ PYTHON = {
         lambda one: one.datasets.schema("nosuch"), BadRequest, "A dataset is named like"),
     "a paper that is not there": (lambda one: one.read("8"), Missing, "Download it first"),
     "a misspelt setting": (
-        lambda _: Library(pubmed_emial="a@b.edu"), BadRequest, "Did you mean pubmed_email?"),
+        lambda _: Library(pubmed_emial="a@b.edu"), BadRequest, "Did you mean pubmed_email?"),  # type: ignore[call-arg]
     "a folder for the settings": (
         lambda _: Library("papers"), BadRequest, 'Library(papers_dir="corpus")'),
     "a wrong value of a setting": (

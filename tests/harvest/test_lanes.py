@@ -108,7 +108,7 @@ def test_work_may_send_numbers_on(lanes: Run) -> None:
 
     def first(numbers: Sequence[int]) -> None:
         for number in numbers:
-            run.put("second", number)
+            run.put("second", number)  # type: ignore[attr-defined]
 
     run = lanes(Lane("first", first), Lane("second", second))
     for number in range(40):

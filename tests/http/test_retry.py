@@ -65,7 +65,7 @@ def test_a_reset_connection_is_asked_again_at_once_and_is_no_failed_try(clock) -
         return "answer"
 
     assert with_retries(ask, 3, repeated.append)() == "answer"
-    assert [error.message for error in repeated] == ["down", "down"]
+    assert [error.message for error in repeated] == ["down", "down"]  # type: ignore[attr-defined]
     assert len(clock.naps) == 2
 
 

@@ -181,7 +181,7 @@ class Provider:
     def token(self, alg="RS256", **changes):
         key = self.keys[alg]
         whole = claims(**{"iss": self.issuer, "aud": "https://papers.lab.edu/mcp", **changes})
-        return jwt.encode({"alg": alg, "kid": key.kid}, whole, key, algorithms=[alg])
+        return jwt.encode({"alg": alg, "kid": key.kid}, whole, key, algorithms=[alg])  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +189,7 @@ def provider():
     provider = Provider()
     listener = Listener(0, lambda _: Reply(200, provider.document, JSON))
     listener.open()
-    provider.uri = f"{listener.url}/keys"
+    provider.uri = f"{listener.url}/keys"  # type: ignore[attr-defined]
     yield provider
     listener.close()
 

@@ -206,7 +206,7 @@ def gate(world, monkeypatch):
         return proper(call)
 
     monkeypatch.setattr(world._main, "answer", waiting)
-    opened.asked = asked
+    opened.asked = asked  # type: ignore[attr-defined]
     yield opened
     opened.set()
 

@@ -173,7 +173,7 @@ def test_the_same_bytes_whoever_reads_and_however_often_it_was_broken_off(
     steps = broken.update_pmc(Choice(), engine=engine, workers=workers)
     next(steps)
     next(steps)
-    steps.close()
+    steps.close()  # type: ignore[attr-defined]
     updated(broken, engine=engine, workers=workers)
     assert bytes_of(broken) == bytes_of(whole)
     assert (

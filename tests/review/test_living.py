@@ -114,7 +114,7 @@ def test_news_since_the_published_state_are_told_until_the_next_is_published(
     status, out, _ = shell("review", "status", "fields")
     assert "Changes since" in out
     [page, *_] = included.report()
-    text = " ".join(html.fromstring(page.read_text(encoding="utf-8")).text_content().split())
+    text = " ".join(html.fromstring(page.read_text(encoding="utf-8")).text_content().split())  # type: ignore[attr-defined]
     assert "New since the review was published on" in text
     assert new.title in text
     rows = [[cell.text_content() for cell in row] for row in html.parse(page).iter("tr")]
@@ -140,7 +140,7 @@ def test_a_database_that_is_down_keeps_its_search_and_is_named(
     [page, *_] = included.report()
     assert (
         "Europe PMC could not be searched"
-        in html.fromstring(page.read_text(encoding="utf-8")).text_content()
+        in html.fromstring(page.read_text(encoding="utf-8")).text_content()  # type: ignore[attr-defined]
     )
     assert included.status()["could_not_tell"]
     field.calm()

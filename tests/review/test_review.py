@@ -378,7 +378,7 @@ def test_the_page_shows_where_the_review_stands_and_loads_nothing(library: Libra
     review.read_decisions(rows, "a.csv")
     [path, *_] = review.report()
     page = html.fromstring(path.read_text(encoding="utf-8"))
-    text = page.text_content()
+    text = page.text_content()  # type: ignore[attr-defined]
     assert "Screeners disagree on 1 record" in text
     assert ATTACK in text
     assert "PRISMA2020" in text

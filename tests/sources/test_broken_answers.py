@@ -110,7 +110,7 @@ def test_trouble_is_not_an_answer(every_key, mocked, question, trouble):
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_an_answer_of_another_form_is_not_an_answer(every_key, mocked, question):
-    meant = [json.dumps(one) for one in MEANT.get(question, [])]
+    meant = [json.dumps(one) for one in MEANT.get(question, [])]  # type: ignore[attr-defined]
     for form in HOSTILE:
         body = form if isinstance(form, str | bytes) else json.dumps(form)
         answer_all(mocked, body=body)

@@ -84,7 +84,7 @@ def test_a_file_that_a_reader_has_open_is_replaced_a_moment_later(tmp_path, monk
         if len(refused) < 2:
             refused.append(path)
             error = PermissionError(errno.EACCES, "is used by another process")
-            error.winerror = 32
+            error.winerror = 32  # type: ignore[attr-defined]
             raise error
         return path.write_bytes(part.read_bytes())
 

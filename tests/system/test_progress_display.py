@@ -13,9 +13,9 @@ def shown(monkeypatch):
     """Stand in for a Jupyter kernel: what its cell shows."""
     texts = []
     ipython, display = ModuleType("IPython"), ModuleType("IPython.display")
-    ipython.get_ipython = lambda: SimpleNamespace(kernel=object())
-    display.HTML = lambda text: text
-    display.display = lambda text, display_id: (
+    ipython.get_ipython = lambda: SimpleNamespace(kernel=object())  # type: ignore[attr-defined]
+    display.HTML = lambda text: text  # type: ignore[attr-defined]
+    display.display = lambda text, display_id: (  # type: ignore[attr-defined]
         texts.append(text) or SimpleNamespace(update=texts.append)
     )
     monkeypatch.setitem(sys.modules, "IPython", ipython)

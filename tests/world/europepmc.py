@@ -269,7 +269,7 @@ def _preprint(record: Record) -> dict[str, Any]:
 def _kin(record: Record, world: World) -> dict[str, Any]:
     links = [
         _link("PPR", other.preprint, "Preprint in")
-        for other in world.corpus.records.own
+        for other in world.corpus.records.own  # type: ignore[attr-defined]
         if other.preprint and record.pmid in {pmid for *_, pmid in other.notices}
     ]
     return {"commentCorrectionList": {"commentCorrection": links}} if links else {}

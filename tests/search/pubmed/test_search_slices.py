@@ -16,7 +16,7 @@ from utils.sources import Query
 @pytest.fixture(scope="module")
 def _crowded():
     with World(crowd=25_000) as world:
-        world.plain = world.entries()
+        world.plain = world.entries()  # type: ignore[attr-defined]
         yield world
 
 
