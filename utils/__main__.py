@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from .system.process import exit_on_signals, prepare_streams
+from .system.process import configure_standard_streams, exit_at_once_on_signals
 
 if TYPE_CHECKING:
     from .settings import Settings
@@ -16,10 +16,10 @@ _SERVER_OPTIONS = ("--transport", "--host", "--port")
 
 def main() -> int:
     """Start the server or run a shell command; returns the exit status."""
-    exit_on_signals()  # before the imports that take a part of a second
+    exit_at_once_on_signals()  # before the imports that take a part of a second
     # Pydantic would read the metadata of all installed packages to look for plugins.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # noqa: TID251 - set, not read
-    prepare_streams()
+    configure_standard_streams()
     arguments = sys.argv[1:]
     if "_ARGCOMPLETE" in os.environ:  # noqa: TID251 - of the shell, no setting
         from .cli.completing import print_completions

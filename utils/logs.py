@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus
 
 from .errors import BadRequest
-from .system.plain_text import clean_text, to_plain_json
+from .system.plain_text import clean_text, to_escaped_json
 from .system.safe_files import exclusive_lock
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class JsonLines(logging.Formatter):
         }
         if traceback := _format_traceback(self, record):
             entry["error"] = traceback
-        return to_plain_json(self._hide_secrets(entry))
+        return to_escaped_json(self._hide_secrets(entry))
 
     def _hide_secrets(self, value: Any) -> Any:
         """Return a JSON value without secrets, before its quotes are escaped."""

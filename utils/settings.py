@@ -37,7 +37,7 @@ from .model.site import Key
 from .model.site_list import SiteKeys
 from .model.sites import KEYS, SITES, TEXT_SOURCES
 from .plugins import list_plugins
-from .system.nearest import suggest_nearest
+from .system.nearest import suggest_nearest_name
 from .system.process import get_version
 
 ENV_FILE: Path | None = ROOT / ".env" if IN_CHECKOUT else Path(".env")
@@ -724,7 +724,7 @@ def load_settings(**overrides: Any) -> Settings:
     """
     if unknown := set(overrides) - set(Settings.model_fields):
         msg = f"There is no setting {', '.join(sorted(unknown))}."
-        near = suggest_nearest(min(unknown), Settings.model_fields)
+        near = suggest_nearest_name(min(unknown), Settings.model_fields)
         raise BadRequest(msg, near or f"To list all: {command_line('setup settings')}")
     try:
         return Settings(**overrides)

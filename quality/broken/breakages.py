@@ -192,7 +192,7 @@ BREAKAGES = (
     Breakage(
         "a file is written whole or not at all",
         "utils/system/safe_files.py",
-        "        write_part(part, data)\n        replace_file(part, path)\n",
+        "        write_flushed_file(part, data)\n        replace_file(part, path)\n",
         "        path.write_bytes(data)\n",
         (*_SHELF, "tests/system"),
     ),

@@ -25,7 +25,7 @@ from tests.world.eutils import KEY
 from utils import Library, cli
 from utils.errors import PaperError
 from utils.settings import Settings
-from utils.system.plain_text import to_plain_json
+from utils.system.plain_text import to_escaped_json
 
 ROOT = Path(__file__).resolve().parents[2]
 Environment = dict[str, str]
@@ -74,7 +74,7 @@ class Stage:
         requests, naps = len(self.world.requests), len(self.clock.naps)
 
         def met(value: Any, **more: Any) -> tuple[Met, str]:
-            value = json.loads(to_plain_json(value))
+            value = json.loads(to_escaped_json(value))
             first = value[0] if isinstance(value, list) and value else value
             for name in TOLD if isinstance(first, dict) else ():
                 there = first.get(name)

@@ -11,10 +11,10 @@ from utils.system.progress_display import LINE
 @pytest.fixture
 def terminal(monkeypatch, capsys):
     """Returns what was shown on the terminal of a command, 40 columns wide."""
-    monkeypatch.setattr(LINE, "is_watched", lambda: True)
+    monkeypatch.setattr(LINE, "is_visible", lambda: True)
     monkeypatch.setenv("COLUMNS", "40")
     yield lambda: capsys.readouterr().err
-    LINE.clear()
+    LINE.clear_line()
 
 
 class Ended:
@@ -44,7 +44,7 @@ def test_the_line_is_gone_when_all_is_done(terminal):
 
 
 def test_a_long_line_is_cut_to_the_terminal(terminal):
-    LINE.show("x" * 100)
+    LINE.show_text("x" * 100)
     assert terminal() == f"\r{'x' * 39}"
 
 
@@ -68,8 +68,8 @@ def test_a_command_that_says_nothing_shows_its_name_and_the_seconds(terminal, mo
 
 
 def test_what_draws_itself_has_the_terminal_alone(terminal):
-    with LINE.paused():
-        LINE.show("a line")
+    with LINE.pause_display():
+        LINE.show_text("a line")
     assert terminal() == ""
 
 

@@ -81,6 +81,6 @@ def test_a_dumb_terminal_has_no_progress_line(monkeypatch, capsys):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     for term, shown in (("dumb", ""), ("xterm", "\r1 of 2")):
         monkeypatch.setenv("TERM", term)
-        LINE.show("1 of 2")
+        LINE.show_text("1 of 2")
         assert capsys.readouterr().err == shown
-    LINE.clear()
+    LINE.clear_line()

@@ -250,7 +250,7 @@ def test_a_linked_file_keeps_its_mode_when_the_shelf_is_shared(
     shelf = library.settings.papers_dir
     shelf.chmod(0o2770)
     monkeypatch.setattr(safe_files, "_requested", {shelf.absolute()})
-    safe_files.share_if_requested(shelf)
+    safe_files.share_shelf_if_requested(shelf)
     assert safe_files.is_group_folder(shelf / ".papershelf")
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
     [text] = shelf.glob("10.*.txt")

@@ -340,8 +340,8 @@ def test_killed_at_any_step_it_comes_to_the_same_end(library, world, inbox, monk
     places = [
         (type(library.shelf), "save_full_text"),
         (type(harvest.ledger), "record_manual_text"),
-        (safe_files, "copy_file"),
-        (safe_files, "delete_file"),
+        (safe_files, "copy_unless_different"),
+        (safe_files, "delete_if_exists"),
     ]
     where, what = places[step]
     with monkeypatch.context() as broken:

@@ -315,9 +315,9 @@ def test_killed_at_any_step_the_next_look_comes_to_the_same_end(
     harvest = harvested(library, record)
     drop(downloads, "a.pdf", pdf_of(record))
     places = [
-        (safe_files, "copy_file"), (type(library.shelf), "save_full_text"),
+        (safe_files, "copy_unless_different"), (type(library.shelf), "save_full_text"),
         (type(harvest.ledger), "record_manual_text"), (type(harvest), "report"),
-        (safe_files, "delete_file"),
+        (safe_files, "delete_if_exists"),
     ]  # fmt: skip
     where, what = places[step]
     with monkeypatch.context() as broken:

@@ -7,7 +7,7 @@ from lxml import etree
 
 from tests.answering import answering
 from utils.errors import BadRequest, EntrezFailed, PaperError, Unreachable
-from utils.system.plain_text import to_plain_json
+from utils.system.plain_text import to_escaped_json
 
 DATABASES = {
     "gene": "672", "protein": "NP_009000.1", "nuccore": "237757283", "nucleotide": "NM_009001.2",
@@ -41,7 +41,7 @@ def test_never_more_than_asked_and_all_of_it_in_the_end(entrez):
     while start is not None:
         page = entrez.summary("snp", range(268, 300), start=start, max_results=9, max_chars=4_000)
         assert len(page.records) <= 9
-        assert sum(len(to_plain_json(one.fields)) for one in page.records) <= 4_000
+        assert sum(len(to_escaped_json(one.fields)) for one in page.records) <= 4_000
         seen += [int(one.uid) for one in page.records]
         start = page.next_start
     assert seen == list(range(268, 300))
@@ -52,7 +52,7 @@ def test_a_long_record_names_the_fields_that_had_no_room(entrez):
     [one] = page.records
     assert one.left_out
     assert not set(one.left_out) & set(one.fields)
-    assert len(to_plain_json(one.fields)) <= 500
+    assert len(to_escaped_json(one.fields)) <= 500
     assert page.next_start == 1
 
 

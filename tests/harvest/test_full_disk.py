@@ -15,7 +15,7 @@ from tests.clients.python_clients import PatientWorld
 from tests.harvests import assert_kept, done, ended, library_of, torn
 from tests.processes import run
 from tests.small_disks import disk
-from utils.system.safe_files import delete_stale_parts
+from utils.system.safe_files import delete_stale_temporary_files
 
 __all__ = ["disk"]
 pytestmark = pytest.mark.slow
@@ -136,7 +136,7 @@ def test_a_disk_that_fills_in_mid_harvest_tears_and_loses_nothing(disk, field, m
     for part in papers.rglob("*.part"):  # beginnings of bodies, to be gone on with
         if part.parent.name != "parts":  # of a writer that was under way when the program ended
             os.utime(part, (0, 0))
-            delete_stale_parts(part.parent)
+            delete_stale_temporary_files(part.parent)
             assert not part.exists()
 
 

@@ -241,7 +241,7 @@ def test_a_damaged_body_is_asked_for_again(web: Web, site: Site, shelf: Path, ha
     if harm == "gone":
         body.unlink()
     else:
-        BodyStore(shelf / "other").put(b"another")
+        BodyStore(shelf / "other").store_body(b"another")
         [other] = (shelf / "other").rglob("*.gz")
         body.write_bytes(body.read_bytes()[:-9] if harm == "torn" else other.read_bytes())
     assert web.get(url, kept=True).body == LONG
@@ -256,7 +256,7 @@ def test_a_full_disk_costs_the_journal_and_no_answer(
 
     urls = [site.says(f"/{n}", LONG + b"%d" % n) for n in range(5)]
     with monkeypatch.context() as patched:
-        patched.setattr(BodyStore, "put", full)
+        patched.setattr(BodyStore, "store_body", full)
         for url in urls:
             assert web.get(url, kept=True).body.startswith(LONG)
     assert sum("cannot be kept" in record.message for record in caplog.records) == 1
@@ -271,24 +271,24 @@ def test_what_is_old_or_too_much_is_swept_the_oldest_first(tmp_path: Path, clock
     bodies, shelf = BodyStore(tmp_path / "bodies"), tmp_path / "raw.gz"
     names = []
     for n in range(4):
-        names.append(bodies.put(bytes([n]) * 1000 + LONG))
+        names.append(bodies.store_body(bytes([n]) * 1000 + LONG))
         at = time.time() - (10 - n) * DAY
         _set_time(bodies, names[-1], at)
-    bodies.link_or_write(bytes([0]) * 1000 + LONG, shelf)  # the oldest is on the shelf
+    bodies.link_or_write_body(bytes([0]) * 1000 + LONG, shelf)  # the oldest is on the shelf
     size = max(path.stat().st_size for path in (tmp_path / "bodies").rglob("*.gz"))
-    assert bodies.delete_old(2 * size) == 1
-    assert [bodies.get(name) is not None for name in names] == [True, False, True, True]
+    assert bodies.delete_old_bodies(2 * size) == 1
+    assert [bodies.read_body(name) is not None for name in names] == [True, False, True, True]
     time.sleep(28 * DAY)
-    assert bodies.delete_old() == 4 - 1
+    assert bodies.delete_old_bodies() == 4 - 1
     assert shelf.exists()
-    assert bodies.delete_old() == 0
+    assert bodies.delete_old_bodies() == 0
 
 
 def test_what_came_within_the_hour_is_never_swept(tmp_path: Path) -> None:
     bodies = BodyStore(tmp_path)
-    name = bodies.put(LONG)
-    assert bodies.delete_old(0) == 0
-    assert bodies.get(name) == LONG
+    name = bodies.store_body(LONG)
+    assert bodies.delete_old_bodies(0) == 0
+    assert bodies.read_body(name) == LONG
 
 
 def _set_time(bodies: BodyStore, name: str, at: float) -> None:
@@ -300,9 +300,9 @@ def _set_time(bodies: BodyStore, name: str, at: float) -> None:
 
 def test_the_same_bytes_lie_there_once(tmp_path: Path) -> None:
     bodies = BodyStore(tmp_path / "bodies")
-    assert bodies.put(LONG) == bodies.put(LONG)
+    assert bodies.store_body(LONG) == bodies.store_body(LONG)
     [path] = (tmp_path / "bodies").rglob("*.gz")
-    bodies.link_or_write(LONG, tmp_path / "raw.gz")
+    bodies.link_or_write_body(LONG, tmp_path / "raw.gz")
     assert path.samefile(tmp_path / "raw.gz")
 
 

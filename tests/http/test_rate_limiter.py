@@ -13,7 +13,7 @@ from utils.http import Rate, RateLimiter
 from utils.settings import Settings
 from utils.sources.eutils import RATE
 from utils.sources.semantic_scholar_graph import RATE as SCHOLAR_RATE
-from utils.system.sqlite import file_transaction
+from utils.system.sqlite import open_file_transaction
 
 NCBI = RATE  # the real one: what it promises is promised here
 ARXIV = Rate("arxiv", ("arxiv",), 3.0, in_flight=1, backoff=60.0, hosts=("arxiv.org",))
@@ -333,5 +333,5 @@ def test_a_booking_that_failed_leaves_no_lock(limiter: RateLimiter, tmp_path: Pa
     limiter.start_cooldown(DOI, 100)
     with pytest.raises(Unreachable):
         leave(limiter, DOI)
-    with file_transaction(tmp_path / "pace" / "pace.sqlite", (), patience_s=0) as db:
+    with open_file_transaction(tmp_path / "pace" / "pace.sqlite", (), patience_s=0) as db:
         assert db.execute("SELECT count(*) FROM turns").fetchone() == (1,)

@@ -190,9 +190,11 @@ def test_an_interrupted_folder_goes_on_where_it_stopped(tmp_path, monkeypatch):
     (part / "PDF/1.pdf").write_bytes(b"torn")
     (part / "PDF/9.pdf").write_bytes(b"of another list")
     written = []
-    real = safe_files.write_part
+    real = safe_files.write_flushed_file
     monkeypatch.setattr(
-        safe_files, "write_part", lambda path, data: (written.append(data), real(path, data))
+        safe_files,
+        "write_flushed_file",
+        lambda path, data: (written.append(data), real(path, data)),
     )
     assert write_pack(target, made("one"), tmp_path / "lock")
     assert read(target) == contents(made("one"))

@@ -14,7 +14,7 @@ from utils.model.identifiers import Ids
 from utils.model.job import Harvested, Job
 from utils.model.paper import Paper
 from utils.reports import write_report
-from utils.system.plain_text import to_cell
+from utils.system.plain_text import to_spreadsheet_cell
 
 
 def table(path: Path) -> list[dict[str, str]]:
@@ -62,8 +62,10 @@ def test_no_cell_begins_a_formula(sign: str, tmp_path: Path) -> None:
 
 
 def test_a_cell_is_one_line_without_hidden_characters() -> None:
-    assert to_cell("A\u202etitle\x1b[2J\nof  two\u2028lines ") == "Atitle[2J of two lines"
-    assert to_cell("  ") == ""
+    assert (
+        to_spreadsheet_cell("A\u202etitle\x1b[2J\nof  two\u2028lines ") == "Atitle[2J of two lines"
+    )
+    assert to_spreadsheet_cell("  ") == ""
 
 
 def test_a_failure_leaves_the_files_as_they_were(tmp_path: Path) -> None:

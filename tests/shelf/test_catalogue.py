@@ -231,7 +231,9 @@ def test_what_is_written_to_a_catalogue_that_was_set_aside_is_written_again(
         enter(self, record, same)
         if self is shelf._writer:
             monkeypatch.setattr(ShelfWriter, "enter_record", enter)
-            sqlite.move_aside(catalogue(shelf), sqlite.build_damaged_path(catalogue(shelf)))
+            sqlite.move_database_aside(
+                catalogue(shelf), sqlite.build_damaged_path(catalogue(shelf))
+            )
             Path(record.stored.path).rename(kept := shelf.folder / "not yet written")
             assert other.count_papers()["papers"] == 1
             kept.rename(record.stored.path)

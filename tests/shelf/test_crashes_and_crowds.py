@@ -23,7 +23,7 @@ from utils.model.paper import Paper
 from utils.shelf import Shelf, get_body
 from utils.shelf.catalogue import Catalogue
 from utils.shelf.paper_file import NO_FULL_TEXT
-from utils.system.safe_files import write_file, write_part
+from utils.system.safe_files import write_file, write_flushed_file
 
 pytestmark = pytest.mark.slow
 
@@ -256,6 +256,6 @@ def test_an_unfinished_change_of_a_dead_process_is_finished(shelf: Shelf) -> Non
 
 
 def test_a_part_file_is_never_reused(tmp_path: Path) -> None:
-    write_part(tmp_path / "x.part", b"one")
+    write_flushed_file(tmp_path / "x.part", b"one")
     with pytest.raises(Exception, match="exists"):
-        write_part(tmp_path / "x.part", fetched().body)
+        write_flushed_file(tmp_path / "x.part", fetched().body)

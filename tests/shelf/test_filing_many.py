@@ -102,18 +102,18 @@ def test_an_older_programs_full_text_under_the_name_counts_as_being_there(shelf:
 
 
 def test_a_full_disk_tears_nothing(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, left = safe_files.write_part, [30]
+    real, left = safe_files.write_flushed_file, [30]
 
-    def write_part(part: Path, data: bytes) -> None:
+    def fail_when_full(part: Path, data: bytes) -> None:
         left[0] -= 1
         if left[0] < 0:
             raise StoreFailed("The disk is full.")
         real(part, data)
 
-    monkeypatch.setattr(safe_files, "write_part", write_part)
+    monkeypatch.setattr(safe_files, "write_flushed_file", fail_when_full)
     with pytest.raises(StoreFailed):
         shelf.save_abstracts(MANY)
-    monkeypatch.setattr(safe_files, "write_part", real)
+    monkeypatch.setattr(safe_files, "write_flushed_file", real)
     assert not list(shelf.folder.rglob("*.part"))
     shelf.save_abstracts(MANY)
     assert shelf.count_papers()["papers"] == len(MANY)

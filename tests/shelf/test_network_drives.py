@@ -27,7 +27,7 @@ _SHIM = fixture_text("shelf/network_drives_shim.c")
 @pytest.fixture
 def drive(monkeypatch: pytest.MonkeyPatch) -> None:
     """All folders lie on NFS, and none was examined yet."""
-    monkeypatch.setattr(locks, "find_file_system", lambda _: "nfs4")
+    monkeypatch.setattr(locks, "find_file_system_type", lambda _: "nfs4")
     monkeypatch.setattr(locks, "_checked_folders", set())
     monkeypatch.setattr(locks, "_held_files", {})
 
@@ -79,11 +79,11 @@ import sys
 from pathlib import Path
 from utils.system import locks
 from utils.errors import StoreFailed
-locks.find_file_system = lambda _: "nfs4"
+locks.find_file_system_type = lambda _: "nfs4"
 if sys.argv[2]:
     locks.platform.node = lambda: sys.argv[2]
 try:
-    locks.require_locks(Path(sys.argv[1]))
+    locks.require_working_locks(Path(sys.argv[1]))
     print("let in")
 except StoreFailed as refused:
     print(refused.message, refused.hint)
@@ -97,7 +97,7 @@ def other(folder: Path, name: str) -> str:
 
 @pytest.mark.usefixtures("drive")
 def test_a_shelf_on_a_network_drive_is_for_one_machine_at_a_time(tmp_path: Path) -> None:
-    locks.require_locks(tmp_path)
+    locks.require_working_locks(tmp_path)
     assert other(tmp_path, "") == "let in\n"
     told = other(tmp_path, "elsewhere")
     assert f"the machine {locks.platform.node()} is using it" in told
@@ -109,6 +109,6 @@ def test_a_shelf_on_a_network_drive_is_for_one_machine_at_a_time(tmp_path: Path)
 def test_a_local_disk_is_not_even_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locks, "_checked_folders", set())
     monkeypatch.setattr(locks.subprocess, "run", None)
-    assert locks.find_file_system(tmp_path) in locks._LOCAL_FILE_SYSTEMS
-    locks.require_locks(tmp_path)
-    assert locks.find_file_system(Path("/proc/self")) == "proc"
+    assert locks.find_file_system_type(tmp_path) in locks._LOCAL_FILE_SYSTEMS
+    locks.require_working_locks(tmp_path)
+    assert locks.find_file_system_type(Path("/proc/self")) == "proc"

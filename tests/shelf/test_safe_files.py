@@ -13,7 +13,7 @@ from utils.errors import BadRequest, StoreFailed
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper, StoredPaper
 from utils.shelf import Shelf
-from utils.system.safe_files import delete_stale_parts, write_file, write_new_file
+from utils.system.safe_files import delete_stale_temporary_files, write_file, write_if_absent
 
 REFUSED = [
     "../x.txt", "sub/../../x.txt", "sub/../x.txt", "/etc/x.txt", "/x.txt", ".papershelf/x.txt",
@@ -94,8 +94,8 @@ def test_a_reader_sees_the_old_file_or_the_new_one(tmp_path: Path) -> None:
         write_file(path, b"new and longer")
         assert reader.read() == b"old"
     assert path.read_bytes() == b"new and longer"
-    assert not write_new_file(path, b"newest")
-    assert write_new_file(tmp_path / "y.txt", b"y")
+    assert not write_if_absent(path, b"newest")
+    assert write_if_absent(tmp_path / "y.txt", b"y")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["x.txt", "y.txt"]
 
 
@@ -105,7 +105,7 @@ def test_leftovers_are_swept_when_old(tmp_path: Path) -> None:
     hours_ago = time.time() - 7200
     for name in (".a.txt.1.ff.part", "mine.part", ".keep"):
         os.utime(tmp_path / name, (hours_ago, hours_ago))
-    assert delete_stale_parts(tmp_path) == 1
+    assert delete_stale_temporary_files(tmp_path) == 1
     left = sorted(p.name for p in tmp_path.iterdir())
     assert left == [".b.txt.1.ff.part", ".keep", "mine.part"]
 

@@ -5,7 +5,7 @@ import pytest
 from tests.world.deceit import HIDDEN
 from utils.http import Answer
 from utils.readers.safe_xml import parse_xml
-from utils.system.plain_text import clean_text, one_line, unescape_text
+from utils.system.plain_text import clean_text, decode_references, one_line
 
 # What somebody's language needs: a joiner in Persian and in Hindi, marks, a form of an ideograph
 # and of an operator, pictographs made of several, letters that run from right to left.
@@ -40,7 +40,7 @@ def test_what_hides_among_letters_goes(text):
 def test_no_letter_that_hides_gets_in_by_any_way(letter):
     number = f"{ord(letter):x}"
     assert one_line(f"can{letter}cer") == "cancer"
-    assert letter not in unescape_text(f"can&#x{number};cer")
+    assert letter not in decode_references(f"can&#x{number};cer")
     pairs = f"can{letter}cer".encode("utf-16-be").hex()
     escaped = "".join(f"\\u{pairs[at : at + 4]}" for at in range(0, len(pairs), 4))
     for body in (f'["can{letter}cer"]', f'["{escaped}"]', f'[{{"can{letter}cer": 1}}]'):

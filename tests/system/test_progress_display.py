@@ -25,8 +25,8 @@ def shown(monkeypatch):
 
 def test_a_notebook_shows_a_bar_that_ends_full(shown):
     with ProgressDisplay() as display:
-        display.show(1, 4, "<b>papers</b>")
-        display.show(4, 4, "papers")
+        display.show_progress(1, 4, "<b>papers</b>")
+        display.show_progress(4, 4, "papers")
     assert 'value="1" max="4"' in shown[0]
     assert "&lt;b&gt;" in shown[0]
     assert 'value="4" max="4"' in shown[-1]
@@ -34,18 +34,18 @@ def test_a_notebook_shows_a_bar_that_ends_full(shown):
 
 def test_a_file_gets_no_progress(capsys):
     with ProgressDisplay() as display:
-        display.show(1, 4)
+        display.show_progress(1, 4)
     assert capsys.readouterr() == ("", "")
 
 
 def test_a_terminal_shows_one_line_and_clears_it(capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     with ProgressDisplay() as display:
-        display.show(1, 4, "papers")
+        display.show_progress(1, 4, "papers")
     assert "1 of 4  papers" in capsys.readouterr().err
 
 
 def test_progress_can_be_turned_off(shown, capsys):
     with ProgressDisplay(is_shown=False) as display:
-        display.show(1, 4)
+        display.show_progress(1, 4)
     assert (shown, capsys.readouterr().err) == ([], "")

@@ -16,7 +16,7 @@ import pytest
 from tests.examples import ALL
 from tests.processes import Process, run
 from tests.readers.reading_children import reader
-from utils.system.process import interruptible
+from utils.system.process import raise_on_first_signal
 
 pytestmark = pytest.mark.slow
 
@@ -110,7 +110,7 @@ import os, signal, sys, threading
 from utils.system import process
 
 process._LAST_RESORT_S = 0.2 if sys.argv[1:] == ["once"] else 600
-with process.interruptible():
+with process.raise_on_first_signal():
     class Tidy:
         def __del__(self):
             os.kill(os.getpid(), signal.SIGINT)
@@ -131,8 +131,8 @@ def test_below_nohup_a_closed_terminal_does_not_end_it():
 import os, signal
 signal.signal(signal.SIGHUP, signal.SIG_IGN)
 from utils.system import process
-process.exit_on_signals()
-with process.interruptible():
+process.exit_at_once_on_signals()
+with process.raise_on_first_signal():
     os.kill(os.getpid(), signal.SIGHUP)
 print("still here")
 """
@@ -171,7 +171,7 @@ def test_an_interrupt_that_became_another_exception_is_one_again():
         def __set_name__(self, owner, name):
             raise RuntimeError from KeyboardInterrupt()
 
-    with pytest.raises(KeyboardInterrupt), interruptible():
+    with pytest.raises(KeyboardInterrupt), raise_on_first_signal():
         type("Model", (), {"field": Field()})
-    with pytest.raises(ZeroDivisionError), interruptible():
+    with pytest.raises(ZeroDivisionError), raise_on_first_signal():
         1 / 0  # noqa: B018

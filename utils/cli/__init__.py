@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from ..errors import PaperError
 from ..system.process import (
     INTERRUPTED_EXIT_STATUS,
+    configure_standard_streams,
     get_version,
-    interruptible,
-    prepare_streams,
-    warn_replaced_letters,
+    raise_on_first_signal,
+    warn_of_replaced_characters,
 )
 from ..system.progress_display import LINE
 from ..system.safe_files import find_access_error
@@ -63,7 +63,7 @@ def main(
     begin_logs : callable, optional
         Called with the settings before the command runs.
     """
-    prepare_streams()
+    configure_standard_streams()
     words = sys.argv[1:] if arguments is None else list(arguments)
     as_json = "--json" in words
     try:
@@ -78,7 +78,7 @@ def main(
         LINE.quiet = args.quiet
         if not args.needs_library:
             return int(args.verb(args, None))
-        with interruptible():
+        with raise_on_first_signal():
             return _run_with_library(args, begin_logs)
     except PaperError as error:
         return print_error(error, as_json)
@@ -96,4 +96,4 @@ def main(
         sys.stderr.write(f"{what}: {error.strerror}.\n")
         exit_now(NOT_STORED)
     finally:
-        warn_replaced_letters()
+        warn_of_replaced_characters()

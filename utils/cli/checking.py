@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..system.plain_text import one_line, shorten, to_plain_json
+from ..system.plain_text import one_line, shorten, to_escaped_json
 from ..system.safe_files import write_file
 from .commands import Commands, command
 from .options import add_output_option, require_output
@@ -86,7 +86,7 @@ def _write_report(path: Path, checked: Check) -> None:
     from ..manuscript.page import render_check_page
 
     is_page = path.suffix == ".html"
-    made = render_check_page(checked.row()) if is_page else f"{to_plain_json(checked.row())}\n"
+    made = render_check_page(checked.row()) if is_page else f"{to_escaped_json(checked.row())}\n"
     write_file(path, made.encode())
     print_note(f"Written: {path}")
 

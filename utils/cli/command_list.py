@@ -13,7 +13,7 @@ from shutil import get_terminal_size
 from ..command_line import command_line
 from ..errors import BadRequest
 from ..plugins import OWN_PLUGINS, Command, list_plugins
-from ..system.nearest import find_nearest
+from ..system.nearest import find_nearest_name
 from ..system.process import get_version
 
 _CORE = {
@@ -154,7 +154,7 @@ def split_name(words: Sequence[str]) -> tuple[str, list[str]]:
         return full, rest
     if first.startswith("-"):
         common = ("--json", "--quiet", "--verbose", "--papers-dir", "--version", "--help")
-        meant = find_nearest(first, common)
+        meant = find_nearest_name(first, common)
         if first != meant and meant in ("--version", "--help"):
             raise BadRequest(f"There is no option {first}.", f"Did you mean {command_line(meant)}?")
         hint = f"Write it after the command: {command_line(f'COMMAND {first}')}"
@@ -175,7 +175,7 @@ def _build_unknown_error(word: str, group: str = "") -> BadRequest:
         known |= {name.rpartition(" ")[2]: name for name in reversed(list_commands())}
         known |= {word: full for word in known if (full := _find_full_name(word))}
         known |= {name: name for name in list_top_names()}
-    meant = known.get(find_nearest(word, known), "")
+    meant = known.get(find_nearest_name(word, known), "")
     hint = f"Did you mean {command_line(meant)}?" if meant else ""
     listed = f"To list all: {command_line(f'{group} --help'.strip())}"
     return BadRequest(f"There is no command {f'{group} {word}'.strip()}.", hint, listed)

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from ..command_line import command_line
 from ..errors import BadRequest
 from ..plugins import import_part
-from ..system.nearest import suggest_nearest
+from ..system.nearest import suggest_nearest_name
 from .command_list import describe_command, format_examples, list_commands, split_name
 
 Verb = Callable[[argparse.Namespace, Any], int]
@@ -75,7 +75,7 @@ class CommandParser(argparse.ArgumentParser):
         own = [one for one in options if one not in _COMMON_OPTIONS]
         listed = f"It has {', '.join(own)}." if own else f"See {self.prog} --help"
         raise BadRequest(
-            f"{self.prog} has no option {name}.", suggest_nearest(name, options) or listed
+            f"{self.prog} has no option {name}.", suggest_nearest_name(name, options) or listed
         )
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -84,7 +84,7 @@ class CommandParser(argparse.ArgumentParser):
             return
         choices = [str(one) for one in action.choices if one != ""]
         name = action.option_strings[0] if action.option_strings else action.dest.upper()
-        hint = suggest_nearest(str(value), choices)
+        hint = suggest_nearest_name(str(value), choices)
         known = f"Choose among {', '.join(choices)}."
         raise BadRequest(f"{value!r} is not a value of {name}.", hint, known)
 

@@ -235,7 +235,7 @@ def _print_hits(hits: tuple[ScoredPassage, ...], query: str) -> None:
             print_answer(_format_hit(number, found, query))
         return
     console = make_console()
-    LINE.clear()
+    LINE.clear_line()
     for number, found in enumerate(hits, 1):
         console.print(_highlight_words(_format_hit(number, found, query), query), soft_wrap=True)
 

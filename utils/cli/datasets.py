@@ -122,7 +122,7 @@ def _print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> No
         numbers = (isinstance(cell, int | float) for cell in row)
         cells = zip(row, numbers, strict=True)
         table.add_row(*(Text(_to_cell_text(c), justify="right" if n else "left") for c, n in cells))
-    LINE.clear()
+    LINE.clear_line()
     make_console().print(table)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from ..system.process import allows_colour
+from ..system.process import is_colour_allowed
 from ..system.progress_display import LINE
 from .output import format_duration, make_console, pluralize, print_note
 
@@ -32,7 +32,7 @@ _COLOURS = {"full_text": "green", "abstract": "yellow", "record": "magenta", "fa
 
 def watch_harvest(harvest: Harvest, *, plain: bool = False) -> None:
     """Run a harvest and show its progress on stderr."""
-    if not plain and LINE.is_watched() and allows_colour():
+    if not plain and LINE.is_visible() and is_colour_allowed():
         _show_bar(harvest, make_console(stderr=True))
         return
     _print_lines(harvest)
@@ -65,7 +65,7 @@ def describe_outcomes(counts: Counts) -> str:
 def _show_bar(harvest: Harvest, console: Console) -> None:
     from rich.live import Live
 
-    with LINE.paused(), Live(console=console, refresh_per_second=4, transient=True) as live:
+    with LINE.pause_display(), Live(console=console, refresh_per_second=4, transient=True) as live:
         for progress in harvest:
             live.update(draw_progress(progress, console.width, console.encoding))
 

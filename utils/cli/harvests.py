@@ -13,7 +13,7 @@ from ..command_line import command_line
 from ..errors import BadRequest, UnknownName
 from ..model.versions import UNPUBLISHED_VERSIONS, VERSION_NAMES
 from ..reports.labels import get_reason
-from ..system.named_files import require_file
+from ..system.named_files import require_existing_file
 from ..system.plain_text import one_line
 from ..system.process import INTERRUPTED_EXIT_STATUS
 from ..system.progress_display import LINE
@@ -297,7 +297,7 @@ def _parse_sources(args: argparse.Namespace, library: Library) -> tuple[str, ...
 def _read_lock_file(path: Path) -> Lock:
     from ..reports import read_lock
 
-    require_file(path)
+    require_existing_file(path)
     return read_lock(path)
 
 
@@ -342,7 +342,7 @@ def _watch_inbox(args: argparse.Namespace, library: Library, accept: str) -> NoR
     filed = 0
     try:
         with (
-            LINE.paused(),
+            LINE.pause_display(),
             closing(library.upkeep.watch_inbox(accept=accept, folder=args.folder)) as arrivals,
         ):
             print_note(

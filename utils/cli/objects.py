@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..command_line import command_line
 from ..errors import BadRequest, PaperError
 from ..model.paper import OBJECT_KINDS, ObjectKind
-from ..system.nearest import suggest_nearest
+from ..system.nearest import suggest_nearest_name
 from ..system.plain_text import one_line
 from .commands import Commands, command
 from .options import add_megabytes_option
@@ -59,7 +59,7 @@ def parse_kinds(words: str) -> tuple[ObjectKind, ...]:
     if strange := [word for word in named if word not in KIND_BY_PLURAL]:
         msg = f"{strange[0]!r} is not a kind of media."
         known = f"Choose among {', '.join(KIND_BY_PLURAL)}."
-        raise BadRequest(msg, suggest_nearest(strange[0], KIND_BY_PLURAL), known)
+        raise BadRequest(msg, suggest_nearest_name(strange[0], KIND_BY_PLURAL), known)
     return tuple(KIND_BY_PLURAL[word] for word in named)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BadRequest
-from ..system.named_files import require_output_file
+from ..system.named_files import require_writable_path
 
 if TYPE_CHECKING:
     from .commands import CommandParser
@@ -175,4 +175,4 @@ def require_output(path: Path, suffixes: Sequence[str]) -> None:
     if path.suffix.lower() not in suffixes:
         msg = f"The name of {path} does not end in {' or '.join(suffixes)}."
         raise BadRequest(msg, f"Name it {path.with_suffix(suffixes[0])}.")
-    require_output_file(path)
+    require_writable_path(path)

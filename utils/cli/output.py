@@ -17,8 +17,8 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from ..errors import BadRequest, NothingFound, PaperError
 from ..system.named_files import build_unreadable_error
-from ..system.plain_text import clean_text, one_line, to_plain_json
-from ..system.process import allows_colour
+from ..system.plain_text import clean_text, one_line, to_escaped_json
+from ..system.process import is_colour_allowed
 from ..system.progress_display import LINE
 from .wrapping import fit_terminal
 
@@ -49,7 +49,7 @@ _IDENTIFIER_PATTERN = re.compile(r"(?:https?://|doi:|pmid:|pmcid:|arxiv:)\S+|10\
 
 def exit_now(status: int) -> NoReturn:
     """Exit immediately, without waiting for running requests; no file is left half written."""
-    LINE.clear()
+    LINE.clear_line()
     with contextlib.suppress(OSError):
         sys.stdout.flush()
     sys.stderr.flush()
@@ -77,9 +77,9 @@ def print_answer(
     """Write an answer to standard output; lines *to_paste* are not broken on a terminal."""
     # JSON is escaped where the console cannot show a letter: a program reads the same.
     ascii_only = not supports_unicode()
-    text = to_plain_json(what, ascii_only) if as_json else clean_text(str(what))
+    text = to_escaped_json(what, ascii_only) if as_json else clean_text(str(what))
     text = text if as_json or to_paste else fit_terminal(text)
-    LINE.clear()
+    LINE.clear_line()
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
@@ -93,7 +93,9 @@ def make_console(*, stderr: bool = False) -> Console:
     """Return what draws tables and colours; plain text with ``NO_COLOR`` or on a dumb terminal."""
     from rich.console import Console
 
-    return Console(stderr=stderr, highlight=False, color_system="auto" if allows_colour() else None)
+    return Console(
+        stderr=stderr, highlight=False, color_system="auto" if is_colour_allowed() else None
+    )
 
 
 def print_note(text: str) -> None:
@@ -104,7 +106,7 @@ def print_note(text: str) -> None:
 
 def print_error_text(text: str) -> None:
     """Write to standard error, even with ``--quiet``."""
-    LINE.clear()
+    LINE.clear_line()
     sys.stderr.write(f"{fit_terminal(clean_text(text), sys.stderr)}\n")
 
 

@@ -42,7 +42,7 @@ def page_output(name: str) -> Iterator[None]:
         with redirect_stdout(text):
             yield
     finally:
-        LINE.clear()
+        LINE.clear_line()
         _show_text(printed.getvalue().decode(encoding), command)
 
 

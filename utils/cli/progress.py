@@ -22,7 +22,7 @@ _LINE_EVERY_S = 30.0  # where nobody watches
 @contextmanager
 def show_time(name: str) -> Iterator[None]:
     """Show every second how long the command *name* has run, after the first two seconds."""
-    if not LINE.is_watched():
+    if not LINE.is_visible():
         yield
         return
     began, ended = time.monotonic(), Event()
@@ -32,7 +32,7 @@ def show_time(name: str) -> Iterator[None]:
         while not ended.wait(1.0):
             seconds = time.monotonic() - began
             if seconds >= _SILENT_S:
-                LINE.draw(f"{(LINE.text or name).rstrip(' …')} … {seconds:,.0f} s")
+                LINE.draw_text(f"{(LINE.text or name).rstrip(' …')} … {seconds:,.0f} s")
 
     ticker = Thread(target=tick, daemon=True)
     ticker.start()
@@ -41,14 +41,14 @@ def show_time(name: str) -> Iterator[None]:
     finally:
         ended.set()
         ticker.join()
-        LINE.clear()
+        LINE.clear_line()
 
 
 def show_count(done: int, total: int) -> None:
     """Show on a terminal how many of *total* items are done."""
-    LINE.show(f"{done:,} of {total:,} …" if done < total > 1 else "")
+    LINE.show_text(f"{done:,} of {total:,} …" if done < total > 1 else "")
     if done >= total:
-        LINE.clear()
+        LINE.clear_line()
 
 
 def show_steps(
@@ -60,10 +60,10 @@ def show_steps(
     """
     last: T | None = None
     shown = time.monotonic()
-    every = 1.0 if LINE.is_watched() else _LINE_EVERY_S
+    every = 1.0 if LINE.is_visible() else _LINE_EVERY_S
     for last in steps:
         if time.monotonic() - shown >= every:
             shown = time.monotonic()
-            (LINE.show if LINE.is_watched() else note)(text_of(last))
-    LINE.clear()
+            (LINE.show_text if LINE.is_visible() else note)(text_of(last))
+    LINE.clear_line()
     return last

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ..command_line import command_line
 from ..errors import BadRequest
 from ..model.paper import Paper
-from ..system.plain_text import one_line, to_cell
+from ..system.plain_text import one_line, to_spreadsheet_cell
 from ..system.safe_files import replace_text_file
 from .commands import Commands, command
 from .options import add_output_option, require_output
@@ -134,7 +134,7 @@ def _to_cell_rows(papers: Sequence[Paper], found: Sequence[Resolution]) -> Itera
         ids, may_be = one.ids, "; ".join(map(str, one.candidates))
         arxiv = f"arXiv:{ids.arxiv}" if ids.arxiv else ""
         yield [
-            to_cell(value)
+            to_spreadsheet_cell(value)
             for value in (
                 *(number, one.status, ids.pmid, ids.pmcid, ids.doi, arxiv, one.confidence or ""),
                 *(paper.title, "; ".join(author.name for author in paper.authors), paper.year),

@@ -12,7 +12,7 @@ from ..citations import STYLES, find_style_name
 from ..command_line import command_line
 from ..errors import BadRequest, PaperError
 from ..model.identifiers import Ids, find_arxiv_version
-from ..system.nearest import suggest_nearest
+from ..system.nearest import suggest_nearest_name
 from ..system.plain_text import one_line
 from .commands import CommandParser, Commands, command
 from .options import (
@@ -107,7 +107,7 @@ def _search_papers(args: argparse.Namespace, library: Library) -> int:
     if strange := [name for name in sources if name not in _SOURCES]:
         msg = f"{strange[0]!r} cannot be searched."
         known = f"Choose among {', '.join(_SOURCES)}."
-        raise BadRequest(msg, suggest_nearest(strange[0], _SOURCES), known)
+        raise BadRequest(msg, suggest_nearest_name(strange[0], _SOURCES), known)
     _reject_pubmed_options(args)
     options: dict[str, Any] = {} if sources == ["all"] else {"among": tuple(sources)}
     gathered = library.search_papers(

@@ -6,7 +6,7 @@ import argparse
 
 from ..errors import BadRequest
 from ..plugins import import_part
-from ..system.nearest import suggest_nearest
+from ..system.nearest import suggest_nearest_name
 from .commands import Commands, command
 from .options import parse_days, parse_natural
 from .output import print_answer
@@ -72,7 +72,7 @@ def _create_token(args: argparse.Namespace, _: object) -> int:
     scopes = [scope.strip() for scope in args.scopes.split(",") if scope.strip()]
     if strange := [scope for scope in scopes if scope not in _SCOPES]:
         msg = f"{strange[0]!r} is not a scope."
-        near = suggest_nearest(strange[0], _SCOPES)
+        near = suggest_nearest_name(strange[0], _SCOPES)
         raise BadRequest(msg, near, "Write --scopes read, or --scopes read,download")
     if "read" not in scopes:
         raise BadRequest("A token needs the scope read.", "Write --scopes read,download")

@@ -13,8 +13,8 @@ from ..citations import format_ris_record
 from ..command_line import command_line
 from ..errors import BadRequest
 from ..model.paper import Paper
-from ..system.named_files import require_output_file
-from ..system.plain_text import one_line, to_cell
+from ..system.named_files import require_writable_path
+from ..system.plain_text import one_line, to_spreadsheet_cell
 from ..system.safe_files import replace_text_file
 from .commands import Commands, command
 from .options import add_output_option, parse_natural, require_output
@@ -84,7 +84,7 @@ def _search_citations(args: argparse.Namespace, library: Library) -> int:
     if args.output:
         require_output(args.output, (".ris", ".csv"))
     if args.unmatched:
-        require_output_file(args.unmatched)
+        require_writable_path(args.unmatched)
     seeds = _read_entries(args.what, library)
     known = _read_entries([str(args.known)], library) if args.known else []
     library.settings.require_email("NCBI")
@@ -101,7 +101,10 @@ def _search_citations(args: argparse.Namespace, library: Library) -> int:
         with replace_text_file(args.unmatched) as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(("cited_by", "reference"))
-            writer.writerows([to_cell(seed), to_cell(line)] for seed, line in found.unmatched)
+            writer.writerows(
+                [to_spreadsheet_cell(seed), to_spreadsheet_cell(line)]
+                for seed, line in found.unmatched
+            )
     for one in found.candidates:
         print_answer(_to_candidate_row(one) if args.json else _format_candidate(one), args.json)
     _note_indexes(found)
@@ -200,4 +203,4 @@ def _write_candidates(path: Path, found: Snowball) -> None:
         for one in found.candidates:
             row = _to_candidate_row(one)
             lists = {name: "; ".join(row[name]) for name in ("led_to_by", "indexes")}
-            writer.writerow([to_cell(str((row | lists)[name])) for name in _COLUMNS])
+            writer.writerow([to_spreadsheet_cell(str((row | lists)[name])) for name in _COLUMNS])

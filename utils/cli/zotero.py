@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ..command_line import command_line
 from ..errors import BadRequest
 from ..model.paper import Paper
-from ..system.plain_text import one_line, to_cell
+from ..system.plain_text import one_line, to_spreadsheet_cell
 from ..system.safe_files import replace_text_file
 from .commands import Commands, command
 from .options import add_output_option, require_output
@@ -159,5 +159,8 @@ def _write_list(path: Path, papers: Sequence[Paper], library: Library) -> None:
             ids, authors = paper.ids, "; ".join(author.name for author in paper.authors)
             cells = (ids.pmid, ids.pmcid, ids.doi, f"arXiv:{ids.arxiv}" if ids.arxiv else "")
             writer.writerow(
-                [to_cell(one) for one in (*cells, paper.title, authors, paper.year, paper.journal)]
+                [
+                    to_spreadsheet_cell(one)
+                    for one in (*cells, paper.title, authors, paper.year, paper.journal)
+                ]
             )

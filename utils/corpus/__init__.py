@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from ..command_line import command_line
 from ..errors import BadRequest, EmbeddingsFailed
 from ..model.passage import Filters
-from ..system.keyword_options import accept_former_options, explain_options
-from ..system.named_files import require_file
+from ..system.keyword_options import accept_former_options, reject_wrong_options
+from ..system.named_files import require_existing_file
 from ..system.once import shared_property
 from .texts import CorpusTexts
 from .unanswered import SYNC_ADVICE
@@ -42,7 +42,7 @@ _NO_FILTERS = Filters()
 _COUNTS_MAX_AGE_S = 10.0
 
 
-@explain_options()
+@reject_wrong_options()
 class Corpus:
     """The corpus of one shelf. The constructor uses neither disk nor network.
 
@@ -162,7 +162,7 @@ class Corpus:
         """
         from ..readers.nlm_lists import iterate_name_pairs
 
-        require_file(file)
+        require_existing_file(file)
         return self.database.import_names(iterate_name_pairs(file))
 
     def find(

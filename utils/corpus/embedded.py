@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from ..errors import StoreFailed
 from ..model.passage import Filters, Hit, Passage
 from ..outline.terms import to_query_terms
-from ..system.safe_files import disk_errors, inherit_group, make_folder
+from ..system.safe_files import disk_errors, inherit_group_rights, make_folder
 from .embedded_schema import (
     FORMAT,
     HINT,
@@ -457,7 +457,7 @@ class WordIndex:
             finally:
                 writer.wait_merging_threads()
                 for path in self.folder.iterdir():
-                    inherit_group(path)
+                    inherit_group_rights(path)
 
     def _open_index(self) -> tantivy.Index:
         if self._index is None:

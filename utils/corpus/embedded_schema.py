@@ -196,7 +196,7 @@ class IndexDatabase:
             db = sqlite.open_database(self.path, _BUSY_S)
             self._db, self._inode = db, self._get_inode()
             # A lost last commit is indexed again; a torn file there is none in WAL either way.
-            sqlite.enable_wal(db, self.path, "NORMAL")
+            sqlite.enable_wal_mode(db, self.path, "NORMAL")
             db.execute("PRAGMA mmap_size = 268435456")
         return self._db
 
@@ -216,7 +216,7 @@ class IndexDatabase:
             with disk_errors(self.path, action):
                 yield
         except sqlite3.Error as error:
-            if not sqlite.is_damaged(error):
+            if not sqlite.is_damage_error(error):
                 hint = "Another process may be indexing, or the disk is full: try again later."
                 msg = f"Could not {action} the index of passages: {error}."
                 raise StoreFailed(msg, hint, file=str(self.path)) from error
@@ -229,7 +229,7 @@ class IndexDatabase:
         aside = sqlite.build_damaged_path(self.path)
         # Another process may have done so, and what is there now is new and sound.
         if self._inode == self._get_inode():
-            sqlite.move_aside(self.path, aside)
+            sqlite.move_database_aside(self.path, aside)
         return aside
 
 

@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 
 from ..model.passage import Filters
 from ..system import sqlite
-from ..system.safe_files import disk_errors, inherit_group, sync_folder
+from ..system.safe_files import disk_errors, flush_folder, inherit_group_rights
 from .embedded_schema import build_filter_condition, get_index_fact, set_index_facts
 
 EXACT = 20_000
@@ -193,7 +193,7 @@ class VectorFile:
         path = self.get_path(int(get_index_fact(db, "generation")))
         fresh = not path.exists()
         with disk_errors(path), path.open("ab") as file:
-            inherit_group(path)
+            inherit_group_rights(path)
             if file.tell() < start * dim * 4:
                 msg = f"{path.name} is shorter than it was"
                 raise DamagedVectors(msg)
@@ -202,7 +202,7 @@ class VectorFile:
             file.flush()
             os.fsync(file.fileno())
         if fresh:
-            sync_folder(self.folder)
+            flush_folder(self.folder)
         self._codes.append_codes(int(get_index_fact(db, "generation")), start, vectors)
         db.execute("INSERT INTO appended VALUES (?, ?, ?)", (start, len(vectors), zlib.crc32(data)))
         set_index_facts(db, rows=start + len(vectors))
@@ -239,7 +239,7 @@ class VectorFile:
         view = self.open_view(db)
         living = np.flatnonzero(view.abouts)
         with disk_errors(target := self.get_path(view.generation + 1)), target.open("wb") as file:
-            inherit_group(target)
+            inherit_group_rights(target)
             stretches = []
             for block in _iterate_blocks(living):
                 data = view.matrix[block].astype(_LITTLE, copy=False).tobytes()
@@ -247,7 +247,7 @@ class VectorFile:
                 file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        sync_folder(self.folder)
+        flush_folder(self.folder)
         self._begin_generation(db, rows=len(living))
         self._codes.rebuild_if_stale(
             view.generation + 1,
@@ -341,7 +341,7 @@ class BinaryCodesFile:
         codes = to_binary_codes(vectors)
         path = self.get_path(generation)
         with disk_errors(path), path.open("ab") as file:
-            inherit_group(path)
+            inherit_group_rights(path)
             if file.tell() < start * codes.shape[1] * 8:
                 return  # made before there were codes: `rebuild_if_stale` makes all of it
             file.truncate(start * codes.shape[1] * 8)
@@ -349,7 +349,7 @@ class BinaryCodesFile:
             file.flush()
             os.fsync(file.fileno())
         if not start:
-            sync_folder(self.folder)
+            flush_folder(self.folder)
 
     def rebuild_if_stale(self, generation: int, vectors: NDArray[np.float32]) -> None:
         """Rebuild the file unless it has the codes of exactly these vectors."""

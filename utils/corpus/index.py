@@ -121,7 +121,7 @@ class _IndexRun:
         self.everything = everything
         self.facts = asdict(IndexProgress())
         self.clock = SteadyClock()
-        self.end = None if longest_s is None else self.clock.now() + longest_s
+        self.end = None if longest_s is None else self.clock.read_seconds() + longest_s
         self.batch: list[_SplitText] = []
         self.names: Counter[AlternativeName] = Counter()
         self.gathered = 0
@@ -319,7 +319,7 @@ class _IndexRun:
             )
 
     def _stop_if_late(self) -> bool:
-        if self.end is None or self.clock.now() < self.end:
+        if self.end is None or self.clock.read_seconds() < self.end:
             return False
         self._write_batch(everything=True)
         self.facts["unfinished"] = True

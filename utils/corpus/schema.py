@@ -54,15 +54,15 @@ from ..errors import BadRequest, StoreBusy, StoreFailed
 from ..model.paper import format_timestamp
 from ..settings import Settings
 from ..system import sqlite
-from ..system.locks import UNKNOWN_HOLDER, describe_process, read_holder, record_holder
+from ..system.locks import UNKNOWN_HOLDER, describe_process, read_lock_holder, record_lock_holder
 from ..system.plain_text import one_line
 from ..system.safe_files import (
     PRIVATE_FOLDER,
-    create_shared,
+    create_shared_file,
     disk_errors,
     exclusive_lock,
     find_access_error,
-    inherit_group,
+    inherit_group_rights,
     make_folder,
 )
 
@@ -339,7 +339,7 @@ class DatabaseConnections:
             yield
             return
         make_folder(self._folder, 0o700)
-        create_shared(self._folder / "corpus.db")
+        create_shared_file(self._folder / "corpus.db")
         with exclusive_lock(self._folder / "opening.lock"):
             yield
 
@@ -430,16 +430,18 @@ class DatabaseConnections:
         signed = path.with_suffix(".holder")
         with disk_errors(path, "lock"):
             path.touch(mode=0o600)
-            inherit_group(path)
+            inherit_group_rights(path)
         with closing(sqlite.open_database(path, patience_s=0)) as db:
 
             def acquire() -> bool:
                 try:
-                    return sqlite.try_lock_file(db)
+                    return sqlite.try_lock_database(db)
                 except sqlite3.Error as error:
                     raise self._to_store_error(error) from error
 
-            yield NamedLock(acquire, partial(record_holder, signed), partial(read_holder, signed))
+            yield NamedLock(
+                acquire, partial(record_lock_holder, signed), partial(read_lock_holder, signed)
+            )
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:

@@ -155,7 +155,7 @@ class _SyncCall:
         self.web = web
         self.progress = progress
         self.clock = SteadyClock()
-        self.end = self.clock.now() + longest_s if longest_s is not None else None
+        self.end = self.clock.read_seconds() + longest_s if longest_s is not None else None
         self.failures = 0
         self.failed = False
         self.looked_at: tuple[int, int] | None = None
@@ -166,7 +166,7 @@ class _SyncCall:
         while self.failures < _OUTAGE_AFTER_BATCHES:
             if not self._run_next_step():
                 return self._add_member_counts(self.job.complete())
-            if self.end is not None and self.clock.now() >= self.end:
+            if self.end is not None and self.clock.read_seconds() >= self.end:
                 break
         return self.job.to_unfinished_result()
 

@@ -23,7 +23,7 @@ from typing import Any, Literal, Self
 from ..command_line import command_line
 from ..errors import BadRequest
 from ..system import safe_files
-from ..system.plain_text import one_line, replace_surrogates, to_cell
+from ..system.plain_text import one_line, replace_surrogates, to_spreadsheet_cell
 from .inbox_files import get_file_state, hash_values
 
 State = Literal[
@@ -106,7 +106,7 @@ def write_table(path: Path, files: Iterable[AdoptedFile]) -> None:
         writer.writerow(COLUMNS)
         for one in files:
             row = {**one.row(), "candidates": "; ".join(one.candidates)}
-            writer.writerow([to_cell(row[column]) for column in COLUMNS])
+            writer.writerow([to_spreadsheet_cell(row[column]) for column in COLUMNS])
 
 
 def display_path(path: Path, folder: Path) -> str:

@@ -271,14 +271,14 @@ def move_to_filed(path: Path) -> None:
     if path.exists():  # another process may have been faster
         # Copied, then removed: a run that is killed in between finds the copy and goes on.
         copy_beside(path, path.parent / FILED / path.name)
-        safe_files.delete_file(path)
+        safe_files.delete_if_exists(path)
 
 
 def copy_beside(path: Path, target: Path) -> Path:
     """Copy a file to *target*, with a number where that name is taken; returns the copy."""
     safe_files.make_folder(target.parent)
     copy, number = target, 1
-    while not safe_files.copy_file(path, copy):
+    while not safe_files.copy_unless_different(path, copy):
         number += 1
         copy = target.with_name(f"{target.stem} ({number}){target.suffix}")
     return copy

@@ -22,7 +22,7 @@ from ..readers.source_words import WordFinder, extract_source_words
 from ..shelf import Shelf
 from ..shelf.record import RawAnswer
 from ..system import safe_files
-from ..system.plain_text import shorten, to_plain_json
+from ..system.plain_text import shorten, to_escaped_json
 from .reading import find_stored
 
 FILE = "places.json"
@@ -134,4 +134,4 @@ def _store_places(file: Path, stored: StoredPaper, anchors: Iterable[Anchor]) ->
     row = {"rules": _FORMAT_VERSION, "sha256": stored.sha256, "places": places}
     with suppress(StoreFailed):  # a shelf that may only be read is read all the same
         safe_files.make_folder(file.parent)
-        safe_files.write_file(file, to_plain_json(row).encode())
+        safe_files.write_file(file, to_escaped_json(row).encode())

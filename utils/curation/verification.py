@@ -29,7 +29,7 @@ from ..model.identifiers import Ids
 from ..model.paper import Document, Fetched, Paper, Verdict, paper_from_row, to_row
 from ..model.verdicts import Outcome, verdict_to_outcome
 from ..readers.child_processes import ChildFailed, ChildPool, serve_jobs
-from ..system.named_files import build_unreadable_error, require_file
+from ..system.named_files import build_unreadable_error, require_existing_file
 from ..system.plain_text import one_line
 from . import inbox_files
 
@@ -234,7 +234,7 @@ def _get_reader_pool() -> ChildPool:
 
 def _verify_in_child(pair: Pair) -> Verification | PaperError:
     try:
-        require_file(pair.path)
+        require_existing_file(pair.path)
     except BadRequest as error:
         return BadRequest(error.message, error.hint, file=pair.file)
     job = {

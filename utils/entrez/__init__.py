@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from ..errors import BadRequest, StoreFailed
 from ..http import Web
 from ..sources.eutils import ConnectionState, get_connection_state, post_ids
-from ..system.keyword_options import accept_former_options, explain_options
+from ..system.keyword_options import accept_former_options, reject_wrong_options
 from ..system.plain_text import shorten
 from .databases import Database, find_dataset_format, find_record_format
 from .fetching import Fetch, Summary, SummaryPage, fetch_records, fetch_summary_page, resolve_uids
@@ -68,7 +68,7 @@ __all__ = [
 Identifiers = str | int | Iterable[str | int]
 
 
-@explain_options()
+@reject_wrong_options()
 class Entrez:
     """All databases of Entrez. Every method raises `BadRequest` before anything is sent.
 

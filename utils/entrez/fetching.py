@@ -24,7 +24,7 @@ from ..readers.safe_xml import parse_xml
 from ..sources.eutils import efetch
 from ..sources.eutils_services import MISSING_SUMMARY, Summaries, esummary
 from ..sources.loose_json import to_dict, to_text
-from ..system.plain_text import one_line, to_plain_json
+from ..system.plain_text import one_line, to_escaped_json
 from .databases import Format
 from .selection import Missing, Selection, SelectionPart, convert_expiry_error, require_in_range
 
@@ -290,7 +290,7 @@ def map_names_to_uids(records: dict[str, dict[str, object]]) -> dict[str, str]:
 
 
 def _build_cache_key(selection: Selection, part: SelectionPart, form: Format) -> str:
-    request = to_plain_json([selection.database.name, form.name, sorted(part.params.items())])
+    request = to_escaped_json([selection.database.name, form.name, sorted(part.params.items())])
     return hashlib.sha256(request.encode()).hexdigest()
 
 
@@ -507,7 +507,7 @@ def fetch_summary_page(
             one = _shorten_summary(uid, name, found.records[uid], room if shown else max_chars)
             if shown and one.left_out:
                 break
-            room -= len(to_plain_json(one.fields))
+            room -= len(to_escaped_json(one.fields))
             shown.append(one)
         else:
             missing.append(Missing(name, found.refused.get(name) or MISSING_SUMMARY))
@@ -550,7 +550,7 @@ def _shorten_summary(uid: str, name: str, row: Mapping[str, Any], room: int) -> 
     fields: dict[str, Any] = {}
     left_out = []
     for key, value in row.items():
-        size = len(to_plain_json({key: value}))
+        size = len(to_escaped_json({key: value}))
         if size <= room:
             fields[key] = value
             room -= size

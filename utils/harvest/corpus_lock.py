@@ -19,7 +19,7 @@ from ..model.identifiers import Ids
 from ..model.job import Harvested
 from ..reports import Difference, Differences, IdsIndex, Lock, LockedPaper, compare_lock
 from ..shelf.ledger import Ledger
-from ..system.plain_text import one_line, to_cell
+from ..system.plain_text import one_line, to_spreadsheet_cell
 from ..system.process import get_version
 from ..system.safe_files import make_folder, replace_text_file, write_file
 from .jobs import Harvest, open_list_job
@@ -98,7 +98,7 @@ def compare_with_lock(lock: Lock, harvest: Harvest) -> CorpusComparison:
                 row = rows.find(difference.ids)
                 why = _explain_change(change, difference, row, lock)
                 reasons[why] += change == "changed"
-                writer.writerow(map(to_cell, _to_cells(change, why, difference, row)))
+                writer.writerow(map(to_spreadsheet_cell, _to_cells(change, why, difference, row)))
     sentences = (*found.sentences, *_summarize_reasons(reasons, still))
     text = "".join(f"{sentence}\n" for sentence in sentences)
     write_file(harvest.folder / SUMMARY, text.encode("utf-8", "replace"))

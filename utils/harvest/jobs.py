@@ -37,8 +37,8 @@ from ..shelf.ledger import Ledger
 from ..shelf.ledger_file import get_ledgers_folder
 from ..shelf.paper_file import list_forms
 from ..sources import Query
-from ..system.keyword_options import accept_former_options, explain_options
-from ..system.nearest import suggest_nearest
+from ..system.keyword_options import accept_former_options, reject_wrong_options
+from ..system.nearest import suggest_nearest_name
 from ..system.progress_display import ProgressDisplay
 from ..system.safe_files import disk_errors, make_folder, replace_text_file
 from .bulk import run_harvest
@@ -63,7 +63,7 @@ PapersWithFiles = Callable[[], Iterator[tuple[Paper, str]]]
 RequestedPapers = Iterable["str | int | Ids | Entry"]
 
 
-@explain_options()
+@reject_wrong_options()
 @dataclass(frozen=True, slots=True)
 class Harvest(Tabular):
     """A job on a shelf; iterating over a harvest runs the job and yields its progress.
@@ -114,7 +114,7 @@ class Harvest(Tabular):
             for step in self:
                 counts = step.job.counts
                 texts = f"papers, {counts.full_text:,} with full text"
-                display.show(counts.requested - counts.pending, counts.requested, texts)
+                display.show_progress(counts.requested - counts.pending, counts.requested, texts)
         return self.job()
 
     def coverage(self) -> Coverage:
@@ -351,7 +351,7 @@ def parse_outcomes(which: str) -> list[str]:
     if unknown := set(words) - choices:
         msg = f"No paper ends as {', '.join(sorted(unknown))!r}."
         known = f"Choose among {', '.join(sorted(choices))}."
-        raise BadRequest(msg, suggest_nearest(min(unknown), choices), known)
+        raise BadRequest(msg, suggest_nearest_name(min(unknown), choices), known)
     return words
 
 

@@ -144,7 +144,7 @@ class Lanes:
         """Queue a number, now or *after* a delay in seconds."""
         with self._changed:
             if after > 0:
-                self._later.append((self._clock.now() + after, number, lane, tag))
+                self._later.append((self._clock.read_seconds() + after, number, lane, tag))
             else:
                 self._enqueue(lane, number, tag)
 
@@ -186,11 +186,11 @@ class Lanes:
 
     def _seconds_until_due(self) -> float:
         """Return the seconds until the first postponed number is due."""
-        now = self._clock.now()
+        now = self._clock.read_seconds()
         return max(0.0, min((at for at, *_ in self._later), default=now) - now)
 
     def _enqueue_due(self) -> None:
-        now = self._clock.now()
+        now = self._clock.read_seconds()
         due = [entry for entry in self._later if entry[0] <= now]
         if due:
             self._later = [entry for entry in self._later if entry[0] > now]
@@ -291,7 +291,7 @@ class Outages:
     def get_away_s(self, via: str, tag: str) -> float:
         """Return the seconds until this site may be asked again; 0 if it may be asked now."""
         with self._lock:
-            now = self._clock.now()
+            now = self._clock.read_seconds()
             return max(
                 (max(0.0, site.until - now) for site in self._find_unavailable(via, tag)),
                 default=0.0,
@@ -316,7 +316,7 @@ class Outages:
         After a pause the first paper may ask, and the others wait for its result.
         """
         with self._lock:
-            now, out = self._clock.now(), self._find_unavailable(via, tag)
+            now, out = self._clock.read_seconds(), self._find_unavailable(via, tag)
             if any(now < site.until for site in out):
                 return False
             for site in out:
@@ -338,7 +338,7 @@ class Outages:
         Its message *said* replaces an earlier one only if it came from the site *itself*.
         """
         with self._lock:
-            site, now = self._sites.setdefault((via, tag), _SiteState()), self._clock.now()
+            site, now = self._sites.setdefault((via, tag), _SiteState()), self._clock.read_seconds()
             if site.failures < _OUTAGE_AFTER_FAILURES:
                 site.since = now
             site.failures = (
@@ -388,7 +388,7 @@ class Outages:
     def list_outages(self) -> list[Outage]:
         """Return the sites that do not answer, with the most waiting papers first."""
         with self._lock:
-            lag = time.time() - self._clock.now()
+            lag = time.time() - self._clock.read_seconds()
             outages = [
                 Outage(via, tag, site.since + lag, site.until + lag, site.said, papers)
                 for (via, tag), site in self._sites.items()

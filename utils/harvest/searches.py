@@ -23,7 +23,7 @@ from ..search.fused_results import group_records
 from ..search.pubmed.search import find_every_pmid
 from ..search.search import strip_field_tags
 from ..sources import Query, Source
-from ..system.nearest import suggest_nearest
+from ..system.nearest import suggest_nearest_name
 
 _PUBMED = "pubmed"
 _PAGE = 1000  # the largest page any site sends; the `run_search` of other sites pages by itself
@@ -81,7 +81,9 @@ def plan_searches(
     able = {source.name: source for source in sources if source.search}
     if strange := [name for name in among if name not in able]:
         msg = f"{', '.join(strange)} cannot be searched."
-        raise BadRequest(msg, suggest_nearest(strange[0], able), f"Choose among {', '.join(able)}.")
+        raise BadRequest(
+            msg, suggest_nearest_name(strange[0], able), f"Choose among {', '.join(able)}."
+        )
     wanted: list[SiteQuery] = []
     for asked in [queries] if isinstance(queries, str | Query) else queries:
         query = asked if isinstance(asked, Query) else Query(asked)

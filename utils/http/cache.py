@@ -45,7 +45,7 @@ from diskcache.core import MODE_PICKLE
 
 from ..errors import BadContent, StoreFailed, Unreachable
 from ..system import bodies
-from ..system.safe_files import create_folder, create_shared, inherit_group
+from ..system.safe_files import create_folder, create_shared_file, inherit_group_rights
 from .messages import ANSWER_DAYS, SECRET_PARAMETERS, Answer, Request, is_fresh, redact
 
 log = logging.getLogger(__name__)
@@ -79,7 +79,7 @@ class SafeJSONDisk(diskcache.JSONDisk):  # type: ignore[misc]
         path = Path(full_path)
         create_folder(path.parent, 0o700)
         written = super()._write(full_path, *given, **options)
-        inherit_group(path)
+        inherit_group_rights(path)
         return written
 
 
@@ -193,7 +193,7 @@ class ResponseCache:
             try:
                 for folder in (self._folder.parent, self._folder):
                     create_folder(folder, 0o700)
-                create_shared(self._folder / diskcache.core.DBNAME)
+                create_shared_file(self._folder / diskcache.core.DBNAME)
                 return _SharedConnectionCache(
                     str(self._folder),
                     timeout=5,
@@ -352,7 +352,9 @@ class Journal:
     def _read_row(self, row: Mapping[str, Any]) -> JournalEntry | None:
         """Return the entry in a row; None if its body is missing."""
         body: bytes | None
-        body = base64.b85decode(row["body"]) if "body" in row else self.bodies.get(row["sha256"])
+        body = (
+            base64.b85decode(row["body"]) if "body" in row else self.bodies.read_body(row["sha256"])
+        )
         if body is None:
             return None
         texts = {name: str(row[name]) for name in ("url", "media", "charset")}
@@ -366,9 +368,9 @@ class Journal:
             self._put += 1
         try:
             if sweeps:
-                self.bodies.delete_old()
+                self.bodies.delete_old_bodies()
                 delete_old_parts(self.folder / "parts")
-            return self.bodies.put(body)
+            return self.bodies.store_body(body)
         except StoreFailed as error:
             self._warn_once(error)
             return ""
@@ -574,7 +576,7 @@ class PartialBody:
             create_folder(self._path.parent, 0o700)
             how = os.O_TRUNC if mode == "wb" else os.O_APPEND
             descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | how, 0o600)
-            inherit_group(self._path)
+            inherit_group_rights(self._path)
             # Not buffered: what came before a kill is to be there after it.
             self._file = os.fdopen(descriptor, mode, buffering=0)
         except OSError:

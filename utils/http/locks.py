@@ -29,14 +29,14 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from ..errors import StoreFailed, Unreachable
-from ..system.safe_files import create_folder, inherit_group
+from ..system.safe_files import create_folder, inherit_group_rights
 from ..system.sqlite import (
-    file_transaction,
-    is_damaged,
-    move_aside,
+    hold_process_lock,
+    is_damage_error,
+    move_database_aside,
     open_database,
-    try_lock,
-    try_lock_file,
+    open_file_transaction,
+    try_lock_database,
 )
 from .work import CANCEL_POLL_S, raise_if_cancelled
 
@@ -202,7 +202,7 @@ class Leases:
             create_folder(self._folder, 0o700)
             self._remove_dead()
             path = self._build_alive_path(self._holder)
-            taken = try_lock_file(db := open_database(path, _DB_TIMEOUT_S))
+            taken = try_lock_database(db := open_database(path, _DB_TIMEOUT_S))
             self._alive_file = weakref.finalize(self, _close_alive_file, db, path)
             if not (taken and path.exists()):  # taken for dead before it was locked
                 raise FileNotFoundError(path)
@@ -212,7 +212,7 @@ class Leases:
         path = self._build_alive_path(holder)
         if not path.exists():
             return False
-        with try_lock(path) as dead:
+        with hold_process_lock(path) as dead:
             if dead:
                 with suppress(OSError):  # Windows deletes no open file
                     path.unlink(missing_ok=True)
@@ -231,16 +231,16 @@ class Leases:
 
     def _open_transaction(self) -> AbstractContextManager[sqlite3.Connection]:
         """Return a transaction on the file of leases."""
-        return file_transaction(self._folder / _LEASES_FILE, [_LEASES_SCHEMA])
+        return open_file_transaction(self._folder / _LEASES_FILE, [_LEASES_SCHEMA])
 
     def _fall_back_to_threads(self, error: Exception) -> None:
         """Warn once that only threads are separated; move a damaged file aside."""
         if not self._warned:
             log.warning("Processes cannot keep apart what they fetch (%s).", error)
             self._warned = True
-        if is_damaged(error):
+        if is_damage_error(error):
             with suppress(StoreFailed):
-                move_aside(self._folder / _LEASES_FILE, self._folder / "leases.damaged")
+                move_database_aside(self._folder / _LEASES_FILE, self._folder / "leases.damaged")
 
 
 def _close_alive_file(db: sqlite3.Connection, path: Path) -> None:
@@ -353,7 +353,7 @@ class Slots:
             os.close(self._file)
             self._file = -1
         self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
-        inherit_group(self._path)
+        inherit_group_rights(self._path)
 
 
 def get_slots(path: str) -> Slots:

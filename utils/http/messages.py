@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from ..errors import Unreachable
-from ..system.plain_text import clean_text, clean_values, shorten
+from ..system.plain_text import clean_json_texts, clean_text, shorten
 
 if TYPE_CHECKING:
     from .connections import RequestContext
@@ -106,7 +106,7 @@ class Answer:
             text = self.text()
             value = json.loads(text, strict=False)
             # A character that deceives can only be left where it was written as an escape.
-            return clean_values(value) if _ESCAPE.search(text) else value
+            return clean_json_texts(value) if _ESCAPE.search(text) else value
         except (ValueError, RecursionError):
             msg = f"{self.host} answered with something that is not JSON."
             raise Unreachable(msg, status=self.status) from None

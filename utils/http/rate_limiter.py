@@ -36,7 +36,7 @@ from urllib.parse import urlsplit
 
 from ..errors import StoreFailed, Unreachable
 from ..system.safe_files import create_folder
-from ..system.sqlite import file_transaction, is_damaged, move_aside
+from ..system.sqlite import is_damage_error, move_database_aside, open_file_transaction
 from .locks import get_slots
 from .retry import MAX_FACTOR, MAX_FACTOR_SHARED, MAX_WAIT_S, SLOW_S, Throttle, describe_pause
 from .work import get_turn_limit, sleep, spend_patience
@@ -191,7 +191,7 @@ class RateLimiter:
         rows: list[tuple[str, float, float]] = []
         with suppress(sqlite3.Error):  # no file yet, or one of an older version
             if (self._folder / _FILE).exists():
-                with file_transaction(self._folder / _FILE, _SCHEMAS) as db:
+                with open_file_transaction(self._folder / _FILE, _SCHEMAS) as db:
                     rows = db.execute("SELECT bucket, factor, grown FROM throttles").fetchall()
         found = {name.partition("#")[0]: Throttle(factor, grown=at) for name, factor, at in rows}
         for throttle in found.values():
@@ -335,7 +335,7 @@ class RateLimiter:
     def _open_state(self, name: str) -> Iterator[tuple[_BucketState, float]]:
         """Yield one bucket's state and the time, in a transaction; save the state."""
         try:
-            with file_transaction(self._state_folder / _FILE, _SCHEMAS) as db:
+            with open_file_transaction(self._state_folder / _FILE, _SCHEMAS) as db:
                 # Read inside the transaction: the clock then agrees with the order of the bookings.
                 now = time.time()
                 row, known = self._read_state(db, name, now)
@@ -383,7 +383,7 @@ class RateLimiter:
             for _ in range(2):  # the second time without a damaged file
                 try:
                     create_folder(folder, 0o700)
-                    with file_transaction(folder / _FILE, _SCHEMAS):
+                    with open_file_transaction(folder / _FILE, _SCHEMAS):
                         pass
                 except (OSError, sqlite3.Error) as error:
                     log.warning("The rate limits cannot be kept in %s (%s).", folder, error)
@@ -499,9 +499,9 @@ def _build_storage_error(error: Exception) -> Unreachable:
 
 def _move_aside_if_damaged(path: Path, error: Exception) -> None:
     """Move a damaged file aside: bookings need not survive."""
-    if is_damaged(error):
+    if is_damage_error(error):
         with suppress(StoreFailed):
-            move_aside(path, path.with_suffix(".damaged"))
+            move_database_aside(path, path.with_suffix(".damaged"))
 
 
 class Cooldown:

@@ -22,8 +22,8 @@ from ..model.paper import OBJECT_KINDS, STORED_COLUMNS, ObjectKind, Paper, Store
 from ..model.tabular import ResultList
 from ..settings import Overrides, Settings, load_settings
 from ..system import safe_files
-from ..system.keyword_options import accept_former_options, explain_options
-from ..system.nearest import find_nearest
+from ..system.keyword_options import accept_former_options, reject_wrong_options
+from ..system.nearest import find_nearest_name
 from ..system.once import shared_property
 from .finding import collect_names, find_or_take_from_mirror
 from .harvests import Harvests
@@ -85,7 +85,7 @@ _FORMER = {
 """Members of the version before, each with the namespace, or the whole name, it has now."""
 
 
-@explain_options(OPTION_TYPES)
+@reject_wrong_options(OPTION_TYPES)
 class Library:
     """A shelf of papers, the web it is filled from, and the verbs to do so.
 
@@ -115,7 +115,7 @@ class Library:
             raise BadRequest(msg, 'Give single settings by name: Library(papers_dir="corpus").')
         self.settings = settings or load_settings(**overrides)
         if self.settings.papers_shared:
-            safe_files.request_sharing(self.settings.papers_dir)
+            safe_files.request_group_sharing(self.settings.papers_dir)
         self.harvests = Harvests(self)
         self.reviews = Reviews(self)
         self.references = References(self)
@@ -158,7 +158,7 @@ class Library:
                 warnings.warn(msg, DeprecationWarning, stacklevel=2)
                 part, _, member = place.partition(".")
                 return getattr(getattr(self, part), member)
-            near = find_nearest(name, [*dir(self), *_FORMER])
+            near = find_nearest_name(name, [*dir(self), *_FORMER])
             raise build_unknown_member_error("A library", name, _FORMER.get(near, near))
 
     @shared_property

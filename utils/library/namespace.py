@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..system.keyword_options import explain_options
-from ..system.nearest import find_nearest
+from ..system.keyword_options import reject_wrong_options
+from ..system.nearest import find_nearest_name
 
 if TYPE_CHECKING:
     from . import Library
@@ -30,7 +30,7 @@ class Namespace:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        explain_options(OPTION_TYPES)(cls)
+        reject_wrong_options(OPTION_TYPES)(cls)
 
     def __init__(self, library: Library) -> None:
         self._library = library
@@ -40,7 +40,7 @@ class Namespace:
         def __getattr__(self, name: str) -> Any:
             """Suggest a member for a mistyped one."""
             owner = f"library.{type(self).__name__.lower()}"
-            raise build_unknown_member_error(owner, name, find_nearest(name, dir(self)))
+            raise build_unknown_member_error(owner, name, find_nearest_name(name, dir(self)))
 
     def __repr__(self) -> str:
         """Name the shelf, and what can be done."""

@@ -21,7 +21,7 @@ from ..lists.pasted import Entry, open_decoded_lines
 from ..model.identifiers import Ids
 from ..model.paper import Fetched, Paper
 from ..model.passage import SourcePlace
-from ..system.named_files import build_unreadable_error, require_file
+from ..system.named_files import build_unreadable_error, require_existing_file
 from . import latex, markdown
 from .parts import (
     BlockBuilder,
@@ -147,7 +147,7 @@ def _iterate_identifier_keys(
 def _read_manuscript_bytes(path: Path) -> bytes:
     """Return a file's bytes; raise `BadRequest` for a missing, too large or unreadable file."""
     try:
-        require_file(path)  # refuses a pipe too, which may never end
+        require_existing_file(path)  # refuses a pipe too, which may never end
         if path.stat().st_size > MAX_MANUSCRIPT_BYTES:
             msg = f"{path.name} has more than {MAX_MANUSCRIPT_BYTES:,} bytes."
             raise BadRequest(msg, "Check it without its pictures.")

@@ -32,7 +32,7 @@ from pydantic import BaseModel
 
 from ..errors import PaperError
 from ..model.paper import StoredPaper
-from ..system.plain_text import clean_values, shorten
+from ..system.plain_text import clean_json_texts, shorten
 
 if TYPE_CHECKING:
     from mcp.types import ContentBlock
@@ -84,7 +84,7 @@ def build_result(structure: Any, *, untrusted: bool = True) -> ToolResult:
     """Return a successful tool result; *untrusted* marks text that came from the web."""
     return Answer(
         # Sites' words are clean already; arguments that are said again are not.
-        clean_values(structure),
+        clean_json_texts(structure),
         content=[*getattr(structure, "beside", ())],
         meta={"untrusted": True} if untrusted else None,
     )
@@ -183,7 +183,7 @@ def build_error_result(
     What a site said stands in a fence; what to do next is ours, and outside of it. *advice* puts
     our words into those of the door in use.
     """
-    envelope = advice(clean_values(error.envelope()))
+    envelope = advice(clean_json_texts(error.envelope()))
     told = envelope["error"]
     if error.quotes:
         told = {**told, "message": fence_untrusted(told["message"])}

@@ -33,7 +33,7 @@ from ..errors import BadRequest, NotFound, PaperError
 from ..library import Library
 from ..logs import add_log_fields, get_log_field
 from ..settings import TOOLSETS
-from ..system.plain_text import clean_text, clean_values
+from ..system.plain_text import clean_json_texts, clean_text
 from .advice import Advice
 from .answers import build_error_result
 from .delivery import convert_for_host, get_host, has_own_page
@@ -241,4 +241,4 @@ def _find_cause(error: Exception, what: str) -> PaperError:
 
 def _to_rpc_error(code: int, error: PaperError, **more: str) -> MCPError:
     """Return a PaperError as a JSON-RPC error."""
-    return MCPError(code, clean_text(error.text), clean_values({**more, **error.envelope()}))
+    return MCPError(code, clean_text(error.text), clean_json_texts({**more, **error.envelope()}))

@@ -25,8 +25,8 @@ from ..outline import find_figure_and_table_labels
 from ..shelf import Shelf
 from ..shelf.paper_file import get_objects_folder
 from ..system import safe_files
-from ..system.nearest import suggest_nearest
-from ..system.plain_text import one_line, shorten, to_plain_json
+from ..system.nearest import suggest_nearest_name
+from ..system.plain_text import one_line, shorten, to_escaped_json
 from .found_files import FoundFile, FoundFiles
 from .listing import (
     Mention,
@@ -127,7 +127,7 @@ def gather_objects(
         rows = [
             _to_relative_row(item) for item in (*_list_objects_to_keep(folder, kinds, kept), *kept)
         ]
-        safe_files.write_file(folder / MANIFEST, to_plain_json(rows).encode())
+        safe_files.write_file(folder / MANIFEST, to_escaped_json(rows).encode())
     return PaperObjects(stored, folder, tuple(kept))
 
 
@@ -169,7 +169,7 @@ def _list_selected_objects(
     if strange := [kind for kind in kinds if kind not in OBJECT_KINDS]:
         known = f"Choose among {', '.join(OBJECT_KINDS)}."
         msg = f"{strange[0]!r} is not a kind of object."
-        raise BadRequest(msg, suggest_nearest(strange[0], OBJECT_KINDS), known)
+        raise BadRequest(msg, suggest_nearest_name(strange[0], OBJECT_KINDS), known)
     found = [item for item in list_objects(stored, shelf) if item.kind in kinds]
     return select_objects_by_label(found, only) if only else found
 
@@ -278,7 +278,7 @@ class _ObjectWriter:
             else:
                 kept += self._write_files(item, found)
         if tidy:
-            safe_files.write_file(self._folder / TABLES, to_plain_json(tidy).encode())
+            safe_files.write_file(self._folder / TABLES, to_escaped_json(tidy).encode())
         return [_with_first_mention(item, places) for item in kept]
 
     def _write_table(self, item: PaperObject, grid: Grid) -> StoredObject:

@@ -17,7 +17,7 @@ from typing import Any, TextIO
 from ..errors import BadRequest, require_pyarrow
 from ..model.paper import Grid, PaperObject, StoredPaper
 from ..shelf import Shelf
-from ..system.plain_text import replace_surrogates, to_figure_cell
+from ..system.plain_text import replace_surrogates, to_number_cell
 from ..system.safe_files import make_folder, replace_text_file
 from .listing import Mention, iterate_tables, list_objects_without_files
 
@@ -47,8 +47,8 @@ def grid_to_csv(grid: Grid) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     if any(grid.columns):
-        writer.writerow(map(to_figure_cell, grid.columns))
-    writer.writerows([to_figure_cell(value) for value in row] for row in grid.rows)
+        writer.writerow(map(to_number_cell, grid.columns))
+    writer.writerows([to_number_cell(value) for value in row] for row in grid.rows)
     return b"\xef\xbb\xbf" + text.getvalue().encode("utf-8", "replace")
 
 
@@ -176,7 +176,7 @@ def _replace_unencodable(value: Any) -> Any:
 def _to_csv_cell(name: str, value: Any) -> str:
     if value is None:
         return ""
-    return repr(value) if name in {"number", "line"} else to_figure_cell(value)
+    return repr(value) if name in {"number", "line"} else to_number_cell(value)
 
 
 def parse_heading_unit(name: str) -> str:

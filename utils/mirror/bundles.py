@@ -75,7 +75,7 @@ def pack(members: Sequence[Member], folder: Path, sequence: str) -> Path:
                         _add_file(file, f"{one.listed.name}.xml", one.xml)
             safe_files.flush_file(part)
             safe_files.replace_file(part, path)
-            safe_files.sync_folder(folder)
+            safe_files.flush_folder(folder)
         finally:
             part.unlink(missing_ok=True)
     return path

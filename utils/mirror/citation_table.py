@@ -125,7 +125,7 @@ class Tables:
         current = self.get_published()
         others = [one for one in self.list_tables() if current and one.name != current.name]
         for one in others[: -(_KEPT - 1)]:
-            safe_files.delete_file(self.folder / f"{one.name}.json")
+            safe_files.delete_if_exists(self.folder / f"{one.name}.json")
         return self.list_tables()
 
 

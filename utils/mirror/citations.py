@@ -133,7 +133,7 @@ def update(folder: Path, web: Web, *, keep: bool = False) -> Iterator[CitationsP
     safe_files.make_folder(get_folder(folder))
     with exclusive_lock(folder / "citations.lock", f"the citations in {folder}"):
         for place in (get_folder(folder), *(get_folder(folder) / end for end in ENDS)):
-            safe_files.delete_stale_parts(place)
+            safe_files.delete_stale_temporary_files(place)
         yield from _Update(folder, web, keep).run_steps()
 
 
@@ -215,7 +215,7 @@ class _Update:
         text = json.dumps(asdict(collection)).encode()
         safe_files.write_file(collection.note(self.folder), text)
         if not self.keep or collection.reason:
-            safe_files.delete_file(path)
+            safe_files.delete_if_exists(path)
         return collection
 
     def _make_table(
@@ -265,16 +265,16 @@ class _Update:
         for end in ENDS:
             for path in (get_folder(self.folder) / end).glob("*.parquet"):
                 if path not in needed:
-                    safe_files.delete_file(path)
+                    safe_files.delete_if_exists(path)
         for name in _OLD_FOLDERS:
             shutil.rmtree(get_folder(self.folder) / name, ignore_errors=True)
         for one in known_collections(self.folder):
             if collection and one.published < collection.published:
-                safe_files.delete_file(one.get_pairs_path(self.folder))
-                safe_files.delete_file(one.note(self.folder))
+                safe_files.delete_if_exists(one.get_pairs_path(self.folder))
+                safe_files.delete_if_exists(one.note(self.folder))
         for path in get_source_folder(self.folder).glob(".*.fetched"):
             if collection and path.name[1:] < collection.published:
-                safe_files.delete_file(path)
+                safe_files.delete_if_exists(path)
 
     def _advance_progress(self, **facts: Any) -> CitationsProgress:
         seconds = time.monotonic() - self.began
@@ -309,9 +309,9 @@ def _write_query(db: duckdb.DuckDBPyConnection, query: str, path: Path, **params
         safe_files.flush_file(part)
         with safe_files.disk_errors(path):
             safe_files.replace_file(part, path)
-            safe_files.sync_folder(path.parent)
+            safe_files.flush_folder(path.parent)
     finally:
-        safe_files.delete_file(part)
+        safe_files.delete_if_exists(part)
 
 
 @contextmanager

@@ -128,7 +128,7 @@ def embed(
     store = store_of(generations, embedder.model)
     safe_files.make_folder(store.folder)
     with exclusive_lock(store.folder / "embed.lock", f"the vectors in {store.folder}"):
-        safe_files.delete_stale_parts(store.new)
+        safe_files.delete_stale_temporary_files(store.new)
         store.forget_absorbed()
         work = _Embedding(generations, settings, embedder, store)
         yield from work.run_steps(run, published)

@@ -239,7 +239,7 @@ class Generations:
                 making.rmdir()
             else:
                 making.replace(place)
-            safe_files.sync_folder(self.folder)
+            safe_files.flush_folder(self.folder)
 
     def _write_live(self, parts: list[str], folder: Path) -> tuple[int, str]:
         """Write the rows that count; how many, and the SHA-256 of them."""

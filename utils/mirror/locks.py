@@ -8,8 +8,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from ..errors import StoreBusy, StoreFailed
-from ..system.locks import read_holder, record_holder
-from ..system.sqlite import is_disk_full, try_lock
+from ..system.locks import read_lock_holder, record_lock_holder
+from ..system.sqlite import hold_process_lock, is_disk_full_error
 
 
 @contextmanager
@@ -26,14 +26,14 @@ def exclusive_lock(path: Path, what: str) -> Iterator[None]:
     signed = path.with_suffix(".holder")
     with ExitStack() as held:
         try:
-            mine = held.enter_context(try_lock(path))
+            mine = held.enter_context(hold_process_lock(path))
         except sqlite3.Error as error:
-            hint = "Free some space on the disk." if is_disk_full(error) else ""
+            hint = "Free some space on the disk." if is_disk_full_error(error) else ""
             raise StoreFailed(f"{path} cannot be locked: {error}.", hint) from error
         if not mine:
-            holder = read_holder(signed)
+            holder = read_lock_holder(signed)
             msg = f"Another process is at work on {what}: {holder}."
             hint = "Nothing was done. Wait until it is, and run it again."
             raise StoreBusy(msg, hint, holder=holder, retryable=True)
-        record_holder(signed)
+        record_lock_holder(signed)
         yield

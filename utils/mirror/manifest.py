@@ -18,7 +18,7 @@ from ..command_line import command_line
 from ..errors import StoreFailed
 from ..model.paper import utc_now
 from ..system import safe_files
-from ..system.sqlite import is_disk_full, open_database, transaction
+from ..system.sqlite import is_disk_full_error, open_database, transaction
 from .parts import READERS, Part, get_part_path
 
 State = Literal["listed", "done", "damaged", "aside", "vanished"]
@@ -98,7 +98,7 @@ class SourceFile:
     def delete_damaged_parts(self, folder: Path) -> None:
         """Delete what is left of the parts of a file that is due, so that they are made again."""
         for kind in KINDS if self.was_read else ():
-            safe_files.delete_file(self.get_part_path(folder, kind))
+            safe_files.delete_if_exists(self.get_part_path(folder, kind))
 
     def get_part_path(self, folder: Path, kind: str = "") -> Path:
         """Return the path of the records; with ``-passages`` that of the passages."""
@@ -201,5 +201,5 @@ class Manifest:
                 db.execute(_SCHEMA)
                 yield db
         except sqlite3.Error as error:
-            hint = "Free some space on the disk." if is_disk_full(error) else _REBUILT
+            hint = "Free some space on the disk." if is_disk_full_error(error) else _REBUILT
             raise StoreFailed(f"{self._path} cannot be used: {error}.", hint) from error

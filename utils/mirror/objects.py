@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..errors import StoreFailed
 from ..sources.pmc_inventory import ObjectVersion
-from ..system.sqlite import is_disk_full, open_database, transaction
+from ..system.sqlite import is_disk_full_error, open_database, transaction
 
 FILE = "pmc.db"
 _PATIENCE_S = 30.0
@@ -192,5 +192,5 @@ class Objects:
                 db.executescript(_SCHEMA)
                 yield db
         except sqlite3.Error as error:
-            hint = "Free some space on the disk." if is_disk_full(error) else _ANEW
+            hint = "Free some space on the disk." if is_disk_full_error(error) else _ANEW
             raise StoreFailed(f"{self._path} cannot be used: {error}.", hint) from error

@@ -259,7 +259,7 @@ class PartFile:
             self._file.flush()
             os.fsync(self._file.fileno())
             safe_files.replace_file(self._part, self._path)
-            safe_files.sync_folder(self._path.parent)
+            safe_files.flush_folder(self._path.parent)
 
     def __enter__(self) -> Self:
         return self

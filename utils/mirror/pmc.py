@@ -162,8 +162,8 @@ def update(
     safe_files.make_folder(folder)
     with exclusive_lock(folder / "pmc.lock", f"the mirror of PMC in {folder}"):
         for kind in KINDS:
-            safe_files.delete_stale_parts(folder / "part" / f"{SOURCE}{kind}")
-        safe_files.delete_stale_parts(folder / "source" / SOURCE)
+            safe_files.delete_stale_temporary_files(folder / "part" / f"{SOURCE}{kind}")
+        safe_files.delete_stale_temporary_files(folder / "source" / SOURCE)
         yield from _Update(folder, web, run, copy).run_steps(choice, retry=retry, most=most)
 
 
@@ -274,7 +274,7 @@ class _Update:
         """Return what is to be read of a bundle; None if it is empty."""
         if not any(one.has_row for one in read_members(bundle, bytes_too=False)):
             self._end_objects(number, bundle, {})
-            safe_files.delete_file(bundle)
+            safe_files.delete_if_exists(bundle)
             self._advance_progress(files=self.progress.files + 1)
             return None
         if number in self.again:
@@ -367,7 +367,7 @@ class _Update:
         bundle = self.folder / "source" / SOURCE / name
         number = int(name.partition("-")[0])
         objects = self.objects.list_due_batches().get(number, ("", []))[1]
-        safe_files.delete_file(bundle)
+        safe_files.delete_if_exists(bundle)
         if len(objects) > 1:
             self.objects.plan([("due", [one]) for one in objects])
             self._advance_progress(files=self.progress.files + 1)
@@ -390,7 +390,7 @@ class _Update:
             self.generations.publish(made.name)
             self._advance_progress(changed=not current or made.name != current.name)
             for path in self.generations.tidy():
-                safe_files.delete_file(path)
+                safe_files.delete_if_exists(path)
         self._advance_progress(generation=self.generations.get_published())
 
     def _advance_progress(self, **facts: Any) -> MirrorProgress:

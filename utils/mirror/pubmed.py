@@ -109,7 +109,7 @@ def update(
     safe_files.make_folder(folder)
     with exclusive_lock(folder / "update.lock", f"the mirror of PubMed in {folder}"):
         for kind in KINDS:
-            safe_files.delete_stale_parts(folder / "part" / f"{SOURCE}{kind}")
+            safe_files.delete_stale_temporary_files(folder / "part" / f"{SOURCE}{kind}")
         yield from _Update(folder, web, run, keep, filled).run_steps(most)
 
 
@@ -241,7 +241,7 @@ class _Update:
         source, now = get_source_path(self.folder, file), self.progress
         failed = {name: why for name, why in now.failed.items() if name != part.name}
         if part.reason and source.exists() and compute_md5(source) != file.md5:
-            safe_files.delete_file(source)  # damaged on this disk: fetched again
+            safe_files.delete_if_exists(source)  # damaged on this disk: fetched again
             self.retryable.add(part.name)
         self._advance_progress(
             files=now.files + (not part.reason),
@@ -252,7 +252,7 @@ class _Update:
                for name in ("records", "deletions", "passages")},
         )  # fmt: skip
         if not self.keep and not part.reason:
-            safe_files.delete_file(source)
+            safe_files.delete_if_exists(source)
 
     def _record_failure(self, file: SourceFile, state: State, reason: str) -> None:
         self.files[file.name] = self.manifest.record_failure(file, state, reason)
@@ -315,11 +315,11 @@ class _Update:
         }
         for path in self.generations.tidy():
             if path not in needed:
-                safe_files.delete_file(path)
+                safe_files.delete_if_exists(path)
         sources = {get_source_path(self.folder, file) for file in self.files.values()}
         for path in (self.folder / "source" / SOURCE).glob("*.xml.gz"):
             if path not in sources:
-                safe_files.delete_file(path)
+                safe_files.delete_if_exists(path)
 
 
 def get_source_path(folder: Path, file: SourceFile) -> Path:

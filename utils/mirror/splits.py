@@ -171,7 +171,7 @@ def write_split(folder: Path, schema: Schema, documents: Iterable[Document]) -> 
                 path.unlink()
         with suppress(FileExistsError):  # made by two workers, with the same bytes
             making.rename(folder)
-        safe_files.sync_folder(folder.parent)
+        safe_files.flush_folder(folder.parent)
     finally:
         shutil.rmtree(making, ignore_errors=True)
 

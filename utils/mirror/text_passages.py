@@ -75,7 +75,7 @@ class TextPassageIndex(PassageIndex):
 
     def prepare(self, changes: Changes) -> None:
         """Look up the records of the new texts, all in one go."""
-        safe_files.delete_file(self._facts_file)
+        safe_files.delete_if_exists(self._facts_file)
         counted, orders = changes.counted, list(changes.new_rows)
         if (beside := self._records_of) and orders:
             records = self._find_record_parts(beside, orders, counted)
@@ -121,7 +121,7 @@ class TextPassageIndex(PassageIndex):
         from pyarrow import parquet
 
         path = self.folder / f"{name}.parquet"
-        safe_files.delete_file(path)
+        safe_files.delete_if_exists(path)
         with closing(connect(self.generations.mirror)) as db, safe_files.disk_errors(path):
             writer = None
             for table in read_even_tables(db, query, params):

@@ -261,7 +261,7 @@ class VectorStore:
         """Remove what segments were made of, also by a run that was killed at it."""
         if names := self.state.get("absorbed"):
             for name in names:
-                safe_files.delete_file(self.new / name)
+                safe_files.delete_if_exists(self.new / name)
             self._write_state({**self.state, "absorbed": []})
 
     def refresh(self) -> VectorStore:
@@ -303,7 +303,7 @@ class VectorStore:
             with suppress(OSError):
                 shutil.rmtree(self.folder / name)
             making.replace(self.folder / name)
-            safe_files.sync_folder(self.folder)
+            safe_files.flush_folder(self.folder)
         return name
 
 

@@ -153,12 +153,12 @@ def remake_and_compare(remaking: _Remaking) -> Verified:
         ("-passages", job.passages, file.passages_digest),
     ):
         faults += _find_faults(file.get_part_path(folder, kind), made, digest)
-        safe_files.delete_file(made)
+        safe_files.delete_if_exists(made)
     for name in ("records", "deletions", "passages"):
         if getattr(part, name) != getattr(file, name):
             faults.append(f"{name}: {getattr(part, name):,}, not {getattr(file, name):,}")
     if Path(job.folder) in Path(job.file).parents:
-        safe_files.delete_file(Path(job.file))
+        safe_files.delete_if_exists(Path(job.file))
     return Verified(file.name, tuple(faults), part.records)
 
 

@@ -370,7 +370,7 @@ class WordIndex:
         self.__dict__.pop("index", None)
         shutil.rmtree(self.folder / "index", ignore_errors=True)
         for name in ("live.parquet", self._parts.name, self._state.name):
-            safe_files.delete_file(self.folder / name)
+            safe_files.delete_if_exists(self.folder / name)
 
     def to_not_indexed_error(self) -> EmptyStore:
         """Return the error of a search where nothing is indexed, or by an older version alone."""

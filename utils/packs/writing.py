@@ -23,14 +23,14 @@ from typing import NamedTuple
 
 from ..errors import BadRequest, StoreFailed
 from ..system.safe_files import (
-    delete_file,
+    delete_if_exists,
     disk_errors,
     exclusive_lock,
     flush_file,
-    inherit_group,
+    flush_folder,
+    inherit_group_rights,
     make_folder,
     replace_file,
-    sync_folder,
     write_file,
 )
 
@@ -99,7 +99,7 @@ def _write_folder(target: Path, files: Sequence[PackFile], digests: Digests) -> 
     if target.exists():
         target.rename(old)
     part.rename(target)
-    sync_folder(target.parent)
+    flush_folder(target.parent)
     shutil.rmtree(old, ignore_errors=True)
     return True
 
@@ -117,11 +117,11 @@ def _write_zip(target: Path, files: Sequence[PackFile], digests: Digests) -> boo
     if _read_zip_digests(target) == digests:
         return False
     part = _name_sibling(target, "part")
-    delete_file(part)
+    delete_if_exists(part)
     _require_free_space(target, files)
     try:
         with zipfile.ZipFile(part, "w") as archive:
-            inherit_group(part)
+            inherit_group_rights(part)
             archive.writestr(zipfile.ZipInfo(MANIFEST, _EARLIEST), _format_manifest(digests))
             for file in files:
                 member = zipfile.ZipInfo(file.path, _EARLIEST)
@@ -133,7 +133,7 @@ def _write_zip(target: Path, files: Sequence[PackFile], digests: Digests) -> boo
         with suppress(OSError):
             part.unlink(missing_ok=True)
         raise
-    sync_folder(target.parent)
+    flush_folder(target.parent)
     return True
 
 

@@ -21,7 +21,7 @@ from ..model.identifiers import Ids
 from ..model.job import Harvested, Job
 from ..model.paper import utc_now
 from ..model.versions import VERSION_NAMES
-from ..system.plain_text import one_line, to_plain_json
+from ..system.plain_text import one_line, to_escaped_json
 from ..system.process import get_version
 from ..system.safe_files import disk_errors, replace_text_file
 
@@ -181,7 +181,7 @@ def write_lock(folder: Path, job: Job) -> Iterator[Callable[[Harvested], None]]:
         "made_by": f"Papershelf {get_version()}",
     }
     with replace_text_file(folder / LOCK_FILE) as file:
-        file.write(to_plain_json(head)[:-1] + ', "papers": [')
+        file.write(to_escaped_json(head)[:-1] + ', "papers": [')
         between, nameless = "\n", 0
 
         def add(row: Harvested) -> None:
@@ -199,7 +199,7 @@ def write_lock(folder: Path, job: Job) -> Iterator[Callable[[Harvested], None]]:
             rest |= {"via": paper.via, "version": paper.version}
             if paper.by_hand:
                 rest["by_hand"] = paper.by_hand
-            file.write(between + to_plain_json({**names, **rest}))
+            file.write(between + to_escaped_json({**names, **rest}))
             between = ",\n"
 
         yield add

@@ -18,7 +18,7 @@ from typing import TextIO
 
 from ..citations import format_ris_record
 from ..model.job import Harvested, Job
-from ..system.plain_text import to_cell
+from ..system.plain_text import to_spreadsheet_cell
 from ..system.safe_files import disk_errors, replace_text_file
 from .labels import build_links, get_best_link, get_reason
 from .library_links import ReadersLibrary
@@ -135,7 +135,7 @@ def begin_table(file: TextIO, columns: Sequence[str]) -> Callable[[dict[str, obj
     """Write the header of a table, and return a function that writes a row."""
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(columns)
-    return lambda row: writer.writerow([to_cell(row[column]) for column in columns])
+    return lambda row: writer.writerow([to_spreadsheet_cell(row[column]) for column in columns])
 
 
 @contextlib.contextmanager

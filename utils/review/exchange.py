@@ -24,7 +24,7 @@ from typing import Literal, NamedTuple
 from ..citations import format_ris_record, to_csl_item
 from ..lists.decisions import KEY
 from ..reports.labels import build_links
-from ..system.plain_text import one_line, to_cell
+from ..system.plain_text import one_line, to_spreadsheet_cell
 from .standing import ScreeningStatus
 
 Program = Literal["rayyan", "covidence", "asreview", "eppi", "zotero"]
@@ -232,5 +232,5 @@ def _to_csv(columns: Sequence[str], rows: Iterable[dict[str, str]]) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
     for row in rows:
-        writer.writerow([to_cell(one_line(row.get(column, ""))) for column in columns])
+        writer.writerow([to_spreadsheet_cell(one_line(row.get(column, ""))) for column in columns])
     return out.getvalue()

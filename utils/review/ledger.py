@@ -23,7 +23,7 @@ from ..lists.pasted import Entry
 from ..model.job import Search
 from ..model.paper import Paper, paper_from_row, to_row, utc_now
 from ..system import safe_files, sqlite
-from ..system.nearest import suggest_nearest
+from ..system.nearest import suggest_nearest_name
 from ..system.plain_text import one_line
 from ..system.process import get_version
 
@@ -129,7 +129,7 @@ def build_unknown_review_error(folder: Path) -> UnknownName:
     known = f"There are: {', '.join(names)}." if names else ""
     msg = f"There is no review {one_line(folder.name)[:60]}."
     new = f"To make one: {command_line('review new NAME')}"
-    return UnknownName(msg, suggest_nearest(folder.name, names) or known, new)
+    return UnknownName(msg, suggest_nearest_name(folder.name, names) or known, new)
 
 
 class ReviewLedger:
@@ -349,7 +349,7 @@ def _translate_errors(path: Path) -> Iterator[None]:
         with safe_files.disk_errors(path):
             yield
     except sqlite3.Error as error:
-        what = "is damaged" if sqlite.is_damaged(error) else "cannot be read or written"
+        what = "is damaged" if sqlite.is_damage_error(error) else "cannot be read or written"
         hint = "Look at the disk, its rights and who else uses it; then do the same again."
         raise StoreFailed(f"The ledger {path} {what}: {error}.", hint) from error
 

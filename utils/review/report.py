@@ -24,7 +24,7 @@ from markupsafe import Markup
 from ..model.job import Harvested, Search
 from ..reports.page import render_template
 from ..reports.prisma import TO_FILL, Flow, render_svg
-from ..system.plain_text import clean_text, one_line, to_cell
+from ..system.plain_text import clean_text, one_line, to_spreadsheet_cell
 from .ledger import Event, Record, ReviewLedger, Searched
 from .protocol import Protocol
 from .standing import ScreeningStatus
@@ -273,7 +273,7 @@ def _to_csv(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
     for row in rows:
-        writer.writerow([to_cell(one_line(str(row[column]))) for column in columns])
+        writer.writerow([to_spreadsheet_cell(one_line(str(row[column]))) for column in columns])
     return out.getvalue()
 
 

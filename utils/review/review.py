@@ -28,7 +28,7 @@ from ..reports import prisma
 from ..search.citation_indexes import DIRECTIONS, Direction
 from ..shelf.ledger import Ledger
 from ..shelf.ledger_file import get_ledgers_folder
-from ..system.keyword_options import accept_former_options, explain_options
+from ..system.keyword_options import accept_former_options, reject_wrong_options
 from ..system.process import get_version
 from ..system.safe_files import disk_errors, exclusive_lock, is_device_name, make_folder, write_file
 from . import report, screening
@@ -74,7 +74,7 @@ class Import:
     unmatched: tuple[Unmatched, ...]
 
 
-@explain_options()
+@reject_wrong_options()
 @dataclass(frozen=True, slots=True)
 class Review:
     """One review on a shelf."""

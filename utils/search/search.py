@@ -30,7 +30,7 @@ from ..model.tabular import Table, Tabular
 from ..settings import Settings
 from ..sources import Query, Source
 from ..sources.source import require_dates
-from ..system.nearest import suggest_nearest
+from ..system.nearest import suggest_nearest_name
 from .fused_results import FoundPaper, LinkedPaper, MergedRecord, fuse_lists
 from .pubmed.search import check_query
 
@@ -237,7 +237,9 @@ def _choose_sources(among: Sequence[str], sources: Sequence[Source], web: Web) -
     names = list(dict.fromkeys(among)) or get_default_sites(web.settings)
     if strange := [name for name in names if name not in able]:
         msg = f"{', '.join(strange)} cannot be searched."
-        raise BadRequest(msg, suggest_nearest(strange[0], able), f"Choose among {', '.join(able)}.")
+        raise BadRequest(
+            msg, suggest_nearest_name(strange[0], able), f"Choose among {', '.join(able)}."
+        )
     return [able[name] for name in names]
 
 

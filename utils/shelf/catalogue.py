@@ -296,7 +296,7 @@ class Catalogue:
             return sqlite3.connect(
                 f"{quoted}?immutable=1", uri=True, isolation_level=None, check_same_thread=False
             )
-        sqlite.enable_wal(connection, self.path, "FULL")
+        sqlite.enable_wal_mode(connection, self.path, "FULL")
         return connection
 
     def _prepare_tables(self, connection: sqlite3.Connection) -> None:
@@ -342,7 +342,7 @@ class Catalogue:
                 if self._read_rows("PRAGMA quick_check")[0][0] == "ok":
                     return  # another process was faster
             self.close()
-            sqlite.move_aside(self.path, sqlite.build_damaged_path(self.path))
+            sqlite.move_database_aside(self.path, sqlite.build_damaged_path(self.path))
 
     @contextlib.contextmanager
     def open_transaction(self) -> Iterator[sqlite3.Connection]:
@@ -384,14 +384,14 @@ class Catalogue:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            if sqlite.is_damaged(error):
+            if sqlite.is_damage_error(error):
                 raise CatalogueBroken(str(error)) from error
             if not isinstance(error, sqlite3.OperationalError):
                 raise
             if access_error := safe_files.find_access_error(self.path):
                 raise access_error from error
             hint = "Free some disk space, and see that its folder can be written."
-            if sqlite.is_busy(error):
+            if sqlite.is_lock_timeout(error):
                 hint = "Another process holds the catalogue: wait until it is done, or end it."
             msg = f"The catalogue {self.path} could not be used: {error}."
             raise StoreFailed(msg, hint, file=str(self.path)) from error

@@ -78,7 +78,7 @@ class Conversion:
     def _plan_conversion(self) -> FilingPlan:
         writer = self._writer
         entry = writer.catalogue.find_by_file(self._file)
-        if entry is None or safe_files.read_stamp(self._path) != (entry.size, entry.mtime_ns):
+        if entry is None or safe_files.read_file_stamp(self._path) != (entry.size, entry.mtime_ns):
             msg = f"{self._file} was deleted or changed meanwhile."
             raise NotFound(msg, "Convert the shelf again.")
         old = Record.from_json(entry.record, writer.folder)

@@ -153,7 +153,7 @@ class Ledger:
             pass
         with hold_ledger_lock(path):
             aside = sqlite.build_damaged_path(path)
-            sqlite.move_aside(path, aside)
+            sqlite.move_database_aside(path, aside)
         log.warning(_MADE_AGAIN, path.name, aside.name)
         return None
 

@@ -27,7 +27,7 @@ from ..model.job import PaperState
 from ..model.paper import Attempt, Paper, StoredPaper, paper_from_row, to_row
 from ..model.versions import infer_requested_version
 from ..system import safe_files, sqlite
-from ..system.nearest import suggest_nearest
+from ..system.nearest import suggest_nearest_name
 from ..system.plain_text import replace_surrogates
 
 TABLES = """
@@ -143,7 +143,7 @@ def open_ledger_file(path: Path) -> sqlite3.Connection:
     try:
         return _open_database(path)
     except sqlite3.OperationalError as error:
-        if not sqlite.is_disk_full(error):
+        if not sqlite.is_disk_full_error(error):
             raise
         with suppress(OSError, sqlite3.Error):
             return _open_memory_copy(path)
@@ -163,7 +163,7 @@ def _open_memory_copy(path: Path) -> sqlite3.Connection:
 
 def _open_database(path: Path) -> sqlite3.Connection:
     db = sqlite.open_database(path, _PATIENCE_S)
-    sqlite.enable_wal(db, path, "NORMAL")
+    sqlite.enable_wal_mode(db, path, "NORMAL")
     return db
 
 
@@ -178,7 +178,7 @@ def hold_ledger_lock(path: Path, patience_s: float = 1.0) -> Iterator[None]:
     """
     with ExitStack() as stack:
         try:
-            ours = stack.enter_context(sqlite.try_lock(get_lock_path(path), patience_s))
+            ours = stack.enter_context(sqlite.hold_process_lock(get_lock_path(path), patience_s))
         except sqlite3.Error as error:
             raise build_store_error(get_lock_path(path), error) from error
         if not ours:
@@ -198,9 +198,9 @@ def build_store_error(path: Path, error: Exception) -> StoreFailed:
         return access_error
     msg = f"The ledger {path.name} could not be used: {error}."
     hint = "Free some disk space, and see that its folder can be written."
-    if sqlite.is_busy(error):
+    if sqlite.is_lock_timeout(error):
         hint = "Another process holds it: wait until it is done, or end it."
-    elif sqlite.is_damaged(error):
+    elif sqlite.is_damage_error(error):
         return build_damage_error(path, str(error))
     return StoreFailed(msg, hint, file=str(path))
 
@@ -226,7 +226,7 @@ def build_unknown_harvest_error(path: Path) -> UnknownName:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     newest = f"There are: {', '.join(names[:_NAMED])}{more}." if names else ""
     known = newest or "There is none on this shelf yet."
-    hint = suggest_nearest(path.stem, names) or known
+    hint = suggest_nearest_name(path.stem, names) or known
     return UnknownName(f"There is no harvest {path.stem}.", hint)
 
 

@@ -23,7 +23,7 @@ from ..command_line import command_line
 from ..errors import BadRequest
 from ..model.paper import Kind, Verdict, Version
 from ..system import safe_files
-from ..system.plain_text import one_line, replace_surrogates, to_cell
+from ..system.plain_text import one_line, replace_surrogates, to_spreadsheet_cell
 from .record import Record
 
 _INDEXED = "words JOIN papers ON papers.id = words.rowid"
@@ -281,6 +281,6 @@ def _to_csv_row(line: str) -> str:
     row = json.loads(line)
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerow(
-        to_cell(row.get(column, "")) for column in COLUMNS
+        to_spreadsheet_cell(row.get(column, "")) for column in COLUMNS
     )
     return out.getvalue()

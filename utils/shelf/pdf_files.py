@@ -232,7 +232,7 @@ class PdfFiles:
             if path.is_file() and not clone_file(path, part):
                 link_own_file(path, part)
         finally:
-            safe_files.delete_file(part)
+            safe_files.delete_if_exists(part)
 
     def use_own_file(self, stored: StoredPaper, fetched: Fetched, own: OwnFile) -> bool:
         """Make a person's file the PDF of a text, without a copy; the file does not change.
@@ -268,7 +268,7 @@ class PdfFiles:
         )
         if own.held_by == "place":
             self._write_facts(stored, _add_state(pdf, own.path), ())
-            safe_files.delete_file(beside)
+            safe_files.delete_if_exists(beside)
             return True
         part = safe_files.build_part_path(beside)
         try:
@@ -276,9 +276,9 @@ class PdfFiles:
             self._write_facts(stored, _add_state(pdf, part), ())
             with safe_files.disk_errors(beside):
                 safe_files.replace_file(part, beside)
-                safe_files.sync_folder(beside.parent)
+                safe_files.flush_folder(beside.parent)
         finally:
-            safe_files.delete_file(part)
+            safe_files.delete_if_exists(part)
         return True
 
     def has_same_bytes(self, stored: StoredPaper, body: bytes) -> bool:
@@ -288,8 +288,8 @@ class PdfFiles:
 
     def delete_pdf(self, stored: StoredPaper) -> None:
         """Delete the PDF of a text, and the facts about it; a person's own file stays."""
-        safe_files.delete_file(get_pdf_path(stored))
-        safe_files.delete_file(self._get_facts_path(stored))
+        safe_files.delete_if_exists(get_pdf_path(stored))
+        safe_files.delete_if_exists(self._get_facts_path(stored))
 
     def record_attempts(self, stored: StoredPaper, attempts: Sequence[Attempt]) -> None:
         """Record attempts that found no PDF, so that no site is asked again soon."""
@@ -306,7 +306,7 @@ class PdfFiles:
                 self._get_facts_path(old).replace(self._get_facts_path(heir))
             if not is_placed:
                 path.rename(target)
-            safe_files.sync_folder(self.folder)
+            safe_files.flush_folder(self.folder)
 
     def _get_facts_path(self, stored: StoredPaper) -> Path:
         return self._facts / f"{Path(stored.path).stem}.json"
@@ -424,5 +424,5 @@ def _link_read_only(source: Path, target: Path, like: Path) -> bool:
     finally:
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
-    safe_files.sync_folder(target.parent)
+    safe_files.flush_folder(target.parent)
     return True

@@ -42,7 +42,7 @@ def quarantine_content(
     part = safe_files.build_part_path(path)
     with safe_files.disk_errors(path):
         try:
-            bodies.link_or_write(fetched.body, part)
+            bodies.link_or_write_body(fetched.body, part)
             safe_files.replace_file(part, path)
         finally:
             part.unlink(missing_ok=True)

@@ -93,7 +93,7 @@ class Reconciler:
             if not swept <= time.time() <= swept + _WEEK:
                 writer = self.writer
                 for folder in (self.folder, writer.private, writer.raw, writer.records):
-                    safe_files.delete_stale_parts(folder)
+                    safe_files.delete_stale_temporary_files(folder)
                 self.catalogue.set_fact("swept", str(time.time()))
         except StoreFailed as error:
             log.warning("The shelf is only read: %s", error.text)
@@ -142,13 +142,13 @@ class Reconciler:
     def _remove_files(self, file: str, *, text: bool) -> None:
         """Delete the files of a text; if its other form exists, delete only this text file."""
         if text:
-            safe_files.delete_file(self.folder / file)
+            safe_files.delete_if_exists(self.folder / file)
         for other in paper_file.list_forms(file)[1:]:
             if entry := self.catalogue.find_by_file(other):
                 self.writer.write_record(Record.from_json(entry.record, self.folder))
                 return
         if self._transfer_objects(file):
-            safe_files.delete_file(self.writer.get_record_path(file))
+            safe_files.delete_if_exists(self.writer.get_record_path(file))
         self.writer.delete_raw_bytes(file)
 
     def _transfer_objects(self, file: str) -> bool:
@@ -333,7 +333,7 @@ class Reconciler:
 
         def look(path: Path) -> None:
             with contextlib.suppress(OSError):  # the file is read again, and then reported
-                stamp = safe_files.read_stamp(path)
+                stamp = safe_files.read_file_stamp(path)
                 judged[path.name] = stamp, adoption.adopt_file(path, Ids(), read)
 
         with ThreadPoolExecutor(_READERS if len(foreign) > _MANY else 1) as pool:
@@ -361,7 +361,7 @@ class Reconciler:
         ):  # bytes of an old encoding: no catalogue can hold them
             return "its name is not UTF-8"
         stamp, found = judged.get(path.name, (None, None))
-        if stamp != safe_files.read_stamp(path):
+        if stamp != safe_files.read_file_stamp(path):
             found = self.load_record(path, Ids())
         if found is None:
             return adoption.describe_refusal(path)

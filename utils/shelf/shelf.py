@@ -25,7 +25,7 @@ from ..model.identifiers import Ids
 from ..model.paper import Attempt, Document, Fetched, Kind, Paper, StoredPaper, Version
 from ..model.versions import UNPUBLISHED_VERSIONS, choose_best_text, infer_requested_version
 from ..system import safe_files
-from ..system.locks import require_locks
+from ..system.locks import require_working_locks
 from . import paper_file, quarantine
 from .catalogue import Catalogue, CatalogueBroken, Entry, repair_and_retry
 from .conversion import Conversion, Form
@@ -190,7 +190,7 @@ class Shelf:
         return self._stock.refresh_entry(entry)
 
     def _is_unchanged(self, entry: Entry) -> bool:
-        return safe_files.read_stamp(self.folder / entry.file) == (entry.size, entry.mtime_ns)
+        return safe_files.read_file_stamp(self.folder / entry.file) == (entry.size, entry.mtime_ns)
 
     def _register_uncatalogued(self, ids: Ids) -> StoredPaper | None:
         """Register a file that has a name of the paper and no entry; return None without one."""
@@ -251,7 +251,7 @@ class Shelf:
                 keep_bytes,
             )
         finally:
-            safe_files.delete_file(part)
+            safe_files.delete_if_exists(part)
         if self.keep_pdfs and fetched.media == "pdf":
             self.store_source_pdf(stored)
         return stored
@@ -393,7 +393,7 @@ class Shelf:
         BadRequest
             It leads out of the folder, is hidden, or is not a .txt or .md file.
         """
-        return safe_files.resolve_on_shelf(self.folder, output_path)
+        return safe_files.resolve_shelf_path(self.folder, output_path)
 
     @repair_and_retry
     def store_source_pdf(self, stored: StoredPaper) -> PdfFile | None:
@@ -432,7 +432,7 @@ class Shelf:
             elif self.pdfs.use_own_file(stored, fetched, own):
                 self.refresh_note(Path(stored.path).name)
         finally:
-            safe_files.delete_file(part)
+            safe_files.delete_if_exists(part)
 
     @repair_and_retry
     def add_pdf(
@@ -519,7 +519,7 @@ class Shelf:
             # A copy that ends in .txt is plain text; every other copy is the file as it is.
             is_plain = target.suffix.lower() == paper_file.TEXT
             data = read_text_file(source, stored) if is_plain else source.read_bytes()
-        if not safe_files.write_copy(data, target):
+        if not safe_files.write_unless_different(data, target):
             msg = f"{output_path!r} exists already and holds something else."
             raise BadRequest(msg, "Choose another name, or delete that file first.")
         return target
@@ -631,7 +631,7 @@ class Shelf:
             return False
         if not self._catalogue.exists():
             self._writer.create_folders()
-            require_locks(self._private)
+            require_working_locks(self._private)
         self._opened = True
         if not self._catalogue.get_fact("complete"):  # left so by an older version
             self._stock.rebuild_catalogue()
@@ -642,9 +642,9 @@ class Shelf:
         """Share the shelf if requested; raise if another user's permissions prevent access."""
         if access_error := safe_files.find_access_error(self._private, "look into", reading=True):
             raise access_error
-        safe_files.share_if_requested(self.folder)
+        safe_files.share_shelf_if_requested(self.folder)
         if self._private.is_dir():
-            require_locks(self._private)
+            require_working_locks(self._private)
 
     def repair_catalogue(self, error: CatalogueBroken) -> None:
         """Move a damaged catalogue aside, and rebuild it from the files."""
@@ -673,5 +673,5 @@ class TextFile:
     @classmethod
     def from_stored(cls, stored: StoredPaper, shelf: Shelf) -> TextFile:
         """Return the key of a text as it is now; a missing file has the size -1."""
-        stamp = safe_files.read_stamp(Path(stored.path))
+        stamp = safe_files.read_file_stamp(Path(stored.path))
         return cls(stored.path, stored.sha256, stored.saved_at, *stamp, stored, shelf)

@@ -170,7 +170,7 @@ class ShelfWriter:
         A person's *own* file that is linked or used where it is takes the place of these bytes.
         """
         if own is None or own.held_by == "copy":
-            self.bodies.link_or_write(fetched.body, part)
+            self.bodies.link_or_write_body(fetched.body, part)
         elif clone_own_file(own, fetched.body, part):
             safe_files.flush_file(part)
         else:
@@ -181,14 +181,14 @@ class ShelfWriter:
         if self.pdfs.use_own_file(record.stored, fetched, own):
             self.delete_raw_bytes(record.file)
         else:  # another PDF of a person is next to the text
-            self.bodies.link_or_write(fetched.body, part)
+            self.bodies.link_or_write_body(fetched.body, part)
             self._keep_raw_bytes(record, part)
 
     def _keep_raw_bytes(self, record: Record, raw: Path) -> None:
-        kept = self.raw / f"{record.stem}.{record.media}{bodies.find_suffix(raw)}"
+        kept = self.raw / f"{record.stem}.{record.media}{bodies.find_body_suffix(raw)}"
         with safe_files.disk_errors(kept):
             safe_files.replace_file(raw, kept)
-            safe_files.sync_folder(self.raw)
+            safe_files.flush_folder(self.raw)
         self.delete_raw_bytes(record.file, but=kept)
 
     def delete_raw_bytes(self, file: str, but: Path | None = None) -> None:
@@ -196,7 +196,7 @@ class ShelfWriter:
         for media in MEDIA:
             for path in self._build_raw_paths(file, media):
                 if path != but:
-                    safe_files.delete_file(path)
+                    safe_files.delete_if_exists(path)
 
     def _build_raw_paths(self, file: str, media: str) -> tuple[Path, Path]:
         name = f"{paper_file.strip_ending(file)}.{media}"

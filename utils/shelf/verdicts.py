@@ -169,7 +169,7 @@ class Verdicts:
         A file that a hand has just changed is judged anew before anything is said of it.
         """
         entry = self._catalogue.find_by_file(Path(changed.path).name)
-        if entry is None or safe_files.read_stamp(Path(changed.path)) != (
+        if entry is None or safe_files.read_file_stamp(Path(changed.path)) != (
             entry.size,
             entry.mtime_ns,
         ):

@@ -116,14 +116,14 @@ def fetch_snapshot(snapshot: Snapshot, path: Path, web: Web) -> Iterator[int]:
     yield from download_to_disk(web, snapshot.url, part, MAX_BYTES)
     came = _compute_md5(part)
     if came != snapshot.md5:
-        safe_files.delete_file(part)
+        safe_files.delete_if_exists(part)
         msg = f"{ARCHIVE_NAME} of {snapshot.published} came with MD5 {came}; "
         msg += f"figshare says {snapshot.md5}."
         raise BadContent(msg, "It is fetched again by the next run.", verdict="partial")
     with safe_files.disk_errors(path):
         safe_files.flush_file(part)
         safe_files.replace_file(part, path)
-        safe_files.sync_folder(path.parent)
+        safe_files.flush_folder(path.parent)
 
 
 def _compute_md5(path: Path) -> str:

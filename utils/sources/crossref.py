@@ -25,7 +25,7 @@ from ..model.identifiers import Ids
 from ..model.paper import Author, Fetched, Notice, NoticeKind, Paper, Version, to_row, utc_now
 from ..model.site import Address
 from ..readers.licenses import find_cc_license
-from ..system.plain_text import unescape_text
+from ..system.plain_text import decode_references
 from .loose_json import to_count, to_dict, to_dicts
 from .publisher import OpenCopy, deduplicate_copies, fetch_copies
 from .source import TEXT_MINING_TERMS, Lookup, Route, Source, one_by_one, recall_papers
@@ -275,7 +275,7 @@ def _find_license(rows: Sequence[dict[str, Any]]) -> str:
 def _strip_markup(text: str) -> str:
     """Return a text without its markup; titles have HTML, abstracts JATS."""
     spaced = re.sub(r"</jats:(?:p|title)>", "\n\n", text)
-    return unescape_text(re.sub(r"</?[a-zA-Z][^<>]*>", "", spaced)).strip()
+    return decode_references(re.sub(r"</?[a-zA-Z][^<>]*>", "", spaced)).strip()
 
 
 SOURCE = Source(

@@ -21,7 +21,7 @@ from ..http import Answer, Rate, Web
 from ..model.identifiers import Ids
 from ..model.paper import Author, Fetched, Notice, NoticeKind, Paper, SearchResult
 from ..model.site import Address
-from ..system.plain_text import one_line, unescape_text
+from ..system.plain_text import decode_references, one_line
 from .loose_json import to_count, to_dict, to_dicts, to_short_text, to_text
 from .source import Lookup, Query, Route, Source, cache_search, one_by_one, to_day_range
 
@@ -394,7 +394,7 @@ def strip_html(markup: object) -> str:
     >>> strip_html("<h4>Aim</h4>P &lt; 0.05 of &lt;i&gt;ATM&lt;/i&gt;")
     'Aim: P < 0.05 of ATM'
     """
-    raw = unescape_text(markup) if isinstance(markup, str) else ""
+    raw = decode_references(markup) if isinstance(markup, str) else ""
     spaced = raw.replace("<h4>", "\n\n").replace("</h4>", ": ")
     return re.sub(r"</?[a-zA-Z][^<>]*>", "", spaced).strip()
 

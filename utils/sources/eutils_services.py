@@ -30,7 +30,7 @@ from ..errors import BadContent, Unreachable
 from ..http import Answer, Web
 from ..readers.pubmed import parse_printed_date
 from ..readers.safe_xml import parse_xml
-from ..system.plain_text import one_line, shorten, unescape_text
+from ..system.plain_text import decode_references, one_line, shorten
 from .eutils import ask, build_public_url, get_total
 from .loose_json import MAX_NAME_CHARS, to_count, to_dict, to_dicts, to_short_text, to_text
 from .pubmed import Hits, get_result
@@ -120,7 +120,7 @@ def _to_summary(pmid: str, row: Mapping[str, Any]) -> Summary:
 
 def _to_plain_text(value: object) -> str:
     """Return a value as one line without character references."""
-    return " ".join(unescape_text(str(value or "")).split())
+    return " ".join(decode_references(str(value or "")).split())
 
 
 @dataclass(frozen=True, slots=True)

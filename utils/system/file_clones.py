@@ -1,4 +1,4 @@
-"""Make copy-on-write clones of files, where the file system has them (Btrfs, XFS, bcachefs).
+"""Make copy-on-write clones of files on file systems that support them (Btrfs, XFS, bcachefs).
 
 A clone takes no space until one of the two files is changed, and a change of one file never
 changes the other.
@@ -13,7 +13,7 @@ _FICLONE = 0x40049409  # linux/fs.h: _IOW(0x94, 9, int)
 
 
 def clone_file(source: Path, target: Path) -> bool:
-    """Make the new file *target* a clone of *source*; return False where that cannot be done."""
+    """Create *target* as a clone of *source*; return False if the file system cannot."""
     try:
         import fcntl
     except ImportError:  # Windows

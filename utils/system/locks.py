@@ -1,12 +1,13 @@
-"""File locks: test whether a file system supports them, and name the process that holds one.
+"""File locks: test whether a file system supports them, and name the process that holds a lock.
 
-SQLite and everything else here that several processes may write relies on locks. Some network
-drives refuse them (NFS without its lock service, some SMB and FUSE mounts), some give one lock to
-two. A database in WAL mode is for the processes of one machine only, which share memory. So a
-shelf's file system is tried once, and only on network drives (`require_locks`).
+SQLite and all files that several processes may write rely on locks. Some network drives refuse
+locks (NFS without its lock service, some SMB and FUSE mounts), some give one lock to two processes.
+A database in WAL mode is for the processes of one machine only, which share memory. So a shelf's
+file system is tested once, and only on network drives (`require_working_locks`).
 https://www.sqlite.org/lockingv3.html#how_to_corrupt, https://www.sqlite.org/wal.html
 
-A file beside a lock names its holder (`record_holder`), for the message to whoever waits for it.
+A file beside a lock names its holder (`record_lock_holder`), for the message to whoever waits for
+it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from typing import BinaryIO
 
 from ..errors import StoreFailed
 from .plain_text import one_line
-from .safe_files import build_part_path, delete_file, inherit_group
+from .safe_files import build_part_path, delete_if_exists, inherit_group_rights
 
 if sys.platform != "win32":
     import fcntl
@@ -40,8 +41,8 @@ _LOCAL_FILE_SYSTEMS = {
 }
 _LOCK_TIMEOUT_S = 20.0
 _POLL_S = 0.05
-# In a process of its own: a drive may not answer at all, and of the locks that SQLite takes, a
-# process sees only those of others.
+# In a process of its own, because a drive may not answer at all, and because a process does not see
+# its own POSIX locks, which SQLite uses.
 _PROBE = """
 import fcntl, os, sys
 for lock in fcntl.lockf, fcntl.flock:
@@ -64,8 +65,8 @@ _checked_folders: set[Path] = set()
 _held_files: dict[Path, BinaryIO] = {}
 
 
-def require_locks(folder: Path) -> None:
-    """Reject a folder whose file system does not separate processes, or machines.
+def require_working_locks(folder: Path) -> None:
+    """Reject a folder whose file system does not enforce locks between processes or machines.
 
     Raises
     ------
@@ -74,27 +75,27 @@ def require_locks(folder: Path) -> None:
     """
     if folder in _checked_folders:
         return
-    kind = find_file_system(folder)
+    kind = find_file_system_type(folder)
     if kind and kind not in _LOCAL_FILE_SYSTEMS and os.access(folder, os.W_OK):
-        if fault := _find_lock_fault(folder):
+        if fault := _test_locks(folder):
             msg = f"{folder} lies on a network drive ({kind}) that cannot keep a shelf: {fault}."
             raise StoreFailed(msg, _build_local_disk_hint(folder), file=str(folder))
-        _claim_for_machine(folder, kind)
+        _claim_folder(folder, kind)
     _checked_folders.add(folder)
 
 
-def find_file_system(folder: Path) -> str:
-    """Return the type of the file system of a folder, as Linux names it; "" if unknown."""
+def find_file_system_type(folder: Path) -> str:
+    """Return the type of a folder's file system, as Linux names it; "" if unknown."""
     try:
         mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
     folder, nearest, kind = folder.resolve(), Path("/"), ""
     for line in mounts.splitlines():
-        place, _, system = line.partition(" - ")
-        point = Path(_unescape_mount_point(place.split()[4]))
+        mount, _, details = line.partition(" - ")
+        point = Path(_unescape_mount_point(mount.split()[4]))
         if folder.is_relative_to(point) and len(point.parts) >= len(nearest.parts):
-            nearest, kind = point, system.split()[0]
+            nearest, kind = point, details.split()[0]
     return kind
 
 
@@ -105,13 +106,13 @@ def _unescape_mount_point(point: str) -> str:
     return point
 
 
-def _find_lock_fault(folder: Path) -> str:
-    """Describe what is wrong with locks in *folder*; return "" if locks work."""
+def _test_locks(folder: Path) -> str:
+    """Return what is wrong with locks in *folder*; "" if locks work."""
     trial = build_part_path(folder / "locks")
     try:
         trial.touch()
         command = [sys.executable, "-S", "-P", "-c", _PROBE, str(trial)]
-        done = subprocess.run(  # noqa: S603 - ourselves
+        completed = subprocess.run(  # noqa: S603 - ourselves
             command,
             capture_output=True,
             encoding="utf-8",
@@ -119,29 +120,29 @@ def _find_lock_fault(folder: Path) -> str:
             timeout=_LOCK_TIMEOUT_S,
             check=True,
         )
-        return done.stdout.strip()
+        return completed.stdout.strip()
     except subprocess.TimeoutExpired:
         return f"it did not answer within {_LOCK_TIMEOUT_S:.0f} seconds when asked for a lock"
     except (OSError, subprocess.SubprocessError) as error:
-        log.warning("Whether %s keeps processes apart could not be tried: %s", folder, error)
+        log.warning("Locks in %s could not be tested: %s", folder, error)
         return ""
     finally:
         with suppress(StoreFailed):
-            delete_file(trial)
+            delete_if_exists(trial)
 
 
-def _claim_for_machine(folder: Path, kind: str) -> None:
-    """Claim the folder for this machine, as long as this process lives.
+def _claim_folder(folder: Path, kind: str) -> None:
+    """Claim the folder for this machine as long as this process runs.
 
-    All processes of a machine share one lock; whoever gets it exclusively writes the signature.
+    All processes of a machine share one lock; a process that gets it exclusively signs the file.
     """
     path, until = folder / "machine", time.monotonic() + _LOCK_TIMEOUT_S
     try:
         file = path.open("a+b")
     except OSError:
         return
-    inherit_group(path)
-    while not _try_sign(file):
+    inherit_group_rights(path)
+    while not _try_write_signature(file):
         if time.monotonic() > until or _read_signature(file) not in (
             b"",
             _build_machine_signature(),
@@ -158,8 +159,8 @@ def _claim_for_machine(folder: Path, kind: str) -> None:
     _held_files[folder] = file
 
 
-def _try_sign(file: BinaryIO) -> bool:
-    """Try to sign and to share the lock; return whether the file has this machine's signature."""
+def _try_write_signature(file: BinaryIO) -> bool:
+    """Write the signature, share the lock, and return whether the signature is this machine's."""
     with suppress(BlockingIOError):
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         file.truncate(0)
@@ -199,21 +200,21 @@ _MAX_HOLDER_CHARS = 200
 
 
 def describe_process() -> str:
-    """Name this process and its machine, for messages to other processes."""
+    """Return a name for this process and its machine, for messages to other processes."""
     return f"Process {os.getpid()} on {platform.node() or 'a machine without a name'}"
 
 
-def record_holder(path: Path) -> None:
-    """Write this process's name next to a lock; ignore errors of the disk."""
+def record_lock_holder(path: Path) -> None:
+    """Write this process's name next to a lock; ignore disk errors."""
     since = datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="seconds")
     with suppress(OSError):
         path.touch(mode=0o600)
-        inherit_group(path)
+        inherit_group_rights(path)
         path.write_text(f"{describe_process()}, since {since}", encoding="utf-8")
 
 
-def read_holder(path: Path) -> str:
-    """Return the process that recorded itself last as the holder."""
+def read_lock_holder(path: Path) -> str:
+    """Return the process that last recorded itself as the lock's holder."""
     with suppress(OSError):
         return one_line(path.read_text("utf-8", "replace")[:_MAX_HOLDER_CHARS]) or UNKNOWN_HOLDER
     return UNKNOWN_HOLDER

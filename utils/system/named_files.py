@@ -1,4 +1,4 @@
-"""Errors for a file that the user names and that cannot be read or written."""
+"""Build errors for a file that the user names and that cannot be read or written."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from ..errors import BadRequest
-from .nearest import find_nearest
+from .nearest import find_nearest_name
 
 
 def build_unreadable_error(path: Path, error: OSError | ValueError | None = None) -> BadRequest:
@@ -28,16 +28,16 @@ def build_unreadable_error(path: Path, error: OSError | ValueError | None = None
         why = getattr(error, "strerror", None) or "it is not an ordinary file"
         hint = "Copy it to another folder, and name the copy."
         return BadRequest(f"{name} cannot be read: {why}.", hint, **details)
-    return BadRequest(f"There is no file {name}.", _suggest_file(path), **details)
+    return BadRequest(f"There is no file {name}.", _suggest_existing_file(path), **details)
 
 
-def require_file(path: Path) -> None:
-    """Refuse a file that the user named if it is missing, or not a file.
+def require_existing_file(path: Path) -> None:
+    """Raise an error if a file that the user named is missing, or not a file.
 
     Raises
     ------
     BadRequest
-        There is no such file.
+        The file is missing, or not readable.
     """
     try:
         if path.is_file():
@@ -47,13 +47,13 @@ def require_file(path: Path) -> None:
     raise build_unreadable_error(path)
 
 
-def require_output_file(path: Path) -> None:
-    """Refuse a file to be written if it is a folder, or its folder is missing.
+def require_writable_path(path: Path) -> None:
+    """Raise an error if an output path is a folder, or its folder is missing or not writable.
 
     Raises
     ------
     BadRequest
-        It cannot be written there.
+        The file cannot be written.
     """
     if os.path.isdir(path):  # noqa: PTH112 - False where its folder may not be looked into
         raise BadRequest(f"{path} is a folder.", "Name a file in it.", file=str(path))
@@ -67,13 +67,13 @@ def require_output_file(path: Path) -> None:
         raise BadRequest(msg, "Name a file in a folder of your own.", file=str(path))
 
 
-def _suggest_file(path: Path) -> str:
-    """Return a hint: the file with the nearest name, or the folder that was looked in."""
+def _suggest_existing_file(path: Path) -> str:
+    """Return a hint: the file with the closest name, or the folder that was searched."""
     folder = path.absolute().parent
     try:
-        names = [one.name for one in folder.iterdir()]
+        names = [file.name for file in folder.iterdir()]
     except (OSError, ValueError):
         return f"Check the path: the folder {folder} is missing or cannot be read."
-    if near := find_nearest(path.name, names):
-        return f"Did you mean {path.with_name(near)}?"
+    if closest := find_nearest_name(path.name, names):
+        return f"Did you mean {path.with_name(closest)}?"
     return f"Check its name; it was looked for in {folder}."

@@ -1,4 +1,4 @@
-"""A cached property that is computed once for each object, also when threads ask at once."""
+"""A cached property that is computed once per object, even by several threads."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _LOCK = RLock()
 class shared_property(cached_property[T]):  # noqa: N801 - used as `cached_property` is
     """A `functools.cached_property` that two threads never compute twice.
 
-    Since Python 3.12 the standard one has no lock. Two rate limiters or two database engines of
-    one library would then be made where threads share it. One lock serves all objects: values are
-    made rarely, and one may need another.
+    Since Python 3.12 the standard one has no lock: threads that share a library could create two
+    rate limiters or two database engines. One lock serves all objects, because values are created
+    rarely, and one value may need another.
     """
 
     def __get__(self, instance: object, owner: type | None = None) -> T:  # type: ignore[override]

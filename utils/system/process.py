@@ -1,9 +1,8 @@
-"""The running process: its version, standard streams, the signals that end it, and its clock.
+"""The running process: version, standard streams, signal handlers and clock.
 
-Signals (Ctrl-C, SIGTERM, a terminal that was closed) end the program at any moment, imports
-included, with exit status 130 and no traceback. No file of ours is ever half written, and child
-processes end when they see that their parent is gone. Standard input, output and error are made fit
-to be read and written in any locale.
+Signals (Ctrl-C, SIGTERM, a closed terminal) end the program at any moment, imports included, with
+exit status 130 and no traceback. Files are written atomically, and child processes end when they
+see that their parent has ended. Standard input, output and error work in any locale.
 """
 
 from __future__ import annotations
@@ -31,23 +30,23 @@ _LAST_RESORT_S = 10.0
 _Handler = Callable[[int, "FrameType | None"], Any]
 
 
-def exit_on_signals() -> None:
-    """From now on, exit at once on SIGINT, SIGTERM and SIGHUP."""
-    _set_handler(_exit_at_once)
+def exit_at_once_on_signals() -> None:
+    """Make the process exit at once on SIGINT, SIGTERM and SIGHUP."""
+    _set_signal_handler(_exit_without_cleanup)
 
 
 @contextmanager
-def interruptible() -> Iterator[None]:
-    """Let the first signal raise `KeyboardInterrupt` inside, and a second one exit at once.
+def raise_on_first_signal() -> Iterator[None]:
+    """In the block, raise `KeyboardInterrupt` on the first signal, and exit at once on a second.
 
-    Python loses an exception that is raised while it tidies up (in ``__del__``, in the import
-    machinery), and may leave a lock taken: so ten seconds later the process exits anyway. Where
-    something made another exception of it (Python 3.11, while a class is made), it is that again.
+    Python loses an exception that is raised in ``__del__`` or in the import machinery, and may
+    leave a lock held; the process therefore exits ten seconds later in any case. If Python replaces
+    the exception (3.11, while it creates a class), the block raises `KeyboardInterrupt` again.
     """
     if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread may say what a signal does
+        yield  # only the main thread may set signal handlers
         return
-    before = _set_handler(_raise_interrupt)
+    before = _set_signal_handler(_raise_interrupt)
     try:
         yield
     except Exception as error:
@@ -60,14 +59,14 @@ def interruptible() -> Iterator[None]:
 
 
 def _is_caused_by_interrupt(error: BaseException) -> bool:
-    """Return whether an error was raised from an interrupt, not merely during one."""
+    """Return whether an interrupt caused the error, not only preceded it."""
     cause = error.__cause__
     return cause is not None and (
         isinstance(cause, KeyboardInterrupt) or _is_caused_by_interrupt(cause)
     )
 
 
-def _set_handler(handler: _Handler) -> dict[int, Any]:
+def _set_signal_handler(handler: _Handler) -> dict[int, Any]:
     """Set *handler*, and return the previous handlers; an ignored signal (nohup) stays ignored."""
     names = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
@@ -79,41 +78,41 @@ def _set_handler(handler: _Handler) -> dict[int, Any]:
 
 
 def _raise_interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
-    """Raise `KeyboardInterrupt`, and exit later if the exception is lost."""
-    _set_handler(_exit_at_once)
+    """Raise `KeyboardInterrupt`, and exit ten seconds later in case Python loses the exception."""
+    _set_signal_handler(_exit_without_cleanup)
     last_resort = threading.Timer(_LAST_RESORT_S, os._exit, [INTERRUPTED_EXIT_STATUS])
     last_resort.daemon = True
     last_resort.start()
     raise KeyboardInterrupt
 
 
-def _exit_at_once(_number: int, _frame: FrameType | None) -> NoReturn:
+def _exit_without_cleanup(_number: int, _frame: FrameType | None) -> NoReturn:
     """Exit without cleaning up."""
     os._exit(INTERRUPTED_EXIT_STATUS)
 
 
 def is_dumb_terminal() -> bool:
-    """Return whether the terminal can only write line after line (``TERM=dumb``)."""
-    return _read_variable("TERM") in ("dumb", "unknown")
+    """Return whether the terminal can only append lines (``TERM=dumb``)."""
+    return _read_environment_variable("TERM") in ("dumb", "unknown")
 
 
-def allows_colour() -> bool:
-    """Return whether text may have colours: not with ``NO_COLOR``, nor on a dumb terminal."""
-    return not _read_variable("NO_COLOR") and not is_dumb_terminal()
+def is_colour_allowed() -> bool:
+    """Return whether output may have colours: not with ``NO_COLOR``, nor on a dumb terminal."""
+    return not _read_environment_variable("NO_COLOR") and not is_dumb_terminal()
 
 
-def _read_variable(name: str) -> str:
-    return os.environ.get(name, "")  # noqa: TID251 - of the terminal, no setting of ours
+def _read_environment_variable(name: str) -> str:
+    return os.environ.get(name, "")  # noqa: TID251 - the terminal's, not a setting
 
 
 _ERROR_HANDLER_NAME = "papershelf-replace"
 _replaced_letters: list[str] = []
 
 
-def prepare_streams() -> None:
-    """Make files and pipes UTF-8, and let a console show `?` for a missing letter."""
+def configure_standard_streams() -> None:
+    """Use UTF-8 for files and pipes; let a console show `?` for a character that it lacks."""
     _open_closed_streams()
-    codecs.register_error(_ERROR_HANDLER_NAME, _replace_letters)
+    codecs.register_error(_ERROR_HANDLER_NAME, _replace_missing_characters)
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if not isinstance(stream, io.TextIOWrapper):
             continue
@@ -123,19 +122,19 @@ def prepare_streams() -> None:
             stream.reconfigure(encoding="utf-8", errors="replace")
 
 
-def warn_replaced_letters() -> None:
-    """Warn once, on standard error, that the console could not show some letters."""
+def warn_of_replaced_characters() -> None:
+    """Warn once, on standard error, that the console could not show some characters."""
     if not _replaced_letters:
         return
     _replaced_letters.clear()
     sys.stderr.write(
-        "This console cannot show every letter: each missing one is a `?`. Set it to UTF-8 (on "
+        "This console cannot show some characters and shows `?` instead. Set it to UTF-8 (on "
         "Windows: chcp 65001), or redirect the output into a file.\n"
     )
 
 
-def _replace_letters(error: UnicodeError) -> tuple[str, int]:
-    """Replace letters that the console lacks by ``?``, and remember them."""
+def _replace_missing_characters(error: UnicodeError) -> tuple[str, int]:
+    """Replace characters that the console lacks by ``?``, and record them for the warning."""
     if not isinstance(error, UnicodeEncodeError):
         return codecs.replace_errors(error)  # type: ignore[return-value]
     _replaced_letters.append(error.object[error.start : error.end])
@@ -145,29 +144,29 @@ def _replace_letters(error: UnicodeError) -> tuple[str, int]:
 def _open_closed_streams() -> None:
     """Open the null device where a standard stream is closed (`>&-`).
 
-    Else the next file that is opened gets its number, and a stray line of output lands in it.
-    Writing to a closed standard output still fails, as it does for every program.
+    Otherwise the next opened file would get the stream's number, and stray output would be written
+    to it. Writing to a closed standard output still fails, as for every program.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is not None:
             continue
         try:
             os.fstat(number)
-        except OSError:  # the lowest number that is free is the one that is given
+        except OSError:  # `open` returns the lowest free number
             os.open(os.devnull, os.O_RDONLY if number < 2 else os.O_WRONLY)
         stream = os.fdopen(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False)
         setattr(sys, name, stream)
 
 
 class SteadyClock:
-    """`time.time` that never goes back. Not thread-safe: callers lock."""
+    """A clock like `time.time` that never goes back. Not thread-safe: callers lock."""
 
     def __init__(self) -> None:
         self._seen = 0.0
         self._lost = 0.0
 
-    def now(self) -> float:
-        """Return seconds; only differences between two readings are meaningful."""
+    def read_seconds(self) -> float:
+        """Return a time in seconds; only differences between two readings are meaningful."""
         reading = time.time() + self._lost
         if (back := self._seen - reading) > 0:
             self._lost += back
@@ -181,8 +180,8 @@ def get_version() -> str:
     """Return the version of Papershelf; in a checkout, the version in its pyproject.toml."""
     if IN_CHECKOUT:
         text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-        found = re.search(r'^version = "(.+)"', text, re.M)
-        return found[1] if found else "0"
+        match = re.search(r'^version = "(.+)"', text, re.M)
+        return match[1] if match else "0"
     from importlib import metadata
 
     return metadata.version("papershelf")

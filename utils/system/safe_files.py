@@ -1,17 +1,17 @@
-"""Write files atomically, so that no reader sees half of one, and share them with a group.
+"""Write files atomically, so that readers never see half a file, and share them with a group.
 
-Whole: a file is written beside its target, flushed to the disk and renamed over it. A reader sees
-the old bytes or the new ones, also after ``kill -9`` or a power cut. Errors of the operating system
-become `StoreFailed` with the file's name and what to do about it.
+Atomic: a file is written next to its target, flushed to disk and renamed over it. A reader sees the
+old bytes or the new ones, even after ``kill -9`` or a power cut. Errors of the operating system
+become `StoreFailed` with the file's name and a hint.
 
-Shared: a folder with the setgid bit that its group may write to is a group's, as everywhere on
-Unix. What is made in one follows it, whatever the umask of its maker: files can be read and written
-by the group (0660), folders likewise, and pass it on (2770). So nobody has to agree on anything but
-the folder. A shelf's private part is made a group's only on request (``PAPERS_SHARED``), and tells
-for the whole shelf whether it is; on Windows a folder's own list of rights is inherited.
+Shared: a folder with the setgid bit that its group may write to belongs to the group, as usual on
+Unix. New files and folders in it get the same rights whatever the umask: the group may read and
+write files (0660) and folders, which pass the rights on (2770). A shelf's private folder is given
+to a group only on request (``PAPERS_SHARED``); its mode tells whether the whole shelf is shared. On
+Windows a folder's access list is inherited.
 
-`create_folder` raises `OSError`, for callers that can do without; `make_folder` raises
-`StoreFailed`.
+`create_folder` raises `OSError`, for callers that can continue without the folder; `make_folder`
+raises `StoreFailed`.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ _FORBIDDEN = {errno.EACCES, errno.EPERM}
 
 @contextlib.contextmanager
 def disk_errors(path: Path, doing: str = "write") -> Iterator[None]:
-    """Raise errors of the operating system as `StoreFailed`.
+    """In the block, convert errors of the operating system to `StoreFailed`.
 
     Raises
     ------
     StoreFailed
-        Anything went wrong with *path*.
+        The operating system reported an error for *path*.
     """
     try:
         yield
@@ -84,16 +84,16 @@ def disk_errors(path: Path, doing: str = "write") -> Iterator[None]:
 
 
 def make_folder(folder: Path, mode: int = 0o777) -> None:
-    """Create *folder* and its parents; *mode* also corrects a folder that is too open."""
+    """Create *folder* like `create_folder`, but raise `StoreFailed` if the disk refuses."""
     with disk_errors(folder, "create"):
         create_folder(folder, mode)
 
 
 def replace_file(part: Path, path: Path) -> None:
-    """Rename *part* to *path*, over what is there.
+    """Rename *part* to *path*, replacing an existing file.
 
-    Windows refuses while another program has *path* open: a virus scanner, an indexer, a reader.
-    Those take a moment, so the rename is tried again for two seconds.
+    Windows refuses while another program has *path* open, such as a virus scanner. The rename is
+    therefore repeated for two seconds.
     """
     for wait_s in _OPEN_ELSEWHERE_WAITS_S:
         try:
@@ -108,12 +108,12 @@ def replace_file(part: Path, path: Path) -> None:
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Write *data* to *path* atomically, and flush to the disk before returning."""
+    """Write *data* to *path* atomically, and flush it to disk before returning."""
     part = build_part_path(path)
-    with disk_errors(path), _delete_afterwards(part):
-        write_part(part, data)
+    with disk_errors(path), _delete_at_exit(part):
+        write_flushed_file(part, data)
         replace_file(part, path)
-        sync_folder(path.parent)
+        flush_folder(path.parent)
 
 
 def write_files(files: Sequence[tuple[Path, bytes]]) -> None:
@@ -124,20 +124,20 @@ def write_files(files: Sequence[tuple[Path, bytes]]) -> None:
     with ExitStack() as leftovers:
         for part, path, _ in parts:
             leftovers.enter_context(disk_errors(path))
-            leftovers.enter_context(_delete_afterwards(part))
+            leftovers.enter_context(_delete_at_exit(part))
         with ThreadPoolExecutor(_FLUSH_THREADS) as pool:
-            list(pool.map(lambda entry: write_part(entry[0], entry[2]), parts))
+            list(pool.map(lambda entry: write_flushed_file(entry[0], entry[2]), parts))
         for part, path, _ in parts:
             replace_file(part, path)
         for folder in {path.parent for _, path, _ in parts}:
-            sync_folder(folder)
+            flush_folder(folder)
 
 
 @contextlib.contextmanager
 def replace_text_file(path: Path) -> Iterator[TextIO]:
     """Open a text file that atomically replaces *path* when the block ends.
 
-    When the block fails, or wrote what is there already, *path* stays as it was.
+    If the block fails, or writes the same content, *path* stays unchanged.
 
     Raises
     ------
@@ -148,24 +148,24 @@ def replace_text_file(path: Path) -> Iterator[TextIO]:
     try:
         with disk_errors(part):
             file = part.open("x", encoding="utf-8", errors="replace", newline="")
-            inherit_group(part)
+            inherit_group_rights(part)
         with file:
             yield file
             with disk_errors(part):
                 file.flush()
-                if _have_same_bytes(part, path):
+                if _has_same_content(part, path):
                     return
                 os.fsync(file.fileno())
         with disk_errors(path):
             replace_file(part, path)
-            sync_folder(path.parent)
+            flush_folder(path.parent)
     finally:
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
 
 
-def _have_same_bytes(one: Path, other: Path) -> bool:
-    """Return whether two files have the same content; False if one cannot be read."""
+def _has_same_content(one: Path, other: Path) -> bool:
+    """Return whether two files have the same content; False if either cannot be read."""
     try:
         with one.open("rb") as ours, other.open("rb") as theirs:
             if os.fstat(ours.fileno()).st_size != os.fstat(theirs.fileno()).st_size:
@@ -178,11 +178,11 @@ def _have_same_bytes(one: Path, other: Path) -> bool:
         return False
 
 
-def write_new_file(path: Path, data: bytes) -> bool:
+def write_if_absent(path: Path, data: bytes) -> bool:
     """Write *data* to *path* like `write_file`; return False if *path* exists."""
     part = build_part_path(path)
-    with disk_errors(path), _delete_afterwards(part):
-        write_part(part, data)
+    with disk_errors(path), _delete_at_exit(part):
+        write_flushed_file(part, data)
         try:
             os.link(part, path)
         except FileExistsError:
@@ -191,28 +191,28 @@ def write_new_file(path: Path, data: bytes) -> bool:
             if path.exists():
                 return False
             replace_file(part, path)
-        sync_folder(path.parent)
+        flush_folder(path.parent)
     return True
 
 
-def copy_file(source: Path, target: Path) -> bool:
+def copy_unless_different(source: Path, target: Path) -> bool:
     """Copy a file; return False if *target* exists with other content."""
     with disk_errors(source, "read"):
         data = source.read_bytes()
-    return write_copy(data, target)
+    return write_unless_different(data, target)
 
 
-def write_copy(data: bytes, target: Path) -> bool:
+def write_unless_different(data: bytes, target: Path) -> bool:
     """Write a file; return False if *target* exists with other content."""
     make_folder(target.parent)
-    if write_new_file(target, data):
+    if write_if_absent(target, data):
         return True
     with disk_errors(target, "read"):
         return target.is_file() and target.read_bytes() == data
 
 
 @contextlib.contextmanager
-def _delete_afterwards(part: Path) -> Iterator[None]:
+def _delete_at_exit(part: Path) -> Iterator[None]:
     """Delete *part* when the block ends."""
     try:
         yield
@@ -224,34 +224,34 @@ def _delete_afterwards(part: Path) -> Iterator[None]:
 def build_part_path(path: Path) -> Path:
     """Return a unique temporary path from which a file can be renamed to *path*.
 
-    Beside it; for what lies among a shelf's papers, in the shelf's private folder.
+    It is in the same folder; for a paper's file, in the shelf's private folder.
     """
     # The stem is cut, since a name near the limit of 255 bytes has no room for the ending.
     name = f".{path.name[:120]}.{os.getpid()}.{os.urandom(4).hex()}.part"
     private = path.parent / PRIVATE_FOLDER
-    with contextlib.suppress(OSError):  # somebody may have put the private folder on another disk
+    with contextlib.suppress(OSError):  # the private folder may be on another disk
         if private.stat().st_dev == path.parent.stat().st_dev:
             return private / name
     return path.with_name(name)
 
 
-def write_part(part: Path, data: bytes) -> None:
-    """Write a new file and flush it to the disk."""
-    # "x": never follow or reuse something somebody has put there.
+def write_flushed_file(part: Path, data: bytes) -> None:
+    """Write a new file and flush it to disk."""
+    # "x": never follow or reuse a file or link that exists already.
     with disk_errors(part), part.open("xb") as file:
-        inherit_group(part)
+        inherit_group_rights(part)
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
 
 
 def flush_file(path: Path) -> None:
-    """Flush the bytes of a finished file to the disk."""
+    """Flush the bytes of a finished file to disk."""
     with disk_errors(path), path.open("r+b") as file:
         os.fsync(file.fileno())
 
 
-def sync_folder(folder: Path) -> None:
+def flush_folder(folder: Path) -> None:
     """Make a rename durable; without this a power cut may undo it."""
     if os.name == "nt":  # Windows cannot open folders, and orders renames itself
         return
@@ -262,7 +262,7 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def read_stamp(path: Path) -> tuple[int, int]:
+def read_file_stamp(path: Path) -> tuple[int, int]:
     """Return the size and modification time of a file, to detect changes; (-1, -1) if missing."""
     try:
         status = os.stat(path)  # noqa: PTH116 - a third of the cost, on every find
@@ -271,7 +271,7 @@ def read_stamp(path: Path) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
-def delete_file(path: Path) -> None:
+def delete_if_exists(path: Path) -> None:
     """Delete *path* if it exists."""
     with disk_errors(path, "delete"):
         path.unlink(missing_ok=True)
@@ -285,39 +285,39 @@ def move_folder(folder: Path, target: Path) -> None:
         number += 1
     with disk_errors(folder):
         folder.rename(place)
-        sync_folder(place.parent)
-        sync_folder(folder.parent)
+        flush_folder(place.parent)
+        flush_folder(folder.parent)
 
 
 @contextlib.contextmanager
 def exclusive_lock(path: Path) -> Iterator[None]:
-    """Hold a lock on *path* among processes; the system frees the lock when its holder dies."""
+    """Hold a lock on *path* against other processes; the system frees it if the process dies."""
     try:
         import fcntl
     except ImportError:  # Windows: a file in use cannot be moved there, which is lock enough
         yield
         return
     with disk_errors(path, "lock"), path.open("ab") as file:
-        inherit_group(path)
+        inherit_group_rights(path)
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
-def delete_stale_parts(folder: Path) -> int:
+def delete_stale_temporary_files(folder: Path) -> int:
     """Delete temporary files that killed writers left over an hour ago; return their number."""
-    swept = 0
-    with contextlib.suppress(OSError), os.scandir(folder) as found:
-        for entry in found:
+    count = 0
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
             if entry.name.startswith(".") and entry.name.endswith(".part"):
                 with contextlib.suppress(OSError):
                     if entry.stat(follow_symlinks=False).st_mtime < time.time() - STALE_AFTER_S:
                         Path(entry.path).unlink()
-                        swept += 1
-    return swept
+                        count += 1
+    return count
 
 
 def is_device_name(name: str) -> bool:
-    """Return whether Windows reserves a file name for a device, whatever its ending.
+    """Return whether Windows reserves a file name for a device, regardless of its extension.
 
     >>> is_device_name("con"), is_device_name("NUL.txt"), is_device_name("console.txt")
     (True, True, False)
@@ -325,22 +325,22 @@ def is_device_name(name: str) -> bool:
     return _DEVICE.fullmatch(name) is not None
 
 
-def _is_unportable_part(part: str) -> bool:
-    """Return whether some system refuses a part of a path, or reads it as a device."""
+def _is_unportable_name(part: str) -> bool:
+    """Return whether some operating system rejects a path component, or treats it as a device."""
     if part in {".", ".."}:
         return False
     return is_device_name(part) or part[-1] in ". " or bool(_UNFIT_EVERYWHERE.search(part))
 
 
-def resolve_on_shelf(folder: Path, wanted: str) -> Path:
-    """Resolve a path given by a user or a model; reject a path off the shelf.
+def resolve_shelf_path(folder: Path, wanted: str) -> Path:
+    """Resolve a path from a user or a model; reject a path outside the shelf.
 
-    Relative paths hang on *folder*. Links are followed before judging.
+    Relative paths start at *folder*. Links are followed before the path is checked.
 
     Raises
     ------
     BadRequest
-        It leads out of the folder, into its private part, or is not a .txt or .md file.
+        The path leads out of the folder or into its private folder, or is not a .txt or .md file.
     """
     hint = f"Give a name like my_paper.txt; it is written inside {folder}."
     unfit = any(ord(c) < 32 or ord(c) == 127 for c in wanted) or wanted != replace_surrogates(
@@ -351,8 +351,8 @@ def resolve_on_shelf(folder: Path, wanted: str) -> Path:
     if os.name != "nt" and "\\" in wanted:
         raise BadRequest(f"{wanted!r} contains a backslash.", hint)
     given = Path(wanted)
-    if part := next(filter(_is_unportable_part, given.relative_to(given.anchor).parts), ""):
-        raise BadRequest(f"{part!r} is not a file name that every system takes.", hint)
+    if part := next(filter(_is_unportable_name, given.relative_to(given.anchor).parts), ""):
+        raise BadRequest(f"{part!r} is not a file name on every operating system.", hint)
     if ".." in given.parts:
         raise BadRequest(f"{wanted!r} contains '..'.", hint)
     home = folder.resolve()
@@ -362,7 +362,7 @@ def resolve_on_shelf(folder: Path, wanted: str) -> Path:
     except (OSError, RuntimeError, UnicodeEncodeError) as error:  # RuntimeError: so until 3.12
         raise BadRequest(f"{wanted!r} cannot be resolved: {error}.", hint) from None
     if circular:
-        raise BadRequest(f"{wanted!r} holds a link that leads in circles.", hint)
+        raise BadRequest(f"{wanted!r} contains a link that leads back to itself.", hint)
     if not target.is_relative_to(home) or target == home:
         raise BadRequest(f"{wanted!r} is outside the papers folder.", hint)
     if any(part.startswith(".") for part in target.relative_to(home).parts):
@@ -380,8 +380,8 @@ _OTHERS = stat.S_IRWXO
 _requested: set[Path] = set()
 
 
-def request_sharing(shelf: Path) -> None:
-    """Request that *shelf* be shared with its folder's group on first use; no disk access yet."""
+def request_group_sharing(shelf: Path) -> None:
+    """Request that *shelf* be shared with its folder's group at first use; no disk access yet."""
     if os.name != "nt":
         _requested.add(shelf.absolute())
 
@@ -391,18 +391,18 @@ def is_group_folder(folder: Path) -> bool:
     return _get_mode(folder) & _GROUP_FOLDER == _GROUP_FOLDER
 
 
-def inherit_group(path: Path) -> None:
-    """Give the group its rights on the new file *path*, if its folder is a group's.
+def inherit_group_rights(path: Path) -> None:
+    """Give the group rights on the new file *path*, if its folder belongs to a group.
 
-    Another person's file stays as it is: whoever made it has done the same.
+    Another user's file stays unchanged: its creator has granted the rights already.
     """
-    if not _is_shared(path.parent):
+    if not _is_shared_with_group(path.parent):
         return
     with suppress(OSError):
-        _grant_group(path)
+        _grant_group_rights(path)
 
 
-def _is_shared(folder: Path) -> bool:
+def _is_shared_with_group(folder: Path) -> bool:
     """Return whether new files in *folder* are the group's; a shelf's private folder decides."""
     if os.name == "nt":
         return False
@@ -419,16 +419,16 @@ def _get_mode(path: Path) -> int:
         return 0
 
 
-def create_shared(path: Path) -> None:
-    """Create a group's database as an empty file that the group may write to.
+def create_shared_file(path: Path) -> None:
+    """Create an empty database file to which the folder's group may write.
 
-    SQLite gives a new file no more than 0644, and the files beside it what the first one has.
+    SQLite creates files with at most 0644, and gives companion files the mode of the database.
     """
-    if not _is_shared(path.parent):
+    if not _is_shared_with_group(path.parent):
         return
-    with suppress(OSError):  # it is there; or SQLite is refused as well, and says so
+    with suppress(OSError):  # it exists; or SQLite will report the same error
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-        _grant_group(path)
+        _grant_group_rights(path)
 
 
 def create_folder(folder: Path, mode: int = 0o777) -> None:
@@ -437,42 +437,44 @@ def create_folder(folder: Path, mode: int = 0o777) -> None:
     Raises
     ------
     OSError
-        The disk refuses, or it is somebody else's and too open.
+        The disk refuses, or another user owns the folder and its mode is too open.
     """
-    for one in reversed((folder, *folder.parents)):
-        if not one.is_dir():
-            private = one == folder or PRIVATE_FOLDER in one.parts
-            one.mkdir(mode if private else 0o777, exist_ok=True)
-            inherit_group(one)
-        if one.name == PRIVATE_FOLDER:
-            share_if_requested(one.parent)
+    for part in reversed((folder, *folder.parents)):
+        if not part.is_dir():
+            private = part == folder or PRIVATE_FOLDER in part.parts
+            part.mkdir(mode if private else 0o777, exist_ok=True)
+            inherit_group_rights(part)
+        if part.name == PRIVATE_FOLDER:
+            share_shelf_if_requested(part.parent)
     if mode == 0o777 or is_group_folder(folder):
         return
-    if folder.name != PRIVATE_FOLDER and _is_shared(folder.parent):
-        inherit_group(folder)
+    if folder.name != PRIVATE_FOLDER and _is_shared_with_group(folder.parent):
+        inherit_group_rights(folder)
     elif stat.S_IMODE(folder.stat().st_mode) != mode:
         folder.chmod(mode)
 
 
-def share_if_requested(shelf: Path) -> None:
-    """Give our files of a shelf to its folder's group, once, if sharing was requested."""
+def share_shelf_if_requested(shelf: Path) -> None:
+    """Give our files on a shelf to its folder's group, once, if sharing was requested."""
     private = shelf / PRIVATE_FOLDER
     if shelf.absolute() not in _requested or not private.is_dir() or is_group_folder(private):
         return
     group = shelf.stat().st_gid
-    paths = (shelf, *_walk_shelf(shelf))
-    names = Counter(map(_get_inode, paths))
+    paths = (shelf, *_iterate_shelf_paths(shelf))
+    names = Counter(map(_get_device_and_inode, paths))
     for path in paths:
-        with suppress(OSError):  # gone by now, or the file system knows no modes
-            if path.is_file() and path.lstat().st_nlink > names[_get_inode(path)]:
-                continue  # also a file of a person elsewhere, whose mode is theirs
+        with suppress(OSError):  # deleted meanwhile, or a file system without modes
+            if path.is_file() and path.lstat().st_nlink > names[_get_device_and_inode(path)]:
+                continue  # a hard link also outside the shelf, where the mode matters
             _give_to_group(path, group, closed=path != shelf and PRIVATE_FOLDER in path.parts)
     if not is_group_folder(private):
-        _requested.discard(shelf.absolute())  # somebody else's, or no such thing here: not again
+        _requested.discard(
+            shelf.absolute()
+        )  # another user's, or modes are unsupported: do not try again
 
 
-def _get_inode(path: Path) -> tuple[int, int]:
-    """Return what identifies a file under all its names; zeros for a missing file."""
+def _get_device_and_inode(path: Path) -> tuple[int, int]:
+    """Return the device and inode of a file; zeros for a missing file."""
     with suppress(OSError):
         status = path.lstat()
         return status.st_dev, status.st_ino
@@ -486,11 +488,11 @@ def _give_to_group(path: Path, group: int, *, closed: bool) -> None:
         return
     if status.st_gid != group:
         os.chown(path, -1, group)
-    _grant_group(path, closed=closed)
+    _grant_group_rights(path, closed=closed)
 
 
-def _walk_shelf(shelf: Path) -> Iterator[Path]:
-    """Yield the paths of a shelf, its private folder last: its mode marks the shelf as shared."""
+def _iterate_shelf_paths(shelf: Path) -> Iterator[Path]:
+    """Yield the paths of a shelf, last the private folder, whose mode marks a shared shelf."""
     for root, folders, files in os.walk(shelf, topdown=False):
         inside = Path(root).relative_to(shelf).parts
         hidden = [name for name in inside if name.startswith(".")]
@@ -500,7 +502,7 @@ def _walk_shelf(shelf: Path) -> Iterator[Path]:
     yield shelf / PRIVATE_FOLDER
 
 
-def _grant_group(path: Path, *, closed: bool = False) -> None:
+def _grant_group_rights(path: Path, *, closed: bool = False) -> None:
     """Add the group's rights; *closed* removes the rights of others."""
     mode = path.lstat().st_mode
     if stat.S_ISLNK(mode):
@@ -518,18 +520,18 @@ def _grant_group(path: Path, *, closed: bool = False) -> None:
 def find_access_error(
     path: Path, doing: str = "use", *, reading: bool = False
 ) -> StoreFailed | None:
-    """Return the error if another person's file or folder bars us from *path*, else None.
+    """Return the error if another user's permissions prevent access to *path*, else None.
 
-    *reading* asks for the right to read only.
+    With *reading*, only the right to read is required.
     """
-    if os.name == "nt" or (found := _find_barrier(path, reading)) is None:
+    if os.name == "nt" or (closed := _find_closed_path(path, reading)) is None:
         return None
-    culprit, status = found
+    closed_path, status = closed
     owner = _get_user_name(status.st_uid)
-    whose = "it" if culprit == path else culprit
+    whose = "it" if closed_path == path else closed_path
     msg = f"Could not {doing} {path}: {whose} belongs to {owner}"
-    shelf = _find_shelf(path)
-    if not _is_shelf(shelf):
+    shelf = _find_enclosing_shelf(path)
+    if not _has_private_folder(shelf):
         msg += "."
     elif not is_group_folder(shelf / PRIVATE_FOLDER):
         msg += ", who has not shared it."
@@ -538,29 +540,31 @@ def find_access_error(
     else:
         msg += f" and to the group {_get_group_name(status.st_gid)}, and you are not in it."
     return StoreFailed(
-        msg, _suggest_remedy(shelf, culprit, status, owner), file=str(path), owner=owner
+        msg, _suggest_permission_fix(shelf, closed_path, status, owner), file=str(path), owner=owner
     )
 
 
-def _find_barrier(path: Path, reading: bool) -> tuple[Path, os.stat_result] | None:
-    """Return the nearest existing path to *path*, if another person owns and closed it."""
-    for one in (path, *path.parents):
+def _find_closed_path(path: Path, reading: bool) -> tuple[Path, os.stat_result] | None:
+    """Return *path* or its nearest existing parent, if another user owns and closed it."""
+    for part in (path, *path.parents):
         try:
-            status = one.stat()
+            status = part.stat()
         except OSError:
             continue
         needed = (
             os.R_OK | (0 if reading else os.W_OK) | (os.X_OK if stat.S_ISDIR(status.st_mode) else 0)
         )
-        closed = status.st_uid != os.geteuid() and not os.access(one, needed)
-        return (one, status) if closed else None
+        closed = status.st_uid != os.geteuid() and not os.access(part, needed)
+        return (part, status) if closed else None
     return None
 
 
-def _suggest_remedy(shelf: Path, culprit: Path, status: os.stat_result, owner: str) -> str:
-    """Return advice about a barrier, as commands that can be pasted."""
+def _suggest_permission_fix(
+    shelf: Path, closed_path: Path, status: os.stat_result, owner: str
+) -> str:
+    """Return advice about a closed path, as commands that can be pasted."""
     elsewhere = "or point PAPERS_DIR at a folder of your own."
-    if not _is_shelf(shelf):
+    if not _has_private_folder(shelf):
         return f"Ask {owner} for a folder there, {elsewhere}"
     if not is_group_folder(shelf / PRIVATE_FOLDER):
         where = shlex.quote(str(shelf))
@@ -573,28 +577,28 @@ def _suggest_remedy(shelf: Path, culprit: Path, status: os.stat_result, owner: s
         )
     if status.st_gid in (os.getegid(), *os.getgroups()):
         rights = "g+rwxs" if stat.S_ISDIR(status.st_mode) else "g+rw"
-        return f"{owner} runs: chmod {rights} {shlex.quote(str(culprit))} – {elsewhere}"
+        return f"{owner} runs: chmod {rights} {shlex.quote(str(closed_path))} – {elsewhere}"
     group = _get_group_name(status.st_gid)
     join = f"sudo usermod -aG {shlex.quote(group)} {shlex.quote(_get_user_name(os.geteuid()))}"
     return f"Have yourself added ({join}) and sign in again, {elsewhere}"
 
 
-def _find_shelf(path: Path) -> Path:
-    """Return the shelf around *path*, or else the parent folder."""
-    inside = next((one for one in (path, *path.parents) if one.name == PRIVATE_FOLDER), None)
-    if inside is not None:
-        return inside.parent
+def _find_enclosing_shelf(path: Path) -> Path:
+    """Return the shelf that contains *path*, or else the parent folder."""
+    private = next((part for part in (path, *path.parents) if part.name == PRIVATE_FOLDER), None)
+    if private is not None:
+        return private.parent
     return next(
-        (one for one in (path, *path.parents) if (one / PRIVATE_FOLDER).exists()), path.parent
+        (part for part in (path, *path.parents) if (part / PRIVATE_FOLDER).exists()), path.parent
     )
 
 
-def _is_shelf(folder: Path) -> bool:
+def _has_private_folder(folder: Path) -> bool:
     """Return whether a folder has the private folder of a shelf."""
     try:
         (folder / PRIVATE_FOLDER).lstat()
     except PermissionError:
-        return True  # whose it is does not even let us look
+        return True  # its owner does not even let us look
     except OSError:
         return False
     return True

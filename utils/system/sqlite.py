@@ -1,11 +1,11 @@
-"""Use SQLite in the whole program: connections, transactions, errors, versions and locks.
+"""Helpers for SQLite: connections, transactions, errors, schema versions and locks.
 
-Transactions begin where we say (``isolation_level=None``), writers lock at the beginning (``BEGIN
-IMMEDIATE``), and threads may hand a connection on, one using it at a time.
+Transactions begin explicitly (``isolation_level=None``), writers lock at the beginning (``BEGIN
+IMMEDIATE``), and threads may share a connection, one using it at a time.
 
-`try_lock` is the lock among processes that also works on network drives, where files can be locked
-at all: an exclusive transaction on a file of its own, freed by the system when its holder ends,
-however it does (sqlite.org/lockingv3.html).
+`hold_process_lock` is the lock among processes that also works on network drives, where files can
+be locked at all: an exclusive transaction on a file of its own, freed by the system when its holder
+ends, however it does (sqlite.org/lockingv3.html).
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from .safe_files import create_shared, disk_errors, exclusive_lock
+from .safe_files import create_shared_file, disk_errors, exclusive_lock
 
 FILE_ENDINGS = ("", "-wal", "-shm")
-"""What a database in WAL mode consists of, as endings of its file's name."""
+"""The suffixes of a database and its companion files in WAL mode."""
 
 _DAMAGED_CODES = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _BUSY_CODES = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
@@ -35,18 +35,18 @@ def open_database(path: Path, patience_s: float) -> sqlite3.Connection:
     patience_s : float
         Seconds to wait for another writer.
     """
-    create_shared(path)
+    create_shared_file(path)
     return sqlite3.connect(path, timeout=patience_s, isolation_level=None, check_same_thread=False)
 
 
-def enable_wal(db: sqlite3.Connection, path: Path, synchronous: str) -> None:
-    """Let readers continue while another connection writes.
+def enable_wal_mode(db: sqlite3.Connection, path: Path, synchronous: str) -> None:
+    """Switch to WAL mode, in which readers continue while another connection writes.
 
-    *synchronous* says when the disk has what was committed: at once (``FULL``), or before the file
-    is tidied the next time (``NORMAL``).
+    *synchronous* is when commits are flushed to disk: at once (``FULL``), or at the next checkpoint
+    of the database (``NORMAL``).
     """
     if db.execute("PRAGMA journal_mode").fetchone() != ("wal",):
-        # Two who change a new file at once wait for each other; SQLite refuses one of them.
+        # SQLite fails if two processes switch a new file at once.
         with exclusive_lock(path.with_name("opening.lock")):
             db.execute("PRAGMA journal_mode = WAL")
     db.execute(f"PRAGMA synchronous = {synchronous}")
@@ -66,12 +66,12 @@ def transaction(db: sqlite3.Connection, *, writes: bool = True) -> Iterator[sqli
 
 
 @contextmanager
-def file_transaction(
+def open_file_transaction(
     path: Path, schemas: Sequence[str], patience_s: float = 30.0
 ) -> Iterator[sqlite3.Connection]:
     """Run a transaction on a connection of its own: cheap, and safe with threads and forks.
 
-    For what need not outlive a power cut. The tables are made by *schemas* where they are lacking.
+    For data that need not survive a power cut. *schemas* are statements that create missing tables.
     """
     with closing(open_database(path, patience_s)) as db:
         db.execute("PRAGMA synchronous = OFF")
@@ -82,47 +82,47 @@ def file_transaction(
 
 
 @contextmanager
-def try_lock(path: Path, patience_s: float = 0.0) -> Iterator[bool]:
-    """Hold the lock at *path* among all processes; yield False if another process holds the lock.
+def hold_process_lock(path: Path, patience_s: float = 0.0) -> Iterator[bool]:
+    """Hold the lock at *path* against all processes; yield False if another process holds it.
 
     Raises
     ------
     sqlite3.Error
-        There is no such lock to be had: a disk that is full or closed to us.
+        The lock file cannot be opened: the disk is full, or we lack the permission.
     """
     with closing(open_database(path, patience_s)) as db:
-        yield try_lock_file(db)
+        yield try_lock_database(db)
 
 
-def try_lock_file(db: sqlite3.Connection) -> bool:
-    """Lock the whole file of this connection until it is closed; False if another process has it.
+def try_lock_database(db: sqlite3.Connection) -> bool:
+    """Lock the connection's whole file until it is closed; return False if it is locked already.
 
     Raises
     ------
     sqlite3.Error
-        As for `try_lock`.
+        As for `hold_process_lock`.
     """
     try:
         db.execute("BEGIN EXCLUSIVE")
     except sqlite3.Error as error:
-        if is_busy(error):
+        if is_lock_timeout(error):
             return False
         raise
     return True
 
 
 def read_schema_version(db: sqlite3.Connection) -> int:
-    """Return the version of the tables, by ``user_version``; 0 for a new file."""
+    """Return the schema version (``user_version``); 0 for a new file."""
     [(number,)] = db.execute("PRAGMA user_version")
     return int(number)
 
 
 def build_damaged_path(path: Path) -> Path:
-    """Return a new name for a damaged file, in the same folder."""
+    """Return a new name for a damaged file, in its own folder."""
     return path.with_name(f"{path.name}.damaged-{time.time_ns()}")
 
 
-def move_aside(path: Path, aside: Path) -> None:
+def move_database_aside(path: Path, aside: Path) -> None:
     """Rename a database and its companion files, to make room for a new one.
 
     Raises
@@ -135,18 +135,18 @@ def move_aside(path: Path, aside: Path) -> None:
             Path(f"{path}{ending}").replace(f"{aside}{ending}")
 
 
-def is_damaged(error: BaseException) -> bool:
+def is_damage_error(error: BaseException) -> bool:
     """Return whether the error means that the file is damaged, or not a database."""
     return _get_primary_code(error) in _DAMAGED_CODES
 
 
-def is_busy(error: BaseException) -> bool:
+def is_lock_timeout(error: BaseException) -> bool:
     """Return whether another connection held the lock for longer than the timeout."""
     return _get_primary_code(error) in _BUSY_CODES
 
 
-def is_disk_full(error: BaseException) -> bool:
-    """Return whether the disk may be full, for which SQLite has several codes."""
+def is_disk_full_error(error: BaseException) -> bool:
+    """Return whether the error may mean a full disk, for which SQLite has several codes."""
     return _get_primary_code(error) in _NO_SPACE_CODES
 
 

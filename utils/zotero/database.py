@@ -155,7 +155,7 @@ def _back_up_database(file: Path, copy: Path) -> bool:
             source.execute("SELECT count(*) FROM sqlite_master").fetchone()
             source.backup(target)
     except sqlite3.Error as error:
-        if sqlite.is_damaged(error):
+        if sqlite.is_damage_error(error):
             msg = f"{file} is not a database that can be read: {error}."
             raise BadRequest(msg, "Give the file zotero.sqlite of Zotero 5 or newer.") from None
         return False

@@ -76,7 +76,7 @@ class Journal:
     def lock(self) -> Iterator[None]:
         """Let only one process push from this shelf."""
         make_folder(self._folder, 0o700)
-        with sqlite.try_lock(self._folder / "push.lock") as is_ours:
+        with sqlite.hold_process_lock(self._folder / "push.lock") as is_ours:
             if not is_ours:
                 msg = "Another push to Zotero from this shelf is under way."
                 raise InUse(msg, "Wait until it has ended.")

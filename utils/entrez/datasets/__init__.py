@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from ...errors import BadRequest
 from ...model.tabular import ResultList
 from ...system import safe_files
-from ...system.keyword_options import accept_former_options, explain_options
+from ...system.keyword_options import accept_former_options, reject_wrong_options
 from ...system.plain_text import one_line, shorten
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class StagedDataset:
     expires: str
 
 
-@explain_options()
+@reject_wrong_options()
 class Datasets:
     """The datasets of a shelf.
 
@@ -178,7 +178,7 @@ class Datasets:
                 self._find_dataset_file(dataset), sql, output, _choose_export_format(output)
             )
         path = self._build_export_path(output)
-        safe_files.delete_stale_parts(self.exports)
+        safe_files.delete_stale_temporary_files(self.exports)
         draft = safe_files.build_part_path(path)
         made = export_rows(
             self._find_dataset_file(dataset), sql, draft, _choose_export_format(path)

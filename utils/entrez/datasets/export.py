@@ -4,7 +4,7 @@ The statement runs once, in the process of `.sql_query`, and its rows arrive in 
 ever holds all rows. The file appears when it is complete.
 
 CSV is meant for spreadsheets and follows our other tables: text is on one line, and text that a
-spreadsheet would run as a formula begins with an apostrophe (`plain_text.to_cell`).
+spreadsheet would run as a formula begins with an apostrophe (`plain_text.to_spreadsheet_cell`).
 Numbers stay numbers, NULL is empty. Parquet keeps every value: columns that only have whole numbers
 or only numbers have that type, all others are text.
 """
@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO, Any, Literal, TextIO, get_args
 
 from ...errors import BadRequest, require_pyarrow
-from ...system.plain_text import to_cell
+from ...system.plain_text import to_spreadsheet_cell
 from ...system.safe_files import disk_errors, make_folder, replace_text_file
 from .sql_query import MAX_TIMEOUT_S, iterate_row_pages
 
@@ -122,7 +122,7 @@ def _require_below_size_limit(file: IO[bytes]) -> None:
 
 def _write_csv_rows(columns: Sequence[str], pages: Iterable[Page], out: TextIO) -> int:
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(map(to_cell, columns))
+    writer.writerow(map(to_spreadsheet_cell, columns))
     count = 0
     for page in pages:
         writer.writerows([_to_csv_value(value) for value in row] for row in page)
@@ -136,7 +136,7 @@ def _to_csv_value(value: Any) -> Any:
     """Return *value* for a spreadsheet; a negative number is not treated as a formula."""
     if value is None:
         return ""
-    return to_cell(value) if isinstance(value, str) else value
+    return to_spreadsheet_cell(value) if isinstance(value, str) else value
 
 
 def _write_parquet_rows(columns: Sequence[str], pages: Iterable[Page], out: TextIO) -> int:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from ...system.plain_text import to_plain_json
+from ...system.plain_text import to_escaped_json
 from .tables import (
     KEYWORDS,
     POSITION,
@@ -211,7 +211,7 @@ def _iterate_item_rows(
     rest: dict[str, Tree] = {}
     _fill_row(row, below.place, item, lists, rest, [])
     if rest and below.rest is not None:
-        row[below.rest] = to_plain_json(rest)
+        row[below.rest] = to_escaped_json(rest)
     own = next(below.ids) if below.table.keyed else None
     yield below.table, [*([] if own is None else [own]), *keys, *row]
     for inner, items in lists:
@@ -241,7 +241,7 @@ def _fill_row(
         elif member.below is not None:
             lists.append((member.below, to_item_list(value)))
         elif member.index is not None and member.kind is None:
-            row[member.index] = to_plain_json(value)
+            row[member.index] = to_escaped_json(value)
         else:
             for part in to_item_list(value):
                 _fill_row(row, member, part, lists, rest, [*path, name])

@@ -113,7 +113,7 @@ def delete_dataset(folder: Path, name: str) -> int:
     file = _resolve_dataset_path(folder, name)
     with safe_files.disk_errors(file, "delete"):
         size = file.lstat().st_size
-    safe_files.delete_file(file)
+    safe_files.delete_if_exists(file)
     return size
 
 
@@ -133,7 +133,7 @@ def delete_expired_datasets(
     """
     if now is None:
         now = time.time()
-    safe_files.delete_stale_parts(folder)
+    safe_files.delete_stale_temporary_files(folder)
     swept, taken = [], 0
     for place, file in enumerate(_list_dataset_files(folder)):
         taken += file.size
@@ -144,7 +144,7 @@ def delete_expired_datasets(
         else:
             continue
         with contextlib.suppress(StoreFailed):  # open in another process (Windows): retry next time
-            safe_files.delete_file(file.path)
+            safe_files.delete_if_exists(file.path)
             swept.append(DeletedDataset(file.id, reason, file.size))
             taken -= file.size
     return swept

@@ -34,9 +34,9 @@ from ...system.plain_text import clean_text
 from ...system.safe_files import (
     build_part_path,
     disk_errors,
-    inherit_group,
+    flush_folder,
+    inherit_group_rights,
     replace_file,
-    sync_folder,
 )
 
 ABOUT = "_dataset"
@@ -290,7 +290,7 @@ def create_database(file: Path) -> Iterator[sqlite3.Connection]:
             with part.open("rb+") as draft:
                 os.fsync(draft.fileno())
             replace_file(part, file)
-            sync_folder(file.parent)
+            flush_folder(file.parent)
     finally:
         for leftover in (part, part.with_name(f"{part.name}-journal")):
             with contextlib.suppress(OSError):
@@ -300,7 +300,7 @@ def create_database(file: Path) -> Iterator[sqlite3.Connection]:
 def _open_draft_database(part: Path) -> sqlite3.Connection:
     with disk_errors(part):
         part.touch(exist_ok=False)
-        inherit_group(part)
+        inherit_group_rights(part)
     database = sqlite3.connect(part)
     # No other process uses the file yet, and it is deleted on any failure: no journal is needed.
     for pragma in ("journal_mode=OFF", "synchronous=OFF", "locking_mode=EXCLUSIVE"):
@@ -322,7 +322,7 @@ def _convert_disk_errors(file: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        if not sqlite.is_disk_full(error):
+        if not sqlite.is_disk_full_error(error):
             raise
         msg = f"Could not write {file}: {error}."
         raise StoreFailed(msg, "Free some space and stage it again.", file=str(file)) from error
