@@ -173,3 +173,17 @@ def test_a_hostile_record_is_shown_as_text(browser, save, shelf_library):
         assert "<img src=x" not in page.text
         assert "\u202e" not in page.text
     assert "<script>" not in browser.get("/selection", id=name).text.replace("<script src", "")
+
+
+def test_a_paper_is_tagged_noted_and_found_by_its_tag(browser, save):
+    save(TEXT, doi="10.1000/moss", title="Moss and light")
+    save(TEXT, doi="10.1000/fern", title="Ferns in shade")
+    form = {"id": "10.1000_moss.txt", "tags": "methods; to <b>read", "note": "see\nFig. <i>2"}
+    page = browser.post("/paper/note", **form)
+    assert '<a class="badge tag" href="/?tag=methods"><bdi>methods</bdi></a>' in page.text
+    assert "see\nFig. &lt;i&gt;2</textarea>" in page.text
+    assert "<b>read" not in page.text
+    assert titles(browser.get("/", tag="methods")) == ["Moss and light"]
+    page = browser.post("/paper/note", id="10.1000_moss.txt", tags="", note="")
+    assert "badge tag" not in page.text
+    assert browser.post("/paper/note", id="10.1000_moss.txt", tags="x" * 80).status_code == 400

@@ -98,6 +98,16 @@ def test_a_push_adds_to_what_is_there_and_overwrites_nothing(beside, zotero, fil
     }
 
 
+def test_the_readers_tags_and_note_are_added_once(beside, zotero, filed):
+    beside.upkeep.annotate(MOSS.ids, tags=["methods"], note="see <b>\nFig. 2")
+    done = push(beside, filed[:1])
+    moss = zotero.local.items[done.papers[0].key]
+    assert {"tag": "methods"} in moss["tags"]
+    notes = [one["note"] for one in zotero.local.find_live(itemType="note", parentItem=moss["key"])]
+    assert "<p>see &lt;b&gt;</p><p>Fig. 2</p>" in notes
+    assert push(beside, filed[:1]).steps == []
+
+
 def test_new_items_have_tags_and_a_note_that_is_only_text(beside, zotero, filed):
     done = push(beside, filed)
     oak = zotero.local.items[done.papers[1].key]

@@ -194,6 +194,7 @@ def format_ris_record(paper: Paper, file: str = "", citekey: str = "") -> str:
         *(("KW", word) for word in item.get("keyword", "").split("; ")),
         ("AB", item.get("abstract", "")),
         ("N1", item.get("note", "")),
+        ("N1", one_line(item.get("annote", ""))),
         ("N1", f"Original title: {item['original-title']}" if "original-title" in item else ""),
         ("UR", item.get("URL", "")),
         ("UR", _build_arxiv_url(item) if "DOI" in item else ""),
@@ -268,6 +269,7 @@ def _build_bibtex_fields(item: CslItem, kind: str, file: str, category: str) -> 
         "keywords": escape_latex(item.get("keyword", "")),
         "abstract": escape_latex(item.get("abstract", "")),
         "note": escape_latex(item.get("note", "")),
+        "annote": escape_latex(one_line(item.get("annote", ""))),
         "file": escape_literal(one_line(file)),
     }
     fields = {name: f"{{{value}}}" for name, value in escaped.items() if value}

@@ -80,6 +80,7 @@ def format_endnote_record(paper: Paper, number: int, file: str = "", citekey: st
         _wrap_in_tag("abstract", item.get("abstract", "")),
         _wrap_in_tag("label", citekey),
         _wrap_in_tag("notes", item.get("note", "")),
+        _wrap_in_tag("research-notes", item.get("annote", "")),
         _wrap_in_path("urls", [
             _wrap_in_path("related-urls", [_wrap_in_tag("url", item.get("URL", ""))]),
             _wrap_in_path("pdf-urls", [_wrap_in_tag("url", link)]),

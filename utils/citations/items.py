@@ -120,6 +120,7 @@ def to_csl_item(paper: Paper, key: str = "", version: str = "") -> dict[str, Any
         else _build_item_url(paper, bookshelf),
         "language": _to_language_code(paper),
         "keyword": "; ".join(_collect_keywords(paper)),
+        "annote": paper.note.strip(),
         "abstract": strip_markup(paper.abstract),
         "note": ". ".join(filter(None, (*_list_notice_notes(paper), article))),
     }
@@ -302,8 +303,9 @@ def _build_arxiv_url(name: str) -> str:
 
 
 def _collect_keywords(paper: Paper) -> list[str]:
-    """Return the authors' keywords, or else the MeSH headings without qualifiers."""
+    """Return the reader's tags, and the authors' keywords or else the MeSH headings."""
     words = paper.keywords or [heading.lstrip("*").partition("/")[0] for heading in paper.mesh]
+    words = (*paper.tags, *words)
     return list(
         dict.fromkeys(filter(None, (strip_markup(word).replace(";", ",") for word in words)))
     )

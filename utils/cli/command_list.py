@@ -49,6 +49,8 @@ _CORE = {
         ("", "31452104 --fix")),
     "shelf keep": Command(".cli.upkeep", "overrule the judges on one text",
         ("31452104 --as full_text --because 'a short letter'", "31452104 --undo")),
+    "shelf note": Command(".cli.upkeep", "write a note on a paper, and tag it",
+        ("31452104 'good control group' --tag methods", "31452104 --untag methods")),
     "shelf recheck": Command(".cli.upkeep", "look for retractions, corrections and new copies",
         ("", "--texts --limit 50")),
     "shelf rebuild": Command(".cli.upkeep", "rebuild the catalogue from the files",

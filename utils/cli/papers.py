@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from ..model.identifiers import Ids
 _FILTERS = (
     *("text", "kind", "journal", "job_id", "has_pdf", "author", "license", "verdict"),
-    *("version", "retracted", "sort_by"),
+    *("version", "retracted", "tag", "sort_by"),
 )
 
 
@@ -79,6 +79,7 @@ def add(commands: Commands) -> None:
     listing.add_argument("--verdict", choices=get_args(Verdict), default="")
     listing.add_argument("--version", choices=[one for one in get_args(Version) if one], default="")
     listing.add_argument("--retracted", action="store_true", help="only retracted papers")
+    listing.add_argument("--tag", default="", help="only papers with this tag of yours")
     listing.add_argument(
         "--sort-by", choices=SORT_ORDERS, default="", help="the order (newest, or best for words)"
     )
@@ -303,7 +304,8 @@ def _list_papers(args: argparse.Namespace, library: Library) -> int:
 
 def _to_paper_row(stored: StoredPaper, pdf: str) -> dict[str, Any]:
     judgement = {"verdict": stored.verdict, "evidence": stored.evidence, "pdf": pdf}
-    return {**stored.paper.short_row(), **stored.text_row(), **judgement}
+    own = {"tags": stored.paper.tags, "note": stored.paper.note}
+    return {**stored.paper.short_row(), **stored.text_row(), **judgement, **own}
 
 
 def _format_paper(stored: StoredPaper, pdf: str) -> str:

@@ -43,6 +43,7 @@ KINDS: dict[Kind, str] = {
 def add(commands: Commands) -> None:
     """Register the commands."""
     _add_audit(commands)
+    _add_note(commands)
     command(commands, "shelf rebuild", _rebuild_catalogue)
     renewal = command(commands, "shelf reextract", _reextract_texts)
     renewal.add_argument("--all", action="store_true", help="also texts made by the current reader")
@@ -93,6 +94,30 @@ def _add_audit(commands: Commands) -> None:
     keep.add_argument(
         "--undo", action="store_true", help="remove the decision, so that the judges decide again"
     )
+
+
+def _add_note(commands: Commands) -> None:
+    note = command(commands, "shelf note", _annotate_paper)
+    note.add_argument("paper", help="an identifier, or a file name on the shelf")
+    note.add_argument(
+        "text", nargs="?", default=None, help="the new note ('' deletes it); default: as it is"
+    )
+    for name, words in (("--tag", "add this tag"), ("--untag", "remove this tag")):
+        note.add_argument(name, action="append", default=[], metavar="TAG", help=words)
+
+
+def _annotate_paper(args: argparse.Namespace, library: Library) -> int:
+    kept = library.find(args.paper).paper
+    gone = {one.strip().casefold() for one in args.untag}
+    tags = [*(one for one in kept.tags if one.casefold() not in gone), *args.tag]
+    kept = library.upkeep.annotate(args.paper, tags=tags, note=args.text).paper
+    if args.json:
+        row = {"paper": str(kept.ids), "tags": kept.tags, "note": kept.note}
+        print_answer(row, as_json=True)
+    else:
+        tagged = ", ".join(kept.tags) or "no tags"
+        print_answer(f"{kept.ids}: {tagged}\n{kept.note or 'no note'}")
+    return 0
 
 
 def _rebuild_catalogue(args: argparse.Namespace, library: Library) -> int:

@@ -50,6 +50,7 @@ PAGES: dict[str, Page] = {
 ACTIONS: dict[str, Action] = {
     "/selection/pack": shelf_pages.pack_selection,
     "/paper/keep": paper_pages.keep_paper,
+    "/paper/note": paper_pages.annotate_paper,
     "/paper/undo-keep": paper_pages.undo_keep,
     "/find/get": harvest_pages.get_papers,
     "/inbox/upload": finding_pages.file_uploads,

@@ -98,6 +98,14 @@ def keep_paper(desk: Desk, _: Request, form: FormData) -> Response:
     return redirect("/paper", id=to_name(kept))
 
 
+def annotate_paper(desk: Desk, _: Request, form: FormData) -> Response:
+    """Replace the reader's tags and note of a paper."""
+    name = to_name(_find_paper(desk, read_text(form, "id")))
+    tags = read_text(form, "tags").split(";")
+    desk.library.upkeep.annotate(name, tags=tags, note=read_text(form, "note"))
+    return redirect("/paper", id=name)
+
+
 def undo_keep(desk: Desk, _: Request, form: FormData) -> Response:
     """Let the judges decide about the text of a paper again."""
     name = to_name(_find_paper(desk, read_text(form, "id")))

@@ -30,7 +30,10 @@ PACK_PROGRAMS = {
     "folder": "any program: a plain folder",
 }
 MAX_SELECTION = 500
-_TEXT_FILTERS = ("text", "author", "journal", "min_date", "max_date", "kind", "version", "license")
+_TEXT_FILTERS = (
+    *("text", "author", "journal", "min_date", "max_date", "kind", "version", "license"),
+    "tag",
+)
 _FILTERS = (*_TEXT_FILTERS, "verdict", "sort_by", "job", "view", "retracted", "has_pdf")
 _LICENSES = ("CC BY", "CC BY-NC", "CC BY-NC-ND", "CC BY-NC-SA", "CC BY-SA", "CC0")
 _SORT_NAMES = {

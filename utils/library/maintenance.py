@@ -105,6 +105,14 @@ class Upkeep(Namespace):
 
         return undo_keep(self._library.ladder, paper)
 
+    def annotate(
+        self, paper: str | int | Ids, *, tags: Sequence[str] | None = None, note: str | None = None
+    ) -> StoredPaper:
+        """Replace the reader's own tags or note of a paper; see `..curation.annotation`."""
+        from ..curation.annotation import annotate_paper
+
+        return annotate_paper(self._library.shelf, paper, tags=tags, note=note)
+
     def recheck(self, *, crossref: bool = True) -> Iterator[Change]:
         """Ask again about every paper of the shelf; see `..curation.recheck.recheck_papers`."""
         from ..curation.recheck import recheck_papers

@@ -118,6 +118,7 @@ class Paper:
     ``recorded_by`` is the source of this record. ``reference_count`` is the number of cited works
     that this source counts, which may be incomplete (0: unknown). ``version`` (a number, never the
     `Version` of a text) and ``categories`` (the primary one first) come from a preprint server.
+    ``tags`` and ``note`` are the reader's own; no source has them.
     """
 
     ids: Ids
@@ -146,6 +147,8 @@ class Paper:
     reference_count: int = 0
     version: str = ""
     categories: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    note: str = ""
 
     @property
     def year(self) -> str:
@@ -448,7 +451,7 @@ def paper_from_row(row: dict[str, Any]) -> Paper:
     )
     made["notices"] = tuple(Notice(**notice) for notice in row.get("notices", ()))
     made["other_abstracts"] = tuple(tuple(pair) for pair in row.get("other_abstracts", ()))
-    for name in ("languages", "publication_types", "mesh", "keywords", "categories"):
+    for name in ("languages", "publication_types", "mesh", "keywords", "categories", "tags"):
         made[name] = tuple(row.get(name, ()))
     return Paper(**made)
 

@@ -98,6 +98,10 @@ def select_references(
     """
     for row in rows:
         stored = _find_full_text(row, shelf)
+        for text in [stored] if stored else shelf.find_texts(row.paper.ids)[:1]:
+            if not text.paper.ids.clash(row.paper.ids):
+                own = replace(row.paper, tags=text.paper.tags, note=text.paper.note)
+                row = replace(row, paper=own)  # noqa: PLW2901
         if stored is None:
             reason = "not_tried" if row.state == "pending" else row.reason
             yield Reference(replace(row, reason=reason))

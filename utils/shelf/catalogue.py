@@ -37,7 +37,7 @@ from ..system.safe_files import exclusive_lock
 from .listing import ListingFilter
 
 log = logging.getLogger(__name__)
-VERSION = 3
+VERSION = 4
 _TABLES = """
 CREATE TABLE schema_version (version INTEGER NOT NULL);
 CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -56,6 +56,7 @@ CREATE TABLE papers (
     authors TEXT AS (json_extract(line, '$.authors')) STORED,
     license TEXT AS (json_extract(line, '$.license')) STORED,
     verdict TEXT AS (json_extract(line, '$.verdict')) STORED,
+    tags TEXT AS (json_extract(line, '$.tags')) STORED,
     abbreviation TEXT AS (json_extract(record, '$.stored.paper.journal_abbreviation')) STORED,
     issn TEXT AS (json_extract(record, '$.stored.paper.issn')) STORED,
     line TEXT NOT NULL,

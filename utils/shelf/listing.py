@@ -41,6 +41,7 @@ SORT_ORDERS = tuple(_ORDERS)
 """The names of the orders of a listing."""
 _WITH_LICENSE = "(papers.license = ? COLLATE NOCASE OR papers.license LIKE ? ESCAPE '\\')"
 _BY_AUTHOR = "papers.authors LIKE ? ESCAPE '\\'"
+_WITH_TAG = "'; ' || papers.tags || '; ' LIKE ? ESCAPE '\\'"
 _AMONG = """papers.id IN (SELECT names.paper FROM names
     WHERE names.name IN (SELECT value FROM json_each(?)))"""
 # The letters of the endings .txt and .md are cut off, up to the full stop before them.
@@ -64,6 +65,7 @@ class ListFilters(TypedDict, total=False):
     license: str
     verdict: str
     retracted: bool
+    tag: str
     sort_by: str
     prefix: bool
 
@@ -76,7 +78,7 @@ class ListingFilter:
     one; ``journal`` is part of a journal's name or of NLM's abbreviation of it, or its ISSN; a
     paper goes by one of the names in ``among``, and its file's stem is one of ``stems``, where
     these are not None. ``author`` is part of the authors' names, ``license`` a licence with or
-    without its version, and ``sort_by`` one of `SORT_ORDERS`.
+    without its version, ``tag`` a whole tag of the reader, and ``sort_by`` one of `SORT_ORDERS`.
 
     Raises
     ------
@@ -96,6 +98,7 @@ class ListingFilter:
     license: str = ""
     verdict: str = ""
     retracted: bool = False
+    tag: str = ""
     sort_by: str = ""
     prefix: bool = False
 
@@ -157,6 +160,7 @@ class ListingFilter:
             ("papers.year <> '' AND papers.year <= ?", self.max_date),
             ("papers.version = ?", self.version),
             ("papers.verdict = ?", self.verdict),
+            (_WITH_TAG, self.tag and _to_like_pattern(f"; {self.tag}; ")),
             (_BY_AUTHOR, self.author and _to_like_pattern(self.author)),
         ):
             if value:
@@ -185,7 +189,7 @@ log = logging.getLogger(__name__)
 COLUMNS = (
     *("key", "pmid", "pmcid", "doi", "arxiv", "title", "authors", "journal", "year", "kind"),
     *("source", "via", "license", "retracted", "verdict", "words", "file", "sha256", "saved_at"),
-    *("version", "preprint_version", "evidence"),
+    *("version", "preprint_version", "evidence", "tags", "note"),
 )
 _OLD_FILE = "index.jsonl"
 _OLD_FILE_START = b'{"key": "'
@@ -221,6 +225,8 @@ def to_index_row(record: Record) -> str:
         "version": stored.version,
         "preprint_version": stored.preprint_version,
         "evidence": stored.evidence,
+        "tags": "; ".join(paper.tags),
+        "note": one_line(paper.note),
     }
     return json.dumps(row, ensure_ascii=False)
 

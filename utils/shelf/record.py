@@ -206,12 +206,18 @@ def merge_papers(new: Paper, old: Paper) -> Paper:
 
 
 def add_identifiers_from(paper: Paper, other: Paper) -> Paper:
-    """Return *paper* with the identifiers and notices of another version's record.
+    """Return *paper* with identifiers, notices, tags and note of another version's record.
 
     Titles and dates are not taken: they differ between a preprint and its article.
     """
     notices = _merge_notices(other, paper)
-    return replace(paper, ids=paper.ids | other.ids, notices=notices)
+    return replace(
+        paper,
+        ids=paper.ids | other.ids,
+        notices=notices,
+        tags=paper.tags or other.tags,
+        note=paper.note or other.note,
+    )
 
 
 def _merge_notices(*papers: Paper) -> tuple[Notice, ...]:

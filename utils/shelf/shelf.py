@@ -348,6 +348,18 @@ class Shelf:
         record = self._writer.record_attempts(Path(stored.path).name, attempts)
         return record.stored if record else stored
 
+    @repair_and_retry
+    def annotate(self, ids: Ids, tags: tuple[str, ...], note: str) -> None:
+        """Replace the reader's tags and note of a paper, in the record of each of its texts.
+
+        Raises
+        ------
+        StoreFailed
+            The disk refused; nothing has changed.
+        """
+        for stored in self.find_texts(ids):
+            self._writer.annotate_text(Path(stored.path).name, tags, note)
+
     def _get_record(self, stored: StoredPaper) -> Record:
         file = Path(stored.path).name
         self._open_catalogue(create=True)

@@ -265,6 +265,15 @@ class ShelfWriter:
             stored = replace_unencodable(replace(record.stored, attempts=tuple(attempts)))
             return self.update_record(entry, replace(record, stored=stored))
 
+    def annotate_text(self, file: str, tags: tuple[str, ...], note: str) -> None:
+        """Replace the reader's tags and note of a text, unless the text is gone."""
+        with self.catalogue.open_transaction():
+            if entry := self.catalogue.find_by_file(file):
+                record = Record.from_json(entry.record, self.folder)
+                paper = replace_unencodable(replace(record.stored.paper, tags=tags, note=note))
+                self.update_record(entry, record.replace_paper(paper))
+                self.refresh_note(file)
+
     # -- planning ----------------------------------------------------------------------------
 
     def plan_filing(self, new: Record) -> FilingPlan:

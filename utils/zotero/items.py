@@ -176,6 +176,15 @@ def _to_creator(author: Author) -> dict[str, str]:
     return {"creatorType": "author", **names}
 
 
+def build_own_note(text: str) -> str:
+    r"""Return the reader's own note as Zotero keeps notes: a paragraph for each line.
+
+    >>> build_own_note("see <b>\n\nFig. 2")
+    '<p>see &lt;b&gt;</p><p>Fig. 2</p>'
+    """
+    return "".join(f"<p>{escape(line.strip())}</p>" for line in text.splitlines() if line.strip())
+
+
 def build_note(facts: Mapping[str, str]) -> str:
     """Return a note that lists facts; all values are text, whatever they hold.
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from ..citations.items import strip_markup
 from ..errors import NotAvailable
 from ..model.job import Harvested
 from ..model.paper import Paper, StoredPaper
@@ -31,7 +32,7 @@ from ..shelf import Shelf
 from ..shelf.pdf_files import get_pdf_path
 from ..system.plain_text import one_line
 from .client import ZoteroApi
-from .items import Item, build_note, is_paper, item_to_paper, paper_to_item
+from .items import Item, build_note, build_own_note, is_paper, item_to_paper, paper_to_item
 from .journal import Journal, Step, name_push
 
 Attach = Literal["linked", "stored", "none"]
@@ -174,7 +175,7 @@ def _plan_paper(
         return PushedPaper(paper, "skipped", detail=f"the same paper as number {place + 1}")
     if not (place or paper.title):
         return PushedPaper(paper, "skipped", detail="its record is unknown: harvest it first")
-    tags = [f"{TAG}{_get_status(reference)}", *[f"{TAG}retracted"] * paper.retracted]
+    tags = [f"{TAG}{_get_status(reference)}", *[f"{TAG}retracted"] * paper.retracted, *paper.tags]
     added: list[str] = []
     key = place or _make_key()
     if place:
@@ -211,6 +212,11 @@ def _list_children(
     mark = hashlib.sha256("\n".join(facts.values()).encode()).hexdigest()[:16]
     if not any(mark in str(one.get("note", "")) for one in there):
         yield "note", {"itemType": "note", "note": build_note({**facts, "Mark": mark})}, ""
+    own = build_own_note(reference.paper.note)
+    if own and not any(
+        strip_markup(str(one.get("note", ""))) == strip_markup(own) for one in there
+    ):
+        yield "note", {"itemType": "note", "note": own}, ""
     if attach == "none" or reference.stored is None:
         return
     has_pdf = any(one.get("contentType") == "application/pdf" for one in there)
