@@ -268,6 +268,13 @@ class _BaseSettings(BaseModel):
         le=36_500,
         description="full text is tried again after so many days, by who could not tell in an hour",
     )
+    papers_recheck_per_day: int = Field(
+        500,
+        ge=0,
+        le=100_000,
+        description="papers without their published text that are asked about again each day, at "
+        "the end of a harvest in the shell and while a server runs; 0: none",
+    )
     papers_keep_pdf: bool = Field(
         True, description="put the PDF of a text next to it, where a PDF was fetched or handed in"
     )
@@ -579,6 +586,7 @@ class Overrides(SiteKeys, total=False):
     papers_dir: Folder
     papers_sources: Sequence[str]
     papers_retry_abstract_days: float
+    papers_recheck_per_day: int
     papers_keep_pdf: bool
     papers_form: Literal["txt", "md"]
     papers_keys: str

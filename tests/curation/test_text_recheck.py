@@ -1,6 +1,7 @@
 """Texts that appear after a paper was saved are found in batches, fetched, and nothing else is."""
 
 import random
+import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,31 +10,17 @@ from typing import Any
 import pytest
 
 from tests.clock import Clock
+from tests.shelf.papers import document, fetched
 from tests.world import Record, World
 from tests.world.openalex import KEY
 from utils import Library
 from utils.curation.text_recheck import recheck_texts
 from utils.errors import BadRequest, NotConfigured
+from utils.model.identifiers import Ids
+from utils.model.paper import format_timestamp
 
 Happen = Callable[..., Record]
 Outcomes = Callable[..., dict[str, str]]
-
-
-@pytest.fixture
-def happens(world: World, monkeypatch: pytest.MonkeyPatch) -> Happen:
-    """Change a paper of the stand-in internet until the test ends."""
-
-    def happen(record: Record, **changes: Any) -> Record:
-        changed = replace(record, **changes)
-        monkeypatch.setitem(world.corpus.by_pmid, record.pmid, changed)
-        monkeypatch.setitem(world.corpus.by_doi, record.doi.lower(), changed)
-        if changed.pmcid:
-            monkeypatch.setitem(world.corpus.by_pmcid, changed.pmcid, changed)
-        records = [changed if one.pmid == record.pmid else one for one in world.corpus.records]
-        monkeypatch.setattr(world.corpus, "records", records)
-        return changed
-
-    return happen
 
 
 @pytest.fixture
@@ -111,6 +98,103 @@ def test_a_site_that_does_not_answer_is_asked_again_in_the_next_run(
     assert outcomes(library) == {record.pmid: "gained"}
 
 
+def test_a_copy_is_asked_for_on_the_day_that_unpaywall_named(
+    library: Library, world: World, happens: Happen, outcomes: Outcomes, clock: Clock
+) -> None:
+    day = format_timestamp(time.time() + 30 * 86_400)[:10]
+    record = happens(world.paper("paywall"), unpaywall=f"later {day}")
+    stored = library.download(record.pmid).stored
+    assert [one.opens for one in stored.attempts if one.source == "unpaywall"] == [day]
+    before = len(world.requests)
+    assert outcomes(library) == {record.pmid: "embargoed"}
+    assert requests_since(world, before) == {"eutils": 1, "semantic_scholar": 1}
+    clock.sleep(30 * 86_400)
+    assert outcomes(library) == {record.pmid: "no_text"}  # Unpaywall does not name it yet
+    assert outcomes(library) == {record.pmid: "unchanged"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"unpaywall": "later {day}"}, {"unpaywall": "pdf", "scholar": "doi"}),
+        ({"mined": "crossref_later {day}"}, {}),
+        ({"mined": "crossref_later {day}"}, {"mined": "", "page": "article"}),
+    ],
+)
+def test_an_open_copy_is_fetched_on_the_day_that_was_named(
+    library: Library,
+    world: World,
+    happens: Happen,
+    outcomes: Outcomes,
+    clock: Clock,
+    before: dict[str, str],
+    after: dict[str, str],
+) -> None:
+    day = format_timestamp(time.time() + 30 * 86_400)[:10]
+    later = {name: value.format(day=day) for name, value in before.items()}
+    record = happens(world.paper("paywall"), **later)
+    library.download(record.pmid)
+    happens(record, **after)
+    assert outcomes(library) == {record.pmid: "embargoed"}
+    clock.sleep(30 * 86_400)
+    assert outcomes(library) == {record.pmid: "gained"}
+
+
+@pytest.mark.parametrize("branch", ["pmc_manuscript", "arxiv"])
+def test_a_version_that_stood_in_is_followed_by_the_published_one(
+    library: Library, world: World, happens: Happen, outcomes: Outcomes, branch: str
+) -> None:
+    records = (one for one in world.corpus.records if one.arxiv and one.pmid)
+    record = next(records) if branch == "arxiv" else world.paper(branch)
+    if branch == "arxiv":
+        library.download(f"arXiv:{record.arxiv}")
+    stand_in = library.download(record.doi).stored
+    assert stand_in.version == ("preprint" if branch == "arxiv" else "accepted")
+    assert set(outcomes(library).values()) == {"unchanged"}
+    happens(record, scholar="publisher", page="pdf")
+    assert set(outcomes(library).values()) == {"gained"}
+    assert library.find(record.doi).version == "published"
+
+
+def test_the_article_of_a_preprint_is_downloaded(
+    library: Library, world: World, happens: Happen, outcomes: Outcomes
+) -> None:
+    preprint, article = world.paper("preprint"), world.paper("preprint_published")
+    assert library.download(preprint.doi).stored.is_preprint
+    assert set(outcomes(library).values()) == {"unchanged"}
+    happens(preprint, scholar=f"article {article.doi}")
+    happens(article, page="article")
+    assert outcomes(library) == {article.pmid: "gained"}
+    assert library.find(article.doi).version == "published"
+    assert library.find(preprint.doi).is_preprint
+    assert set(outcomes(library).values()) == {"unchanged"}
+
+
+def test_another_paper_that_semantic_scholar_takes_for_the_article_is_left_alone(
+    library: Library, world: World, happens: Happen, outcomes: Outcomes
+) -> None:
+    preprint, other = world.paper("preprint"), world.paper("openalex_only")
+    library.download(preprint.doi)
+    happens(preprint, scholar=f"article {other.doi}")
+    assert set(outcomes(library).values()) == {"no_text"}
+    assert library.shelf.find_text(Ids(doi=other.doi)) is None
+    assert set(outcomes(library).values()) == {"unchanged"}
+
+
+def test_a_doubtful_text_is_replaced(
+    library: Library, world: World, happens: Happen, outcomes: Outcomes
+) -> None:
+    record = world.paper("paywall")
+    paper = library.download(record.pmid).stored.paper
+    doubtful = document(body_words=1200, verdict="doubtful", evidence="two columns mixed")
+    library.shelf.save_full_text(paper, doubtful, fetched(), source="DOI", attempts=())
+    assert library.find(record.pmid).is_doubtful
+    assert outcomes(library) == {record.pmid: "unchanged"}
+    happens(record, scholar="publisher", page="pdf")
+    assert outcomes(library) == {record.pmid: "gained"}
+    assert not library.find(record.pmid).is_doubtful
+
+
 @pytest.mark.parametrize("service", ["eutils", "semantic_scholar"])
 def test_a_silent_index_is_never_called_unchanged(
     library: Library, world: World, service: str, outcomes: Outcomes
@@ -156,8 +240,9 @@ def test_without_an_address_nobody_is_asked(settings: dict[str, Any], world: Wor
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("every", "daily"), [(14, False), (7, True)])
 def test_two_years_of_papers_that_open(
-    library: Library, world: World, happens: Happen, clock: Clock
+    library: Library, world: World, happens: Happen, clock: Clock, every: int, daily: bool
 ) -> None:
     """Of 60 abstracts 16 get a text (26.7 %), and 8 others a link that leads to none.
 
@@ -174,13 +259,13 @@ def test_two_years_of_papers_that_open(
     day_of = {paper.pmid: chance.randrange(720) for paper in opens}
     gained: dict[str, int] = {}
     asked = 0
-    for day in range(0, 744, 14):
-        clock.sleep(14 * 86_400)
+    for day in range(0, 744, every):
+        clock.sleep(every * 86_400)
         for paper, way in opens.items():
-            if day - 14 < day_of[paper.pmid] <= day:
+            if day - every < day_of[paper.pmid] <= day:
                 happens(paper, **way)
         before = len(world.requests)
-        changes = list(recheck_texts(library.ladder))
+        changes = list(library.upkeep.recheck_texts(due=daily))
         gained |= {one.ids.pmid: day for one in changes if one.outcome == "gained"}
         assert not [one for one in changes if one.outcome == "could_not_tell"]
         asked += len(world.requests) - before

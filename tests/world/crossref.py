@@ -125,11 +125,12 @@ def _mining_link(record: Record, world: World) -> dict[str, str]:
 def _license(record: Record) -> dict[str, Any]:
     if not record.mined.startswith("crossref"):
         return {}
-    year = 2999 if record.mined == "crossref_later" else int(record.year)
+    kind, _, day = record.mined.partition(" ")  # crossref_later DAY: from that day
+    first = day or ("2999-01-01" if kind == "crossref_later" else f"{record.year}-01-01")
     return {
         "license": [
             {
-                "start": {"date-parts": [[year, 1, 1]], "timestamp": 0},
+                "start": {"date-parts": [[int(part) for part in first.split("-")]], "timestamp": 0},
                 "content-version": "tdm",
                 "delay-in-days": 0,
                 "URL": f"https://{record.site}.test/terms/mining",

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tests.world.kinship import cited, citing
+from utils.demo.pages import get_pdf_path
 from utils.demo.prose import abstract
 from utils.demo.records import Record, strip_markup
 from utils.demo.wire import Call, Reply, as_json
@@ -233,7 +234,9 @@ def _number(record: Record) -> int:
 
 def _external(record: Record) -> dict[str, Any]:
     names = {
-        "DOI": record.doi, "PubMed": record.pmid, "PubMedCentral": record.number,
+        # Its record of a preprint is that of the article, once there is one.
+        "DOI": record.scholar.removeprefix("article ") if "article " in record.scholar
+        else record.doi, "PubMed": record.pmid, "PubMedCentral": record.number,
         "ArXiv": record.arxiv,
         "MAG": str(2_000_000_000 + _number(record) % 10**9) if record.doi else "",
         "ACL": f"W25-{_number(record) % 10_000:04d}" if record.arxiv else "",
@@ -257,6 +260,7 @@ def _open_copy(record: Record, world: World) -> str:
     item = f"{world.url('repository')}/item/{quote(record.doi, safe='')}/download"
     known = {
         "copy": item,
+        "publisher": world.url(record.site) + get_pdf_path(record),
         "doi": f"https://doi.org/{record.doi}",
         "walled": f"https://www.researchgate.net/publication/{_number(record)}",
     }
@@ -284,7 +288,7 @@ def _row(record: Record, fields: Sequence[str], world: World) -> dict[str, Any]:
         "isOpenAccess": lambda: bool(record.cloud),
         "openAccessPdf": lambda: {
             "url": open_copy,
-            "status": "GREEN" if open_copy else None,
+            "status": None if not open_copy else "GREEN" if "/item/" in open_copy else "HYBRID",
             "license": "CCBY" if open_copy else None,
             "disclaimer": "Notice: …",
         },

@@ -40,12 +40,22 @@ def _answer(record: Record, world: World) -> dict[str, Any]:
         "publisher": record.journal.publisher, "is_oa": bool(best),
         "oa_status": "green" if best else "closed", "has_repository_copy": bool(best),
         "best_oa_location": best, "first_oa_location": best, "oa_locations": copies,
-        "oa_locations_embargoed": [], "updated": "2026-01-06T00:00:00", "data_standard": 2,
+        "oa_locations_embargoed": _later_locations(record), "updated": "2026-01-06T00:00:00",
+        "data_standard": 2,
         "z_authors": [
             {"author_position": "first", "raw_author_name": f"{given} {family}"}
             for family, given in record.authors
         ],
     }  # fmt: skip
+
+
+def _later_locations(record: Record) -> list[dict[str, Any]]:
+    """Locations "expected to be available in the future" (docs.ropensci.org/roadoi, oadoi_fetch).
+
+    A record whose ``unpaywall`` is ``later DAY`` has one, with that ``oa_date``.
+    """
+    kind, _, day = record.unpaywall.partition(" ")
+    return [{"url": None, "oa_date": day, "evidence": "journal policy"}] if kind == "later" else []
 
 
 def locations(record: Record, world: World, kind: str) -> list[dict[str, Any]]:

@@ -52,7 +52,7 @@ _CORE = {
     "shelf note": Command(".cli.upkeep", "write a note on a paper, and tag it",
         ("31452104 'good control group' --tag methods", "31452104 --untag methods")),
     "shelf recheck": Command(".cli.upkeep", "look for retractions, corrections and new copies",
-        ("", "--texts --limit 50")),
+        ("", "--texts --due")),
     "shelf rebuild": Command(".cli.upkeep", "rebuild the catalogue from the files",
         ("", "--json")),
     "shelf convert": Command(".cli.converting", "make Markdown notes of all texts, or text files",

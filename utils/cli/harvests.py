@@ -190,11 +190,16 @@ def finish_harvest(harvest: Harvest, as_json: bool) -> int:
 
 
 def _run_to_end(harvest: Harvest, as_json: bool) -> None:
+    from ..curation.daily_recheck import find_due_texts
+
     print_note(_format_opening(harvest.job()))
     try:
         watch_harvest(harvest, plain=as_json)
     except KeyboardInterrupt:
         _exit_interrupted(harvest, as_json)
+    if gained := find_due_texts(harvest.ladder):
+        papers = pluralize(len(gained), "other paper")
+        print_note(f"A full text of {papers} appeared since, and is on the shelf now.")
 
 
 def _check_options(args: argparse.Namespace) -> None:

@@ -56,6 +56,11 @@ def add(commands: Commands) -> None:
         action="store_true",
         help="instead look for full texts that appeared since, and fetch them",
     )
+    recheck.add_argument(
+        "--due",
+        action="store_true",
+        help="with --texts: only of papers that are due today, PAPERS_RECHECK_PER_DAY at most",
+    )
     add_limit_option(recheck, "papers with --texts", 0, former=())
     export = command(commands, "export", _export_references)
     export.add_argument("--job", default="", help="of this harvest only")
@@ -150,8 +155,11 @@ def _reextract_texts(args: argparse.Namespace, library: Library) -> int:
 def _recheck_papers(args: argparse.Namespace, library: Library) -> int:
     if args.limit and not args.texts:
         raise BadRequest("--limit can only be used with --texts.", "Leave it out, or add --texts.")
+    if args.due and (args.limit or not args.texts):
+        msg = "--due can only be used with --texts, and not with --limit."
+        raise BadRequest(msg, f"Write {command_line('shelf recheck --texts --due')}")
     changes: Iterator[Change] = (
-        library.upkeep.recheck_texts(limit=args.limit)
+        library.upkeep.recheck_texts(limit=args.limit, due=args.due)
         if args.texts
         else library.upkeep.recheck(crossref=args.crossref)
     )
@@ -164,6 +172,7 @@ def _recheck_papers(args: argparse.Namespace, library: Library) -> int:
             print_answer(f"{change.outcome.replace('_', ' ')} {change.ids}: {change.detail}")
     summary = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in counts.items())
     nothing = "no text is missing" if args.texts else "the shelf is empty"
+    nothing = "no paper is due" if args.due else nothing
     print_note(summary or nothing)
     if counts.get("recorded"):
         print_note(f"To compare files with the current records: {command_line('shelf audit')}")

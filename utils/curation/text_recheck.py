@@ -13,8 +13,12 @@ again, on the routes that lead to it:
 An address is new if no answered attempt at the paper has it. An address that was tried under
 another form, such as one that redirects, counts as tried for ``PAPERS_RETRY_ABSTRACT_DAYS``. So a
 dead link is tried once, and a paper without news costs at most 1/200 + 1/200 + 1/50 = 0.03 requests
-a run. PMC is asked once for each PMCID after the day of release. A download of the paper itself
-still asks all routes again when their answers are old.
+a run. PMC is asked once for each PMCID after the day of release. So are Unpaywall, Crossref and the
+publisher after a day on which they said that a copy opens. A download of the paper itself still
+asks all routes again when their answers are old.
+
+Semantic Scholar has one record of a preprint and its article. The article is downloaded if it is
+not on the shelf, and if its own record agrees with the preprint's.
 """
 
 from __future__ import annotations
@@ -24,17 +28,24 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from ..download.climb import DownloadRequest
-from ..download.download import download_many
+from ..download.download import Download, download_many
 from ..download.ladder import Ladder
 from ..download.records import PUBMED_ANEW, look_up
 from ..errors import BadRequest, NotConfigured, NotFound, PaperError, SourceMiss
 from ..http import require_newer_than
 from ..model.identifiers import Ids
 from ..model.paper import INCONCLUSIVE, Attempt, Paper, StoredPaper, utc_now
-from ..model.versions import VERSION_NAMES, get_shelf_version, satisfies_request
+from ..model.versions import (
+    VERSION_NAMES,
+    get_shelf_version,
+    is_only_preprint,
+    satisfies_request,
+)
+from ..search.same_paper import judge_pair
 from ..sources import ask_in_halves
 from ..sources.eutils import MAX_IDS_PER_REQUEST
 from ..sources.openalex import MAX_DOIS_PER_LIST, list_open_copies
@@ -49,15 +60,17 @@ _MAX_SILENT_BATCHES = 3
 _MAX_COPIES = 3  # addresses remembered and tried of a paper in one run
 _COPY_ROUTES = frozenset({"unpaywall", "openalex", "semantic_scholar"})
 _PMC_ROUTES = frozenset(route.via for route in PMC.routes)
+_OPENED_ROUTES = {"unpaywall": _COPY_ROUTES, "crossref": frozenset({"crossref", "publisher"})}
 _TRIED = "tried_copies"  # the kind of the cache's entries
 
 
 class _News(NamedTuple):
-    """New routes and addresses that an index names for a paper."""
+    """New routes and addresses of a paper, or the identifiers of a preprint's article."""
 
     stored: StoredPaper
     routes: frozenset[str]
     places: tuple[str, ...]
+    article: Ids = Ids()
 
 
 def recheck_texts(ladder: Ladder, *, limit: int = 0) -> Iterator[Change]:
@@ -85,8 +98,12 @@ def recheck_texts(ladder: Ladder, *, limit: int = 0) -> Iterator[Change]:
     ladder.web.settings.require_email("NCBI")
     if limit < 0:
         raise BadRequest(f"The limit is {limit}; it must be 0 (all) or more.")
+    yield from recheck_files(list_lacking_files(ladder), ladder, limit=limit)
+
+
+def recheck_files(files: Sequence[str], ladder: Ladder, *, limit: int = 0) -> Iterator[Change]:
+    """Ask whether better texts of these files' papers appeared; see `recheck_texts`."""
     asker = _IndexAsker(ladder)
-    files = _list_lacking_files(ladder)
     left = limit or len(files)
     for start in range(0, len(files), MAX_IDS_PER_REQUEST):
         found = map(ladder.shelf.find_by_file, files[start : start + MAX_IDS_PER_REQUEST])
@@ -102,15 +119,19 @@ def recheck_texts(ladder: Ladder, *, limit: int = 0) -> Iterator[Change]:
         left -= min(left, len(news))
 
 
-def _list_lacking_files(ladder: Ladder) -> list[str]:
-    """Return the files of papers whose published, undoubted full text is not on the shelf."""
+def list_lacking_files(
+    ladder: Ladder, is_wanted: Callable[[StoredPaper], bool] = lambda _: True
+) -> list[str]:
+    """Return the files of wanted papers without their published, undoubted full text."""
     files: dict[str, None] = {}
     for start in itertools.count(0, _PAGE):
         _, page = ladder.shelf.list_papers(start=start, max_results=_PAGE)
         files |= {
             stored.path.rpartition("/")[2]: None
             for stored in page
-            if _is_lacking(stored) and not (stored.is_preprint and _has_better(stored, ladder))
+            if _is_lacking(stored)
+            and is_wanted(stored)
+            and not (stored.is_preprint and _has_article(stored, ladder))
         }
         if not page:
             return list(files)
@@ -118,10 +139,11 @@ def _list_lacking_files(ladder: Ladder) -> list[str]:
 
 
 def _is_lacking(stored: StoredPaper) -> bool:
-    return not satisfies_request("published", stored) or stored.is_doubtful
+    is_published = satisfies_request("published", stored) and not stored.is_preprint
+    return not is_published or stored.is_doubtful
 
 
-def _has_better(stored: StoredPaper, ladder: Ladder) -> bool:
+def _has_article(stored: StoredPaper, ladder: Ladder) -> bool:
     """Return whether the published text lies on the shelf next to a preprint."""
     return not all(map(_is_lacking, ladder.shelf.find_texts(stored.paper.ids)))
 
@@ -132,6 +154,7 @@ class _IndexAsker:
 
     ladder: Ladder
     silent_batches: dict[str, int] = field(default_factory=dict)
+    published: dict[Ids, str] = field(default_factory=dict)  # the DOIs of preprints' articles
 
     def ask_about(self, batch: Sequence[StoredPaper]) -> Iterator[Change | _News]:
         """Yield what the indexes name for each paper of a batch, or the reason for no news."""
@@ -140,7 +163,8 @@ class _IndexAsker:
             copies, silent = self._ask_for_copies(batch)
         for old in batch:
             stored = self._store_record(old, records.get(old.paper.ids.pmid))
-            if news := self._find_news(stored, copies.get(stored.paper.ids.key, [])):
+            news = self._find_article(stored, self.published.pop(old.paper.ids, ""))
+            if news := news or self._find_news(stored, copies.get(stored.paper.ids.key, [])):
                 yield news
             else:
                 why = unknown.get(old.paper.ids.pmid, "") or silent.get(old.paper.ids.key, "")
@@ -169,7 +193,11 @@ class _IndexAsker:
         silent: dict[str, str] = {}
         with_names = [one.paper.ids for one in batch if one.paper.ids]
         indexes: dict[str, tuple[_ListCopies, list[Ids], int]] = {
-            "Semantic Scholar": (list_named_copies, with_names, MAX_IDS_PER_REQUEST)
+            "Semantic Scholar": (
+                partial(list_named_copies, published=self.published),
+                with_names,
+                MAX_IDS_PER_REQUEST,
+            )
         }
         if self.ladder.web.settings.key("openalex_api_key"):
             dois = [ids for ids in with_names if ids.doi]
@@ -215,9 +243,20 @@ class _IndexAsker:
                 return self.ladder.shelf.add_metadata(stored, replace(record, ids=stored.paper.ids))
         return stored
 
+    def _find_article(self, stored: StoredPaper, doi: str) -> _News | None:
+        """Return the article of a preprint, unless it is on the shelf or was tried."""
+        cache, own = self.ladder.web.cache, stored.paper.ids
+        if not (stored.is_preprint and is_only_preprint(stored.paper)) or doi in ("", own.doi):
+            return None
+        article = Ids(doi=doi, arxiv="" if own.doi else own.arxiv)
+        if str(article) in (cache.get(_TRIED, own.key) or ()):
+            return None
+        held = self.ladder.shelf.find_text(Ids(doi=doi))
+        return None if held else _News(stored, frozenset(), (str(article),), article)
+
     def _find_news(self, stored: StoredPaper, copies: Sequence[OpenCopy]) -> _News | None:
         """Return what is new for a paper; None if nothing is."""
-        routes: set[str] = set()
+        routes = _find_opened_routes(stored)
         tried = self.ladder.web.cache.get(_TRIED, stored.paper.ids.key)
         known = {*(tried or ()), *map(_get_place, stored.attempts)}
         if _is_released_in_pmc(stored.paper) and not self._was_asked_since_release(stored, known):
@@ -246,41 +285,72 @@ def _get_place(attempt: Attempt) -> str:
 _ListCopies = Callable[[Sequence[Ids], Any], Mapping[Ids, list[OpenCopy]]]
 
 
+def _find_opened_routes(stored: StoredPaper) -> set[str]:
+    """Return the routes on which a copy should have opened since they were last asked."""
+    latest = {attempt.source: attempt for attempt in stored.attempts}
+    return {
+        route
+        for attempt in latest.values()
+        if attempt.at[:10] < attempt.opens <= utc_now()[:10]
+        for route in _OPENED_ROUTES.get(attempt.source, ())
+    }
+
+
 def _is_released_in_pmc(paper: Paper) -> bool:
     return bool(paper.ids.pmcid) and paper.released <= utc_now()[:10]
 
 
+def find_opening_day(stored: StoredPaper, after: str) -> str:
+    """Return the first day *after* a day on which a source expects an open copy; "" if unknown."""
+    days = [stored.paper.released, *(attempt.opens for attempt in stored.attempts)]
+    return min((day for day in days if day > after), default="")
+
+
 def _explain_no_news(stored: StoredPaper, why: str) -> Change:
     """Return the outcome of a paper without news; *why* is an index's error."""
-    paper = stored.paper
-    if paper.ids.pmcid and paper.released > utc_now()[:10]:
-        return _to_change(stored, "embargoed", f"PMC releases it on {paper.released}.")
-    if not paper.ids:
+    if day := find_opening_day(stored, utc_now()[:10]):
+        who = "PMC releases it" if stored.paper.released == day else "A copy opens"
+        return _to_change(stored, "embargoed", f"{who} on {day}.")
+    if not stored.paper.ids:
         return _to_change(stored, "not_asked", "The paper has no identifier.")
     return _to_change(stored, "could_not_tell" if why else "unchanged", why)
 
 
 def _fetch_new_texts(news: Sequence[_News], ladder: Ladder) -> Iterator[Change]:
     """Try the new routes of each paper, and record which were tried."""
-    by_ids = {one.stored.paper.ids: one for one in news}
+    by_ids = {one.article or one.stored.paper.ids: one for one in news}
+    articles = [one.article for one in news if one.article]
+    records = look_up(articles, ladder.web, ladder.sources) if articles else {}
+    for article, record in records.items():
+        if isinstance(record, Paper) and not _is_article_of(by_ids[article].stored.paper, record):
+            one = by_ids.pop(article)
+            _record_tried(one, ladder)
+            detail = f"The record of doi:{article.doi} does not agree with the preprint's."
+            yield _to_change(one.stored, "no_text", detail)
     requests = [DownloadRequest(ids, renewed=one.routes) for ids, one in by_ids.items()]
     for ids, outcome in download_many(requests, ladder):
-        one = by_ids[ids]
-        if isinstance(outcome, PaperError):
-            yield _to_change(one.stored, "could_not_tell", outcome.text)
-            continue
-        now, before = outcome.stored, one.stored
-        attempts = [a for a in now.attempts if a.source in one.routes]
-        if now.kind == "full_text" and (now.path, now.sha256) != (before.path, before.sha256):
-            _record_tried(one, ladder)
-            version = VERSION_NAMES[get_shelf_version(now)]
-            yield _to_change(now, "gained", f"The {version}, from {now.source}.")
-        elif any(a.outcome in INCONCLUSIVE for a in attempts):
-            yield _to_change(now, "could_not_tell", attempts[-1].detail)
-        else:
-            _record_tried(one, ladder)
-            detail = attempts[-1].detail if attempts else "No route could be asked."
-            yield _to_change(now, "no_text", detail)
+        yield _report_outcome(by_ids[ids], outcome, ladder)
+
+
+def _is_article_of(preprint: Paper, article: Paper) -> bool:
+    return judge_pair(preprint, article).relation in {"preprint_of", "same"}
+
+
+def _report_outcome(one: _News, outcome: Download | PaperError, ladder: Ladder) -> Change:
+    """Return what the new routes of a paper brought, and record that they were tried."""
+    if isinstance(outcome, PaperError):
+        return _to_change(one.stored, "could_not_tell", outcome.text)
+    now, before = outcome.stored, one.stored
+    attempts = [a for a in now.attempts if one.article or a.source in one.routes]
+    if now.kind == "full_text" and (now.path, now.sha256) != (before.path, before.sha256):
+        _record_tried(one, ladder)
+        version = VERSION_NAMES[get_shelf_version(now)]
+        return _to_change(now, "gained", f"The {version}, from {now.source}.")
+    if any(a.outcome in INCONCLUSIVE for a in attempts):
+        return _to_change(now, "could_not_tell", attempts[-1].detail)
+    _record_tried(one, ladder)
+    detail = attempts[-1].detail if attempts else "No route could be asked."
+    return _to_change(now, "no_text", detail)
 
 
 def _record_tried(news: _News, ladder: Ladder) -> None:

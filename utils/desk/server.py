@@ -68,7 +68,9 @@ def build_server(library: Library, port: int, announce: Callable[[str], object])
 
 def serve_desk(library: Library, port: int, announce: Callable[[str], object]) -> None:
     """Run the desk of a library until the process is asked to end; see `build_server`."""
-    build_server(library, port, announce).run()
+    server = build_server(library, port, announce)
+    library.upkeep.recheck_daily()
+    server.run()
 
 
 def _open_socket(port: int) -> socket.socket:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from ..shelf import RebuildReport
     from ..shelf.conversion import Form
     from ..shelf.pdf_files import HeldBy
+
+_FIRST_RECHECK_S, _RECHECK_INTERVAL_S = 600.0, 12 * 3600.0
 
 
 class Upkeep(Namespace):
@@ -119,11 +122,36 @@ class Upkeep(Namespace):
 
         return recheck_papers(self._library.shelf, self._library.web, crossref=crossref)
 
-    def recheck_texts(self, *, limit: int = 0) -> Iterator[Change]:
-        """Fetch full texts that appeared since; see `..curation.text_recheck.recheck_texts`."""
+    def recheck_texts(self, *, limit: int = 0, due: bool = False) -> Iterator[Change]:
+        """Fetch full texts that appeared since; see `..curation.text_recheck.recheck_texts`.
+
+        With *due*, only of papers that are due today; see `..curation.daily_recheck`.
+        """
+        from ..curation.daily_recheck import recheck_due_texts
         from ..curation.text_recheck import recheck_texts
 
-        return recheck_texts(self._library.ladder, limit=limit)
+        ladder = self._library.ladder
+        return recheck_due_texts(ladder) if due else recheck_texts(ladder, limit=limit)
+
+    def recheck_daily(self) -> threading.Event:
+        """Fetch due texts twice a day in a thread, first after ten minutes, as servers do.
+
+        Set the returned event to end the thread. See `..curation.daily_recheck`.
+        """
+        stopped = threading.Event()
+
+        def look() -> None:
+            """Wait and fetch, until `stopped` is set."""
+            wait_s = _FIRST_RECHECK_S
+            while not stopped.wait(wait_s):
+                from ..curation.daily_recheck import find_due_texts
+
+                find_due_texts(self._library.ladder)
+                wait_s = _RECHECK_INTERVAL_S
+
+        if self._library.settings.papers_recheck_per_day:
+            threading.Thread(target=look, name="recheck", daemon=True).start()
+        return stopped
 
     def rebuild(self) -> RebuildReport:
         """Make the catalogue and ``index.csv`` again from the files alone."""

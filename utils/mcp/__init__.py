@@ -96,8 +96,10 @@ def serve(**options: Any) -> int:
 
     from .stdio import serve_stdio
 
+    library = Library(settings)
+    library.upkeep.recheck_daily()
     try:
-        anyio.run(serve_stdio, build(Library(settings)))
+        anyio.run(serve_stdio, build(library))
     except* BrokenPipeError:
         log.info("The host hung up before it read an answer.")
     # The host hung up: work still under way would be for nothing. No file of ours is ever half

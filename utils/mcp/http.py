@@ -215,7 +215,9 @@ def serve_http(settings: Settings) -> NoReturn:
     # uvicorn ends in good order, then raises the signal again. One may come before it is up.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: _exit_process())
-    Server(build_application(Library(settings), own)).run(sockets=[listening])
+    library = Library(settings)
+    library.upkeep.recheck_daily()
+    Server(build_application(library, own)).run(sockets=[listening])
     _exit_process()
 
 

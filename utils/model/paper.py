@@ -5,6 +5,7 @@ Identifiers are in `.identifiers`, the meaning of verdicts in `.verdicts`, versi
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -308,6 +309,17 @@ def is_within_seconds(seconds: float, at: str) -> bool:
 
 INCONCLUSIVE = frozenset({"unreachable", "failed"})
 """Outcomes of an attempt that say nothing about the paper; ``failed`` is a fault of Papershelf."""
+_OPENING_DAY = re.compile(r"\bopens on (\d{4}-\d{2}-\d{2})\b")
+
+
+def describe_opening(days: Iterable[str]) -> str:
+    """Return a sentence about the first of the *days* that lies ahead, for `Attempt.opens`.
+
+    >>> describe_opening(["1999-01-01", "2999-02"]), describe_opening([""])
+    (' A copy opens on 2999-02-01.', '')
+    """
+    ahead = (f"{day}-01-01"[:10] for day in days if day > utc_now()[:10])
+    return next((f" A copy opens on {day}." for day in sorted(ahead)), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,6 +339,12 @@ class Attempt:
     status: int = 0
     seconds: float = 0.0
     at: str = field(default_factory=utc_now)
+
+    @property
+    def opens(self) -> str:
+        """The day on which the source expects a copy to be open; empty if it named none."""
+        day = _OPENING_DAY.search(self.detail)
+        return day[1] if day else ""
 
 
 def find_answered_routes(attempts: Iterable[Attempt], no_answer: Collection[str]) -> set[str]:

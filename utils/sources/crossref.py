@@ -22,7 +22,17 @@ from urllib.parse import quote, urlsplit
 from ..errors import NotAvailable, SourceMiss, Unreachable
 from ..http import Answer, Rate, Web
 from ..model.identifiers import Ids
-from ..model.paper import Author, Fetched, Notice, NoticeKind, Paper, Version, to_row, utc_now
+from ..model.paper import (
+    Author,
+    Fetched,
+    Notice,
+    NoticeKind,
+    Paper,
+    Version,
+    describe_opening,
+    to_row,
+    utc_now,
+)
 from ..model.site import Address
 from ..readers.licenses import find_cc_license
 from ..system.plain_text import decode_references
@@ -169,10 +179,15 @@ def fetch_mining_copies(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss
     """
     doi = paper.ids.doi
     work = web.cache.get("crossref_links", doi) or _select_links(_fetch_work(doi, web))
+    opening = describe_opening(
+        _to_date(row.get("start") or {}) for row in filter(_is_mining_license, work["license"])
+    )
     if not (copies := _list_mining_copies(work)):
-        raise NotAvailable("Its publisher registered no address for text mining.")
+        msg = f"Its publisher registered no address for text mining.{opening}"
+        raise NotAvailable(msg)
     if not _is_mining_allowed(work):
-        raise NotAvailable("Its publisher registered no license for text mining that holds today.")
+        msg = "Its publisher registered no license for text mining that holds today."
+        raise NotAvailable(f"{msg}{opening}")
     yield from fetch_copies(copies, web, source=SOURCE.name, via="crossref")
 
 
@@ -195,11 +210,13 @@ def _list_mining_copies(work: Mapping[str, Any]) -> list[OpenCopy]:
 
 def _is_mining_allowed(work: Mapping[str, Any]) -> bool:
     """Return whether a license for text mining, or a free license, is valid today."""
-    return any(
-        row.get("content-version") == "tdm" or find_cc_license(row.get("URL") or "")
-        for row in work.get("license") or ()
-        if row and _is_in_force(row)
-    )
+    return any(_is_in_force(row) for row in work["license"] if _is_mining_license(row))
+
+
+def _is_mining_license(row: Mapping[str, Any]) -> bool:
+    """Return whether a license permits text mining, by its purpose or because it is free."""
+    is_for_mining = row and row.get("content-version") == "tdm"
+    return bool(row and (is_for_mining or find_cc_license(row.get("URL") or "")))
 
 
 def _is_in_force(row: Mapping[str, Any]) -> bool:

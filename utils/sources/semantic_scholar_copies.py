@@ -16,6 +16,7 @@ from ..errors import NotAvailable, SourceMiss
 from ..http import Web
 from ..model.identifiers import Ids
 from ..model.paper import Fetched, Paper, Version
+from ..model.versions import PREPRINT_DOI
 from .publisher import OpenCopy, fetch_copies
 from .semantic_scholar import fetch_papers
 from .semantic_scholar_graph import ADDRESS, RATE
@@ -57,12 +58,20 @@ def fetch_open_copies(
                 yield paper, fetched
 
 
-def list_named_copies(wanted: Sequence[Ids], web: Web) -> dict[Ids, list[OpenCopy]]:
+def list_named_copies(
+    wanted: Sequence[Ids], web: Web, published: dict[Ids, str]
+) -> dict[Ids, list[OpenCopy]]:
     """Return the copy that Semantic Scholar names for each paper, if any, without fetching it.
 
-    One request covers up to 500 papers. Raises the errors of `fetch_open_copies`.
+    One request covers up to 500 papers. *published* receives the DOI of each paper's version in a
+    journal: Semantic Scholar has one record of a preprint and its article. Raises the errors of
+    `fetch_open_copies`.
     """
     known = fetch_papers(wanted, web)
+    for ids, found in known.items():
+        doi = found.paper.ids.doi
+        if doi and not PREPRINT_DOI.match(doi):
+            published[ids] = doi
     urls = {ids: _drop_closed_url(known[ids].open_copy) if ids in known else "" for ids in wanted}
     return {ids: [OpenCopy(url)] if url else [] for ids, url in urls.items()}
 

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from ..errors import NotAvailable, SourceMiss, Unreachable
 from ..http import Answer, Rate, Web
-from ..model.paper import Fetched, Paper
+from ..model.paper import Fetched, Paper, describe_opening
 from ..model.site import Address
 from ..model.versions import get_locator_version
 from .loose_json import to_dict, to_dicts, to_text
@@ -28,9 +28,12 @@ def fetch_open_copies(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
         Unpaywall does not know the DOI, or lists no open copy.
     """
     doi = paper.ids.doi
-    copies = _list_copies(_fetch_record(doi, web))
+    record = _fetch_record(doi, web)
+    copies = _list_copies(record)
     if not copies:
-        msg = f"Unpaywall lists no open copy of doi:{doi}."
+        later = to_dicts(record.get("oa_locations_embargoed"))
+        opening = describe_opening(to_text(place.get("oa_date")) for place in later)
+        msg = f"Unpaywall lists no open copy of doi:{doi}.{opening}"
         raise NotAvailable(msg, "Ask the authors or your library.")
     yield from fetch_copies(copies[:MAX_COPIES], web, source=SOURCE.name, via="unpaywall")
 
