@@ -35,7 +35,7 @@ from tests.killed import Stage
 from tests.mirror.small_mirror import article, mirror_of, titles, updated
 from tests.world import World
 from tests.world.pubmed_files import Bulk, name_of, packed
-from utils.mirror import Mirror, pmc
+from utils.mirror import Mirror, compaction, pmc
 from utils.mirror.pmc import Choice
 
 _LATE = (
@@ -318,7 +318,7 @@ def _differences(found: dict, wanted: dict) -> list:
 def main() -> None:
     """Play histories of so many days, and say in JSON what was met in them."""
     folder, seed, days = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    pmc.BATCH = 3
+    pmc.BATCH, compaction.MIN_SMALL_FILES = 4, 2
     Stage()
     for module in _LATE:
         importlib.import_module(module)

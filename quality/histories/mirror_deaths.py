@@ -29,7 +29,7 @@ from tests.mirror.small_mirror import article, articles, bytes_of, mirror_of, up
 from tests.world import World
 from tests.world.citation_collection import Snapshot, zipped
 from tests.world.pubmed_files import Bulk, name_of, packed
-from utils.mirror import Mirror, pmc
+from utils.mirror import Mirror, compaction, pmc
 from utils.mirror.pmc import Choice
 
 _MOST_STEPS = 250  # of some three hundred that it takes
@@ -287,7 +287,7 @@ def main() -> None:
     """Kill so many, and say how it went in JSON."""
     folder, seed, kills = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     chance, deaths, mirrors = random.Random(seed), Counter[str](), 0
-    pmc.BATCH = 3
+    pmc.BATCH, compaction.MIN_SMALL_FILES = 4, 2
     Stage()
     for module in _LATE:
         importlib.import_module(module)

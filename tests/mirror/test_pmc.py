@@ -388,7 +388,7 @@ def test_no_generation_is_without_the_names_of_its_texts(mirror, world, monkeypa
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(generations, "write_text_names", dies)
+        patched.setattr(generations.Generations, "_write_names", dies)
         with pytest.raises(KeyboardInterrupt):
             updated(mirror)
     assert mirror.pmc_generations.list_generations() == []

@@ -26,7 +26,7 @@ from ..command_line import command_line
 from ..errors import EmptyStore, NotFound, StoreFailed, UnknownName
 from ..model.paper import utc_now
 from ..system import safe_files
-from .manifest import KINDS, SourceFile
+from .manifest import FILE_COLUMNS, KINDS, SourceFile
 
 if TYPE_CHECKING:
     import duckdb
@@ -36,15 +36,37 @@ if TYPE_CHECKING:
 
 NAMES = "names.parquet"
 _LIVE_ROWS = """
-    FROM read_parquet(?) AS row SEMI JOIN read_parquet(?) AS live
+    FROM read_parquet($parts) AS row SEMI JOIN read_parquet($live) AS live
     ON row.sequence = live.sequence AND row.position = live.position
 """
-_NAMES = f"""
-    SELECT name, pmid FROM (
-        SELECT unnest([row.doi, row.pmcid]) AS name, row.pmid AS pmid {_LIVE_ROWS}
-    ) WHERE name IS NOT NULL ORDER BY name, pmid
-"""  # noqa: S608 - of constants
-_TEXT_NAMES = f"SELECT row.pmid, lower(row.doi) AS doi, row.pmcid {_LIVE_ROWS} ORDER BY ALL"
+_KEPT_NAMES = """
+    SELECT named.* FROM earlier_names AS named
+    SEMI JOIN (SELECT * FROM read_parquet($live) WHERE sequence <= $last) AS live
+    ON named.{key} = live.{key}
+"""
+_NAMES = {
+    "pubmed": f"""
+        SELECT name, pmid FROM (
+            SELECT unnest([row.doi, row.pmcid]) AS name, row.pmid {_LIVE_ROWS}
+            UNION ALL {_KEPT_NAMES.format(key="pmid")}
+        ) WHERE name IS NOT NULL ORDER BY name, pmid
+    """,  # noqa: S608 - of constants
+    "pmc": f"""
+        SELECT row.pmid, lower(row.doi) AS doi, row.pmcid {_LIVE_ROWS}
+        UNION ALL {_KEPT_NAMES.format(key="pmcid")} ORDER BY ALL
+    """,
+}  # names of the new rows, and of earlier rows that still count
+_NAME_COLUMNS = {
+    "pubmed": {"name": "string", "pmid": "int32"},
+    "pmc": {"pmid": "int32", "doi": "string", "pmcid": "int32"},
+}
+_NAME_OPTIONS: dict[str, dict[str, Any]] = {
+    "pubmed": {
+        "use_dictionary": False,
+        "column_encoding": {"name": "DELTA_BYTE_ARRAY", "pmid": "PLAIN"},
+    },
+    "pmc": {},
+}
 _KEPT = 2  # the one that is published, and the one before it
 _ROWS = 1 << 16  # of a row group: who looks up a PMID reads one
 _MEMORY = "2GB"
@@ -57,11 +79,20 @@ _ORDER = "sequence::BIGINT * 1000000 + position"
 _LIVE = f"""
     WITH last AS (
         SELECT {{key}}, version, max({_ORDER}) AS place, arg_max(deleted, {_ORDER}) AS deleted
-        FROM read_parquet(?) GROUP BY {{key}}, version
+        FROM (
+            SELECT {{key}}, version, sequence, position, deleted FROM read_parquet($parts)
+            UNION ALL
+            SELECT {{key}}, version, sequence, position, false FROM earlier_live
+        ) GROUP BY {{key}}, version
     )
     SELECT {{key}}, max(version) AS version, arg_max(place, version) AS place
     FROM last WHERE NOT deleted GROUP BY {{key}} ORDER BY {{key}}
 """  # noqa: S608 - of constants
+_WITHDRAWN = """
+    SELECT count(*) FROM read_parquet($parts) AS row SEMI JOIN read_parquet($earlier) AS live
+    ON row.{key} = live.{key} AND row.version = live.version
+    WHERE row.deleted AND row.version > 1
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,18 +227,27 @@ class Generations:
             shutil.rmtree(killed, ignore_errors=True)
         making = self.folder / f"{_MAKING}{files[-1].sequence}"
         safe_files.make_folder(making)
-        generation = self.make(files, missing, making)
+        generation = self.make(files, missing, making, self._find_earlier(files))
         self._move_into_place(making, generation)
         return generation
 
     def make(
-        self, files: Sequence[SourceFile], missing: dict[str, str], folder: Path
+        self,
+        files: Sequence[SourceFile],
+        missing: dict[str, str],
+        folder: Path,
+        earlier: Generation | None = None,
     ) -> Generation:
-        """Write what a generation consists of into an empty folder; see `build`."""
+        """Write the tables of a generation into an empty folder.
+
+        With an *earlier* generation, only the parts that it lacks are read; see `_find_earlier`.
+        """
         parts = [str(file.get_part_path(self.mirror)) for file in files]
-        papers, rows = self._write_live(parts, folder)
-        name_them = write_names if self.source == "pubmed" else write_text_names
-        name_them(parts, folder, self.mirror)
+        with closing(connect(self.mirror)) as db:
+            last = self._create_earlier_views(db, earlier)
+            new = parts[earlier.files if earlier else 0 :]
+            papers, rows = self._write_live(db, new, folder)
+            self._write_names(db, {"parts": new, "last": last}, folder)
         self._write_manifest(files, folder)
         digest = _compute_digest(files, rows)
         return Generation(
@@ -222,6 +262,42 @@ class Generations:
             tools=_list_tools(self.source),
             made_at=utc_now(),
         )  # fmt: skip
+
+    def _find_earlier(self, files: Sequence[SourceFile]) -> Generation | None:
+        """Return the published generation if its rows and those of newer files suffice.
+
+        They do not suffice if one of its files changed, or if a later version of a paper is
+        deleted: then an earlier version may count again, and all parts have to be read.
+        """
+        if (current := self.get_complete()) is None or len(files) <= current.files:
+            return None
+        same = zip(self.list_files(current), files, strict=False)
+        if any((one.order, one.digest) != (other.order, other.digest) for one, other in same):
+            return None
+        params = {
+            "parts": [str(file.get_part_path(self.mirror)) for file in files[current.files :]],
+            "earlier": str(self.folder / current.name / "live.parquet"),
+        }
+        query = _WITHDRAWN.format(key=KEYS[self.source])
+        with closing(connect(self.mirror)) as db:
+            [table] = read_even_tables(db, query, params)
+        return None if table[0][0].as_py() else current
+
+    def _create_earlier_views(
+        self, db: duckdb.DuckDBPyConnection, earlier: Generation | None
+    ) -> int:
+        """Create views of an earlier generation's tables; return the order of its last file."""
+        columns = (KEYS[self.source], "version", "sequence", "position")
+        for view, name, empty in (
+            ("earlier_live", "live.parquet", columns),
+            ("earlier_names", NAMES, _NAME_COLUMNS[self.source]),
+        ):
+            rows = f"SELECT {', '.join(f'NULL AS {one}' for one in empty)} WHERE false"
+            if earlier:
+                path = str(self.folder / earlier.name / name).replace("'", "''")
+                rows = f"FROM read_parquet('{path}')"
+            db.execute(f"CREATE VIEW {view} AS {rows}")
+        return self.list_files(earlier)[-1].order if earlier else 0
 
     def _move_into_place(self, making: Path, generation: Generation) -> None:
         """Give a finished folder its name; the same generation is there only once.
@@ -241,35 +317,40 @@ class Generations:
                 making.replace(place)
             safe_files.flush_folder(self.folder)
 
-    def _write_live(self, parts: list[str], folder: Path) -> tuple[int, str]:
-        """Write the rows that count; how many, and the SHA-256 of them."""
+    def _write_live(
+        self, db: duckdb.DuckDBPyConnection, parts: list[str], folder: Path
+    ) -> tuple[int, str]:
+        """Write the rows that count; return their number and their SHA-256."""
         import pyarrow as pa
-        from pyarrow import parquet
 
-        schema = pa.schema(
-            [
-                (KEYS[self.source], pa.int32()),
-                ("version", pa.int16()),
-                ("sequence", pa.int32()),
-                ("position", pa.int32()),
-            ]
-        )
+        types = {KEYS[self.source]: "int32", "version": "int16"}
+        schema = pa.schema([*(types | {"sequence": "int32", "position": "int32"}).items()])
         digest, count = hashlib.sha256(), 0
-        path = folder / "live.parquet"
-        with (
-            closing(connect(self.mirror)) as db,
-            safe_files.disk_errors(path),
-            path.open("xb") as file,
-        ):
-            with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
-                for rows in read_even_tables(db, _LIVE.format(key=KEYS[self.source]), [parts]):
-                    table = _to_places(rows).cast(schema)
-                    writer.write_table(table, row_group_size=_ROWS)
-                    count += table.num_rows
-                    for column in table.columns:
-                        digest.update(column.combine_chunks().to_numpy().tobytes())
-            safe_files.flush_file(path)
+
+        def iterate_places() -> Iterator[pa.Table]:
+            nonlocal count
+            query = _LIVE.format(key=KEYS[self.source])
+            for rows in read_even_tables(db, query, {"parts": parts}):
+                table = _to_places(rows).cast(schema)
+                count += table.num_rows
+                for column in table.columns:
+                    digest.update(column.combine_chunks().to_numpy().tobytes())
+                yield table
+
+        _write_tables(folder / "live.parquet", schema, iterate_places())
         return count, digest.hexdigest()
+
+    def _write_names(
+        self, db: duckdb.DuckDBPyConnection, params: dict[str, Any], folder: Path
+    ) -> None:
+        """Write the names of the rows that count: DOI and PMCID by PMID, or PMID and DOI."""
+        import pyarrow as pa
+
+        schema = pa.schema([*_NAME_COLUMNS[self.source].items()])
+        params = {**params, "live": str(folder / "live.parquet")}
+        tables = read_even_tables(db, _NAMES[self.source], params)
+        casts = (table.cast(schema) for table in tables)
+        _write_tables(folder / NAMES, schema, casts, **_NAME_OPTIONS[self.source])
 
     def _write_manifest(self, files: Sequence[SourceFile], folder: Path) -> None:
         """Record what is known of the files of a generation."""
@@ -286,8 +367,18 @@ class Generations:
         from pyarrow import parquet
 
         with safe_files.disk_errors(self.folder, "read"):
-            rows = parquet.read_table(self.folder / generation.name / "manifest.parquet")
-        return [SourceFile(**row) for row in rows.to_pylist()]
+            table = parquet.read_table(self.folder / generation.name / "manifest.parquet")
+        return [*map(SourceFile, *table.select(FILE_COLUMNS).to_pydict().values())]
+
+    def count_live_rows(self, generation: Generation) -> dict[int, int]:
+        """Return the number of rows that count in each file, by the order of the file."""
+        from pyarrow import parquet
+
+        with safe_files.disk_errors(self.folder, "read"):
+            path = self.folder / generation.name / "live.parquet"
+            counts = parquet.read_table(path, columns=["sequence"])["sequence"].value_counts()
+        found = {file.order: 0 for file in self.list_files(generation)}
+        return found | {one["values"]: one["counts"] for one in counts.to_pylist()}
 
     def tidy(self) -> list[Path]:
         """Delete all generations but the last two published; return the parts left.
@@ -327,7 +418,7 @@ def connect(folder: Path) -> duckdb.DuckDBPyConnection:
 
 
 def read_even_tables(
-    db: duckdb.DuckDBPyConnection, query: str, params: list[Any]
+    db: duckdb.DuckDBPyConnection, query: str, params: list[Any] | dict[str, Any]
 ) -> Iterator[pa.Table]:
     """Yield the rows of a query in tables of equal size, however they were computed.
 
@@ -380,40 +471,16 @@ def _list_tools(source: str) -> dict[str, str]:
     return {"papershelf": get_version(), "reader": str(READERS[source]), **libraries}
 
 
-def write_names(parts: list[str], folder: Path, mirror: Path) -> None:
-    """Write the names of PubMed's rows that count, as ``live.parquet`` in *folder* says.
-
-    Raises
-    ------
-    StoreFailed
-        A part is gone or damaged, or the disk refuses.
-    """
-    import pyarrow as pa
-
-    schema = pa.schema([("name", pa.string()), ("pmid", pa.int32())])
-    packed = {"name": "DELTA_BYTE_ARRAY", "pmid": "PLAIN"}
-    options = {"use_dictionary": False, "column_encoding": packed}
-    _write_names(_NAMES, parts, folder, mirror, schema, options)
-
-
-def write_text_names(parts: list[str], folder: Path, mirror: Path) -> None:
-    """Write under which PMID and DOI each of PMC's texts that count is known; as `write_names`."""
-    import pyarrow as pa
-
-    columns = [("pmid", pa.int32()), ("doi", pa.string()), ("pmcid", pa.int32())]
-    _write_names(_TEXT_NAMES, parts, folder, mirror, pa.schema(columns), {})
-
-
-def _write_names(
-    query: str, parts: list[str], folder: Path, mirror: Path, schema: pa.Schema, options: Any
+def _write_tables(
+    path: Path, schema: pa.Schema, tables: Iterable[pa.Table], **options: Any
 ) -> None:
+    """Write tables to a new Parquet file, a row group each, and flush the file to the disk."""
     from pyarrow import parquet
 
-    path, live = folder / NAMES, str(folder / "live.parquet")
-    with closing(connect(mirror)) as db, safe_files.disk_errors(path), path.open("xb") as file:
+    with safe_files.disk_errors(path), path.open("xb") as file:
         with parquet.ParquetWriter(file, schema, compression="zstd", **options) as writer:
-            for table in read_even_tables(db, query, [parts, live]):
-                writer.write_table(table.cast(schema), row_group_size=table.num_rows)
+            for table in tables:
+                writer.write_table(table, row_group_size=_ROWS)
         safe_files.flush_file(path)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -83,6 +83,14 @@ class SourceFile:
         """True if the file was read by today's reader."""
         return self.state == "done" and self.reader == READERS[self.source]
 
+    def add_part(self, part: Part, md5: str) -> SourceFile:
+        """Return the file as it is after reading: with what its parts hold, or why it has none."""
+        made = asdict(part)
+        del made["name"]
+        state: State = "aside" if part.reason else "done"
+        reader = READERS[self.source]
+        return replace(self, **made, state=state, md5=md5, reader=reader, at=utc_now())
+
     def is_here(self, folder: Path) -> bool:
         """Return whether the file was read, and both of its parts have their size."""
         with suppress(FileNotFoundError):
@@ -109,7 +117,7 @@ YEAR = 100_000
 """A file's place as a number is year × this + number."""
 KINDS = ("", "-passages")
 """What follows a source's name in the folders of its parts: nothing for records."""
-_COLUMNS = [one.name for one in fields(SourceFile)]
+FILE_COLUMNS = [one.name for one in fields(SourceFile)]
 _KINDS = {"int": "INTEGER", "float": "REAL"}
 _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS sources ("
@@ -135,7 +143,7 @@ class Manifest:
         if not self._path.exists():
             return []
         # By the table's name, for without it SQLite takes a column that is not there for a text.
-        columns = ", ".join(f'sources."{name}"' for name in _COLUMNS)
+        columns = ", ".join(f'sources."{name}"' for name in FILE_COLUMNS)
         with self._open_database() as db:
             rows = db.execute(
                 f'SELECT {columns} FROM sources WHERE source = ? ORDER BY "order"',  # noqa: S608
@@ -158,14 +166,15 @@ class Manifest:
 
     def end(self, file: SourceFile, part: Part, md5: str) -> SourceFile:
         """Write down what became of a file."""
-        made = asdict(part)
-        del made["name"]
-        state: State = "aside" if part.reason else "done"
-        done = replace(
-            file, **made, state=state, md5=md5, reader=READERS[file.source], at=utc_now()
-        )
+        done = file.add_part(part, md5)
         self._put_files([done])
         return done
+
+    def replace_files(self, old: Iterable[SourceFile], new: SourceFile) -> None:
+        """Replace the rows of files by the row of one that holds what they held."""
+        with self._open_database() as db, transaction(db):
+            self._delete_rows(db, old)
+            self._insert_rows(db, [new])
 
     def record_failure(self, file: SourceFile, state: State, reason: str) -> SourceFile:
         """Write down why a file was not read."""
@@ -182,17 +191,21 @@ class Manifest:
     def forget(self, files: Iterable[SourceFile]) -> None:
         """Delete the files of a year that is gone."""
         with self._open_database() as db, transaction(db):
-            db.executemany(
-                "DELETE FROM sources WHERE source = ? AND name = ?",
-                [(file.source, file.name) for file in files],
-            )
+            self._delete_rows(db, files)
 
-    def _put_files(self, files: Iterable[SourceFile]) -> None:
-        marks = ", ".join("?" for _ in _COLUMNS)
-        rows = [tuple(getattr(file, name) for name in _COLUMNS) for file in files]
-        if rows:
+    def _put_files(self, files: Sequence[SourceFile]) -> None:
+        if files:
             with self._open_database() as db, transaction(db):
-                db.executemany(f"INSERT OR REPLACE INTO sources VALUES ({marks})", rows)  # noqa: S608
+                self._insert_rows(db, files)
+
+    def _delete_rows(self, db: sqlite3.Connection, files: Iterable[SourceFile]) -> None:
+        keys = [(file.source, file.name) for file in files]
+        db.executemany("DELETE FROM sources WHERE source = ? AND name = ?", keys)
+
+    def _insert_rows(self, db: sqlite3.Connection, files: Iterable[SourceFile]) -> None:
+        marks = ", ".join("?" for _ in FILE_COLUMNS)
+        rows = [tuple(getattr(file, name) for name in FILE_COLUMNS) for file in files]
+        db.executemany(f"INSERT OR REPLACE INTO sources VALUES ({marks})", rows)  # noqa: S608
 
     @contextmanager
     def _open_database(self) -> Iterator[sqlite3.Connection]:

@@ -25,6 +25,7 @@ _SCHEMA = """
         state TEXT, reason TEXT DEFAULT '', had INTEGER DEFAULT 0, PRIMARY KEY (pmcid, version)
     ) WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS of_batch ON objects (batch) WHERE state IN ('due', 'going');
+    CREATE INDEX IF NOT EXISTS batches ON objects (batch);
     CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
     CREATE TEMP TABLE listed (
         pmcid INTEGER PRIMARY KEY, version INTEGER, etag TEXT
@@ -148,6 +149,12 @@ class Objects:
         rows = [(state, reason, state, state, batch, *one) for one, state, reason in ends]
         with self._open_database() as db, transaction(db):
             db.executemany(_END, rows)
+
+    def move(self, batches: Iterable[int], batch: int) -> None:
+        """Put the objects of finished batches into another batch, with which they were merged."""
+        query = "UPDATE objects SET batch = ? WHERE batch = ? AND state NOT IN ('due', 'going')"
+        with self._open_database() as db, transaction(db):
+            db.executemany(query, [(batch, one) for one in batches])
 
     def count_states(self) -> dict[str, int]:
         """Return the number of objects in each state."""

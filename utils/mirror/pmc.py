@@ -29,6 +29,7 @@ from ..sources.pmc_inventory import (
 )
 from ..system import safe_files
 from .bundles import Member, get_md5, pack, read_members
+from .compaction import merge_small_files
 from .engines import Lost, Run
 from .generations import Generations
 from .locks import exclusive_lock
@@ -43,8 +44,8 @@ if TYPE_CHECKING:
 
 SOURCE = "pmc"
 BUCKET = "pmc-oa-opendata"
-BATCH = 200
-"""Article versions of a bundle: about 20 MB of JATS, and some seconds of reading."""
+BATCH = 1_000
+"""Article versions of a bundle: about 20 MB packed, and half a minute of reading."""
 FEW = 500
 """Articles up to which each is looked up, instead of the inventory of all."""
 _AT_ONCE = 16  # requests, as many as the site's limit lets go
@@ -295,9 +296,10 @@ class _Update:
             Some of it could not be had; it is asked for again by the next run.
         """
         place, sequence = self.folder / "source" / SOURCE, _format_sequence(number)
-        if found := sorted(place.glob(f"{sequence}-*.zip")):
-            return found[0]
         state, objects = batch
+        named = self.again[number].name if state == "again" else f"{sequence}-*.zip"
+        if found := sorted(place.glob(named)):
+            return found[0]
         if state == "going":
             return pack([Member(one, "gone", "It is not listed any more.") for one in objects],
                         place, sequence)  # fmt: skip
@@ -380,18 +382,33 @@ class _Update:
 
     def _publish_generation(self) -> None:
         """Build and publish a generation of all that is read, if it is not published yet."""
-        files = [file for file in self.manifest.list_files(SOURCE) if file.is_here(self.folder)]
-        current = self.generations.get_complete()
-        if files and (
-            not current
-            or _list_digests(files) != _list_digests(self.generations.list_files(current))
-        ):
-            made = self.generations.build(files, {})
+        files, current = self._list_readable(), self.generations.get_complete()
+        known = self.generations.list_files(current) if current else []
+        if files and _list_digests(files) != _list_digests(known):
+            live = self.generations.count_live_rows(current) if current else {}
+            merge_small_files(self.folder, files, live, BATCH, self.run)
+            made = self.generations.build(self._list_readable(), {})
             self.generations.publish(made.name)
             self._advance_progress(changed=not current or made.name != current.name)
-            for path in self.generations.tidy():
-                safe_files.delete_if_exists(path)
+        self._delete_unused()
         self._advance_progress(generation=self.generations.get_published())
+
+    def _list_readable(self) -> list[SourceFile]:
+        return [file for file in self.manifest.list_files(SOURCE) if file.is_here(self.folder)]
+
+    def _delete_unused(self) -> None:
+        """Delete bundles and parts that no kept generation and no later update needs."""
+        kept = self.manifest.list_files(SOURCE)
+        parts = {file.get_part_path(self.folder, kind) for file in kept for kind in KINDS}
+        for path in self.generations.tidy():
+            if path not in parts:
+                safe_files.delete_if_exists(path)
+        for generation in self.generations.list_generations():
+            kept += self.generations.list_files(generation)
+        names, due = {file.name for file in kept}, self.objects.list_due_batches()
+        for path in (self.folder / "source" / SOURCE).glob("*.zip"):
+            if path.name not in names and int(path.name.partition("-")[0]) not in due:
+                safe_files.delete_if_exists(path)
 
     def _advance_progress(self, **facts: Any) -> MirrorProgress:
         seconds = time.monotonic() - self.began

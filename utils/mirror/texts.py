@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -103,22 +103,35 @@ def read_texts(job: ReadJob) -> Part:
 
 
 def _make_parts(job: ReadJob) -> None:
-    """Write both parts; that of the texts last, for where it is, all is there."""
+    """Read and judge the articles of a bundle, and write both parts."""
+    rows = (read_member(one) for one in read_members(Path(job.file)) if one.has_row)
+    write_text_parts(job, _iterate_batches(job.order, rows))
+
+
+def _iterate_batches(
+    order: int, rows: Iterator[TextRow]
+) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
+    """Yield texts and their passages in batches."""
+    at = 0
+    while some := list(islice(rows, ROWS)):
+        yield _make_batch(order, at, some), make_passage_batch(order, list(_cut_passages(at, some)))
+        at += len(some)
+
+
+def write_text_parts(
+    job: ReadJob, batches: Iterable[tuple[pa.RecordBatch, pa.RecordBatch]]
+) -> None:
+    """Write both parts; that of the texts last, because its presence means that both are whole."""
     counts: Counter[str] = Counter()
     lists = [name for name in make_text_schema().names if name in ("license", "state", "verdict")]
-    rows = (read_member(one) for one in read_members(Path(job.file)) if one.has_row)
     with PartFile(job.records, make_text_schema(), lists) as texts:
         with PartFile(job.passages, make_passage_schema()) as passages:
-            at = 0
-            while some := list(islice(rows, ROWS)):
-                counts["deletions"] += sum(row.document is None for row in some)
-                counts["records"] += sum(row.document is not None for row in some)
-                texts.write(_make_batch(job.order, at, some))
-                found = list(_cut_passages(at, some))
-                if found:
-                    passages.write(make_passage_batch(job.order, found))
-                counts["passages"] += len(found)
-                at += len(some)
+            for rows, cut in batches:
+                deleted = rows["deleted"].true_count
+                counts.update(deletions=deleted, records=len(rows) - deleted, passages=len(cut))
+                texts.write(rows)
+                if len(cut):
+                    passages.write(cut)
             passages.commit()
         facts = {name: counts[name] for name in ("records", "deletions", "passages")}
         texts.commit(FACTS, json.dumps({"file": job.name, "md5": job.md5, **facts}))
