@@ -48,7 +48,7 @@ def test_texts_are_indexed_and_answer_a_question(plain):
 
 def test_the_end_of_indexing_is_sent(plain):
     plain.post("/ask/index")
-    with plain.client.stream("GET", "/ask/events") as sent:
+    with plain.client.stream("GET", "/task/events", params={"name": "index"}) as sent:
         lines = [line for line in sent.iter_lines() if line]
     assert lines[-1] == "data: ended"
 

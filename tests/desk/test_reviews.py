@@ -210,3 +210,60 @@ def test_a_hostile_record_is_shown_as_text(browser, review):
     for path in ("/review/conflicts", "/review"):
         assert "<img src=x" not in browser.get(path, name="moss").text
         assert "<script>alert" not in browser.get(path, name="moss").text
+
+
+def upload_list(browser, name, data, kind="database"):
+    return browser.client.post(
+        "/review/list",
+        data={"csrf": browser.access.csrf, "name": "moss", "kind": kind, "title": "Embase <b>"},
+        files={"file": (name, data)},
+        headers={"origin": ORIGIN},
+    )
+
+
+RIS = b"TY  - JOUR\nTI  - Peat\nDO  - 10.1000/peat\nER  - \n"
+
+
+@pytest.mark.parametrize("name", ["embase.ris", "../../up.ris", "C:\\x\\con.ris", ".hidden", "a/b"])
+def test_a_list_is_added_to_the_protocol_whatever_its_name(browser, review, name):
+    before = set(review.folder.iterdir())
+    page = upload_list(browser, name, RIS)
+    assert "The list was added." in page.text
+    assert "Embase &lt;b&gt;" in page.text
+    [listed] = review.protocol().lists
+    assert listed.path.parent == review.folder
+    assert set(review.folder.iterdir()) - before - {review.folder / "update.lock"} == {listed.path}
+    assert listed.path.read_bytes() == RIS
+
+
+@pytest.mark.parametrize(("data", "kind"), [(b"nothing here", "database"), (RIS, "magic")])
+def test_a_list_that_cannot_be_read_changes_nothing(browser, review, data, kind):
+    assert upload_list(browser, "embase.ris", data, kind).status_code == 400
+    assert review.protocol().lists == ()
+    assert not list(review.folder.glob("embase*"))
+
+
+@pytest.mark.parametrize(("program", "start"), [("rayyan", b"key"), ("zotero", b"PK")])
+def test_records_are_exported_for_a_screening_program(browser, review, program, start):
+    form = {"name": "moss", "program": program, "stage": "title_abstract"}
+    sent = browser.post("/review/export", **form)
+    assert sent.content.startswith(start)
+    assert "attachment" in sent.headers["content-disposition"]
+    assert browser.post("/review/export", **{**form, "program": "../x"}).status_code == 400
+
+
+def test_possible_duplicates_are_looked_at_and_one_is_excluded(browser, review):
+    assert "0 possible duplicates" in browser.get("/review/duplicates", name="moss").text
+    ids = Ids(doi="10.1000/peat")
+    title = review.ledger.list_records()[0].paper.title
+    twin = Paper(ids, title=title, abstract=f"About {title}.")
+    with review.ledger.record_event("update", {}) as writer:
+        writer.add_records("databases", [(Entry("10.1000/peat", ids), twin)])
+    page = browser.get("/review/duplicates", name="moss")
+    keys = re.findall(r'name="key" value="(ps-[0-9a-f]+)"', page.text)
+    assert len(keys) == 2
+    page = decide(
+        browser, keys[1], f"exclude:duplicate of {keys[0]}", "consensus", back="duplicates"
+    )
+    assert "0 possible duplicates" in page.text
+    assert outcomes(review)[keys[1]] == "exclude"

@@ -10,7 +10,16 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from . import corpus_pages, finding_pages, harvest_pages, paper_pages, review_pages, shelf_pages
+from . import (
+    corpus_pages,
+    finding_pages,
+    harvest_pages,
+    paper_pages,
+    review_pages,
+    selection_pages,
+    shelf_pages,
+    task_pages,
+)
 from .access import Access, Gate
 from .desk import (
     FOLDER,
@@ -28,8 +37,8 @@ if TYPE_CHECKING:
 
 PAGES: dict[str, Page] = {
     "/": shelf_pages.show_shelf,
-    "/selection": shelf_pages.show_selection,
-    "/selection/references": shelf_pages.send_references,
+    "/selection": selection_pages.show_selection,
+    "/selection/references": selection_pages.send_references,
     "/paper": paper_pages.show_paper,
     "/paper/pdf": paper_pages.send_pdf,
     "/paper/picture": paper_pages.send_picture,
@@ -41,14 +50,19 @@ PAGES: dict[str, Page] = {
     "/review": review_pages.show_review,
     "/review/screen": review_pages.show_screening,
     "/review/conflicts": review_pages.show_conflicts,
+    "/review/duplicates": review_pages.show_duplicates,
     "/ask": corpus_pages.show_question,
     "/data": corpus_pages.show_datasets,
     "/check": corpus_pages.show_check,
     "/check/page": corpus_pages.send_check,
     "/setup": corpus_pages.show_setup,
+    "/task": task_pages.show_task,
 }
 ACTIONS: dict[str, Action] = {
-    "/selection/pack": shelf_pages.pack_selection,
+    "/selection/pack": selection_pages.pack_selection,
+    "/selection/zotero": selection_pages.push_selection,
+    "/selection/review": selection_pages.add_to_review,
+    "/selection/media": selection_pages.fetch_media,
     "/paper/keep": paper_pages.keep_paper,
     "/paper/note": paper_pages.annotate_paper,
     "/paper/undo-keep": paper_pages.undo_keep,
@@ -63,6 +77,8 @@ ACTIONS: dict[str, Action] = {
     "/review/update": review_pages.update_review,
     "/review/harvest": review_pages.harvest_review,
     "/review/import": review_pages.import_decisions,
+    "/review/list": review_pages.add_list,
+    "/review/export": review_pages.export_records,
     "/review/report": review_pages.write_report,
     "/review/decide": review_pages.decide_record,
     "/review/undo": review_pages.undo_decision,
@@ -83,7 +99,7 @@ def build_application(library: Library, access: Access) -> Starlette:
                 for path, action in ACTIONS.items()
             ),
             Route("/harvest/events", serve_events(desk, harvest_pages.follow_harvest)),
-            Route("/ask/events", serve_events(desk, corpus_pages.follow_indexing)),
+            Route("/task/events", serve_events(desk, task_pages.follow_task)),
             Mount("/static", StaticFiles(directory=FOLDER / "static")),
         ],
         middleware=[Middleware(Gate, access=access)],

@@ -76,12 +76,6 @@ def _describe_indexing(desk: Desk) -> Iterator[str]:
     yield "All texts are indexed."
 
 
-def follow_indexing(desk: Desk, _: Request) -> tuple[str, bool]:
-    """Return the progress of indexing, and whether it ended."""
-    task = desk.tasks.get("index")
-    return desk.render_part("ask.html", "progress", task=task), not (task and task.is_alive)
-
-
 def show_datasets(desk: Desk, request: Request) -> Response:
     """Return the datasets, and the rows of a statement in SQL."""
     name = request.query_params.get("dataset", "")

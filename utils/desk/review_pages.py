@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import io
+import zipfile
+from typing import TYPE_CHECKING, Any, get_args
 
 from markupsafe import Markup
 from starlette.datastructures import UploadFile
@@ -58,6 +60,8 @@ def create_review(desk: Desk, _: Request, form: FormData) -> Response:
 
 def show_review(desk: Desk, request: Request) -> Response:
     """Return the page of a review: its protocol, its numbers and the PRISMA figure."""
+    from ..review.exchange import Program
+    from ..review.protocol import KINDS
     from ..review.screening import list_conflicts
 
     review = _open_review(desk, request.query_params.get("name", ""))
@@ -77,7 +81,9 @@ def show_review(desk: Desk, request: Request) -> Response:
         outcome_names=_OUTCOME_NAMES,
         screeners=sorted({d.screener for s in review.standings() for d in s.decisions}),
         folder=review.folder,
-        imported=request.query_params.get("imported", ""),
+        message=request.query_params.get("message", ""),
+        kinds=KINDS,
+        programs=get_args(Program),
     )
 
 
@@ -140,14 +146,48 @@ def import_decisions(desk: Desk, _: Request, form: FormData) -> Response:
         raise BadRequest("No file was chosen.", "Choose the export of your screening program.")
     done = review.read_decisions(upload.file.read(MAX_LIST_BYTES + 1), upload.filename[:100])
     words = f"Read: {pluralize(done.decisions, 'decision')} on {pluralize(done.rows, 'record')}."
-    return redirect("/review", name=review.name, imported=words)
+    return redirect("/review", name=review.name, message=words)
+
+
+def add_list(desk: Desk, _: Request, form: FormData) -> Response:
+    """Add an exported list to the protocol of a review."""
+    from ..lists.references import MAX_LIST_BYTES
+
+    review = _open_review(desk, read_text(form, "name"))
+    upload = form.get("file")
+    if not isinstance(upload, UploadFile) or not upload.filename:
+        raise BadRequest("No file was chosen.", "Choose the export of a database: RIS, NBIB, CSV.")
+    data = upload.file.read(MAX_LIST_BYTES + 1)
+    review.add_list(data, upload.filename, read_text(form, "kind"), read_text(form, "title"))
+    words = "The list was added. Run the searches to read it."
+    return redirect("/review", name=review.name, message=words)
+
+
+def export_records(desk: Desk, _: Request, form: FormData) -> Response:
+    """Send the records of a review as the file, or a ZIP of the files, of a screening program."""
+    from ..review.exchange import Program
+
+    review = _open_review(desk, read_text(form, "name"))
+    program, stage = read_text(form, "program"), read_text(form, "stage")
+    if program not in get_args(Program) or stage not in STAGES:
+        raise BadRequest("There is no export for this program.", "Choose one of the list.")
+    files = review.export(program, stage=stage)  # type: ignore[arg-type]
+    name, data = files[0].name, files[0].read_bytes()
+    if len(files) > 1:
+        name, packed = f"{program}.zip", io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for file in files:
+                archive.write(file, file.name)
+        data = packed.getvalue()
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(data, media_type="application/octet-stream", headers=headers)
 
 
 def write_report(desk: Desk, _: Request, form: FormData) -> Response:
     """Write the report of a review into its folder."""
     review = _open_review(desk, read_text(form, "name"))
     review.report()
-    return redirect("/review", name=review.name, imported="The report was written.")
+    return redirect("/review", name=review.name, message="The report was written.")
 
 
 def show_screening(desk: Desk, request: Request) -> Response:
@@ -212,8 +252,8 @@ def decide_record(desk: Desk, _: Request, form: FormData) -> Response:
     choice, _colon, criterion = read_text(form, "choice").partition(":")
     reason = criterion or (read_text(form, "reason") if choice == "exclude" else "")
     review.record_decision(key, screener, choice, stage=stage, reason=reason)
-    if read_text(form, "back") == "conflicts":
-        return redirect("/review/conflicts", name=review.name)
+    if (back := read_text(form, "back")) in ("conflicts", "duplicates"):
+        return redirect(f"/review/{back}", name=review.name)
     return redirect("/review/screen", name=review.name, screener=screener, stage=stage, last=key)
 
 
@@ -244,6 +284,21 @@ def show_conflicts(desk: Desk, request: Request) -> Response:
         resolver=protocol.resolver or CONSENSUS,
         protocol=protocol,
         stage_names=STAGE_NAMES,
+    )
+
+
+def show_duplicates(desk: Desk, request: Request) -> Response:
+    """Return pairs of records that may be one paper, to be looked at."""
+    from ..review.standing import CONSENSUS
+
+    review = _open_review(desk, request.query_params.get("name", ""))
+    protocol = review.protocol()
+    return desk.render(
+        "duplicates.html",
+        name=review.name,
+        pairs=review.find_duplicates(),
+        resolver=protocol.resolver or CONSENSUS,
+        protocol=protocol,
     )
 
 

@@ -1,4 +1,4 @@
-"""The shelf as a list that can be searched, filtered and sorted, and the papers of a selection."""
+"""The shelf as a list that can be searched, filtered and sorted."""
 
 from __future__ import annotations
 
@@ -8,28 +8,18 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from starlette.responses import Response
 
-from ..command_line import command_line
-from ..errors import BadRequest, PaperError
+from ..errors import PaperError
 from ..model.identifiers import Ids
 from ..model.paper import Kind, StoredPaper, Verdict, Version
 from ..model.versions import VERSION_NAMES
 from ..shelf.listing import SORT_ORDERS
-from .desk import Desk, build_link, read_number, read_text, to_name
+from .desk import Desk, build_link, read_number
 from .words import KIND_NAMES, describe_verdict
 
 if TYPE_CHECKING:
-    from starlette.datastructures import FormData, QueryParams
     from starlette.requests import Request
 
 PAGE_SIZE = 50
-PACK_PROGRAMS = {
-    "zotero": "Zotero",
-    "endnote": "EndNote",
-    "covidence": "Covidence",
-    "rayyan": "Rayyan",
-    "folder": "any program: a plain folder",
-}
-MAX_SELECTION = 500
 _TEXT_FILTERS = (
     *("text", "author", "journal", "min_date", "max_date", "kind", "version", "license"),
     "tag",
@@ -45,11 +35,6 @@ _SORT_NAMES = {
     "journal": "Journal",
 }
 _VIEWS = {"": "Cards", "table": "Table"}
-_REFERENCE_FILES = {
-    "ris": ("references.ris", "application/x-research-info-systems"),
-    "bibtex": ("references.bib", "application/x-bibtex"),
-    "csl_json": ("references.json", "application/json"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,78 +138,6 @@ def _to_options(filters: Mapping[str, str]) -> Any:
 def _find_pdfs(desk: Desk, papers: Sequence[StoredPaper]) -> set[str]:
     """Return the paths of the papers that have a PDF."""
     return {one.path for one in papers if desk.library.shelf.pdfs.find_pdf(one)}
-
-
-def show_selection(desk: Desk, request: Request) -> Response:
-    """Return the page of selected papers: their references in a style, and what to do with them."""
-    from ..citations import STYLES
-
-    papers = read_selection(desk, request.query_params)
-    style = request.query_params.get("style", "vancouver")
-    return desk.render(
-        "selection.html",
-        papers=papers,
-        ids=[to_name(one) for one in papers],
-        style=style,
-        styles=list(STYLES),
-        programs=PACK_PROGRAMS,
-        references=_format_references(desk, papers, style),
-    )
-
-
-def send_references(desk: Desk, request: Request) -> Response:
-    """Return the references of selected papers as a file for another program."""
-    style = request.query_params.get("style", "ris")
-    if style not in _REFERENCE_FILES:
-        raise BadRequest("There is no file of this kind.", "Choose RIS, BibTeX or CSL-JSON.")
-    papers = read_selection(desk, request.query_params)
-    references = _format_references(desk, papers, style)
-    name, media = _REFERENCE_FILES[style]
-    text = f"[{','.join(references)}]" if style == "csl_json" else "\n".join(references)
-    headers = {"content-disposition": f'attachment; filename="{name}"'}
-    return Response(f"{text}\n", media_type=media, headers=headers)
-
-
-def pack_selection(desk: Desk, _: Request, form: FormData) -> Response:
-    """Pack selected papers with their PDF files for another program."""
-    papers = read_selection(desk, form)
-    program = read_text(form, "program")
-    if program not in PACK_PROGRAMS:
-        raise BadRequest("There is no pack for this program.", "Choose one of the list.")
-    title = f"{len(papers)} papers from the desk"
-    pack = desk.library.references.pack(
-        [one.paper.ids for one in papers], program, title=title, zipped=True
-    )
-    return desk.render("pack.html", pack=pack, program=PACK_PROGRAMS[program])
-
-
-def read_selection(desk: Desk, values: QueryParams | FormData) -> list[StoredPaper]:
-    """Return the papers that an address names, each once.
-
-    Raises
-    ------
-    BadRequest
-        No paper is selected, or too many are.
-    """
-    from ..curation.reading import find_stored
-
-    names = list(dict.fromkeys(map(str, values.getlist("id"))))
-    if not names:
-        raise BadRequest("No paper is selected.", "Tick papers in the list of the shelf.")
-    if len(names) > MAX_SELECTION:
-        msg = f"{len(names):,} papers are selected; {MAX_SELECTION} is the most."
-        raise BadRequest(msg, f"Export the whole shelf instead: {command_line('export')}")
-    return [find_stored(name, desk.library.shelf) for name in names]
-
-
-def _format_references(desk: Desk, papers: Sequence[StoredPaper], style: str) -> list[str]:
-    """Return the reference of each paper in one style; the record on the shelf is used."""
-    from ..citations import format_references
-
-    records = [one.paper for one in papers]
-    return [
-        str(one) for one in format_references(records, style, desk.library.settings.papers_keys)
-    ]
 
 
 def find_cited(desk: Desk, papers: Sequence[Ids]) -> dict[Ids, str]:

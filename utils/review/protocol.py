@@ -17,6 +17,8 @@ import yaml
 from ..command_line import command_line
 from ..errors import BadRequest
 from ..lists.decisions import STAGES
+from ..lists.references import read_file_entries
+from ..shelf.paper_file import to_safe_name
 from ..sources import Query
 from ..system.plain_text import one_line
 from ..system.safe_files import write_file
@@ -164,6 +166,41 @@ def write_fields(folder: Path, fields: Mapping[str, Any]) -> Protocol:
     protocol = _parse_text(text, folder)
     write_file(path, text.encode())
     return protocol
+
+
+def add_list(folder: Path, data: bytes, name: str, kind: str, title: str = "") -> Protocol:
+    """Write an exported list into a review's folder, and name it in the protocol.
+
+    Parameters
+    ----------
+    name : str
+        The name of the file; a list of this name that is there already is kept.
+    kind : str
+        One of `KINDS`.
+    title : str, optional
+        The name of the source in the figure and the appendix, such as ``Embase (Ovid)``.
+
+    Raises
+    ------
+    BadRequest
+        The list cannot be read or has no papers; nothing has changed.
+    """
+    if not list(read_file_entries(data, name)):
+        raise BadRequest(f"{one_line(name)[:100]} names no papers.", "Export the list as RIS.")
+    stem, _, ending = re.split(r"[/\\]", one_line(name))[-1].rpartition(".")
+    form = re.sub(r"[^a-z0-9]", "", ending.lower())[:8] if stem else ""
+    plain = to_safe_name((stem or ending)[:60] or "list")
+    names = (f"{plain}{mark}.{form or 'txt'}" for mark in ("", *(f"-{n}" for n in range(2, 1000))))
+    path = next(folder / one for one in names if not (folder / one).exists())
+    before = yaml.safe_load((folder / PROTOCOL_FILE).read_text("utf-8-sig"))
+    lists = _get_list(before, "lists") if isinstance(before, dict) else []
+    new = {"file": path.name, "name": one_line(title) or path.name, "kind": kind}
+    write_file(path, data)
+    try:
+        return write_fields(folder, {"lists": [*lists, new]})
+    except BadRequest:
+        path.unlink()
+        raise
 
 
 def _parse_text(text: str, folder: Path) -> Protocol:

@@ -43,7 +43,14 @@ from .ledger import (
     make_record_key,
 )
 from .matching import Unmatched, match_rows
-from .protocol import PROTOCOL_FILE, PROTOCOL_TEMPLATE, Protocol, read_protocol, write_fields
+from .protocol import (
+    PROTOCOL_FILE,
+    PROTOCOL_TEMPLATE,
+    Protocol,
+    add_list,
+    read_protocol,
+    write_fields,
+)
 from .report import render_review_page
 from .snowball import Snowball, search_citations
 from .standing import STANDING_COLUMNS, ScreeningStatus, count_review, derive_screening_statuses
@@ -210,6 +217,15 @@ class Review:
         """Set fields of the protocol; see `.protocol.write_fields`."""
         with exclusive_lock(self.folder / "update.lock"):
             return write_fields(self.folder, fields)
+
+    def add_list(self, data: bytes, name: str, kind: str, title: str = "") -> Protocol:
+        """Add an exported list to the protocol, for the next `update`; see `.protocol.add_list`."""
+        with exclusive_lock(self.folder / "update.lock"):
+            return add_list(self.folder, data, name, kind, title)
+
+    def find_duplicates(self) -> list[screening.PossibleDuplicate]:
+        """Return pairs of records that may be one paper; see `.screening.list_duplicates`."""
+        return screening.list_duplicates(self.standings())
 
     def standings(self) -> ResultList[ScreeningStatus]:
         """Return the status of every record, in the order in which the records were added."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, get_args
 
 from ..errors import BadRequest, UnknownName
 from ..lists.decisions import STAGES, Choice, Decision, ScreenedRecord, Stage
+from ..search.fused_results import group_records
 from ..system.plain_text import one_line
 from .ledger import filter_stage
 from .standing import ScreeningStatus
@@ -32,6 +33,15 @@ class Queue:
 
     waiting: tuple[ScreeningStatus, ...]
     decided: int
+
+
+@dataclass(frozen=True, slots=True)
+class PossibleDuplicate:
+    """Two records that may be one paper, and what they have in common."""
+
+    first: ScreeningStatus
+    second: ScreeningStatus
+    reason: str
 
 
 def record_decision(
@@ -103,6 +113,26 @@ def list_conflicts(standings: Sequence[ScreeningStatus]) -> list[tuple[Screening
         for one, stage in outcomes
         if (one.first if stage == "title_abstract" else one.second) == "conflict"
     ]
+
+
+def list_duplicates(standings: Sequence[ScreeningStatus]) -> list[PossibleDuplicate]:
+    """Return pairs of records that may be one paper, for a person to look at.
+
+    An update has merged what is certainly one paper. Excluded records are left out.
+    """
+    open_ = [one for one in standings if one.first != "exclude"]
+    found = group_records([one.record.paper for one in open_])
+    pairs = [
+        (group[0], other, found.reasons[other].reason)
+        for group in found.groups
+        for other in group[1:]
+        if other in found.reasons
+    ]
+    pairs += [
+        (found.groups[one][0], found.groups[other][0], judgement.reason)
+        for one, other, judgement in found.links
+    ]
+    return [PossibleDuplicate(open_[one], open_[other], reason) for one, other, reason in pairs]
 
 
 def check_screener(name: str) -> str:
