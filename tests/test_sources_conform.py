@@ -111,7 +111,8 @@ def test_no_record_of_it_deceives(source, settings, world):
     if not (source.search or source.lookup) or source.service not in SERVICES:
         return
     library = Library(**settings, openalex_api_key=OPENALEX_KEY)
-    record = world.paper("arxiv" if source.name == "arxiv" else "pmc_cloud")
+    own = source.name in {"arxiv", "datacite"}
+    record = world.paper(source.name if own else "pmc_cloud")
     world.mood("deceptive")
     papers = []
     if source.search:

@@ -20,14 +20,18 @@ from utils.model.paper import Paper
 from utils.sources import (
     archive,
     bioc,
+    biorxiv,
     citation_collection,
     core,
     crossref,
+    datacite,
     europepmc,
+    hal,
     icite,
     idconv,
     openalex,
     opencitations,
+    osti,
     pubchem,
     pubmed,
     pubmed_files,
@@ -37,23 +41,28 @@ from utils.sources import (
 from utils.sources.source import Query
 
 PAPER = Paper(Ids(doi="10.1000/a", pmid="41000003"), title="A title")
+PREPRINT = Paper(Ids(doi="10.1101/339747"), title="A title")
 MOSS = Query("moss", sort_by="relevance")
 QUESTIONS = {
     "archive": lambda web: archive.find_capture("https://a.test/x.pdf", web),
     "bioc": lambda web: bioc.fetch_article(Ids(pmcid="PMC7"), web),
+    "biorxiv": lambda web: list(biorxiv.fetch_full_text(PREPRINT, web)),
     "citation_collection": citation_collection.find_newest_snapshot,
     "core": lambda web: list(core.fetch_full_text(PAPER, web)),
     "crossref, records": lambda web: crossref.look_up([PAPER.ids], web),
     "crossref, works": lambda web: crossref.find_works("moss", web),
     "crossref, links": lambda web: list(crossref.fetch_mining_copies(PAPER, web)),
+    "datacite": lambda web: datacite.look_up([PAPER.ids], web),
     "europepmc, records": lambda web: europepmc.look_up([Ids(pmid="41000001")], web),
     "europepmc, search": lambda web: europepmc.search(MOSS, web),
     "europepmc, links": lambda web: europepmc.fetch_linked("1", "references", 5, web),
+    "hal": lambda web: list(hal.fetch_full_text(PAPER, web)),
     "icite": lambda web: icite.fetch_linked(Ids(pmid="1"), "citations", 5, web),
     "idconv": lambda web: idconv.look_up([Ids(pmcid="PMC9100001")], web),
     "openalex, copies": lambda web: list(openalex.fetch_open_copies(PAPER, web)),
     "openalex, search": lambda web: openalex.search(MOSS, web),
     "opencitations": lambda web: opencitations.fetch_linked(Ids(pmid="1"), "citations", 5, web),
+    "osti": lambda web: list(osti.fetch_full_text(PAPER, web)),
     "pubchem, compounds": lambda web: pubchem.find_compounds("name", "x", web),
     "pubchem, properties": lambda web: pubchem.fetch_compounds(["2244", "338"], web),
     "pubchem, names": lambda web: pubchem.fetch_synonyms("2244", web),
@@ -82,6 +91,7 @@ MEANT = {
     "citation_collection": [[]],
     "europepmc, search": [{"errCode": 404, "errMsg": "\x1b[2J"}],
     "opencitations": [[]],
+    "osti": [[]],
 }
 """Answers in a site's own form: lists of no rows, the error that blames the query."""
 

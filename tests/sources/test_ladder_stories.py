@@ -45,6 +45,10 @@ def of_core(settings, world: World):
         ("crossref_mined", "crossref", "published", "jats", "For your own research only"),
         ("openalex_kept", "openalex_content", "published", "pdf", ""),
         ("scholar_copy", "semantic_scholar", "accepted", "pdf", ""),
+        ("mdpi", "mdpi", "published", "pdf", ""),
+        ("biorxiv", "biorxiv", "preprint", "jats", ""),
+        ("osti", "osti", "accepted", "pdf", ""),
+        ("hal", "hal", "accepted", "pdf", ""),
     ],
 )
 def test_the_whole_text_comes_by_its_route_under_its_terms(
@@ -102,6 +106,25 @@ def test_without_the_source_that_has_it_there_is_no_text(settings, world, branch
     library = Library(**{**settings, "papers_sources": others})
     assert library.download(world.paper(branch).doi).stored.kind == "abstract"
     assert not [one for one in world.requests if one.service == "openalex_content"]
+
+
+def test_a_manuscript_under_embargo_is_listed_without_a_text(library, world):
+    done = library.download(world.paper("osti_embargo").doi)
+    [attempt] = [one for one in done.stored.attempts if one.source == "osti"]
+    assert (done.stored.kind, attempt.outcome) == ("abstract", "not_offered")
+    assert "embargo" in attempt.detail
+
+
+def test_a_doi_that_crossref_does_not_have_gets_its_record_from_datacite(library, world):
+    record = world.paper("datacite")
+    done = library.download(record.doi)
+    assert done.stored.paper.title == record.plain_title
+    assert "datacite" in {request.service for request in world.requests}
+
+
+def test_an_archive_of_one_publisher_is_asked_for_no_other_papers(library, world):
+    library.download(world.paper("osti").doi)
+    assert not {"mdpi", "biorxiv"} & {request.service for request in world.requests}
 
 
 def test_keys_leave_no_trace(reader, world, caplog):

@@ -1,6 +1,6 @@
 """The small world: about fifty invented papers, one or more for each branch of the ladder."""
 
-from tests.world import papers_elsewhere, papers_in_pmc, papers_mined, papers_withheld
+from tests.world import archives, papers_elsewhere, papers_in_pmc, papers_mined, papers_withheld
 from tests.world.records import Corpus
 
 
@@ -12,5 +12,6 @@ def small_corpus() -> Corpus:
             *papers_elsewhere.PAPERS,
             *papers_withheld.PAPERS,
             *papers_mined.PAPERS,
+            *archives.PAPERS,
         ]
     )

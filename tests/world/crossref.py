@@ -33,7 +33,7 @@ def crossref(call: Call, world: World) -> Reply:
     }
     if call.path.startswith("/works/"):
         record = world.corpus.by_doi.get(call.path.removeprefix("/works/").lower())
-        if record is None or record.journal.title == "arXiv":
+        if record is None or record.journal.title in {"arXiv", "Zenodo"}:
             return text("Resource not found.", TEXT, 404, **pool)
         message = {
             "status": "ok",

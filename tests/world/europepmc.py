@@ -145,7 +145,7 @@ def _matching(query: str, world: World) -> list[Record]:
         if (record := index[name.upper()].get(key)) and record not in found:
             found.append(record)
     if re.search(r"\b(DOI|EXT_ID|PMCID):", query, re.I):
-        return found
+        return [record for record in found if record.journal.title != "Zenodo"]
     tests = [_field(*match.groups()) for match in _FIELD.finditer(query)]
     words = [
         w for w in re.findall(r"[\w-]+", _FIELD.sub("", query).lower()) if w not in {"and", "or"}

@@ -45,6 +45,7 @@ LIMITS = {
     "pmc_cloud": Limit(1000, at_once=16), "pubmed_files": Limit(10, at_once=3),
     **dict.fromkeys(("meadow", "harbour", "summit", "repository", "core_files"), Limit(1)),
     **dict.fromkeys(("opencitations", "icite", "citation_collection"), Limit(1)),
+    **dict.fromkeys(("mdpi", "biorxiv", "osti", "hal"), Limit(1)), "datacite": Limit(500, 300),
 }  # fmt: skip
 
 

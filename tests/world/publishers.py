@@ -12,12 +12,13 @@ every script · ``captcha`` (403) · ``captcha_200`` · ``bot_check`` · ``cooki
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from tests.world import walls
 from tests.world.pdf import pdf_of, scan_of
 from utils.demo import pages, publishers
-from utils.demo.jats import article
+from utils.demo.jats import article, document
 from utils.demo.prose import body
 from utils.demo.publishers import PAGES, Page, forbidden, get_article_path, gone
 from utils.demo.records import Record
@@ -112,13 +113,15 @@ def repository(call: Call, world: World) -> Reply:
     """A university's repository: copies Unpaywall points to."""
     if call.path.endswith("/fig1.jpg"):
         return Reply(200, pages.PICTURE, "image/jpeg")
-    doi = call.path.removeprefix("/item/").removesuffix("/download").lower()
+    doi = re.sub("/(?:download|source[.]xml|file/main[.]pdf)$", "", call.path[6:]).lower()
     record = world.corpus.by_doi.get(doi)
     if record is None or not call.path.startswith("/item/"):
         return gone()
     if record.unpaywall == "dead":
         return gone()
-    if call.path.endswith("/download"):
+    if call.path.endswith("/source.xml"):
+        return Reply(200, document(record), XML)
+    if call.path.endswith(("/download", ".pdf")):
         if record.unpaywall == "fake_pdf":
             return Reply(200, walls.login().body, PDF)
         return Reply(200, scan_of(record) if record.unpaywall == "scan" else pdf_of(record), PDF)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tests.world import core, publishers
+from tests.world import archives, core, publishers
 from tests.world.archive import archive, captures
 from tests.world.arxiv import arxiv, arxiv_oai
 from tests.world.bioc import bioc
@@ -43,6 +43,8 @@ SERVICES: dict[str, Service] = {
     "opencitations": opencitations, "icite": icite, "openai": openai, "elsevier": elsevier,
     "springer": springer, "wiley": wiley, "archive": archive, "web_archive": captures, "hub": hub,
     "pubmed_files": pubmed_files, "citation_collection": citation_collection,
+    "mdpi": archives.mdpi, "biorxiv": archives.biorxiv, "osti": archives.osti, "hal": archives.hal,
+    "datacite": archives.datacite,
 }  # fmt: skip
 SITES: dict[str, Service] = {
     "meadow": partial(publishers.site, "meadow"), "harbour": partial(publishers.site, "harbour"),

@@ -330,12 +330,12 @@ def _sort_for_version(climb: Climb, rungs: Sequence[Rung]) -> Sequence[Rung]:
 def _is_out_of_question(rung: Rung, climb: Climb, settings: Settings) -> bool:
     """Return whether a rung is left out without a word.
 
-    It is on this machine and a fresh text was asked for, or it needs a key that is not set and
-    would only open another publisher's papers.
+    It is on this machine and a fresh text was asked for, or it has another publisher's papers only
+    and no key is set that may open more.
     """
     route = rung.route
     is_publishers = not route.prefixes or climb.paper.ids.doi.startswith(route.prefixes)
-    is_foreign = not is_publishers and not settings.key(route.key)
+    is_foreign = not is_publishers and not (route.key and settings.key(route.key))
     return is_foreign or (climb.request.force and route.local)
 
 

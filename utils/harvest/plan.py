@@ -351,7 +351,8 @@ def _estimate_other_sources(
     for source in climbed:
         for route in source.routes if source.name not in _MODELLED_SOURCES else ():
             bucket = source.rates[0].bucket
-            requests[bucket] = requests.get(bucket, 0.0) + left / route.batch
+            asked = left * route.share if route.prefixes else left
+            requests[bucket] = requests.get(bucket, 0.0) + asked / route.batch
             left -= left * route.share
     return requests, papers - left
 

@@ -181,19 +181,7 @@ SOURCE = Source(
     addresses=(Address("doi", "https://doi.org", "DOI resolver"),),
     many_hosts=True,
     label="DOI",
-    rates=(
-        Rate("doi", ("doi",), every=0.2, in_flight=4),
-        # After a burst both answer 429 with a Retry-After of 100 s (November 2026; see
-        # https://github.com/amirkiarafiei/open-scholar-peer/issues/5).
-        Rate(
-            "biorxiv",
-            (),
-            every=3.0,
-            in_flight=1,
-            backoff=100.0,
-            hosts=("biorxiv.org", "medrxiv.org"),
-        ),
-    ),
+    rates=(Rate("doi", ("doi",), every=0.2, in_flight=4),),
     routes=(
         Route(
             "publisher",

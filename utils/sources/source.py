@@ -119,7 +119,7 @@ class Route:
     not be had: the ladder judges each and stops asking when all are found. A `SourceMiss` that is
     raised is about all papers of the batch. ``share`` is for plans: of the papers that reach this
     route, the part that is expected to end there. ``prefixes`` are those of most DOIs of a
-    publisher that serves nobody else's papers: for other DOIs nobody is told that a key is missing.
+    publisher that serves only its own papers: without a key the route is used for these alone.
     A route that is ``local`` has its texts on this machine and needs no network. One that
     ``has_pdfs`` may bring a PDF. ``label``, ``version`` and ``terms`` are those of `SiteRoute`.
     """
