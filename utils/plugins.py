@@ -224,7 +224,7 @@ OWN_PLUGINS = (
             "zotero_library": Setting(str, "",
                 "the library: empty for your own, `groups/ID` for a group's"),
         },
-        lists={"zotero": ".zotero:read_list"},
+        lists={"zotero": ".zotero:read_collection_as_entries"},
     ),
 )  # fmt: skip
 """The optional packages that come with Papershelf."""

@@ -30,23 +30,23 @@ from citeproc.source.json import CiteProcJSON
 import utils.citations.styles as ours
 from utils.citations import format_citations
 from utils.citations.items import to_csl_item
-from utils.citations.styles import STYLES, Style
+from utils.citations.styles import STYLES, StyleOptions
 from utils.model.paper import Paper, paper_from_row
 
 GOLD = Path(__file__).resolve().parents[2] / "tests" / "citations" / "gold.json"
 CSL = Path(ours.__file__).parent / "csl"
 LOCALE = Path(citeproc.__file__).parent / "data" / "locales" / "locales-en-US.xml"
 Item = dict[str, Any]
-Engine = Callable[[Sequence[Item], Style], list[str]]
+Engine = Callable[[Sequence[Item], StyleOptions], list[str]]
 
 
-def mended(paper: Paper, style: Style) -> Item:
+def mended(paper: Paper, style: StyleOptions) -> Item:
     """The item with what must be known of the paper, and nothing of how it is to be printed."""
     item = to_csl_item(paper, "item")
     english = item.get("language", "en") == "en"
-    plain = Style("", style.file, style.pages)
-    container = ours._prepare_container_title(item)
-    title = ours._prepare_title(paper, item, plain, english)
+    plain = StyleOptions("", style.file, style.pages)
+    container = ours._format_container_title(item)
+    title = ours._format_title_for_style(paper, item, plain, english)
     kept = {**item, "title": title, "container-title": container}
     if style.article_numbers and re.fullmatch(r"[a-zA-Z]\d+|\d{5,}", item.get("page", "")):
         kept["number"] = kept.pop("page")
@@ -54,7 +54,7 @@ def mended(paper: Paper, style: Style) -> Item:
     return {name: value for name, value in kept.items() if value}
 
 
-def citeproc_py(items: Sequence[Item], style: Style) -> list[str]:
+def citeproc_py(items: Sequence[Item], style: StyleOptions) -> list[str]:
     """As its own documentation uses it."""
     read = citeproc.CitationStylesStyle(str(CSL / f"{style.file}.csl"), validate=False)
     made = []
@@ -66,7 +66,7 @@ def citeproc_py(items: Sequence[Item], style: Style) -> list[str]:
     return made
 
 
-def pandoc(items: Sequence[Item], style: Style) -> list[str]:
+def pandoc(items: Sequence[Item], style: StyleOptions) -> list[str]:
     """A process for each reference: together they would be told apart as 2020a and 2020b."""
     import pypandoc
 
@@ -100,7 +100,7 @@ def citeproc_js(folder: Path) -> Engine:
         return engine.makeBibliography()[1].join("");
     }"""
 
-    def made(items: Sequence[Item], style: Style) -> list[str]:
+    def made(items: Sequence[Item], style: StyleOptions) -> list[str]:
         context = quickjs.Context()
         context.eval(f"var module = {{exports: {{}}}}, exports = module.exports;\n{code}\n{render}")
         context.get("load")(

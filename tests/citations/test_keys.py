@@ -3,7 +3,7 @@
 import pytest
 
 from utils.citations import format_references, iterate_bibtex_entries
-from utils.citations.keys import UniqueKeys, parse_key_pattern
+from utils.citations.keys import CitationKeyAssigner, parse_key_pattern
 from utils.errors import BadRequest
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Paper
@@ -56,7 +56,7 @@ def test_an_unknown_part_is_named_with_the_list_of_known_ones(pattern, part):
 
 
 def test_papers_with_the_same_key_get_letters_in_their_order():
-    keys = UniqueKeys("auth_year")
+    keys = CitationKeyAssigner("auth_year")
     made = [keys.assign_key(PAPER) for _ in range(30)]
     assert made[:3] == ["losmuller_2019", "losmuller_2019a", "losmuller_2019b"]
     assert made[26:29] == ["losmuller_2019z", "losmuller_2019aa", "losmuller_2019ab"]

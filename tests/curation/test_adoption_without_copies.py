@@ -16,7 +16,7 @@ from tests.world.pdf import pdf_of
 from utils.curation.opening import find_openable
 from utils.curation.places import locate_blocks
 from utils.errors import BadRequest, NotFound
-from utils.packs.selection import find_pdf
+from utils.packs.selection import find_pdf_of_text
 from utils.system import safe_files
 
 EITHER = pytest.mark.parametrize("by", ["link", "place"])
@@ -80,7 +80,7 @@ def test_the_pdf_is_listed_opened_and_packed(library, world, folder, file, no_cl
     opened = Path(find_openable(world.paper("paywall").doi, library.shelf, "pdf"))
     assert opened.samefile(file)
     assert (opened == file) == (by == "place")
-    assert find_pdf(stored, library.shelf).read() == file.read_bytes()
+    assert find_pdf_of_text(stored, library.shelf).read() == file.read_bytes()
     assert any(place.page for one in locate_blocks(stored.paper.ids.doi, library.shelf).anchors
                for place in one.sources)  # fmt: skip
 
@@ -113,7 +113,7 @@ def test_a_changed_file_is_noticed_by_the_audit_and_not_packed(
     assert (one.outcome, one.now) == ("pdf_missing", "full_text")
     assert "was changed after it was adopted" in one.evidence
     assert f"--by {by}" in one.evidence
-    assert find_pdf(stored, library.shelf) is None
+    assert find_pdf_of_text(stored, library.shelf) is None
     assert library.shelf.read_raw_answer(stored) is None
     assert library.shelf.read_text(stored) == text
 
@@ -140,7 +140,7 @@ def test_a_file_that_was_annotated_is_adopted_again(library, world, folder, file
     change(file, by)
     assert states(library, folder, by=by) == {"Roe/moss.pdf": "filed"}
     stored = library.find(world.paper("paywall").doi)
-    assert find_pdf(stored, library.shelf).read() == file.read_bytes()
+    assert find_pdf_of_text(stored, library.shelf).read() == file.read_bytes()
     assert [one.outcome for one in library.upkeep.audit()] == ["unchanged"]
 
 
@@ -239,7 +239,7 @@ def test_an_alien_pointer_brings_no_other_file_into_a_pack(
     [facts] = (library.settings.papers_dir / ".papershelf/pdfs").glob("*.json")
     secret = put(folder.parent, "secret.txt", b"secret")
     facts.write_bytes(facts.read_bytes().replace(str(file).encode(), str(secret).encode()))
-    found = find_pdf(stored, library.shelf)
+    found = find_pdf_of_text(stored, library.shelf)
     assert found is None or found.read() == file.read_bytes()
 
 
@@ -308,6 +308,6 @@ def test_a_killed_run_is_continued_without_loss(library, world, folder, step, by
     assert library.list_papers()[0] == 2
     for at, record in enumerate(records):
         stored = library.find(record.doi)
-        assert find_pdf(stored, library.shelf).read() == (folder / f"{at}.pdf").read_bytes()
+        assert find_pdf_of_text(stored, library.shelf).read() == (folder / f"{at}.pdf").read_bytes()
     assert count_bytes_of_pdfs(library) == 0
     assert snapshot(folder) == before

@@ -17,7 +17,7 @@ from tests.shelf.papers import BODY
 from utils.errors import NotConfigured
 from utils.model.paper import StoredPaper
 from utils.packs import pack_references, rendering
-from utils.packs.rendering import MARK, render_text
+from utils.packs.rendering import MARK, render_text_as_pdf
 
 pytestmark = pytest.mark.extras("reportlab", "fontpkg_arimo")
 
@@ -61,7 +61,7 @@ def find_words(text: str) -> set[str]:
 
 
 def test_every_word_is_there_in_every_script():
-    text = " ".join(read_pages(render_text(STORED, RICH)))
+    text = " ".join(read_pages(render_text_as_pdf(STORED, RICH)))
     plain = re.sub(r"<[^>]+>|[*`#]", "", RICH)
     flat = text.replace("\r\n", "").replace("\ufffe", "")
     assert {word for word in find_words(plain) if word not in flat} == set()
@@ -71,7 +71,7 @@ def test_every_word_is_there_in_every_script():
 
 
 def test_each_page_says_what_it_is_and_under_which_licence():
-    pages = read_pages(render_text(STORED, "A sentence about cells. " * 2000))
+    pages = read_pages(render_text_as_pdf(STORED, "A sentence about cells. " * 2000))
     assert len(pages) > 3
     for number, page in enumerate(pages, 1):
         assert MARK in page
@@ -82,13 +82,13 @@ def test_each_page_says_what_it_is_and_under_which_licence():
 def test_a_retraction_and_the_terms_of_a_key_are_on_the_first_page():
     paper = replace(about(1), publication_types=("Retracted Publication",))
     bound = replace(STORED, paper=paper, via="springer_tdm", license="")
-    [page] = read_pages(render_text(bound, "Text."))
+    [page] = read_pages(render_text_as_pdf(bound, "Text."))
     assert "RETRACTED: this paper was retracted" in page
     assert "not to be passed on" in page.replace("\r\n", " ")
 
 
 def test_the_same_text_makes_the_same_bytes():
-    assert render_text(STORED, RICH) == render_text(STORED, RICH)
+    assert render_text_as_pdf(STORED, RICH) == render_text_as_pdf(STORED, RICH)
 
 
 _LINES = st.lists(
@@ -104,14 +104,14 @@ _LINES = st.lists(
 @often(60)
 @given(_LINES)
 def test_any_text_can_be_printed(lines):
-    for page in read_pages(render_text(STORED, "\n".join(lines))):
+    for page in read_pages(render_text_as_pdf(STORED, "\n".join(lines))):
         assert MARK in page
 
 
 @pytest.mark.parametrize("columns", [2, 8, 9, 60])
 def test_a_table_with_tall_rows_and_many_columns_fits(columns):
     row = f"| {' | '.join(['word ' * (3000 // columns)] * columns)} |"
-    pages = read_pages(render_text(STORED, f"**Table 1.** T\n\n{row}\n{row}\n"))
+    pages = read_pages(render_text_as_pdf(STORED, f"**Table 1.** T\n\n{row}\n{row}\n"))
     assert "".join(pages).count("word") >= columns
 
 
@@ -128,7 +128,7 @@ def test_what_has_no_pdf_is_printed_and_named_so(shelf, tmp_path, monkeypatch):
     table = (tmp_path / "p/contents.csv").read_text(encoding="utf-8")
     assert [row["rendering"] for row in csv.DictReader(io.StringIO(table))] == ["", "yes"]
     assert "printed from the text" in (tmp_path / "p/pack.html").read_text(encoding="utf-8")
-    monkeypatch.setattr(rendering, "render_text", None)  # made once, and kept
+    monkeypatch.setattr(rendering, "render_text_as_pdf", None)  # made once, and kept
     assert not pack_references(rows, "zotero", tmp_path / "p", shelf, render=True).is_new
 
 

@@ -68,7 +68,7 @@ def test_a_new_pack_replaces_the_old_one_and_leaves_nothing_beside(target, write
 
 def test_the_same_pack_is_not_written_again(target, write, monkeypatch):
     write(made("one"))
-    monkeypatch.setattr(writing, "_read_unchanged", None)
+    monkeypatch.setattr(writing, "_read_verified_content", None)
     assert not write(made("one"))
 
 

@@ -12,7 +12,7 @@ from utils import Library
 from utils.errors import BadRequest, NotAvailable, NotConfigured, NothingFound, Unreachable
 from utils.lists.references import read_file_entries
 from utils.manuscript.reading import read_manuscript
-from utils.zotero import find_collection, read_list
+from utils.zotero import find_collection, read_collection_as_entries
 from utils.zotero.items import item_to_paper
 
 
@@ -68,19 +68,19 @@ def test_two_collections_of_one_name_are_told_apart_by_path():
     assert find_collection(rows, "Plants/Low") == "BBBBBBBB"
     rows[0] |= {"parentCollection": "DDDDDDDD"}
     rows.append({"key": "DDDDDDDD", "name": "Roofs", "parentCollection": "DDDDDDDD"})
-    with pytest.raises(BadRequest, match="2 collections of Zotero"):
+    with pytest.raises(BadRequest, match="2 Zotero collections"):
         find_collection(rows, "Low")
 
 
 def test_an_empty_collection_is_said_to_be_empty(beside, zotero):
     zotero.local.add("collections", name="Bare", parentCollection=False)
-    with pytest.raises(NothingFound, match="'Bare' of Zotero has no papers"):
+    with pytest.raises(NothingFound, match="'Bare' in Zotero has no papers"):
         beside.zotero.pull("Bare")
 
 
 def test_a_zotero_that_does_not_run_is_named_with_what_to_do(shelf_settings):
     library = Library(**shelf_settings | {"zotero_local_url": "http://127.0.0.1:9/api"})
-    with pytest.raises(Unreachable, match=r"does not run.*zotero\.pull\(database="):
+    with pytest.raises(Unreachable, match=r"is not running.*zotero\.pull\(database="):
         library.zotero.pull()
 
 
@@ -107,7 +107,7 @@ def test_a_wrong_key_is_refused_and_not_repeated(zotero, shelf_settings, caplog)
     caplog.set_level("DEBUG")
     zotero.is_enabled = False
     library = Library(**shelf_settings, zotero_api_key="s3cret-wrong")
-    with pytest.raises(NotAvailable, match="does not let this key") as refused:
+    with pytest.raises(NotAvailable, match="does not give this key") as refused:
         library.zotero.pull()
     assert "s3cret" not in str(refused.value) + caplog.text
 
@@ -157,7 +157,7 @@ def test_an_answer_of_another_program_is_not_taken_for_a_library(zotero, beside,
     from utils.demo.wire import as_json
 
     monkeypatch.setattr(zotero, "_serve", lambda call: as_json([{"hello": 1}]))
-    with pytest.raises(Unreachable, match="not Zotero's API"):
+    with pytest.raises(Unreachable, match="not from Zotero's API"):
         beside.zotero.pull()
 
 
@@ -285,7 +285,7 @@ def test_the_database_gives_the_same_papers_as_the_interfaces(beside, database):
 def test_a_group_in_the_database(shelf_settings, database):
     library = Library(**shelf_settings, zotero_library="groups/77")
     assert titles(library.zotero.pull(database=database)) == ["Moss of a group"]
-    with pytest.raises(BadRequest, match="Its groups: groups/77"):
+    with pytest.raises(BadRequest, match="Its group libraries: groups/77"):
         Library(**shelf_settings, zotero_library="groups/8").zotero.pull(database=database)
 
 
@@ -314,7 +314,7 @@ def test_a_file_that_is_not_a_database_of_zotero_is_refused(beside, tmp_path, da
         db.executescript("DROP TABLE itemData; CREATE TABLE itemData (x)")
     with pytest.raises(BadRequest, match="not a Zotero database"):
         beside.zotero.pull(database=database)
-    with pytest.raises(BadRequest, match="no Zotero database"):
+    with pytest.raises(BadRequest, match="nowhere does not exist"):
         beside.zotero.pull(database=tmp_path / "nowhere")
 
 
@@ -325,7 +325,7 @@ def test_a_collection_is_the_list_of_references_of_a_manuscript(beside, zotero, 
                      collections=[], tags=[])  # fmt: skip
     manuscript = tmp_path / "draft.md"
     manuscript.write_text("Moss grows [@roe2019]. Ferns do not [@fern2026].", encoding="utf-8")
-    read = read_manuscript(manuscript, (), read_list(beside.settings, ""))
+    read = read_manuscript(manuscript, (), read_collection_as_entries(beside.settings, ""))
     listed = {one.key: one for one in read.references if one.key}
     assert listed["roe2019"].ids.doi == "10.5555/moss.2"
     assert listed["roe2019"].paper.title == "Moss grows in the dark of a cave"

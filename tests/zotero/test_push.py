@@ -19,7 +19,7 @@ from utils.errors import BadRequest, NotConfigured, PaperError, Unreachable
 from utils.model.identifiers import Ids
 from utils.model.job import Harvested
 from utils.model.paper import Author, Notice, Paper
-from utils.zotero import push_papers, undo_last_push
+from utils.zotero import push_papers_to_zotero, undo_last_push
 from utils.zotero.items import item_to_paper, paper_to_item
 
 MOSS = Paper(
@@ -53,7 +53,9 @@ def filed(beside):
 
 
 def push(library, rows, **options):
-    return push_papers(library.settings, library.shelf, rows, **{"dry_run": False, **options})
+    return push_papers_to_zotero(
+        library.settings, library.shelf, rows, **{"dry_run": False, **options}
+    )
 
 
 def undo(library):
@@ -76,7 +78,7 @@ def test_a_dry_run_says_what_would_be_written_and_writes_nothing(beside, zotero,
     assert planned.papers[0].added == (
         "tag papershelf/full-text", "collection", "note", "PDF (Papershelf)", "Text (Papershelf)"
     )  # fmt: skip
-    assert planned.papers[3].detail == "the same paper as number 1"
+    assert planned.papers[3].detail == "same paper as number 1"
     assert "unknown" in planned.papers[4].detail
     assert {method for method, _, _ in zotero.requests} == {"GET"}
     assert zotero.prompts == 0
@@ -307,7 +309,9 @@ def test_a_revoked_consent_is_asked_for_again(beside, zotero, filed):
     assert zotero.prompts == 2
 
 
-@pytest.mark.parametrize(("answer", "words"), [("deny", "did not let"), ("once", "one single")])
+@pytest.mark.parametrize(
+    ("answer", "words"), [("deny", "did not allow"), ("once", "only one request")]
+)
 def test_without_lasting_consent_nothing_is_written(beside, zotero, filed, answer, words):
     zotero.consent, version = answer, zotero.local.version
     with pytest.raises(NotConfigured, match=f"{words}.*Always Allow"):

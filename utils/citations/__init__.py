@@ -1,4 +1,4 @@
-"""Cite papers in every supported format, always from one CSL item.
+"""Format citations of papers in every supported format, all from one CSL item per paper.
 
 `format_citations` returns any of them for many papers. `.styles` makes references for people
 (APA, MLA, Vancouver); this module and `.nbib` make those for reference managers (RIS, BibTeX).
@@ -19,9 +19,14 @@ from typing import Any
 from ..errors import BadRequest
 from ..model.paper import Paper
 from ..system.plain_text import one_line
-from .items import build_citation_key, format_inverted_name, join_given_names, to_csl_item
-from .keys import UniqueKeys, parse_key_pattern
-from .latex import escape_latex, escape_literal, protect_capitals
+from .items import (
+    build_citation_key,
+    format_inverted_name,
+    join_given_names_and_particle,
+    to_csl_item,
+)
+from .keys import CitationKeyAssigner, parse_key_pattern
+from .latex import escape_latex, escape_verbatim_field, protect_capitals
 from .nbib import format_nbib_record, iterate_nbib_records
 from .styles import STYLES as PRINTED
 from .styles import iterate_styled_references
@@ -30,8 +35,8 @@ __all__ = [
     "FORMATS",
     "PRINTED",
     "STYLES",
+    "add_version_to_arxiv_id",
     "build_citation_key",
-    "find_style_name",
     "format_bibtex_entry",
     "format_citations",
     "format_nbib_record",
@@ -40,8 +45,8 @@ __all__ = [
     "iterate_bibtex_entries",
     "iterate_nbib_records",
     "iterate_ris_records",
+    "resolve_style_name",
     "to_csl_item",
-    "with_arxiv_version",
 ]  # fmt: skip
 
 _BY_NAME = {style.name: style for style in PRINTED.values()}
@@ -86,7 +91,7 @@ def format_citations(
     papers : sequence of Paper
         Any number; a style is loaded once, so pass many papers at a time.
     formats : sequence of str
-        Some of `FORMATS`, or styles that `find_style_name` knows.
+        Some of `FORMATS`, or styles that `resolve_style_name` knows.
     keys : str, optional
         The pattern of BibTeX keys (`.keys`).
 
@@ -101,13 +106,13 @@ def format_citations(
     BadRequest
         A format is unknown.
     """
-    names = dict.fromkeys(STYLES[find_style_name(style)] for style in formats)
-    references = {name: list(_iterate_formatted(papers, name, keys)) for name in names}
+    names = dict.fromkeys(STYLES[resolve_style_name(style)] for style in formats)
+    references = {name: list(_iterate_citations_in_format(papers, name, keys)) for name in names}
     return [{name: references[name][index] for name in references} for index in range(len(papers))]
 
 
 def format_references(papers: Sequence[Paper], style: str, keys: str = "") -> list[str]:
-    """Return each paper's reference in one style as text; a CSL-JSON item is one line.
+    """Return each paper's reference in one style as text; a CSL-JSON item is on one line.
 
     *keys* is the pattern of BibTeX keys (`.keys`).
 
@@ -117,28 +122,28 @@ def format_references(papers: Sequence[Paper], style: str, keys: str = "") -> li
         The style or the pattern is unknown.
     """
     parse_key_pattern(keys)
-    references = _iterate_formatted(papers, STYLES[find_style_name(style)], keys)
+    references = _iterate_citations_in_format(papers, STYLES[resolve_style_name(style)], keys)
     return [
         item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
         for item in references
     ]
 
 
-def with_arxiv_version(paper: Paper, version: str) -> Paper:
-    """Return an arXiv paper whose identifier includes the version: for citations, not for look-ups.
+def add_version_to_arxiv_id(paper: Paper, version: str) -> Paper:
+    """Return an arXiv paper with the version in its identifier: for citations, not for look-ups.
 
     >>> from ..model.identifiers import Ids
-    >>> to_csl_item(with_arxiv_version(Paper(Ids(arxiv="2601.00001")), "2"))["URL"]
+    >>> to_csl_item(add_version_to_arxiv_id(Paper(Ids(arxiv="2601.00001")), "2"))["URL"]
     'https://arxiv.org/abs/2601.00001v2'
     """
     return replace(paper, ids=replace(paper.ids, arxiv=f"{paper.ids.arxiv}v{version}"))
 
 
-def find_style_name(name: str) -> str:
+def resolve_style_name(name: str) -> str:
     """Return the name in `STYLES` for a spelling; case and punctuation are ignored.
 
-    >>> find_style_name("Vancouver"), find_style_name("apa_string"), find_style_name("CSL JSON")
-    ('vancouver', 'apa', 'csl-json')
+    >>> [resolve_style_name(name) for name in ("Vancouver", "apa_string", "CSL JSON")]
+    ['vancouver', 'apa', 'csl-json']
 
     Raises
     ------
@@ -149,11 +154,13 @@ def find_style_name(name: str) -> str:
     known = {re.sub(r"\W", "", style): style for style in STYLES} | _ALIASES
     if folded not in known:
         msg = f"{one_line(name)[:40]!r} is not a citation style."
-        raise BadRequest(msg, f"Styles: {', '.join(STYLES)}.")
+        raise BadRequest(msg, f"Use one of these styles: {', '.join(STYLES)}.")
     return known[folded]
 
 
-def _iterate_formatted(papers: Sequence[Paper], name: str, pattern: str = "") -> Iterator[Any]:
+def _iterate_citations_in_format(
+    papers: Sequence[Paper], name: str, pattern: str = ""
+) -> Iterator[Any]:
     unfiled = ((paper, "") for paper in papers)
     if name == "ris":
         return iterate_ris_records(unfiled)
@@ -162,7 +169,7 @@ def _iterate_formatted(papers: Sequence[Paper], name: str, pattern: str = "") ->
     if name == "nbib":
         return iterate_nbib_records(unfiled)
     if name == "csl_json":
-        keys = UniqueKeys(pattern)
+        keys = CitationKeyAssigner(pattern)
         return (to_csl_item(paper, keys.assign_key(paper)) for paper in papers)
     return iterate_styled_references(papers, _BY_NAME[name])
 
@@ -222,7 +229,7 @@ def iterate_ris_records(papers: Iterable[tuple[Paper, str]], pattern: str = "") 
 
     With a *pattern* of keys (`.keys`), each record has its citation key (``ID``).
     """
-    keys = UniqueKeys(pattern)
+    keys = CitationKeyAssigner(pattern)
     return (
         format_ris_record(paper, file, keys.assign_key(paper) if pattern else "")
         for paper, file in papers
@@ -235,12 +242,12 @@ def iterate_bibtex_entries(papers: Iterable[tuple[Paper, str]], pattern: str = "
     The second paper with the same key gets its identifier appended: a growing list keeps its keys.
     With a *pattern* of keys (`.keys`), the letters a, b, … are appended.
     """
-    keys = UniqueKeys(pattern)
+    keys = CitationKeyAssigner(pattern)
     return (format_bibtex_entry(paper, keys.assign_key(paper), file) for paper, file in papers)
 
 
 def _build_bibtex_fields(item: CslItem, kind: str, file: str, category: str) -> dict[str, str]:
-    """Return an entry's fields with their values as they appear in the file."""
+    """Return the fields of a BibTeX entry with their escaped values."""
     container = "booktitle" if kind == "incollection" else "journal"
     if kind == "misc":
         container = "howpublished"
@@ -258,19 +265,19 @@ def _build_bibtex_fields(item: CslItem, kind: str, file: str, category: str) -> 
         "number": escape_latex(item.get("issue", "")),
         "pages": escape_latex(item.get("page", "")).replace("-", "--"),
         "issn": escape_latex(item.get("ISSN", "")),
-        "doi": escape_literal(item.get("DOI", "")),
-        "pmid": escape_literal(item.get("PMID", "")),
-        "pmcid": escape_literal(item.get("PMCID", "")),
-        "eprint": escape_literal(item.get("archive_location", "")),
+        "doi": escape_verbatim_field(item.get("DOI", "")),
+        "pmid": escape_verbatim_field(item.get("PMID", "")),
+        "pmcid": escape_verbatim_field(item.get("PMCID", "")),
+        "eprint": escape_verbatim_field(item.get("archive_location", "")),
         "archivePrefix": item.get("archive", ""),
-        "primaryClass": escape_literal(category),
-        "url": escape_literal(item.get("URL", "")),
+        "primaryClass": escape_verbatim_field(category),
+        "url": escape_verbatim_field(item.get("URL", "")),
         "language": escape_latex(item.get("language", "")),
         "keywords": escape_latex(item.get("keyword", "")),
         "abstract": escape_latex(item.get("abstract", "")),
         "note": escape_latex(item.get("note", "")),
         "annote": escape_latex(one_line(item.get("annote", ""))),
-        "file": escape_literal(one_line(file)),
+        "file": escape_verbatim_field(one_line(file)),
     }
     fields = {name: f"{{{value}}}" for name, value in escaped.items() if value}
     if 1 <= month <= 12:
@@ -279,20 +286,20 @@ def _build_bibtex_fields(item: CslItem, kind: str, file: str, category: str) -> 
 
 
 def _to_bibtex_name(name: dict[str, str]) -> str:
-    """Return ``van der Berg, Jr, Jan``; parts that BibTeX would split are in braces."""
+    """Return ``van der Berg, Jr, Jan``; parts that BibTeX would split are put in braces."""
     if "literal" in name:
         return f"{{{escape_latex(name['literal'])}}}"
-    parts = name.get("family", ""), join_given_names(name), name.get("suffix", "")
-    family, given, suffix = map(_protect_name_part, parts)
+    parts = name.get("family", ""), join_given_names_and_particle(name), name.get("suffix", "")
+    family, given, suffix = map(_escape_name_part, parts)
     if not given and " " in family and not family.startswith("{"):
         family = f"{{{family}}}"
-    particle = _protect_name_part(name.get("non-dropping-particle", ""))
+    particle = _escape_name_part(name.get("non-dropping-particle", ""))
     full_family = " ".join(filter(None, (particle, family)))
     return ", ".join(filter(None, (full_family, suffix, given)))
 
 
-def _protect_name_part(part: str) -> str:
-    """Escape a name part, with braces where BibTeX would split it."""
+def _escape_name_part(part: str) -> str:
+    """Escape a name part, in braces if BibTeX would split it."""
     return f"{{{escape_latex(part)}}}" if "," in part or _AND.search(part) else escape_latex(part)
 
 

@@ -9,13 +9,14 @@ Zotero reads the same link as ``PDF/FOLDER/NAME.pdf`` beside the XML (its transl
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from ..model.paper import Paper
 from ..system.plain_text import one_line
 from .items import format_inverted_name, to_csl_item
-from .keys import UniqueKeys
+from .keys import CitationKeyAssigner
 
 PDF_FOLDER = "PDF"
 """The folder of the PDF files, beside the XML and in EndNote's ``.Data`` folder."""
@@ -35,7 +36,7 @@ def iterate_endnote_xml(papers: Iterable[tuple[Paper, str]], pattern: str = "") 
     A path begins with `PDF_FOLDER`. With a *pattern* of keys (`.keys`), each record has its
     citation key as its label.
     """
-    keys = UniqueKeys(pattern)
+    keys = CitationKeyAssigner(pattern)
     yield '<?xml version="1.0" encoding="UTF-8" ?>\n<xml><records>\n'
     for number, (paper, file) in enumerate(papers, 1):
         yield format_endnote_record(paper, number, file, keys.assign_key(paper) if pattern else "")
@@ -43,64 +44,66 @@ def iterate_endnote_xml(papers: Iterable[tuple[Paper, str]], pattern: str = "") 
 
 
 def format_endnote_record(paper: Paper, number: int, file: str = "", citekey: str = "") -> str:
-    """Return the record of one paper, on one line."""
+    """Return the EndNote XML record of one paper, on one line."""
     item = to_csl_item(paper)
     kind, code = _KINDS.get(item["type"], _OTHER_KIND)
-    year, *rest = item["issued"]["date-parts"][0] if "issued" in item else [""]
-    day = "-".join(f"{part:02}" for part in (year, *rest)) if rest else ""
-    journal, short = item.get("container-title", ""), item.get("container-title-short", "")
     words = item.get("keyword", "").split("; ")
     authors = [
-        _wrap_in_tag("author", _format_endnote_name(name)) for name in item.get("author", ())
-    ]
-    titles = [
-        _wrap_in_tag("title", item.get("title", "")),
-        _wrap_in_tag("secondary-title", journal),
+        _format_element("author", _format_endnote_name(name)) for name in item.get("author", ())
     ]
     link = f"internal-pdf://{file.removeprefix(f'{PDF_FOLDER}/')}" if file else ""
     parts = (
         '<source-app name="Papershelf">Papershelf</source-app>',
-        _wrap_in_tag("rec-number", str(number)),
+        _format_element("rec-number", str(number)),
         f"<ref-type name={quoteattr(kind)}>{code}</ref-type>",
-        _wrap_in_path("contributors/authors", authors),
-        _wrap_in_path("titles", titles),
-        _wrap_in_path(
-            "periodical", [_wrap_in_tag("full-title", journal), _wrap_in_tag("abbr-1", short)]
-        ),
-        _wrap_in_tag("pages", item.get("page", "")),
-        _wrap_in_tag("volume", item.get("volume", "")),
-        _wrap_in_tag("number", item.get("issue", "")),
-        _wrap_in_path("keywords", [_wrap_in_tag("keyword", word) for word in words]),
-        _wrap_in_path("dates", [
-            _wrap_in_tag("year", f"{year:04}" if year else ""),
-            _wrap_in_path("pub-dates", [_wrap_in_tag("date", day)]),
+        _nest_elements("contributors/authors", authors),
+        _format_titles(item),
+        _format_element("pages", item.get("page", "")),
+        _format_element("volume", item.get("volume", "")),
+        _format_element("number", item.get("issue", "")),
+        _nest_elements("keywords", [_format_element("keyword", word) for word in words]),
+        _format_dates(item),
+        _format_element("isbn", item.get("ISSN", "")),
+        _format_element("accession-num", item.get("PMID", "")),
+        _format_element("abstract", item.get("abstract", "")),
+        _format_element("label", citekey),
+        _format_element("notes", item.get("note", "")),
+        _format_element("research-notes", item.get("annote", "")),
+        _nest_elements("urls", [
+            _nest_elements("related-urls", [_format_element("url", item.get("URL", ""))]),
+            _nest_elements("pdf-urls", [_format_element("url", link)]),
         ]),
-        _wrap_in_tag("isbn", item.get("ISSN", "")),
-        _wrap_in_tag("accession-num", item.get("PMID", "")),
-        _wrap_in_tag("abstract", item.get("abstract", "")),
-        _wrap_in_tag("label", citekey),
-        _wrap_in_tag("notes", item.get("note", "")),
-        _wrap_in_tag("research-notes", item.get("annote", "")),
-        _wrap_in_path("urls", [
-            _wrap_in_path("related-urls", [_wrap_in_tag("url", item.get("URL", ""))]),
-            _wrap_in_path("pdf-urls", [_wrap_in_tag("url", link)]),
-        ]),
-        _wrap_in_tag("custom2", item.get("PMCID", "")),
-        _wrap_in_tag("electronic-resource-num", item.get("DOI", "")),
-        _wrap_in_tag("remote-database-name", "PubMed" if "PMID" in item else ""),
-        _wrap_in_tag("language", item.get("language", "")),
+        _format_element("custom2", item.get("PMCID", "")),
+        _format_element("electronic-resource-num", item.get("DOI", "")),
+        _format_element("remote-database-name", "PubMed" if "PMID" in item else ""),
+        _format_element("language", item.get("language", "")),
     )  # fmt: skip
     return f"<record>{''.join(parts)}</record>\n"
 
 
-def _wrap_in_tag(tag: str, text: str) -> str:
-    """Return a text as an element; "" for an empty text."""
+def _format_titles(item: Mapping[str, Any]) -> str:
+    title, journal = item.get("title", ""), item.get("container-title", "")
+    titles = (_format_element("title", title), _format_element("secondary-title", journal))
+    short = _format_element("abbr-1", item.get("container-title-short", ""))
+    periodical = (_format_element("full-title", journal), short)
+    return _nest_elements("titles", titles) + _nest_elements("periodical", periodical)
+
+
+def _format_dates(item: Mapping[str, Any]) -> str:
+    year, *rest = item["issued"]["date-parts"][0] if "issued" in item else [""]
+    day = "-".join(f"{part:02}" for part in (year, *rest)) if rest else ""
+    dates = _nest_elements("pub-dates", [_format_element("date", day)])
+    return _nest_elements("dates", [_format_element("year", f"{year:04}" if year else ""), dates])
+
+
+def _format_element(tag: str, text: str) -> str:
+    """Return an XML element that contains *text*; "" for an empty text."""
     line = _UNFIT.sub("", one_line(text))
     return f"<{tag}>{escape(line)}</{tag}>" if line else ""
 
 
-def _wrap_in_path(path: str, elements: Iterable[str]) -> str:
-    """Return elements nested in the elements of a path; "" if all are empty."""
+def _nest_elements(path: str, elements: Iterable[str]) -> str:
+    """Return elements nested in a path of tags such as ``urls/pdf-urls``; "" if all are empty."""
     inner = "".join(elements)
     for tag in reversed(path.split("/")):
         inner = f"<{tag}>{inner}</{tag}>" if inner else ""

@@ -90,7 +90,7 @@ def to_csl_item(paper: Paper, key: str = "", version: str = "") -> dict[str, Any
     """
     article = ""
     if _is_preprint_record(paper):
-        article, paper = one_line(_describe_published_article(paper)), _drop_article_fields(paper)
+        article, paper = one_line(_describe_published_article(paper)), _remove_article_fields(paper)
     ids, arxiv = paper.ids, one_line(paper.ids.arxiv)
     if arxiv and version and not find_arxiv_version(arxiv):
         arxiv = f"{arxiv}v{version}"
@@ -122,7 +122,7 @@ def to_csl_item(paper: Paper, key: str = "", version: str = "") -> dict[str, Any
         "keyword": "; ".join(_collect_keywords(paper)),
         "annote": paper.note.strip(),
         "abstract": strip_markup(paper.abstract),
-        "note": ". ".join(filter(None, (*_list_notice_notes(paper), article))),
+        "note": ". ".join(filter(None, (*_describe_notices(paper), article))),
     }
     return {name: value for name, value in item.items() if value}
 
@@ -133,8 +133,8 @@ def _is_preprint_record(paper: Paper) -> bool:
     return bool(own) and paper.journal not in _ARXIV
 
 
-def _drop_article_fields(paper: Paper) -> Paper:
-    """Return the preprint alone, without the published article's journal, volume, pages and DOI."""
+def _remove_article_fields(paper: Paper) -> Paper:
+    """Return the preprint's record without the article's journal, volume, pages and DOI."""
     return replace(
         paper,
         ids=replace(paper.ids, doi=""),
@@ -154,7 +154,7 @@ def _describe_published_article(paper: Paper) -> str:
 
 
 def build_citation_key(paper: Paper) -> str:
-    """Return author, year and first significant word as a key; only the paper determines it.
+    """Return author, year and first significant word as a key, which depends only on the paper.
 
     >>> from utils.model.identifiers import Ids
     >>> paper = Paper(Ids(), "The Role of mRNA", authors=(Author("Łoś"),), published="2019")
@@ -162,34 +162,34 @@ def build_citation_key(paper: Paper) -> str:
     'los2019role'
     """
     first = paper.authors[0] if paper.authors else Author()
-    family = _keep_ascii_letters(first.family or first.collective.split(" ")[0]) or "anon"
+    family = _extract_ascii_letters(first.family or first.collective.split(" ")[0]) or "anon"
     words = re.split(r"[\s/–—-]+", clean_title(paper.title)[:500])
-    significant = _keep_ascii_letters(next(filter(is_significant_word, words), ""))
-    return f"{family[:30]}{_keep_ascii_letters(paper.year)}{significant[:30]}"
+    significant = _extract_ascii_letters(next(filter(is_significant_word, words), ""))
+    return f"{family[:30]}{_extract_ascii_letters(paper.year)}{significant[:30]}"
 
 
 def format_inverted_name(name: dict[str, str]) -> str:
-    """Return ``van der Berg, Jan, Jr``; parts lose their own commas."""
+    """Return ``van der Berg, Jan, Jr``, with commas removed from the parts."""
     if "literal" in name:
         return name["literal"].replace(",", "")
     family = " ".join(filter(None, (name.get("non-dropping-particle"), name.get("family"))))
-    parts = [family, join_given_names(name), name.get("suffix", "")]
+    parts = [family, join_given_names_and_particle(name), name.get("suffix", "")]
     return ", ".join(part.replace(",", "") for part in parts).rstrip(", ")
 
 
-def join_given_names(name: dict[str, str]) -> str:
-    """Return the given names with a particle that is dropped in sorting: ``Ludwig van``."""
+def join_given_names_and_particle(name: dict[str, str]) -> str:
+    """Return the given names with the particle that sorting ignores: ``Ludwig van``."""
     return " ".join(filter(None, (name.get("given"), name.get("dropping-particle"))))
 
 
 def is_significant_word(word: str) -> bool:
     """Return whether a word of a title is distinctive enough for a citation key."""
-    plain = _keep_ascii_letters(word)
+    plain = _extract_ascii_letters(word)
     return bool(plain) and plain not in _KEY_STOP_WORDS
 
 
 def strip_markup(text: str) -> str:
-    """Return one line without markup: ``<i>`` and ``&amp;`` are removed, ``p < 0.05`` stays.
+    """Return one line of text without markup; ``p < 0.05`` is not markup and stays.
 
     >>> strip_markup("10<sup>3</sup> <i>E.&nbsp;coli</i>")
     '10³ E. coli'
@@ -197,12 +197,12 @@ def strip_markup(text: str) -> str:
     if "&" in text:
         text = html.unescape(text)
     if "<" in text:
-        text = _MARKUP_TAG.sub("", _SCRIPT.sub(_to_sub_or_superscript, text))
+        text = _MARKUP_TAG.sub("", _SCRIPT.sub(_replace_script_tag, text))
     return one_line(text)
 
 
-def _to_sub_or_superscript(found: re.Match[str]) -> str:
-    """Return digits in sub or sup tags as Unicode characters, so that 10³ does not become 103."""
+def _replace_script_tag(found: re.Match[str]) -> str:
+    """Return the digits of a sub or sup tag as Unicode, so that 10³ does not become 103."""
     return (to_subscript if found[1].lower() == "sub" else to_superscript)(found[2])
 
 
@@ -218,7 +218,7 @@ def clean_title(text: str) -> str:
 
 
 def has_translated_title(paper: Paper) -> bool:
-    """Return whether the title is PubMed's own translation, which PubMed sets in brackets."""
+    """Return whether the title is PubMed's translation, which is printed in brackets."""
     return bool(_BRACKETED_TITLE.fullmatch(_strip_final_full_stop(paper.title)))
 
 
@@ -311,7 +311,7 @@ def _collect_keywords(paper: Paper) -> list[str]:
     )
 
 
-def _list_notice_notes(paper: Paper) -> list[str]:
+def _describe_notices(paper: Paper) -> list[str]:
     notes = ["Retracted publication"] if paper.retracted else []
     words = {"retraction": "Retraction", "expression_of_concern": "Expression of concern"}
     return notes + [
@@ -326,14 +326,14 @@ def _format_notice_reference(notice: Notice) -> str:
     return " ".join(filter(None, (text, f"(PMID {notice.pmid})" if notice.pmid else "")))
 
 
-def _keep_ascii_letters(text: str) -> str:
+def _extract_ascii_letters(text: str) -> str:
     """Return the lower-case ASCII letters and digits of *text*."""
     folded = unicodedata.normalize("NFKD", text.lower().translate(_ASCII))
     return re.sub(r"[^a-z0-9]", "", folded)
 
 
 def to_typographic_quotes(text: str, inner: bool = False) -> str:
-    r"""Return text with typographic quotes: double outside and single inside, reversed if *inner*.
+    r"""Return text with typographic quotes: double outside, single inside; *inner* swaps them.
 
     >>> (
     ...     to_typographic_quotes("On 'x' and Crohn's"),

@@ -35,7 +35,7 @@ def _list_family_names(paper: Paper) -> list[str]:
     return [author.family or author.name for author in paper.authors or (Author("anon"),)]
 
 
-def _list_key_authors(paper: Paper) -> list[str]:
+def _list_names_with_et_al(paper: Paper) -> list[str]:
     families = _list_family_names(paper)
     return families if len(families) <= _MANY_AUTHORS else [families[0], "Et", "Al"]
 
@@ -53,7 +53,7 @@ def _capitalize_first_letter(text: str) -> str:
 _NAMES: dict[str, Callable[[Paper], list[str]]] = {
     "auth": lambda paper: _list_family_names(paper)[:1],
     "authors": _list_family_names,
-    "authetal": _list_key_authors,
+    "authetal": _list_names_with_et_al,
     "year": lambda paper: [paper.year],
     "shortyear": lambda paper: [paper.year[-2:]],
     "veryshorttitle": lambda paper: _list_title_words(paper)[:1],
@@ -83,12 +83,12 @@ _KNOWN = (
 
 @dataclass(frozen=True, slots=True)
 class KeyPattern:
-    """A pattern of citation keys; ``parts`` are literal characters, or names with filters."""
+    """A pattern of citation keys; ``parts`` are literal characters, or fields with filters."""
 
     parts: tuple[str | Part, ...]
 
     def build_key(self, paper: Paper) -> str:
-        """Return the key of a paper, which other papers may share."""
+        """Return the key of a paper; it may not be unique."""
         key = "".join(
             part if isinstance(part, str) else _build_key_part(*part, paper) for part in self.parts
         )
@@ -100,13 +100,13 @@ def _build_key_part(
     filters: tuple[Callable[[str], str], ...],
     paper: Paper,
 ) -> str:
-    words = [_to_ascii(word) for word in list_words(paper)]
+    words = [_to_ascii_letters(word) for word in list_words(paper)]
     for change in filters:
         words = [change(word) for word in words]
     return "".join(words)[:120]
 
 
-def _to_ascii(text: str) -> str:
+def _to_ascii_letters(text: str) -> str:
     folded = unicodedata.normalize("NFKD", text.translate(_LETTERS))
     return re.sub(r"[^A-Za-z0-9]", "", folded)
 
@@ -169,13 +169,13 @@ def _build_pattern_error(pattern: str, unknown: str) -> BadRequest:
     return BadRequest(f"{pattern[:80]!r} has an unknown part: {unknown[:40]!r}.", _KNOWN)
 
 
-class UniqueKeys:
-    """The citation keys already used in one list.
+class CitationKeyAssigner:
+    """Assigns unique citation keys to the papers of one list.
 
     Parameters
     ----------
     pattern : str, optional
-        The pattern of the keys; else our own, as `build_citation_key` makes them.
+        The pattern of the keys; if empty, keys as `build_citation_key` makes them.
     """
 
     def __init__(self, pattern: str = "") -> None:
@@ -183,18 +183,18 @@ class UniqueKeys:
         self._taken: set[str] = set()
 
     def assign_key(self, paper: Paper) -> str:
-        """Return a key for the next paper that no earlier paper has."""
+        """Return a key for the next paper that differs from all earlier keys."""
         if self._pattern is None:
             base = build_citation_key(paper)
             name = re.sub(r"[^a-z0-9]", "", paper.ids.pmid or paper.ids.key)
-            wanted = [base, f"{base}_{name}"] if name else [base]
+            candidates = [base, f"{base}_{name}"] if name else [base]
             others = (f"{base}_{number}" for number in count(2))
         else:
             base = self._pattern.build_key(paper)
-            wanted = [base]
+            candidates = [base]
             others = (f"{base}{_number_to_letters(number)}" for number in count(1))
-        key = next((one for one in wanted if one not in self._taken), "")
-        key = key or next(one for one in others if one not in self._taken)
+        key = next((candidate for candidate in candidates if candidate not in self._taken), "")
+        key = key or next(other for other in others if other not in self._taken)
         self._taken.add(key)
         return key
 

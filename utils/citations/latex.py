@@ -45,13 +45,13 @@ def escape_latex(text: str) -> str:
     return "".join([*pieces, _escape_special_characters(text[end:])])
 
 
-def escape_literal(text: str) -> str:
-    """Return *text* for a field that BibTeX takes literally (``doi``, ``url``, ``file``)."""
+def escape_verbatim_field(text: str) -> str:
+    """Return *text* for a field that BibTeX copies verbatim (``doi``, ``url``, ``file``)."""
     return text.translate(_LITERAL)
 
 
 def unescape_latex(text: str) -> str:
-    r"""Return a BibTeX field's *text* with the characters that `escape_latex` turned into commands.
+    r"""Return a BibTeX field as plain text: the reverse of `escape_latex`.
 
     >>> unescape_latex(r"{\ensuremath{\beta}}-cells make CO{\ensuremath{_2}}")
     'β-cells make CO₂'
@@ -62,7 +62,7 @@ def unescape_latex(text: str) -> str:
 
 
 def protect_capitals(title: str) -> str:
-    r"""Return a title whose acronyms and proper names keep their capitals in every BibTeX style.
+    r"""Return a title with braces around capitals that BibTeX styles would change.
 
     >>> protect_capitals("Role of mRNA & the T cell in Brazil: A study of DNA_1")
     'Role of {mRNA} \\& the {T} cell in {Brazil}: A study of {DNA\\_1}'
@@ -107,10 +107,10 @@ def _has_balanced_braces(formula: str) -> bool:
 
 def _escape_special_characters(text: str) -> str:
     whole = "".join(_SPECIAL.get(character, character) for character in text)
-    return whole if text.isascii() else _NON_LATIN_SIGN.sub(_get_latex_command, whole)
+    return whole if text.isascii() else _NON_LATIN_SIGN.sub(_to_latex_command, whole)
 
 
-def _get_latex_command(sign: re.Match[str]) -> str:
+def _to_latex_command(sign: re.Match[str]) -> str:
     """Return a character's LaTeX command in braces, or the character itself if it has none."""
     command = _COMMAND_OVERRIDES.get(sign[0]) or _load_command_table().get(ord(sign[0]), "")
     return f"{{{command}}}" if command.startswith(r"\ensuremath") else sign[0]

@@ -48,7 +48,7 @@ _ORDINALS = {numeral: ordinal for ordinal, numeral in _NUMERALS.items()}
 
 
 @dataclass(frozen=True)
-class Style:
+class StyleOptions:
     """A citation style and the adjustments that citeproc-py needs for it.
 
     ``name`` is the name in tools, ``file`` the file in ``csl/``, ``capitals`` the fields in title
@@ -69,8 +69,10 @@ class Style:
 
 # By the name that people type. To add a style, add its official file to csl/ and a line here.
 STYLES = {
-    "apa": Style("apa_string", "apa", "expanded", ("container-title",), article_numbers=True),
-    "mla": Style(
+    "apa": StyleOptions(
+        "apa_string", "apa", "expanded", ("container-title",), article_numbers=True
+    ),
+    "mla": StyleOptions(
         "mla_string",
         "modern-language-association",
         "minimal-two",
@@ -78,18 +80,20 @@ STYLES = {
         quoted=True,
         initials=False,
     ),
-    "plos": Style("plos", "plos", "expanded", link=False),
-    "vancouver": Style("vancouver", "nlm-citation-sequence", "minimal", link=False, numerals=False),
+    "plos": StyleOptions("plos", "plos", "expanded", link=False),
+    "vancouver": StyleOptions(
+        "vancouver", "nlm-citation-sequence", "minimal", link=False, numerals=False
+    ),
 }
 # A style's elements keep state while they render: one reference at a time.
 _RENDER_LOCK = Lock()
 
 
-def iterate_styled_references(papers: Sequence[Paper], style: Style) -> Iterator[str]:
+def iterate_styled_references(papers: Sequence[Paper], style: StyleOptions) -> Iterator[str]:
     """Yield the papers' references in one style as plain text, one line each, in order."""
     for paper in papers:
         printed = _prepare_csl_item(paper, to_csl_item(paper, "item"), style)
-        yield _fix_punctuation(_render_reference(printed, style), printed)
+        yield _correct_reference_punctuation(_render_reference(printed, style), printed)
 
 
 # --- Before: the item as this style is to print it ------------------------------------------------
@@ -98,20 +102,20 @@ def iterate_styled_references(papers: Sequence[Paper], style: Style) -> Iterator
 _UNCHANGED_FIELDS = ("issued", "genre", "DOI", "URL", "PMID", "PMCID")
 
 
-def _prepare_csl_item(paper: Paper, item: CslItem, style: Style) -> CslItem:
+def _prepare_csl_item(paper: Paper, item: CslItem, style: StyleOptions) -> CslItem:
     english = item.get("language", "en") == "en"
     printed = {
         "id": "item",
         "type": item["type"],
         # No language: this module sets the capitals.
         "language": "zxx",
-        "title": _prepare_title(paper, item, style, english),
-        "author": [_prepare_name(name, style) for name in item.get("author", ())],
+        "title": _format_title_for_style(paper, item, style, english),
+        "author": [_format_name_for_style(name, style) for name in item.get("author", ())],
         "volume": to_en_dash_ranges(item.get("volume", "")),
         "issue": to_en_dash_ranges(item.get("issue", "")),
         **{name: item.get(name, "") for name in _UNCHANGED_FIELDS},
     }
-    container = _prepare_container_title(item)
+    container = _format_container_title(item)
     if "container-title" in style.capitals and english:
         container = to_title_case(container)
     if item["type"] == "article":  # a preprint has a publisher (its server), but no container
@@ -141,7 +145,7 @@ def _prepare_csl_item(paper: Paper, item: CslItem, style: Style) -> CslItem:
     return {field: value for field, value in printed.items() if value}
 
 
-def _prepare_title(paper: Paper, item: CslItem, style: Style, english: bool) -> str:
+def _format_title_for_style(paper: Paper, item: CslItem, style: StyleOptions, english: bool) -> str:
     title = item.get("title", "")
     if not title:
         return ""
@@ -158,7 +162,7 @@ def _prepare_title(paper: Paper, item: CslItem, style: Style, english: bool) -> 
     return re.sub(r"(?<=[”’])[.,](?=.)", lambda found: found[0].translate(_HIDE_MARKS), title)
 
 
-def _prepare_container_title(item: CslItem) -> str:
+def _format_container_title(item: CslItem) -> str:
     """Return the journal or book title in its own capitalisation.
 
     NLM's catalogue adds subtitles after " : " and, to distinguish namesakes, places and years:
@@ -171,7 +175,7 @@ def _prepare_container_title(item: CslItem) -> str:
     return to_typographic_quotes(title)
 
 
-def _prepare_name(name: dict[str, str], style: Style) -> dict[str, str]:
+def _format_name_for_style(name: dict[str, str], style: StyleOptions) -> dict[str, str]:
     given = name.get("given", "")
     if given[:1].isalpha() and given[:1].upper() == given[:1].lower():
         # A script without capitals has no initials; East Asian names have no space.
@@ -180,7 +184,7 @@ def _prepare_name(name: dict[str, str], style: Style) -> dict[str, str]:
     prepared = {part: to_typographic_quotes(value) for part, value in name.items()}
     if given:
         prepared["given"] = (
-            _prepare_given_names(given) if style.initials else _add_initial_stops(given)
+            _capitalize_given_names(given) if style.initials else _add_stops_to_initials(given)
         )
     if suffix := prepared.get("suffix", "").rstrip("."):
         if style.numerals:
@@ -191,14 +195,14 @@ def _prepare_name(name: dict[str, str], style: Style) -> dict[str, str]:
     return {part: value for part, value in prepared.items() if value}
 
 
-def _prepare_given_names(given: str) -> str:
-    """Return given names from which citeproc-py makes correct initials; it needs capitals.
+def _capitalize_given_names(given: str) -> str:
+    """Return given names, capitalised so that citeproc-py makes correct initials.
 
-    >>> _prepare_given_names("jun-ichi (Bob)"), _prepare_given_names("Maria de Lourdes")
+    >>> _capitalize_given_names("jun-ichi (Bob)"), _capitalize_given_names("Maria de Lourdes")
     ('Jun-Ichi', 'Maria de Lourdes')
     """
-    called = re.sub(r"\([^()]*\)|[\"“][^\"”]*[\"”]|\.", " ", given)  # without nicknames
-    words = [re.sub(r"^[\W\d_]+|[\W\d_]+$", "", word) for word in called.split()]
+    without_nicknames = re.sub(r"\([^()]*\)|[\"“][^\"”]*[\"”]|\.", " ", given)  # without nicknames
+    words = [re.sub(r"^[\W\d_]+|[\W\d_]+$", "", word) for word in without_nicknames.split()]
     words = [word for word in words if word]
     for at, word in enumerate(words):
         parts = [part for part in word.split("-") if part[:1].isalpha()]
@@ -207,10 +211,10 @@ def _prepare_given_names(given: str) -> str:
     return " ".join(words)
 
 
-def _add_initial_stops(given: str) -> str:
+def _add_stops_to_initials(given: str) -> str:
     """Return full given names with a full stop after each initial.
 
-    >>> _add_initial_stops("John P A")
+    >>> _add_stops_to_initials("John P A")
     'John P. A.'
     """
     return re.sub(r"\b([^\W\d_])(?=\s|$)", r"\1.", to_typographic_quotes(given))
@@ -219,7 +223,7 @@ def _add_initial_stops(given: str) -> str:
 # --- citeproc-py ----------------------------------------------------------------------------------
 
 
-def _render_reference(printed: CslItem, style: Style) -> str:
+def _render_reference(printed: CslItem, style: StyleOptions) -> str:
     """Return the reference as citeproc-py formats it."""
     from citeproc import Citation, CitationItem, CitationStylesBibliography, formatter
     from citeproc.source.json import CiteProcJSON
@@ -228,7 +232,7 @@ def _render_reference(printed: CslItem, style: Style) -> str:
     citation = Citation([cite])
     with _RENDER_LOCK:
         bibliography = CitationStylesBibliography(
-            _load_style(style), CiteProcJSON([printed]), formatter.plain
+            _load_csl_style(style), CiteProcJSON([printed]), formatter.plain
         )
         bibliography.register(citation)
         for record in (cite, citation):  # attributes that are dictionary look-ups are slow
@@ -237,8 +241,8 @@ def _render_reference(printed: CslItem, style: Style) -> str:
 
 
 @cache
-def _load_style(chosen: Style) -> Any:
-    """Load a style once; 200 references need one load."""
+def _load_csl_style(chosen: StyleOptions) -> Any:
+    """Load a style with its adjustments; the result is cached."""
     from citeproc import CitationStylesStyle
 
     path = Path(__file__).parent / "csl" / f"{chosen.file}.csl"
@@ -259,7 +263,7 @@ def _load_style(chosen: Style) -> Any:
 
 
 def _cache_element_lookups(roots: Sequence[_Element]) -> None:
-    """Cache each element's lookups, which take most of the time; the trees never change."""
+    """Cache the look-ups of all elements, because the trees never change."""
     lookups = (
         "calls_variable", "get_formatter", "get_locale_option", "get_option", "get_root",
         "get_single_term", "xpath_search",
@@ -270,15 +274,15 @@ def _cache_element_lookups(roots: Sequence[_Element]) -> None:
                 setattr(element, lookup, cache(getattr(element, lookup)))
 
 
-# --- After: the seams -----------------------------------------------------------------------------
+# --- After: punctuation ---------------------------------------------------------------------------
 
 
-def _fix_punctuation(text: str, printed: CslItem) -> str:
+def _correct_reference_punctuation(text: str, printed: CslItem) -> str:
     text = one_line(text)
     if "author" not in printed and "title" in printed:
         text = _drop_repeated_title(text, re.escape(printed["title"]))
     # American style: full stops and commas go inside the quotes, and none follows ? or !.
-    text = re.sub(r"([?!.,]?)(’?”)([.,])", _swap_quote_and_stop, text)
+    text = re.sub(r"([?!.,]?)(’?”)([.,])", _move_stop_inside_quotes, text)
     text = re.sub(r"([?!])\.(?=[\s”]|$)", r"\1", text)
     issue = printed.get("issue", "")
     if not re.search("[–,&]", issue):  # "4 Pt 1" is one issue, whatever its digits
@@ -296,6 +300,6 @@ def _drop_repeated_title(text: str, title: str) -> str:
     return f"{first_title}{description}{between}{text[twice.end() :]}"
 
 
-def _swap_quote_and_stop(found: re.Match[str]) -> str:
+def _move_stop_inside_quotes(found: re.Match[str]) -> str:
     before, quotes, after = found.groups()
     return f"{before}{quotes}" if before in ("?", "!", after) and before else f"{after}{quotes}"

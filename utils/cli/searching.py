@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from ..citations import STYLES, find_style_name
+from ..citations import STYLES, resolve_style_name
 from ..command_line import command_line
 from ..errors import BadRequest, PaperError
 from ..model.identifiers import Ids, find_arxiv_version
@@ -267,7 +267,7 @@ def _format_ids(paper: Paper) -> Sequence[str]:
 def _parse_style(name: str) -> str:
     """Return the style's name; an unknown name is returned unchanged, for argparse to reject."""
     with suppress(BadRequest):
-        return find_style_name(name)
+        return resolve_style_name(name)
     return name
 
 

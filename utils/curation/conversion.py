@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from ..citations.keys import UniqueKeys
+from ..citations.keys import CitationKeyAssigner
 from ..download.ladder import Ladder
 from ..errors import BadRequest, NotFound
 from ..harvest.jobs import Ledgers
@@ -103,7 +103,7 @@ def refresh_notes(shelf: Shelf) -> int:
 
     No two notes get the same citation key; the oldest paper gets the key without a suffix.
     """
-    changed, keys = 0, UniqueKeys(shelf.keys)
+    changed, keys = 0, CitationKeyAssigner(shelf.keys)
     for file in list_files(shelf):
         stored = shelf.find_by_file(file) if file.endswith(NOTE) else None
         if stored is not None:

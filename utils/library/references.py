@@ -47,7 +47,7 @@ class References(Namespace):
     def _match_version(
         self, paper: str | int | Ids, record: Paper | PaperError
     ) -> Paper | PaperError:
-        from ..citations import with_arxiv_version
+        from ..citations import add_version_to_arxiv_id
         from ..errors import PaperError
         from ..model.identifiers import find_arxiv_version
 
@@ -55,7 +55,7 @@ class References(Namespace):
         if not version or isinstance(record, PaperError):
             return record
         try:
-            return with_arxiv_version(self._library.arxiv.paper(str(paper)), version)
+            return add_version_to_arxiv_id(self._library.arxiv.paper(str(paper)), version)
         except PaperError as absent:
             return absent
 

@@ -20,7 +20,7 @@ class Zotero(Namespace):
     """Papers from a Zotero library, and into it."""
 
     def pull(self, collection: str = "", *, database: str | Path = "") -> ResultList[Entry]:
-        """Return the papers of a Zotero library or collection; see `..zotero.pull_papers`.
+        """Return the papers of a Zotero library or collection; see `..zotero.fetch_papers`.
 
         Parameters
         ----------
@@ -30,10 +30,10 @@ class Zotero(Namespace):
             The file ``zotero.sqlite``, read instead of the running Zotero.
         """
         from ..lists.pasted import Entry
-        from ..zotero import pull_papers
+        from ..zotero import fetch_papers
 
         file = Path(database) if database else None
-        papers = pull_papers(self._library.settings, collection, file)
+        papers = fetch_papers(self._library.settings, collection, file)
         entries = [Entry(str(one.ids) or one_line(one.title), one.ids, one) for one in papers]
         return ResultList(entries, tuple(papers[0].short_row()), _to_row)
 
@@ -47,7 +47,7 @@ class Zotero(Namespace):
         dry_run: bool = True,
         undo: bool = False,
     ) -> Push:
-        """Add papers to a Zotero library, or take the last push back; see `..zotero.push_papers`.
+        """Add papers to a Zotero library, or undo the last push; see `..zotero.push`.
 
         Parameters
         ----------
@@ -64,7 +64,7 @@ class Zotero(Namespace):
         undo : bool, optional
             Instead, take back the last push of this shelf.
         """
-        from ..zotero import push_papers, undo_last_push
+        from ..zotero import push_papers_to_zotero, undo_last_push
         from .finding import find_harvested
 
         settings, shelf = self._library.settings, self._library.shelf
@@ -72,7 +72,7 @@ class Zotero(Namespace):
             return undo_last_push(settings, shelf, dry_run=dry_run)
         rows = find_harvested(self._library, papers, title).rows
         where = settings, shelf, rows
-        return push_papers(*where, collection=collection, attach=attach, dry_run=dry_run)
+        return push_papers_to_zotero(*where, collection=collection, attach=attach, dry_run=dry_run)
 
 
 def _to_row(entry: Entry) -> dict[str, Any]:

@@ -285,10 +285,10 @@ def _match_choice(value: Any, allowed: list[Any]) -> Any:
 
 
 def _to_citation_format(value: str) -> str:
-    from ..citations import STYLES, find_style_name
+    from ..citations import STYLES, resolve_style_name
 
     try:
-        return STYLES[find_style_name(value)]
+        return STYLES[resolve_style_name(value)]
     except BadRequest:
         return ""
 

@@ -3,7 +3,7 @@
 `pack_references` chooses the PDF of each reference (`.selection`), names it (`.names`), lays the
 files out as the program expects them (`.programs`) and writes them whole or not at all
 (`.writing`). A paper without a PDF gets one printed from its text on request (`.rendering`).
-``pack.html`` says how to import the pack and what is missing.
+``pack.html`` explains how to import the pack, and lists the missing PDF files.
 """
 
 from __future__ import annotations
@@ -25,8 +25,15 @@ from ..reports.page import render_template
 from ..reports.tables import MISSING_COLUMNS, begin_table, to_missing_cells
 from ..shelf import Shelf
 from ..system.safe_files import PRIVATE_FOLDER, make_folder
-from .names import DEFAULT_PATTERN, UniqueNames
-from .programs import LAYOUTS, Layout, Program, get_layout, place_pdf, write_references
+from .names import DEFAULT_PATTERN, UniqueFileNames
+from .programs import (
+    LAYOUTS,
+    PackLayout,
+    Program,
+    build_pdf_path,
+    get_pack_layout,
+    iterate_reference_files,
+)
 from .selection import HeldPdf, Reference, select_references
 from .writing import PackFile, write_pack
 
@@ -42,7 +49,7 @@ _RENDERING_MARK = " (rendering)"
 
 @dataclass(frozen=True, slots=True)
 class Pack(Tabular):
-    """A pack that was written, or with ``dry_run`` would be written.
+    """A pack that was written, or with ``dry_run`` would have been written.
 
     Parameters
     ----------
@@ -51,9 +58,9 @@ class Pack(Tabular):
     references : tuple of Reference
         Every reference, in the order of the list.
     size : int
-        The bytes of all files.
+        The total size of all files in bytes.
     is_new : bool
-        False if the same pack was there already, or nothing was to be written.
+        False if an identical pack already exists, or with ``dry_run``.
     """
 
     path: Path
@@ -65,26 +72,28 @@ class Pack(Tabular):
     @property
     def attached(self) -> tuple[Reference, ...]:
         """The references with a PDF."""
-        return tuple(one for one in self.references if one.pdf)
+        return tuple(reference for reference in self.references if reference.pdf)
 
     @property
     def rendered(self) -> tuple[Reference, ...]:
         """The references whose PDF was printed from their text."""
-        return tuple(one for one in self.attached if one.pdf and one.pdf.is_rendering)
+        return tuple(
+            reference for reference in self.attached if reference.pdf and reference.pdf.is_rendering
+        )
 
     @property
     def missing(self) -> tuple[Reference, ...]:
-        """The references without a PDF; ``row.reason`` says why."""
-        return tuple(one for one in self.references if not one.pdf)
+        """The references without a PDF; ``row.reason`` gives the reason."""
+        return tuple(reference for reference in self.references if not reference.pdf)
 
     @property
     def reasons(self) -> dict[str, int]:
         """The number of references without a PDF by reason, the most frequent first."""
-        return dict(Counter(one.row.reason for one in self.missing).most_common())
+        return dict(Counter(reference.row.reason for reference in self.missing).most_common())
 
     def to_table(self) -> Table:
         """Return a row for each reference."""
-        rows = [one.to_row() for one in self.references]
+        rows = [reference.to_row() for reference in self.references]
         return Table(_CONTENTS_COLUMNS, [tuple(row[c] for c in _CONTENTS_COLUMNS) for row in rows])
 
 
@@ -132,16 +141,16 @@ def pack_references(  # noqa: PLR0913 - the options of a pack
     NotConfigured
         *render* needs the packages of the extra ``render``.
     StoreFailed
-        The disk refuses.
+        The disk reports an error.
     """
-    layout, assigned = get_layout(program), UniqueNames(names)
-    printer = partial(_print_text, shelf=shelf, dry_run=dry_run) if render else None
+    layout, assigned = get_pack_layout(program), UniqueFileNames(names)
+    printer = partial(_get_rendering_lazily, shelf=shelf, dry_run=dry_run) if render else None
     selected = select_references(rows, shelf, own_use=own_use, print_text=printer)
-    references = tuple(_assign_pdf_path(one, layout, assigned) for one in selected)
+    references = tuple(_assign_pdf_path(reference, layout, assigned) for reference in selected)
     pack = Pack(path, program, references)
-    linked = [(one.paper, one.file) for one in references]
-    lists = dict(write_references(layout, linked, keys))
-    files = list(_list_files(pack, layout, title, lists, library or ReadersLibrary()))
+    linked = [(reference.paper, reference.file) for reference in references]
+    lists = dict(iterate_reference_files(layout, linked, keys))
+    files = list(_iterate_pack_files(pack, layout, title, lists, library or ReadersLibrary()))
     pack = replace(pack, size=sum(file.size for file in files))
     if dry_run:
         return pack
@@ -150,40 +159,41 @@ def pack_references(  # noqa: PLR0913 - the options of a pack
     return replace(pack, is_new=write_pack(path, files, lock))
 
 
-def _print_text(stored: StoredPaper, shelf: Shelf, *, dry_run: bool) -> HeldPdf:
+def _get_rendering_lazily(stored: StoredPaper, shelf: Shelf, *, dry_run: bool) -> HeldPdf:
+    """Return the PDF rendering of a text; ReportLab is imported on first use."""
     from .rendering import get_rendered_pdf
 
     return get_rendered_pdf(stored, shelf, dry_run=dry_run)
 
 
-def _assign_pdf_path(reference: Reference, layout: Layout, names: UniqueNames) -> Reference:
+def _assign_pdf_path(reference: Reference, layout: PackLayout, names: UniqueFileNames) -> Reference:
     """Return a reference with the path of its PDF in the pack, if it has one."""
     if reference.pdf is None:
         return reference
-    name = names.assign(reference.paper, _RENDERING_MARK * reference.pdf.is_rendering)
-    return replace(reference, file=place_pdf(layout, name, reference.paper))
+    name = names.assign_name(reference.paper, _RENDERING_MARK * reference.pdf.is_rendering)
+    return replace(reference, file=build_pdf_path(layout, name, reference.paper))
 
 
-def _list_files(
-    pack: Pack, layout: Layout, title: str, lists: Mapping[str, bytes], library: ReadersLibrary
+def _iterate_pack_files(
+    pack: Pack, layout: PackLayout, title: str, lists: Mapping[str, bytes], library: ReadersLibrary
 ) -> Iterator[PackFile]:
-    """Yield every file of a pack; *lists* are the files of references."""
-    contents = [one.to_row() for one in pack.references]
-    missing = [to_missing_cells(one.row, library) for one in pack.missing]
-    made = {
-        "pack.html": _render_page(pack, layout, title, library).encode("utf-8", "replace"),
-        "contents.csv": _format_table(_CONTENTS_COLUMNS, contents),
-        "missing.csv": _format_table(MISSING_COLUMNS, missing),
+    """Yield every file of a pack; *lists* contains the reference files."""
+    contents = [reference.to_row() for reference in pack.references]
+    missing = [to_missing_cells(reference.row, library) for reference in pack.missing]
+    tables = {
+        "pack.html": _render_pack_page(pack, layout, title, library).encode("utf-8", "replace"),
+        "contents.csv": _format_csv(_CONTENTS_COLUMNS, contents),
+        "missing.csv": _format_csv(MISSING_COLUMNS, missing),
         **lists,
     }
-    for name, data in made.items():
+    for name, data in tables.items():
         yield PackFile(name, len(data), partial(bytes, data))
-    for one in pack.attached:
-        if one.pdf:
-            yield PackFile(one.file, one.pdf.size, one.pdf.read)
+    for reference in pack.attached:
+        if reference.pdf:
+            yield PackFile(reference.file, reference.pdf.size, reference.pdf.read)
 
 
-def _format_table(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> bytes:
+def _format_csv(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> bytes:
     out = io.StringIO()
     write: Callable[[dict[str, object]], None] = begin_table(out, columns)
     for row in rows:
@@ -191,22 +201,26 @@ def _format_table(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> byt
     return out.getvalue().encode("utf-8", "replace")
 
 
-def _render_page(pack: Pack, layout: Layout, title: str, library: ReadersLibrary) -> str:
-    """Render the page with the steps of the import and the list of what is missing."""
+def _render_pack_page(pack: Pack, layout: PackLayout, title: str, library: ReadersLibrary) -> str:
+    """Render the page with the import steps and the list of missing papers."""
     missing = [
         {
-            "title": one.paper.title or one.row.asked,
-            "ids": str(one.paper.ids or ""),
-            "reason": get_reason(one.row.reason),
-            "detail": one.row.detail,
-            "link": library.build_link(one.paper) or get_best_link(one.row),
+            "title": reference.paper.title or reference.row.asked,
+            "ids": str(reference.paper.ids or ""),
+            "reason": get_reason(reference.row.reason),
+            "detail": reference.row.detail,
+            "link": library.build_link(reference.paper) or get_best_link(reference.row),
         }
-        for one in pack.missing
+        for reference in pack.missing
     ]
     attached = [
-        {"title": one.paper.title or one.row.asked, "file": one.file, "pdf": one.pdf}
-        | {"retracted": one.paper.retracted}
-        for one in pack.attached
+        {
+            "title": reference.paper.title or reference.row.asked,
+            "file": reference.file,
+            "pdf": reference.pdf,
+        }
+        | {"retracted": reference.paper.retracted}
+        for reference in pack.attached
     ]
     filled = {"layout": layout, "missing": missing, "attached": attached}
     return render_template("pack.html", title=title, total=len(pack.references), **filled)

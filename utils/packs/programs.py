@@ -1,4 +1,4 @@
-"""Lay a pack out as each program expects it: where the PDF files are, and which file links them.
+"""The layout of a pack for each program: where the PDF files are, and which file links them.
 
 =========== ============================ ======================= ==============================
 program     file of references           PDF files               link to a PDF
@@ -38,8 +38,8 @@ Program = Literal["covidence", "endnote", "folder", "rayyan", "zotero"]
 _Writer = Callable[[Iterable[tuple[Paper, str]], str], Iterator[str]]
 
 
-class Layout(NamedTuple):
-    """The form of a pack for one program.
+class PackLayout(NamedTuple):
+    """The layout of a pack for one program.
 
     ``name`` is the program's name for people, ``files`` are the files of references with their
     writers and ``steps`` the steps of the import. With ``is_numbered`` each PDF has a folder of its
@@ -60,8 +60,8 @@ def _iterate_unlinked_ris(papers: Iterable[tuple[Paper, str]], pattern: str) -> 
 _RIS = ("references.ris", iterate_ris_records)
 _XML = ("references.xml", iterate_endnote_xml)
 _COVIDENCE_MAX_REFERENCES = 15_000
-LAYOUTS: dict[Program, Layout] = {
-    "covidence": Layout(
+LAYOUTS: dict[Program, PackLayout] = {
+    "covidence": PackLayout(
         "Covidence",
         (_XML, ("references.ris", _iterate_unlinked_ris)),
         (
@@ -78,7 +78,7 @@ LAYOUTS: dict[Program, Layout] = {
         is_numbered=True,
         max_references=_COVIDENCE_MAX_REFERENCES,
     ),
-    "endnote": Layout(
+    "endnote": PackLayout(
         "EndNote",
         (_XML,),
         (
@@ -93,12 +93,12 @@ LAYOUTS: dict[Program, Layout] = {
         ),
         is_numbered=True,
     ),
-    "folder": Layout(
+    "folder": PackLayout(
         "any program",
         (_RIS, ("references.bib", iterate_bibtex_entries)),
         ("The links in references.ris (L1) and references.bib (file) begin in this folder.",),
     ),
-    "rayyan": Layout(
+    "rayyan": PackLayout(
         "Rayyan",
         (_RIS,),
         (
@@ -109,7 +109,7 @@ LAYOUTS: dict[Program, Layout] = {
             ),
         ),
     ),
-    "zotero": Layout(
+    "zotero": PackLayout(
         "Zotero",
         (_RIS,),
         (
@@ -120,8 +120,8 @@ LAYOUTS: dict[Program, Layout] = {
 }
 
 
-def get_layout(program: str) -> Layout:
-    """Return the layout for a program.
+def get_pack_layout(program: str) -> PackLayout:
+    """Return the layout of a pack for a program.
 
     Raises
     ------
@@ -135,18 +135,18 @@ def get_layout(program: str) -> Layout:
     raise BadRequest(msg, f"Choose among {', '.join(LAYOUTS)}.")
 
 
-def place_pdf(layout: Layout, name: str, paper: Paper) -> str:
-    """Return the path of a PDF in the pack; the number of its folder follows from the paper."""
+def build_pdf_path(layout: PackLayout, name: str, paper: Paper) -> str:
+    """Return the path of a PDF in the pack; the paper determines the number of its folder."""
     if not layout.is_numbered:
         return f"{PDF_FOLDER}/{name}"
     digest = hashlib.sha256(f"{paper.ids.key} {name}".encode()).hexdigest()
     return f"{PDF_FOLDER}/{int(digest[:16], 16) % 10**10:010}/{name}"
 
 
-def write_references(
-    layout: Layout, references: Sequence[tuple[Paper, str]], keys: str = ""
+def iterate_reference_files(
+    layout: PackLayout, references: Sequence[tuple[Paper, str]], keys: str = ""
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of references, each split where the program takes only so many.
+    """Yield the reference files (name, content), split if the program limits their length.
 
     *keys* is the pattern of citation keys (`..citations.keys`).
     """

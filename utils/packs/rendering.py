@@ -1,4 +1,4 @@
-"""Print a text of the shelf as a PDF, for a paper that has none (extra ``render``).
+"""Render a text on the shelf as a PDF, for a paper without one (extra ``render``).
 
 Each page says that it is a rendering of the text and not the publisher's PDF, with the licence and
 the source. The first page has the record, and the retraction of a retracted paper. The text has no
@@ -64,8 +64,8 @@ _BOX = "□"
 _LEAST_BYTES = 12_000  # a rendering with the fonts of a short text
 
 
-def render_text(stored: StoredPaper, body: str) -> bytes:
-    """Return the PDF of a text, given without the header of its file.
+def render_text_as_pdf(stored: StoredPaper, body: str) -> bytes:
+    """Return a text as PDF; *body* is the text without the header of its file.
 
     Raises
     ------
@@ -76,13 +76,13 @@ def render_text(stored: StoredPaper, body: str) -> bytes:
     from reportlab.platypus.doctemplate import LayoutError
 
     try:
-        return _build_document(stored, body, with_tables=True)
+        return _build_pdf(stored, body, with_tables=True)
     except LayoutError:  # a table that fits no page
-        return _build_document(stored, body, with_tables=False)
+        return _build_pdf(stored, body, with_tables=False)
 
 
 def get_rendered_pdf(stored: StoredPaper, shelf: Shelf, *, dry_run: bool = False) -> HeldPdf:
-    """Return the PDF rendering of a text, made once and then kept on the shelf.
+    """Return the PDF rendering of a text; it is made once and then kept on the shelf.
 
     With *dry_run* nothing is made, and the size is an estimate.
 
@@ -100,13 +100,13 @@ def get_rendered_pdf(stored: StoredPaper, shelf: Shelf, *, dry_run: bool = False
     path = folder / f"{stored.sha256[:32]}-{RENDERER_VERSION}.pdf"
     if not path.is_file():
         make_folder(folder, 0o700)
-        write_file(path, render_text(stored, body))
+        write_file(path, render_text_as_pdf(stored, body))
     return HeldPdf(path.stat().st_size, path.read_bytes, *source)
 
 
 @cache
 def _register_fonts() -> frozenset[int]:
-    """Register the fonts, and return the code points of the embedded one.
+    """Register the fonts, and return the code points that the embedded font has.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def _register_fonts() -> frozenset[int]:
         msg = f"A rendering needs a package that is not installed here: {error.name}."
         hint = f"Run: {install_command('render')}"
         raise NotConfigured(msg, hint) from None
-    upright = next(one for one in folder.iterdir() if "Italic" not in one.name)
+    upright = next(file for file in folder.iterdir() if "Italic" not in file.name)
     font = TTFont(_FONT, io.BytesIO(upright.read_bytes()))
     pdfmetrics.registerFont(font)
     for name, _ in _VIEWER_FONTS:
@@ -131,7 +131,7 @@ def _register_fonts() -> frozenset[int]:
     return frozenset(font.face.charToGlyph)
 
 
-def _build_document(stored: StoredPaper, body: str, *, with_tables: bool) -> bytes:
+def _build_pdf(stored: StoredPaper, body: str, *, with_tables: bool) -> bytes:
     from reportlab.lib.pagesizes import A4
     from reportlab.platypus import SimpleDocTemplate
 
@@ -147,14 +147,19 @@ def _build_document(stored: StoredPaper, body: str, *, with_tables: bool) -> byt
         **dict.fromkeys(("leftMargin", "rightMargin", "topMargin", "bottomMargin"), _MARGIN_PT),
     )
     width = A4[0] - 2 * _MARGIN_PT - 2 * _FRAME_PADDING_PT
-    story = [*_describe_record(stored), *_to_flowables(body, width, with_tables=with_tables)]
+    story = [
+        *_build_first_page_head(stored),
+        *_build_text_flowables(body, width, with_tables=with_tables),
+    ]
     foot = " · ".join(_list_provenance_lines(stored))
 
     def draw_marks(canvas: Any, _: object) -> None:
         canvas.setFont(_FONT, _NOTE_PT)
         canvas.drawString(_MARGIN_PT, A4[1] - _MARGIN_PT + 14, MARK)
         page = f"{canvas.getPageNumber()} · {foot}"
-        canvas.drawString(_MARGIN_PT, _MARGIN_PT - 22, "".join(map(_to_printable, page))[:120])
+        canvas.drawString(
+            _MARGIN_PT, _MARGIN_PT - 22, "".join(map(_to_embedded_letter, page))[:120]
+        )
 
     document.build(story, onFirstPage=draw_marks, onLaterPages=draw_marks)
     return out.getvalue()
@@ -166,8 +171,8 @@ def _list_provenance_lines(stored: StoredPaper) -> list[str]:
     return [f"Licence: {license_}", f"Source: {get_route_label(stored.via)}", str(stored.paper.ids)]
 
 
-def _describe_record(stored: StoredPaper) -> Iterator[Flowable]:
-    """Yield the head of the first page: the record, and what this file is."""
+def _build_first_page_head(stored: StoredPaper) -> Iterator[Flowable]:
+    """Yield the head of the first page: the paper's record, and a note that this is a rendering."""
     from reportlab.platypus import HRFlowable
 
     paper = stored.paper
@@ -186,15 +191,15 @@ def _describe_record(stored: StoredPaper) -> Iterator[Flowable]:
     yield HRFlowable(width="100%", thickness=0.5, spaceBefore=6, spaceAfter=8)
 
 
-def _to_flowables(body: str, width: float, *, with_tables: bool) -> Iterator[Flowable]:
-    """Yield the headings, paragraphs, lists and tables of a text."""
+def _build_text_flowables(body: str, width: float, *, with_tables: bool) -> Iterator[Flowable]:
+    """Yield the headings, paragraphs, lists and tables of a text as ReportLab flowables."""
     for level, block in iterate_blocks(body, 0):
         text = body[block.start : block.end]
         if level:
             size = _HEADING_PT[min(level, len(_HEADING_PT)) - 1]
             yield _build_paragraph(strip_heading(text), size)
         elif block.kind == "table":
-            yield from _build_table(body, block, width if with_tables else 0)
+            yield from _build_table_flowables(body, block, width if with_tables else 0)
         elif block.kind == "list":
             for start, end in split_block_items(body, block):
                 yield _build_paragraph(_strip_markdown(body[start:end]), _TEXT_PT, indent=12)
@@ -205,7 +210,7 @@ def _to_flowables(body: str, width: float, *, with_tables: bool) -> Iterator[Flo
             yield _build_paragraph(_strip_markdown(text), _TEXT_PT)
 
 
-def _build_table(body: str, block: Block, width: float) -> Iterator[Flowable]:
+def _build_table_flowables(body: str, block: Block, width: float) -> Iterator[Flowable]:
     """Yield a table; one with many columns, or without *width*, as a paragraph for each row."""
     from reportlab.platypus import LongTable, TableStyle
 
@@ -237,7 +242,9 @@ def _build_paragraph(text: str, size: float, *, indent: float = 0) -> Flowable:
 
     runs = [
         (font, "".join(letter for _, letter in group))
-        for font, group in groupby(map(_choose_font, clean_text(text)), lambda one: one[0])
+        for font, group in groupby(
+            map(_choose_font_and_letter, clean_text(text)), lambda pair: pair[0]
+        )
     ]
     letters = sum(len(run) for _, run in runs)
     unspaced = sum(len(run) for font, run in runs if font != _FONT)
@@ -259,13 +266,13 @@ def _build_paragraph(text: str, size: float, *, indent: float = 0) -> Flowable:
 
 
 @cache
-def _choose_font(letter: str) -> tuple[str, str]:
-    """Return the font for a letter, and the letter or what replaces it."""
+def _choose_font_and_letter(letter: str) -> tuple[str, str]:
+    """Return the font for a letter, and the letter or its replacement."""
     known = _register_fonts()
     if ord(letter) in known or letter.isspace():
         return _FONT, " " if letter.isspace() else letter
     folded = unicodedata.normalize("NFKC", letter)
-    if folded != letter and all(ord(one) in known for one in folded):
+    if folded != letter and all(ord(part) in known for part in folded):
         return _FONT, folded
     for font, codec in _VIEWER_FONTS:
         if letter.encode(codec, "ignore"):
@@ -273,12 +280,12 @@ def _choose_font(letter: str) -> tuple[str, str]:
     return _FONT, _BOX
 
 
-def _to_printable(letter: str) -> str:
+def _to_embedded_letter(letter: str) -> str:
     """Return a letter if the embedded font has it, else a box."""
-    font, shown = _choose_font(letter)
+    font, shown = _choose_font_and_letter(letter)
     return shown if font == _FONT else _BOX
 
 
 def _strip_markdown(text: str) -> str:
-    """Return Markdown without its marks; a line break in a paragraph is a space."""
+    """Return Markdown text without its marks, on one line."""
     return one_line(_EMPHASIS.sub("", strip_markup(text)))

@@ -1,9 +1,9 @@
 """Choose the PDF of each reference of a pack, or state why the reference has none.
 
-The PDF is the file next to the text, or the bytes that the text was read from. It belongs to the
-text that the harvest named for this reference, and is left out if the record of that text names
-another paper. A file that came with a publisher's key is left out if the key's terms forbid passing
-it on, unless the pack is for the reader's own use.
+The PDF is the file next to the text, or the bytes from which the text was read. It belongs to the
+text that the harvest recorded for this reference, and is left out if that text belongs to another
+paper. A file obtained with a publisher's key is left out if the key's terms forbid passing it on,
+unless the pack is for the reader's own use.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from ..shelf import Shelf
 
 
 class HeldPdf(NamedTuple):
-    """A PDF that the shelf holds: its size in bytes, how to read it, and where it came from.
+    """A PDF on the shelf: its size in bytes, a function that reads it, and its source.
 
-    ``path`` is the file of a person that the shelf has no copy of.
+    ``path`` is set for a user's own file that the shelf has not copied.
     """
 
     size: int
@@ -47,7 +47,7 @@ class Reference:
     Parameters
     ----------
     row : Harvested
-        The paper; ``reason`` and ``detail`` say why it has no PDF, and are empty if it has one.
+        The paper; ``reason`` and ``detail`` explain a missing PDF, and are empty otherwise.
     stored : StoredPaper or None
         Its full text on the shelf.
     pdf : HeldPdf or None
@@ -87,7 +87,7 @@ def select_references(
     own_use: bool = False,
     print_text: PrintText | None = None,
 ) -> Iterator[Reference]:
-    """Yield the reference of each paper, in their order.
+    """Yield a reference for each paper, in the order of *rows*.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def select_references(
         Returns the rendering of a text that has no PDF.
     """
     for row in rows:
-        stored = _find_full_text(row, shelf)
+        stored = _find_full_text_on_shelf(row, shelf)
         for text in [stored] if stored else shelf.find_texts(row.paper.ids)[:1]:
             if not text.paper.ids.clash(row.paper.ids):
                 own = replace(row.paper, tags=text.paper.tags, note=text.paper.note)
@@ -106,14 +106,16 @@ def select_references(
             reason = "not_tried" if row.state == "pending" else row.reason
             yield Reference(replace(row, reason=reason))
         elif clash := stored.paper.ids.clash(row.paper.ids):
-            yield _omit_pdf(row, None, "wrong_paper", f"The text on the shelf is another: {clash}.")
+            yield _make_reference_without_pdf(
+                row, None, "wrong_paper", f"The shelf's text is another paper: {clash}."
+            )
         else:
-            pdf = find_pdf(stored, shelf) or (print_text and print_text(stored))
+            pdf = find_pdf_of_text(stored, shelf) or (print_text and print_text(stored))
             yield _make_reference(row, stored, shelf, pdf, own_use=own_use)
 
 
-def _find_full_text(row: Harvested, shelf: Shelf) -> StoredPaper | None:
-    """Return the text of a harvested paper, also one that arrived after the harvest."""
+def _find_full_text_on_shelf(row: Harvested, shelf: Shelf) -> StoredPaper | None:
+    """Return a harvested paper's full text, even if it arrived after the harvest."""
     stored = shelf.find_by_file(row.file) if row.file else None
     if stored is None or stored.kind != "full_text":
         stored = shelf.find_text(row.paper.ids)
@@ -124,36 +126,42 @@ def _make_reference(
     row: Harvested, stored: StoredPaper, shelf: Shelf, pdf: HeldPdf | None, *, own_use: bool
 ) -> Reference:
     if pdf is None:
-        return _omit_pdf(row, stored, "no_pdf", _explain_missing_pdf(stored, shelf))
+        return _make_reference_without_pdf(
+            row, stored, "no_pdf", _explain_missing_pdf(stored, shelf)
+        )
     if not own_use and (terms := get_keeping_terms(pdf.via, pdf.license)):
-        return _omit_pdf(row, stored, "key_terms", f"{get_route_label(pdf.via)}: {terms}")
+        return _make_reference_without_pdf(
+            row, stored, "key_terms", f"{get_route_label(pdf.via)}: {terms}"
+        )
     return Reference(replace(row, state="full_text", reason="", detail=""), stored, pdf)
 
 
-def _omit_pdf(row: Harvested, stored: StoredPaper | None, reason: str, detail: str) -> Reference:
+def _make_reference_without_pdf(
+    row: Harvested, stored: StoredPaper | None, reason: str, detail: str
+) -> Reference:
     state = "full_text" if stored else row.state
     return Reference(replace(row, state=state, reason=reason, detail=detail), stored)
 
 
-def find_pdf(stored: StoredPaper, shelf: Shelf) -> HeldPdf | None:
-    """Return the PDF of a text: the file next to it, else the bytes it was read from."""
+def find_pdf_of_text(stored: StoredPaper, shelf: Shelf) -> HeldPdf | None:
+    """Return the PDF of a text: the file next to it, or else the bytes from which it was read."""
     if found := shelf.pdfs.find_pdf(stored):
         source = (found.via, found.version or stored.version, found.license)
         if found.held_by != "copy":
             if shelf.pdfs.find_problem(stored, reads_bytes=True):
                 return None
-            read = partial(_read_own_file, stored, shelf)
+            read = partial(_read_users_pdf, stored, shelf)
             return HeldPdf(found.size, read, *source, path=found.path)
         return HeldPdf(found.path.stat().st_size, found.path.read_bytes, *source)
     raw = shelf.read_raw_answer(stored)
     if raw is None or raw.fetched.media != "pdf":
         return None
     source = (stored.via, stored.version, stored.license)
-    return HeldPdf(len(raw.fetched.body), partial(_read_original, stored, shelf), *source)
+    return HeldPdf(len(raw.fetched.body), partial(_read_original_bytes, stored, shelf), *source)
 
 
-def _read_own_file(stored: StoredPaper, shelf: Shelf) -> bytes:
-    """Return the bytes of a person's file, which must not have changed meanwhile."""
+def _read_users_pdf(stored: StoredPaper, shelf: Shelf) -> bytes:
+    """Return the bytes of the user's own PDF; raise an error if the file changed meanwhile."""
     body = shelf.pdfs.read_own_file(stored)
     if body is None:
         raise StoreFailed(
@@ -162,17 +170,17 @@ def _read_own_file(stored: StoredPaper, shelf: Shelf) -> bytes:
     return body
 
 
-def _read_original(stored: StoredPaper, shelf: Shelf) -> bytes:
+def _read_original_bytes(stored: StoredPaper, shelf: Shelf) -> bytes:
     raw = shelf.read_raw_answer(stored)
     return raw.fetched.body if raw else b""
 
 
 def _explain_missing_pdf(stored: StoredPaper, shelf: Shelf) -> str:
-    """Return what happened to the PDF, or what the routes to one answered; "" if none was asked."""
+    """Return what happened to the PDF, or how the routes to it failed; "" if none was tried."""
     if problem := shelf.pdfs.find_problem(stored, reads_bytes=True):
         return problem
     attempt = find_most_informative_failure(shelf.pdfs.read_attempts(stored))
     if attempt is None:
         return ""
-    said = f": {attempt.detail}" if attempt.detail else ""
-    return f"{get_route_label(attempt.source)} answered {attempt.outcome}{said}"
+    detail = f": {attempt.detail}" if attempt.detail else ""
+    return f"{get_route_label(attempt.source)} answered {attempt.outcome}{detail}"

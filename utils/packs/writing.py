@@ -1,12 +1,12 @@
-"""Write the files of a pack as a folder or a ZIP, whole or not at all.
+"""Write the files of a pack as a folder or a ZIP, completely or not at all.
 
-The files are written beside the target, as ``.NAME.part``, and renamed when all of them are on the
-disk. A reader meets the old pack or the new one. After a kill the same command continues: files
-that are in the unfinished folder already are not written again. Between the two renames of a folder
-the old pack is ``.NAME.old``; the next run puts it back.
+The files are written next to the target, as ``.NAME.part``, and renamed once all are on the disk. A
+reader therefore finds either the old pack or the new one. After a kill, the same command continues
+without rewriting the files in the unfinished folder. Between the two renames of a folder, the old
+pack is ``.NAME.old``; the next run restores it.
 
-``pack.json`` lists the checksum of each file. Only a pack that still is as it was written is
-replaced: annotations and files of other programs are not lost.
+``pack.json`` lists the checksum of each file. A pack is replaced only if it has not changed since
+it was written, so that annotations and files of other programs are not lost.
 """
 
 from __future__ import annotations
@@ -49,49 +49,49 @@ class PackFile(NamedTuple):
 
 
 def write_pack(target: Path, files: Sequence[PackFile], lock: Path) -> bool:
-    """Write a pack; a name that ends with ``.zip`` means a ZIP, any other name a folder.
+    """Write a pack as a ZIP if the name ends with ``.zip``, or else as a folder.
 
     Parameters
     ----------
     lock : Path
-        The file that keeps two processes from writing the same pack.
+        The lock file that prevents two processes from writing the same pack.
 
     Returns
     -------
     bool
-        False if the pack was there already, with the same content.
+        False if an identical pack already exists.
 
     Raises
     ------
     BadRequest
-        Something else is at *target*, or the pack there was changed by another program.
+        *target* is not a pack, or is a pack that another program changed.
     StoreFailed
-        The disk refuses. The old pack, if any, is as it was.
+        The disk reports an error. An old pack is left unchanged.
     """
     target = target.absolute()
     make_folder(target.parent)
     with exclusive_lock(lock), disk_errors(target):
         _recover_interrupted_replacement(target)
-        digests = {file.path: _compute_digest(_read_content(file)) for file in files}
-        if is_zip_name(target):
+        digests = {file.path: _compute_sha256(_read_file_content(file)) for file in files}
+        if has_zip_suffix(target):
             return _write_zip(target, files, digests)
         return _write_folder(target, files, digests)
 
 
-def is_zip_name(target: Path) -> bool:
-    """Return whether a name means a ZIP."""
+def has_zip_suffix(target: Path) -> bool:
+    """Return whether a path ends with ``.zip``."""
     return target.suffix.lower() == ".zip"
 
 
 def _write_folder(target: Path, files: Sequence[PackFile], digests: Digests) -> bool:
     if _read_folder_digests(target) == digests:
         return False
-    part, old = _name_sibling(target, "part"), _name_sibling(target, "old")
+    part, old = _build_sibling_path(target, "part"), _build_sibling_path(target, "old")
     _delete_unlisted_files(part, digests)
     _require_free_space(target, [file for file in files if not (part / file.path).exists()])
     try:
         for file in files:
-            _write_member(part / file.path, file, digests[file.path])
+            _write_folder_file(part / file.path, file, digests[file.path])
         write_file(part / MANIFEST, _format_manifest(digests))
     except StoreFailed:
         shutil.rmtree(part, ignore_errors=True)  # a full disk needs the space
@@ -104,19 +104,19 @@ def _write_folder(target: Path, files: Sequence[PackFile], digests: Digests) -> 
     return True
 
 
-def _write_member(path: Path, file: PackFile, digest: str) -> None:
-    """Write one file of a folder, unless an interrupted run wrote it."""
+def _write_folder_file(path: Path, file: PackFile, digest: str) -> None:
+    """Write one file of a folder, unless an interrupted run has already written it."""
     with suppress(OSError):
-        if path.stat().st_size == file.size and _compute_digest(path.read_bytes()) == digest:
+        if path.stat().st_size == file.size and _compute_sha256(path.read_bytes()) == digest:
             return
     make_folder(path.parent)
-    write_file(path, _read_unchanged(file, digest))
+    write_file(path, _read_verified_content(file, digest))
 
 
 def _write_zip(target: Path, files: Sequence[PackFile], digests: Digests) -> bool:
     if _read_zip_digests(target) == digests:
         return False
-    part = _name_sibling(target, "part")
+    part = _build_sibling_path(target, "part")
     delete_if_exists(part)
     _require_free_space(target, files)
     try:
@@ -126,7 +126,7 @@ def _write_zip(target: Path, files: Sequence[PackFile], digests: Digests) -> boo
             for file in files:
                 member = zipfile.ZipInfo(file.path, _EARLIEST)
                 member.external_attr = 0o644 << 16
-                archive.writestr(member, _read_unchanged(file, digests[file.path]))
+                archive.writestr(member, _read_verified_content(file, digests[file.path]))
         flush_file(part)
         replace_file(part, target)
     except (OSError, StoreFailed):
@@ -137,13 +137,13 @@ def _write_zip(target: Path, files: Sequence[PackFile], digests: Digests) -> boo
     return True
 
 
-def _name_sibling(target: Path, ending: str) -> Path:
+def _build_sibling_path(target: Path, ending: str) -> Path:
     return target.with_name(f".{target.name}.{ending}")
 
 
 def _recover_interrupted_replacement(target: Path) -> None:
-    """Finish or take back the replacement that a killed run was in the middle of."""
-    old = _name_sibling(target, "old")
+    """Complete or revert a folder replacement that a killed run left unfinished."""
+    old = _build_sibling_path(target, "old")
     if not old.exists():
         return
     if target.exists():
@@ -154,7 +154,7 @@ def _recover_interrupted_replacement(target: Path) -> None:
 
 def _delete_unlisted_files(part: Path, digests: Digests) -> None:
     """Delete the files in an unfinished folder that do not belong to this pack."""
-    for path in _walk_files(part):
+    for path in _iterate_files_below(part):
         if path.relative_to(part).as_posix() not in digests:
             path.unlink()
 
@@ -163,25 +163,25 @@ def _require_free_space(target: Path, files: Sequence[PackFile]) -> None:
     needed = sum(file.size for file in files)
     free = shutil.disk_usage(target.parent).free
     if free < needed:
-        msg = f"The pack takes {needed / 1e6:,.0f} MB, and the disk has {free / 1e6:,.0f} MB free."
+        msg = f"The pack needs {needed / 1e6:,.0f} MB; the disk has {free / 1e6:,.0f} MB free."
         raise StoreFailed(msg, "Free some space, or write the pack to another disk: --output PATH.")
 
 
-def _read_content(file: PackFile) -> bytes:
+def _read_file_content(file: PackFile) -> bytes:
     with disk_errors(Path(file.path), "read"):
         return file.read()
 
 
-def _read_unchanged(file: PackFile, digest: str) -> bytes:
-    """Return the content of a file, which must not have changed since its checksum was taken."""
-    data = _read_content(file)
-    if _compute_digest(data) != digest:
+def _read_verified_content(file: PackFile, digest: str) -> bytes:
+    """Return the content of a file; raise an error if its checksum changed."""
+    data = _read_file_content(file)
+    if _compute_sha256(data) != digest:
         msg = f"{file.path} changed on the shelf while the pack was written."
         raise StoreFailed(msg, "Run the command again.")
     return data
 
 
-def _compute_digest(data: bytes) -> str:
+def _compute_sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
@@ -189,7 +189,7 @@ def _format_manifest(digests: Digests) -> bytes:
     return json.dumps({"made_by": "Papershelf", "files": digests}, indent=1).encode()
 
 
-def _read_manifest(data: bytes) -> dict[str, str] | None:
+def _parse_manifest(data: bytes) -> dict[str, str] | None:
     """Return the checksums that a manifest lists; None if it is not a manifest."""
     with suppress(ValueError):
         manifest = json.loads(data)
@@ -199,7 +199,7 @@ def _read_manifest(data: bytes) -> dict[str, str] | None:
 
 
 def _read_folder_digests(target: Path) -> dict[str, str] | None:
-    """Return the checksums of the pack at *target*; None without a folder, or for an empty one.
+    """Return the checksums of the folder at *target*; None if it is missing or empty.
 
     Raises
     ------
@@ -208,16 +208,16 @@ def _read_folder_digests(target: Path) -> dict[str, str] | None:
     """
     if not target.exists():
         return None
-    there = [path for path in _walk_files(target) if path.name not in _SYSTEM_FILES]
+    there = [path for path in _iterate_files_below(target) if path.name not in _SYSTEM_FILES]
     if target.is_dir() and not there:
         return None
     manifest = target / MANIFEST
-    digests = _read_manifest(manifest.read_bytes()) if manifest.is_file() else None
+    digests = _parse_manifest(manifest.read_bytes()) if manifest.is_file() else None
     if digests is None:
         raise _build_not_a_pack_error(target)
     for path in there:
         name = path.relative_to(target).as_posix()
-        if name != MANIFEST and digests.get(name) != _compute_digest(path.read_bytes()):
+        if name != MANIFEST and digests.get(name) != _compute_sha256(path.read_bytes()):
             msg = f"{path} was added or changed after the pack was written."
             raise BadRequest(msg, "Move it elsewhere, or write another pack with --output PATH.")
     is_whole = len(there) == len(digests) + 1
@@ -225,7 +225,7 @@ def _read_folder_digests(target: Path) -> dict[str, str] | None:
 
 
 def _read_zip_digests(target: Path) -> dict[str, str] | None:
-    """Return the checksums of the ZIP at *target*; None if nothing is there.
+    """Return the checksums of the ZIP at *target*; None if there is no file.
 
     Raises
     ------
@@ -235,10 +235,10 @@ def _read_zip_digests(target: Path) -> dict[str, str] | None:
     if not target.exists():
         return None
     with suppress(OSError, KeyError, zipfile.BadZipFile), zipfile.ZipFile(target) as archive:
-        digests = _read_manifest(archive.read(MANIFEST))
+        digests = _parse_manifest(archive.read(MANIFEST))
         if digests is not None:
             members = {name for name in archive.namelist() if name != MANIFEST}
-            now = {name: _compute_digest(archive.read(name)) for name in members}
+            now = {name: _compute_sha256(archive.read(name)) for name in members}
             if now != digests:
                 msg = f"{target} was changed after the pack was written."
                 raise BadRequest(msg, "Move it elsewhere, or write another pack: --output PATH.")
@@ -247,10 +247,10 @@ def _read_zip_digests(target: Path) -> dict[str, str] | None:
 
 
 def _build_not_a_pack_error(target: Path) -> BadRequest:
-    msg = f"{target} is there already, and is not a pack."
+    msg = f"{target} already exists and is not a pack."
     return BadRequest(msg, "Write the pack elsewhere: --output PATH.")
 
 
-def _walk_files(folder: Path) -> Iterator[Path]:
+def _iterate_files_below(folder: Path) -> Iterator[Path]:
     for place, _, names in os.walk(folder):
         yield from (Path(place) / name for name in names)

@@ -11,7 +11,7 @@ from pathlib import Path
 from textwrap import shorten
 
 from ..citations import to_csl_item
-from ..citations.keys import UniqueKeys
+from ..citations.keys import CitationKeyAssigner
 from ..lists.printed_references import find_printed_ids, iterate_reference_lines
 from ..model.paper import StoredPaper
 from ..system.plain_text import one_line
@@ -88,7 +88,10 @@ class Vault:
             return data
         before = path.read_bytes().decode("utf-8", "replace") if path.is_file() else ""
         text = data.decode("utf-8", "replace")
-        usual, there = UniqueKeys(self.keys).assign_key(record.stored.paper), read_citekey(before)
+        usual, there = (
+            CitationKeyAssigner(self.keys).assign_key(record.stored.paper),
+            read_citekey(before),
+        )
         citekey = citekey or (there if there.startswith(usual) else usual)
         extras = self._collect_extras(record, text, citekey)
         return to_note(text, extras, before).encode("utf-8", "replace")

@@ -43,7 +43,7 @@ _COPIES = 3  # attempts to copy the files between two writes of Zotero
 
 
 class ZoteroDatabase:
-    """A copy of Zotero's database, which is read at once and deleted.
+    """The collections and papers of a Zotero database, read from a temporary copy.
 
     Parameters
     ----------
@@ -57,10 +57,10 @@ class ZoteroDatabase:
         path = path.expanduser()
         file = path / "zotero.sqlite" if path.is_dir() else path
         if not file.is_file():
-            msg = f"There is no Zotero database {file}."
+            msg = f"The Zotero database {file} does not exist."
             hint = "Zotero shows its folder in Settings > Advanced > Files and Folders."
             raise BadRequest(msg, hint)
-        with _open_copy(file) as db:
+        with _open_database_copy(file) as db:
             try:
                 self._read_tables(db, library)
             except sqlite3.Error as error:
@@ -71,17 +71,17 @@ class ZoteroDatabase:
         """Return all collections."""
         return self._collections
 
-    def list_papers(self, collection: str = "") -> list[dict[str, Any]]:
+    def list_top_items(self, collection: str = "") -> list[dict[str, Any]]:
         """Return the papers of the library, or of the collection with this key."""
         if not collection:
             return self._items
         return [item for item in self._items if collection in item["collections"]]
 
     def _read_tables(self, db: sqlite3.Connection, library: str) -> None:
-        number = _find_library(db, library)
+        number = _find_library_number(db, library)
         fields: defaultdict[int, dict[str, Any]] = defaultdict(dict)
         for item, name, value in db.execute(_FIELDS):
-            fields[item][name] = _clean_date(str(value)) if name == "date" else str(value)
+            fields[item][name] = _extract_iso_date(str(value)) if name == "date" else str(value)
         creators: defaultdict[int, list[dict[str, str]]] = defaultdict(list)
         for item, kind, first, last, mode in db.execute(_CREATORS):
             name = {"name": last or ""} if mode else {"firstName": first or "", "lastName": last}
@@ -100,24 +100,28 @@ class ZoteroDatabase:
         self._collections = [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def _find_library(db: sqlite3.Connection, library: str) -> int:
-    """Return the number of a library in the database."""
+def _find_library_number(db: sqlite3.Connection, library: str) -> int:
+    """Return the number that the database gives to a library."""
     query = "SELECT libraryID FROM libraries WHERE type = 'user'"
     group = library.removeprefix("groups/")
     if library:
         query = "SELECT libraryID FROM groups WHERE groupID = ?"
     row = db.execute(query, (group,) if library else ()).fetchone()
     if row is None:
-        known = ", ".join(f"groups/{one}" for (one,) in db.execute("SELECT groupID FROM groups"))
-        msg = f"The database has no library {library or 'of a user'}."
-        raise BadRequest(msg, f"Its groups: {known}." if known else "It has no groups.")
+        known = ", ".join(
+            f"groups/{group_id}" for (group_id,) in db.execute("SELECT groupID FROM groups")
+        )
+        msg = f"The Zotero database has no {f'library {library}' if library else 'user library'}."
+        raise BadRequest(
+            msg, f"Its group libraries: {known}." if known else "It has no group libraries."
+        )
     return int(row[0])
 
 
-def _clean_date(text: str) -> str:
+def _extract_iso_date(text: str) -> str:
     """Return the ISO part of a date as Zotero stores it: ``2019-05-00 May 2019``.
 
-    >>> _clean_date("2019-05-00 May 2019"), _clean_date("2019-05-03 2019-05-03")
+    >>> _extract_iso_date("2019-05-00 May 2019"), _extract_iso_date("2019-05-03 2019-05-03")
     ('2019-05', '2019-05-03')
     """
     stored = text[:10]
@@ -129,21 +133,21 @@ def _clean_date(text: str) -> str:
 
 
 @contextmanager
-def _open_copy(file: Path) -> Iterator[sqlite3.Connection]:
-    """Open a whole copy of a database that another program may have open."""
+def _open_database_copy(file: Path) -> Iterator[sqlite3.Connection]:
+    """Yield a connection to a consistent copy of a database that another program may use."""
     with tempfile.TemporaryDirectory(prefix="papershelf-zotero-") as folder:
         copy = Path(folder) / "zotero.sqlite"
         for _ in range(_COPIES):
-            if _back_up_database(file, copy) or _copy_files(file, copy):
+            if _copy_by_sqlite_backup(file, copy) or _copy_database_files(file, copy):
                 with closing(sqlite3.connect(copy)) as db:
                     yield db
                 return
-    msg = f"{file} changed while it was copied, {_COPIES} times in a row."
-    raise Unreachable(msg, "Wait until Zotero has finished its sync, and call again.")
+    msg = f"{file} changed during each of {_COPIES} attempts to copy it."
+    raise Unreachable(msg, "Wait until Zotero has finished syncing, and try again.")
 
 
-def _back_up_database(file: Path, copy: Path) -> bool:
-    """Copy a database by SQLite's backup; return False where Zotero has it locked."""
+def _copy_by_sqlite_backup(file: Path, copy: Path) -> bool:
+    """Copy a database with SQLite's backup; return False if Zotero has locked it."""
     try:
         with (
             closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as source,
@@ -162,8 +166,8 @@ def _back_up_database(file: Path, copy: Path) -> bool:
     return True
 
 
-def _copy_files(file: Path, copy: Path) -> bool:
-    """Copy a database and its log; return whether the copy is whole."""
+def _copy_database_files(file: Path, copy: Path) -> bool:
+    """Copy a database file and its logs; return whether the copy is consistent."""
     for ending in (*sqlite.FILE_ENDINGS[:2], "-journal"):
         target = Path(f"{copy}{ending}")
         target.unlink(missing_ok=True)

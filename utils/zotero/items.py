@@ -3,7 +3,7 @@
 An item is the ``data`` object of Zotero's web API, version 3; its local API and our reader of
 ``zotero.sqlite`` give the same form. Fields are those of zotero/zotero-schema. Identifiers are in
 fields of their own, in lines of *Extra* (``PMID: 31452104``, as Zotero's importers write them), and
-in the URL. All texts come from strangers: they are cut, and cleaned of markup.
+in the URL. All texts are untrusted: they are shortened, and markup is removed.
 """
 
 from __future__ import annotations
@@ -39,25 +39,25 @@ _KINDS = {"preprint": ("Preprint",), "thesis": ("Academic Dissertation",), "data
 
 
 def item_to_paper(item: Item) -> Paper:
-    """Return the paper that an item describes.
+    """Return the paper that a Zotero item describes.
 
     >>> item_to_paper({"title": "On <i>moss</i>", "date": "May 2019", "extra": "PMID: 7"}).year
     '2019'
     """
-    texts = {name: _get_text(item, name) for name in item}
+    texts = {name: _get_field_text(item, name) for name in item}
     kind = texts.get("itemType", "")
     container = next(filter(None, (texts.get(name) for name in _CONTAINERS)), "")
     paper = Paper(
-        collect_field_ids(_read_ids(item), [texts.get("url", "")]),
+        collect_field_ids(_collect_item_ids(item), [texts.get("url", "")]),
         title=strip_markup(texts.get("title", "")),
-        authors=tuple(_read_authors(item.get("creators"))),
+        authors=tuple(_iterate_authors(item.get("creators"))),
         journal=container,
         journal_abbreviation=texts.get("journalAbbreviation", ""),
         volume=texts.get("volume", ""),
         issue=texts.get("issue", ""),
         pages=texts.get("pages", ""),
         issn=found[0] if (found := re.search(r"\d{4}-\d{3}[\dX]", texts.get("ISSN", ""))) else "",
-        published=_read_date(texts.get("date", "")),
+        published=_extract_date(texts.get("date", "")),
         publication_types=_KINDS.get(kind, ()),
         abstract=strip_markup(str(item.get("abstractNote") or "")[:_ABSTRACT_MAX_CHARS]),
     )
@@ -67,31 +67,31 @@ def item_to_paper(item: Item) -> Paper:
 
 
 def items_to_entries(items: Iterable[Item]) -> list[Entry]:
-    """Return the papers among items, as every list of papers gives them."""
-    return [_item_to_entry(item) for item in items if is_paper(item)]
+    """Return the papers among Zotero items as list entries."""
+    return [_item_to_entry(item) for item in items if is_paper_item(item)]
 
 
 def _item_to_entry(item: Item) -> Entry:
     paper = item_to_paper(item)
-    entry = parsed_paper_to_entry(paper, f"Zotero item {_get_text(item, 'key')}")
-    return entry._replace(record=paper, key=_read_citation_key(item))
+    entry = parsed_paper_to_entry(paper, f"Zotero item {_get_field_text(item, 'key')}")
+    return entry._replace(record=paper, key=_get_citation_key(item))
 
 
-def _read_citation_key(item: Item) -> str:
-    """Return the citation key: Zotero's own field, or the line of Better BibTeX in *Extra*."""
+def _get_citation_key(item: Item) -> str:
+    """Return an item's citation key: Zotero's own field, or Better BibTeX's line in *Extra*."""
     extra = str(item.get("extra") or "")[:_ABSTRACT_MAX_CHARS]
     found = _CITATION_KEY.search(extra)
-    return _get_text(item, "citationKey") or (found[1][:_FIELD_MAX_CHARS] if found else "")
+    return _get_field_text(item, "citationKey") or (found[1][:_FIELD_MAX_CHARS] if found else "")
 
 
-def is_paper(item: Item) -> bool:
-    """Return whether an item describes a paper: no attachment, note or deleted item."""
+def is_paper_item(item: Item) -> bool:
+    """Return whether an item describes a paper and is not an attachment, a note or deleted."""
     return item.get("itemType") not in CHILD_TYPES and not item.get("deleted")
 
 
-def _read_ids(item: Item) -> dict[IdName, str]:
-    """Return the identifiers in fields of their own and in lines of *Extra*."""
-    fields = {name.lower(): _get_text(item, name) for name in item}
+def _collect_item_ids(item: Item) -> dict[IdName, str]:
+    """Return the identifiers in an item's own fields and in lines of *Extra*."""
+    fields = {name.lower(): _get_field_text(item, name) for name in item}
     named = {kind: fields[name] for name, kind in _ID_NAMES.items() if fields.get(name)}
     archive = fields.get("archiveid", "")
     if archive.lower().startswith("arxiv:"):
@@ -102,26 +102,32 @@ def _read_ids(item: Item) -> dict[IdName, str]:
     return named
 
 
-def _read_authors(creators: object) -> Iterable[Author]:
-    """Yield the authors; a paper of editors only has these as its authors, as in citations."""
-    rows = [one for one in creators if isinstance(one, dict)] if isinstance(creators, list) else []
-    authors = [one for one in rows if one.get("creatorType") in ("author", None)] or rows
-    for one in authors[:_MAX_CREATORS]:
-        family, given = _get_text(one, "lastName"), _get_text(one, "firstName")
+def _iterate_authors(creators: object) -> Iterable[Author]:
+    """Yield the authors; editors count as authors if there are no others, as in citations."""
+    rows = (
+        [creator for creator in creators if isinstance(creator, dict)]
+        if isinstance(creators, list)
+        else []
+    )
+    authors = [row for row in rows if row.get("creatorType") in ("author", None)] or rows
+    for author in authors[:_MAX_CREATORS]:
+        family, given = _get_field_text(author, "lastName"), _get_field_text(author, "firstName")
         if family or given:
             yield Author(family or given, given if family else "")
-        elif name := _get_text(one, "name"):
+        elif name := _get_field_text(author, "name"):
             yield Author(collective=name)
 
 
-def _read_date(text: str) -> str:
+def _extract_date(text: str) -> str:
+    """Return an ISO date unchanged, or else the first year in the text; empty without one."""
     if _DATE.fullmatch(text):
         return text
     year = _YEAR.search(text[:100])
     return year[0] if year else ""
 
 
-def _get_text(item: Item, name: str) -> str:
+def _get_field_text(item: Item, name: str) -> str:
+    """Return a text field on one line, shortened; empty if it is not text."""
     value = item.get(name)
     return one_line(value[:_FIELD_MAX_CHARS]) if isinstance(value, str) else ""
 
@@ -144,7 +150,7 @@ _FIELDS = {
 
 
 def paper_to_item(paper: Paper) -> dict[str, Any]:
-    """Return a new item that describes a paper; what its type has no field for is in *Extra*."""
+    """Return a new Zotero item for a paper; data without a field of their own go into *Extra*."""
     csl = to_csl_item(paper)
     kind = _CSL_TYPES.get(csl["type"], csl["type"])
     fields = {
@@ -165,10 +171,10 @@ def paper_to_item(paper: Paper) -> dict[str, Any]:
         "extra": "\n".join(f"{name}: {value}" for name, value in extra.items() if value),
     }
     found = {name: value for name, value in (common | fields).items() if value}
-    return {"itemType": kind, "creators": list(map(_to_creator, paper.authors)), **found}
+    return {"itemType": kind, "creators": list(map(_to_zotero_creator, paper.authors)), **found}
 
 
-def _to_creator(author: Author) -> dict[str, str]:
+def _to_zotero_creator(author: Author) -> dict[str, str]:
     if author.collective or not author.family:
         return {"creatorType": "author", "name": strip_markup(author.name)}
     given = author.given or " ".join(f"{letter}." for letter in author.initials)
@@ -177,7 +183,7 @@ def _to_creator(author: Author) -> dict[str, str]:
 
 
 def build_own_note(text: str) -> str:
-    r"""Return the reader's own note as Zotero keeps notes: a paragraph for each line.
+    r"""Return the reader's own note as Zotero's HTML: a paragraph for each line.
 
     >>> build_own_note("see <b>\n\nFig. 2")
     '<p>see &lt;b&gt;</p><p>Fig. 2</p>'
@@ -185,10 +191,10 @@ def build_own_note(text: str) -> str:
     return "".join(f"<p>{escape(line.strip())}</p>" for line in text.splitlines() if line.strip())
 
 
-def build_note(facts: Mapping[str, str]) -> str:
-    """Return a note that lists facts; all values are text, whatever they hold.
+def build_note_html(facts: Mapping[str, str]) -> str:
+    """Return an HTML note that lists facts, with all values escaped.
 
-    >>> build_note({"Text": "full & <b>whole</b>"})
+    >>> build_note_html({"Text": "full & <b>whole</b>"})
     '<h1>Papershelf</h1><p>Text: full &amp; &lt;b&gt;whole&lt;/b&gt;</p>'
     """
     lines = (f"<p>{escape(name)}: {escape(one_line(text))}</p>" for name, text in facts.items())
