@@ -1,12 +1,14 @@
 """Questions, datasets, checks of manuscripts, and setup."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from tests.desk.conftest import ORIGIN, Browser
 from tests.desk.test_pages import TEXT
 from tests.entrez.datasets.small_datasets import dataset
+from tests.shelf.papers import document, fetched, paper
 from utils import Library
 
 
@@ -28,14 +30,15 @@ def plain(tmp_path):
         yield Browser(library).enter()
 
 
-def test_texts_are_indexed_and_answer_a_question(plain):
-    from dataclasses import replace
-
-    from tests.shelf.papers import document, fetched, paper
-
+def save_moss(browser):
     record = replace(paper(doi="10.1000/moss"), title="Moss and light")
-    shelf = plain.library.shelf
-    shelf.save_full_text(record, document(TEXT), fetched(media="html"), source="PMC", attempts=())
+    browser.library.shelf.save_full_text(
+        record, document(TEXT), fetched(media="html"), source="PMC", attempts=()
+    )
+
+
+def test_texts_are_indexed_and_answer_a_question(plain):
+    save_moss(plain)
     page = plain.post("/ask/index")
     assert page.url.path == "/ask"
     plain.desk.tasks.get("index").thread.join(60)
@@ -152,3 +155,21 @@ def test_the_installation_is_examined_on_request(browser, home):
     page = browser.get("/setup", examine="1")
     assert page.status_code == 200
     assert page.text.count('class="card"') > 3
+
+
+def test_the_shelf_is_searched_in_its_full_texts(plain):
+    save_moss(plain)
+    plain.post("/ask/index")
+    plain.desk.tasks.get("index").thread.join(60)
+    page = plain.get("/", text="how does moss grow", within="texts")
+    assert "Moss and light" in page.text
+    assert "Moss grew" in page.text
+    assert "1–1 of 1 paper" in page.text
+    assert "Moss and light" not in plain.get("/", text="moss", within="texts", min_date="2090").text
+    assert "Moss and light" not in plain.get("/", text="how does moss grow").text
+
+
+def test_setup_shows_what_to_paste_into_an_assistant(browser):
+    page = browser.get("/setup").text
+    assert "<summary>Claude Desktop" in page
+    assert "mcpServers" in page

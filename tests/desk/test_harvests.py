@@ -173,3 +173,49 @@ def test_a_pdf_that_is_handed_in_is_filed(online, library, world):
     assert "Filed" in page.text
     [place] = re.findall(r'href="(/paper\?id=[^"]+)"', page.text)
     assert record.title[:30] in online.get(place).text
+
+
+def test_the_references_of_a_dropped_document_are_planned(online, world):
+    words = f"References\n\n1. Doe J. Moss. doi:{world.paper('pmc_cloud').doi}\n"
+    text = f"# A paper\n\nMoss grows [1].\n\n# {words}"
+    plan = online.client.post(
+        "/harvests/plan",
+        data={"csrf": online.access.csrf},
+        files={"file": ("draft.md", text.encode())},
+        headers={"origin": ORIGIN},
+    )
+    assert plan.status_code == 200
+    assert "<dd>1</dd>" in plan.text
+
+
+def test_a_document_without_references_is_explained(online, world):
+    page = online.client.post(
+        "/harvests/plan",
+        data={"csrf": online.access.csrf},
+        files={"file": ("draft.docx", b"PK nothing")},
+        headers={"origin": ORIGIN},
+    )
+    assert page.status_code == 400
+
+
+def test_the_missing_papers_have_links_of_the_readers_library(settings, world):
+    from utils import Library
+
+    library = Library(**settings, papers_openurl="https://resolver.example/find")
+    harvest = library.harvest([world.paper("paywall").pmid], title="Moss")
+    list(harvest)
+    page = Browser(library).enter().get("/harvest", job=harvest.job_id)
+    assert 'href="https://resolver.example/find?' in page.text
+    assert "Your library" in page.text
+
+
+def test_the_pages_of_a_pdf_are_linked_with_the_text(online, library, world):
+    record = world.paper("paywall")
+    list(library.harvest([record.pmid]))
+    place = re.findall(r'href="(/paper\?id=[^"]+)"', upload(online, "a.pdf", pdf_of(record)).text)[
+        0
+    ]
+    page = online.get(f"{place}&pdf=beside").text
+    assert re.search(r'target="pdf" href="/paper/pdf\?id=[^"]+#page=1">Page 1</a>', page)
+    assert 'href="#:~:text=' in page
+    assert "#page=" not in online.get(place).text

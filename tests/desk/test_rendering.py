@@ -5,19 +5,36 @@ from html.parser import HTMLParser
 
 import pytest
 
+from utils.desk import formulas
 from utils.desk.rendering import render_text
 from utils.model.identifiers import Ids
 
 ALLOWED = {
     *("h2", "h3", "h4", "h5", "h6", "p", "ul", "ol", "li", "strong", "em", "sub", "sup", "u"),
     *("a", "span", "code", "pre", "div", "table", "thead", "tbody", "tr", "th", "td", "br", "hr"),
-    "blockquote",
+    *("blockquote", *formulas.ELEMENTS),
 }
 ATTRIBUTES = {
     *("href", "target", "rel", "id", "class", "title", "start", "tabindex", "role"),
-    "aria-label",
+    *("aria-label", "display", *formulas.ATTRIBUTES),
 }
+FORMULAS = [
+    r"\href{javascript:alert(1)}{x}",
+    r"\href{https://evil.example}{x}",
+    r"\text{<script>alert(1)</script>}",
+    r"\text{&lt;img src=x onerror=alert(1)&gt;}",
+    r"\style{background:url(//evil.example)}{x}",
+    r"\class{bar}{x} \id{main}{x}",
+    r"\color{red\" onmouseover=\"alert(1)}{x}",
+    r"\operatorname{<svg/onload=alert(1)>}",
+    r"<annotation-xml encoding=text/html><img src=x></annotation-xml>",
+    r"\unknown{<b>}",
+    "{" * 400,
+    "x^{" * 200,
+    r"\frac{",
+]
 ATTACKS = [
+    *(f"${one}$" for one in FORMULAS),
     "<script>alert(1)</script>",
     "<img src=x onerror=alert(1)>",
     "<svg onload=alert(1)><a xlink:href='javascript:alert(1)'>x</a></svg>",
@@ -93,10 +110,15 @@ def test_raised_and_lowered_letters_are_kept():
     assert "CO<sub>2</sub> at 10<sup><em>5</em></sup> <u>m</u>, p&lt;sub&gt;a" in html
 
 
-def test_formulas_are_not_read_as_emphasis():
-    html = render("So $a_1 * b_2 * c$ holds.\n\n$$v = \\frac{V_{max}}{K_m} \\tag{1}$$").html
-    assert '<code class="formula">a_1 * b_2 * c</code>' in html
-    assert '<code class="formula">v = \\frac{V_{max}}{K_m} \\tag{1}</code>' in html
+def test_formulas_become_mathml_and_are_not_read_as_emphasis():
+    html = render("So $a_1 * b_2$ holds.\n\n$$v = \\frac{V_{max}}{K_m} \\tag{1}$$").html
+    assert "<math><mrow><msub><mi>a</mi><mn>1</mn></msub><mo>*</mo>" in html
+    assert '<math display="block"><mrow><mi>v</mi><mo>=</mo><mfrac>' in html
+    assert '<span class="number">(1)</span>' in html
+
+
+def test_a_formula_that_cannot_be_converted_is_shown_as_its_source():
+    assert '<code class="formula">\\unknown{x}</code>' in render(r"So $\unknown{x}$ holds.").html
 
 
 def test_a_price_is_not_a_formula():

@@ -8,7 +8,6 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from starlette.datastructures import UploadFile
 from starlette.responses import HTMLResponse, Response
@@ -17,7 +16,7 @@ from ..errors import BadRequest, NotFound
 from ..model.passage import Filters
 from ..model.sites import KEYS
 from ..reports.labels import pluralize
-from .desk import Desk, build_link, read_number, read_text, redirect
+from .desk import Desk, build_link, build_text_fragment, read_number, read_text, redirect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 _MAX_HITS = 20
 _MAX_ROWS = 100
 _MAX_CHECKS = 10
-_FRAGMENT_WORDS = 6
 _MANUSCRIPTS = (".docx", ".md", ".pdf", ".tex", ".txt")
 _MAX_MANUSCRIPT_BYTES = 50_000_000
 _STYLE_HASH = re.compile(r"style-src '(sha256-[A-Za-z0-9+/=]{20,100})'")
@@ -58,9 +56,8 @@ def show_question(desk: Desk, request: Request) -> Response:
 
 def _find_place(passage: Passage) -> str:
     """Return the address of a passage in the text of its paper, which browsers scroll to."""
-    words = re.findall(r"[\w-]+", passage.text)[:_FRAGMENT_WORDS]
     page = build_link("/paper", id=passage.file or passage.paper)
-    return f"{page}#:~:text={quote(' '.join(words))}"
+    return f"{page}{build_text_fragment(passage.text)}"
 
 
 def index_texts(desk: Desk, _: Request, __: FormData) -> Response:
@@ -149,8 +146,14 @@ def send_check(desk: Desk, request: Request) -> Response:
 
 def show_setup(desk: Desk, request: Request) -> Response:
     """Return the settings, and on request the state of this installation and of the services."""
+    from ..curation.mcp_hosts import (
+        build_host_settings,
+        build_server_command,
+        describe_missing_keys,
+    )
     from ..settings import find_user_settings_file
 
+    root = Path(__file__).resolve().parents[2]
     settings = desk.library.settings
     checks: list[Any] = []
     if request.query_params.get("examine"):
@@ -163,6 +166,8 @@ def show_setup(desk: Desk, request: Request) -> Response:
         folder=desk.library.shelf.folder,
         file=find_user_settings_file() or "none: this user has no home folder",
         keys=keys,
+        hosts=build_host_settings(settings, build_server_command(root)),
+        missing_keys=describe_missing_keys(settings, root),
         checks=checks,
         is_saved=bool(request.query_params.get("saved")),
     )

@@ -8,6 +8,7 @@ page that says what happened and what to do.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from functools import cached_property, partial
 from pathlib import Path
@@ -53,6 +54,7 @@ SECTIONS = (
     ("/setup", "Setup"),
 )
 """The sections of the desk: address and name."""
+_FRAGMENT_WORDS = 6
 _EVENT_INTERVAL_S = 1.0
 _MAX_FORM_FIELDS = 20_000
 _MAX_FIELD_BYTES = 5_000_000
@@ -138,6 +140,16 @@ def build_link(path: str, **values: Any) -> str:
     """
     given = {name: value for name, value in values.items() if value not in ("", None, False, 0)}
     return f"{path}?{urlencode(given, doseq=True, quote_via=quote, safe='')}" if given else path
+
+
+def build_text_fragment(text: str) -> str:
+    """Return the end of an address by which browsers scroll to the first words of a text.
+
+    >>> build_text_fragment("Moss **grew** in light.")
+    '#:~:text=Moss%20grew%20in%20light'
+    """
+    words = re.findall(r"\w[\w-]*", text)[:_FRAGMENT_WORDS]
+    return f"#:~:text={quote(' '.join(words))}"
 
 
 def to_name(stored: StoredPaper) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from starlette.datastructures import UploadFile
@@ -12,6 +14,7 @@ from starlette.responses import Response
 from ..errors import BadRequest
 from ..model.job import Harvested, Job, JobStatus
 from ..reports.labels import build_links, get_best_link, get_reason, get_route_label
+from ..reports.library_links import ReadersLibrary
 from ..reports.page import BY_HAND_REASONS, PASSING_REASONS
 from .desk import Desk, build_link, read_number, read_text, read_texts, redirect
 from .plans import HarvestRequest
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from ..lists.pasted import Entry
 
 _PAGE_SIZE = 50
+_MAX_ENTRY_CHARS = 300
 STATUS_NAMES: dict[JobStatus, str] = {
     "running": "Running",
     "interrupted": "Interrupted",
@@ -112,13 +116,39 @@ def read_request(form: FormData) -> HarvestRequest:
     for upload in form.getlist("file"):
         if isinstance(upload, UploadFile) and upload.filename:
             name = upload.filename[:100]
-            lists[name] = list(read_file_entries(upload.file.read(), name))
+            data = upload.file.read()
+            is_document = name.lower().endswith((".docx", ".pdf", ".md", ".tex"))
+            read = _read_document if is_document else read_file_entries
+            lists[name] = list(read(data, name))
     query = read_text(form, "query")
     if not query and not lists:
         raise BadRequest("Nothing was asked for.", "Write a query, paste a list or choose a file.")
     sources = tuple(read_texts(form, "source")) if query else ()
     title = "" if query else ", ".join(lists)
     return HarvestRequest(query, sources, lists, title, read_number(dict(form), "limit"))
+
+
+def _read_document(data: bytes, name: str) -> list[Entry]:
+    """Return the references that are printed in a document.
+
+    Raises
+    ------
+    BadRequest
+        The document cannot be read, or has no references.
+    """
+    from ..lists.described import parsed_paper_to_entry
+    from ..manuscript.reading import read_manuscript
+
+    with tempfile.TemporaryDirectory(prefix="papershelf-list-") as folder:
+        path = Path(folder) / f"document{Path(name).suffix.lower()}"
+        path.write_bytes(data)
+        found = read_manuscript(path).references
+    if not found:
+        raise BadRequest(f"{name} lists no references.", "Export them as RIS, or paste them.")
+    return [
+        parsed_paper_to_entry(replace(one.paper, ids=one.ids), one.words[:_MAX_ENTRY_CHARS])
+        for one in found
+    ]
 
 
 def start_harvest(desk: Desk, _: Request, form: FormData) -> Response:
@@ -163,13 +193,14 @@ def show_harvest(desk: Desk, request: Request) -> Response:
             ledger.read_outcomes("not_retrieved", start=start, most=_PAGE_SIZE + 1, reason=reason)
         )
     page = rows[:_PAGE_SIZE]
+    library = ReadersLibrary.from_settings(desk.library.settings)
     following = rows[_PAGE_SIZE].number if len(rows) > _PAGE_SIZE else 0
     return desk.render(
         "harvest.html",
         progress=read_progress(desk, name),
         status_names=STATUS_NAMES,
         reason=reason,
-        missing=[_describe_missing(one) for one in page],
+        missing=[_describe_missing(one, library) for one in page],
         places=find_cited(desk, [one.paper.ids for one in page if one.paper.ids]),
         next_page=build_link("/harvest", job=name, reason=reason, start=following)
         if following
@@ -178,7 +209,7 @@ def show_harvest(desk: Desk, request: Request) -> Response:
     )
 
 
-def _describe_missing(row: Harvested) -> dict[str, Any]:
+def _describe_missing(row: Harvested, library: ReadersLibrary) -> dict[str, Any]:
     """Return what the page says about a paper without a full text."""
     return {
         "title": row.paper.title or row.asked,
@@ -187,6 +218,7 @@ def _describe_missing(row: Harvested) -> dict[str, Any]:
         "detail": row.detail,
         "links": build_links(row.paper.ids),
         "best_link": get_best_link(row),
+        "library": library.build_link(row.paper),
         "state": row.state,
     }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +15,7 @@ from ..model.paper import StoredPaper
 from ..model.versions import VERSION_NAMES
 from ..reports.labels import build_links, classify_license
 from .access import FRAME_POLICY
-from .desk import Desk, read_text, redirect, to_name
+from .desk import Desk, build_text_fragment, read_text, redirect, to_name
 from .rendering import RenderedText, render_text
 from .shelf_pages import find_cited
 from .words import KIND_NAMES, describe_attempt, describe_origin, describe_verdict
@@ -35,10 +37,23 @@ _NOTICE_NAMES = {
 _DECISIONS = {"whole": "full_text", "wrong": "rejected"}
 
 
+@dataclass(frozen=True, slots=True)
+class PdfPages:
+    """The known pages of a PDF.
+
+    ``starts`` has the place in the text where a page begins, and ``sections`` the page on which a
+    section of the text begins.
+    """
+
+    starts: Mapping[int, str] = field(default_factory=dict)
+    sections: Mapping[str, int] = field(default_factory=dict)
+
+
 def show_paper(desk: Desk, request: Request) -> Response:
     """Return the page of a paper, with its PDF next to the text where the address says so."""
     stored = _find_paper(desk, request.query_params.get("id", ""))
     pdf = desk.library.shelf.pdfs.find_pdf(stored)
+    beside = bool(pdf and request.query_params.get("pdf"))
     return desk.render(
         "paper.html",
         stored=stored,
@@ -46,7 +61,8 @@ def show_paper(desk: Desk, request: Request) -> Response:
         name=to_name(stored),
         text=render_stored(desk, stored),
         pdf=pdf,
-        beside=bool(pdf and request.query_params.get("pdf")),
+        beside=beside,
+        pages=_locate_pages(desk, stored) if beside else PdfPages(),
         others=_find_other_texts(desk, stored),
         objects=_list_objects(desk, stored),
         verdict=describe_verdict(stored.verdict),
@@ -58,6 +74,19 @@ def show_paper(desk: Desk, request: Request) -> Response:
         links=build_links(stored.paper.ids),
         notices=[(_NOTICE_NAMES[one.kind], one) for one in stored.paper.notices],
     )
+
+
+def _locate_pages(desk: Desk, stored: StoredPaper) -> PdfPages:
+    """Return where each page of the PDF begins in the text, if the text was read from a PDF."""
+    places = desk.library.texts.places(to_name(stored))
+    starts: dict[int, str] = {}
+    sections: dict[str, int] = {}
+    for anchor in places.anchors:
+        page = anchor.sources[0].page if anchor.sources else 0
+        if page:
+            starts.setdefault(page, build_text_fragment(places.text[anchor.start : anchor.end]))
+            sections.setdefault(anchor.section, page)
+    return PdfPages(dict(sorted(starts.items())), sections)
 
 
 def send_pdf(desk: Desk, request: Request) -> Response:

@@ -7,7 +7,7 @@ is shown as text. On top of that
   there;
 - a link leads only to ``http``, ``https`` or ``mailto``, and a picture is shown as its description,
   so that nothing is loaded from another machine;
-- a formula is shown as the LaTeX source that the paper gives;
+- a formula becomes MathML (`.formulas`), or is shown as the LaTeX source that the paper gives;
 - a citation such as ``[3, 5]`` leads to the references of the paper, and a reference leads to the
   paper on the shelf if it is there;
 - letters that deceive (direction overrides, invisible characters) are removed before.
@@ -27,6 +27,7 @@ from markdown_it import MarkdownIt
 
 from ..model.identifiers import Ids
 from ..system.plain_text import clean_text
+from .formulas import convert_formula
 
 if TYPE_CHECKING:
     from markdown_it.renderer import RendererHTML
@@ -243,5 +244,8 @@ def _render_table_start(*_: Any) -> str:
 def _render_formula(
     _renderer: RendererHTML, tokens: Sequence[Token], at: int, _options: Any, _env: Any
 ) -> str:
-    """Show a formula as its LaTeX source."""
-    return f'<code class="formula">{escape(tokens[at].content.strip("$").strip())}</code>'
+    """Show a formula as MathML; as its LaTeX source where it cannot be converted."""
+    text = tokens[at].content
+    source = text.strip("$").strip()
+    converted = convert_formula(source, is_block=text.startswith("$$"))
+    return converted or f'<code class="formula">{escape(source)}</code>'

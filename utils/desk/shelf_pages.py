@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, get_args
 
 from starlette.responses import Response
@@ -13,7 +13,7 @@ from ..model.identifiers import Ids
 from ..model.paper import Kind, StoredPaper, Verdict, Version
 from ..model.versions import VERSION_NAMES
 from ..shelf.listing import SORT_ORDERS
-from .desk import Desk, build_link, read_number
+from .desk import Desk, build_link, read_number, to_name
 from .words import KIND_NAMES, describe_verdict
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ _TEXT_FILTERS = (
     *("text", "author", "journal", "min_date", "max_date", "kind", "version", "license"),
     "tag",
 )
-_FILTERS = (*_TEXT_FILTERS, "verdict", "sort_by", "job", "view", "retracted", "has_pdf")
+_FILTERS = (*_TEXT_FILTERS, "verdict", "sort_by", "job", "view", "retracted", "has_pdf", "within")
+_WITHIN = {"": "Titles and abstracts", "texts": "Full texts, by words and meaning"}
 _LICENSES = ("CC BY", "CC BY-NC", "CC BY-NC-ND", "CC BY-NC-SA", "CC BY-SA", "CC0")
 _SORT_NAMES = {
     "newest": "Newest on the shelf",
@@ -42,17 +43,20 @@ class Listing:
     """A page of the shelf's list.
 
     ``filters`` are those of the address, ``start`` the number of papers before this page.
+    ``passages`` has the passage for which a paper was found in the full texts, by the paper's path.
     """
 
     papers: Sequence[StoredPaper]
     total: int
     start: int
     filters: Mapping[str, str]
+    passages: Mapping[str, str] = field(default_factory=dict)
+    remarks: Sequence[str] = ()
 
     @property
     def active_filters(self) -> dict[str, str]:
         """The filters of the address that leave something out."""
-        shown = ("sort_by", "view")
+        shown = ("sort_by", "view", "within")
         return {name: value for name, value in self.filters.items() if name not in shown}
 
     @property
@@ -78,7 +82,7 @@ def show_shelf(desk: Desk, request: Request) -> Response:
     filters = {name: value for name in _FILTERS if (value := request.query_params.get(name, ""))}
     listing = _list_papers(desk, filters, read_number(request.query_params, "start"))
     emptied: list[str] = []
-    if not listing.total and listing.active_filters:
+    if not listing.total and listing.active_filters and not filters.get("within"):
         emptied = desk.library.texts.emptied_by(
             job_id=filters.get("job", ""), **_to_options(filters)
         )
@@ -108,6 +112,7 @@ def _list_choices() -> dict[str, dict[str, str]]:
         "verdict": {one: describe_verdict(one).name for one in dict.fromkeys(verdicts)},
         "sort_by": {one: _SORT_NAMES[one] for one in SORT_ORDERS},
         "view": _VIEWS,
+        "within": _WITHIN,
     }
 
 
@@ -118,6 +123,8 @@ def _list_papers(desk: Desk, filters: Mapping[str, str], start: int) -> Listing:
             return Listing(papers, len(papers), 0, filters)
         if not filters["text"].strip().isdigit():
             return Listing((), 0, 0, filters)
+    if filters.get("within") and filters.get("text", "").strip():
+        return _search_texts(desk, filters)
     total, found = desk.library.list_papers(
         job_id=filters.get("job", ""),
         start=start,
@@ -126,6 +133,28 @@ def _list_papers(desk: Desk, filters: Mapping[str, str], start: int) -> Listing:
         **_to_options(filters),
     )
     return Listing(list(found), total, start, filters)
+
+
+def _search_texts(desk: Desk, filters: Mapping[str, str]) -> Listing:
+    """Return the papers with the best passages about the words, the best first."""
+    answer = desk.library.corpus.find(filters["text"], top_k=PAGE_SIZE)
+    passages: dict[str, str] = {}
+    for one in answer.hits:
+        if one.passage.file:
+            passages.setdefault(one.passage.file, one.passage.text)
+    names = [Ids.maybe(one.passage.paper) for one in answer.hits]
+    _, found = desk.library.shelf.list_papers(
+        among=frozenset(name for ids in names if ids for name in ids.names()),
+        max_results=PAGE_SIZE,
+        **_to_options({**filters, "text": ""}),
+    )
+    order = list(passages)
+    papers = sorted(
+        (one for one in found if to_name(one) in passages),
+        key=lambda one: order.index(to_name(one)),
+    )
+    texts = {one.path: passages[to_name(one)] for one in papers}
+    return Listing(papers, len(papers), 0, filters, texts, answer.warnings)
 
 
 def _to_options(filters: Mapping[str, str]) -> Any:
