@@ -1,6 +1,7 @@
 """Toolset ``literature`` as a host meets it, over the protocol."""
 
 import json
+from dataclasses import replace
 
 import bibtexparser
 import pytest
@@ -11,6 +12,7 @@ from tests.world.arxiv_papers import everything
 from tests.world.semantic_scholar import paper_id
 from utils import Library
 from utils.mcp import build
+from utils.model.paper import format_timestamp
 
 pytestmark = pytest.mark.anyio
 TOOLSETS = ("core", "literature")
@@ -185,3 +187,18 @@ async def test_the_version_that_was_asked_for_is_cited_in_every_style(library, s
     assert f"{ARXIV_ID}v1" in of_version["reference"]
     assert f"{ARXIV_ID}v" not in newest["reference"]
     assert "v99" in none["why"]
+
+
+async def test_a_watch_reports_its_news_once(library, world, clock):
+    first = await answer(library, "watch_literature", watch="consolidation")
+    assert first["watches"] == [{"name": "consolidation", "kind": "query"}]
+    assert first["news"] == []
+    day = format_timestamp(clock.time())[:10]
+    given = {"pmid": "41999001", "doi": "10.9101/watch.1", "title": "Memory consolidation again"}
+    world.put(replace(world.paper("paywall"), published=day, entered=day, **given))
+    clock.sleep(86_400)
+    found = await answer(library, "watch_literature")
+    assert [(one["outcome"], one["pmid"]) for one in found["news"]] == [("new", "41999001")]
+    assert (await answer(library, "watch_literature"))["news"] == []
+    ended = await answer(library, "watch_literature", watch="consolidation", undo=True)
+    assert ended["watches"] == []

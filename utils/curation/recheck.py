@@ -284,9 +284,8 @@ class _Recheck:
         return Change(paper.ids, outcome, detail, file_path=str(self.shelf.folder / paper.file))
 
 
-def _find_news(stored: StoredPaper, paper: Paper) -> Iterator[tuple[Outcome, str]]:
-    """Yield what the current record adds to the stored record."""
-    old = stored.paper
+def find_notice_news(old: Paper, paper: Paper) -> Iterator[tuple[Outcome, str]]:
+    """Yield the retractions and corrections that a current record adds to an older one."""
     old_notices = {(notice.kind, notice.pmid or notice.reference) for notice in old.notices}
     news: dict[Outcome, Notice] = {}
     for notice in paper.notices:
@@ -301,6 +300,12 @@ def _find_news(stored: StoredPaper, paper: Paper) -> Iterator[tuple[Outcome, str
         pmid = f"PMID {notice.pmid}" * bool(notice.pmid)
         where = ", ".join(filter(None, (one_line(notice.reference), pmid)))
         yield outcome, f"{_WORDS[outcome]}{f' ({where})' * bool(where)}."
+
+
+def _find_news(stored: StoredPaper, paper: Paper) -> Iterator[tuple[Outcome, str]]:
+    """Yield what the current record adds to the stored record."""
+    old = stored.paper
+    yield from find_notice_news(old, paper)
     if _is_available_in_pmc(stored, paper):
         pmcid = paper.ids.pmcid or old.ids.pmcid
         here = "only the preprint is" if stored.is_preprint else "its full text is not"

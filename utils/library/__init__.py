@@ -33,6 +33,7 @@ from .references import References
 from .reviews import Reviews
 from .services import ArXiv, PubMed, SemanticScholar
 from .texts import Texts
+from .watching import Watches
 from .zotero import Zotero
 
 if TYPE_CHECKING:
@@ -124,6 +125,7 @@ class Library:
         self.pubmed = PubMed(self)
         self.arxiv = ArXiv(self)
         self.semantic_scholar = SemanticScholar(self)
+        self.watches = Watches(self)
         self.zotero = Zotero(self)
 
     def __repr__(self) -> str:

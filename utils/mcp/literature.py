@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
@@ -13,6 +14,7 @@ from ..model.sites import SEARCHED_SOURCES
 from .answers import limit_rows, pick_members
 from .core import MOST_AUTHORS, keep_first_authors
 from .tool import (
+    ADDS_FILES,
     READS_WEB,
     AnyPaper,
     Hundred,
@@ -35,6 +37,7 @@ else:
 ArxivSort = Annotated[Literal["relevance", "pub_date", "update_date"], Field(description="Order.")]
 MergedSort = Annotated[Literal["relevance", "pub_date"], Field(description="Order.")]
 _ARXIV_SORTS = {"pub_date": "submittedDate", "update_date": "lastUpdatedDate"}
+WatchKind = Literal["query", "author", "paper", "review"]
 ArxivId = Annotated[Word, Field(description="arXiv ID.")]
 Row = dict[str, Any]
 
@@ -110,6 +113,14 @@ class ScholarRecords(TypedDict):
     warnings: list[str]
 
 
+class WatchNews(TypedDict):
+    """Unseen news of all watches."""
+
+    news: list[Row]
+    watches: list[Row]
+    warnings: list[str]
+
+
 class Bibtex(TypedDict):
     """An entry for a BibTeX file."""
 
@@ -131,6 +142,7 @@ def tools(library: Library) -> list[Tool]:
         _build_scholar_search_tool(library, scholar),
         _build_citations_tool(library, scholar),
         *_build_scholar_paper_tools(library, scholar),
+        _build_watch_tool(library, everybody),
     ]
 
 
@@ -278,6 +290,31 @@ def _build_scholar_paper_tools(library: Library, waiting: LongCallRunner) -> lis
         make_tool(get_semantic_scholar_paper, READS_WEB),
         make_tool(semantic_scholar_to_bibtex, READS_WEB),
     ]
+
+
+def _build_watch_tool(library: Library, waiting: LongCallRunner) -> Tool:
+    def watch_literature(
+        watch: Annotated[str, Field(description="Watch this from now on; none: check all.")] = "",
+        kind: Annotated[WatchKind | None, Field(description="What it is; none: guess.")] = None,
+        undo: Annotated[bool, Field(description="End this watch.")] = False,
+    ) -> WatchNews:
+        """Report once what is new on watched queries, authors, papers and reviews."""
+        if undo:
+            library.watches.remove(watch)
+        elif watch:
+            library.watches.add(watch, kind)
+        digest = waiting.call_shared(library.watches.check)
+        structure = WatchNews(
+            news=[one.row() for one in digest.news],
+            watches=[{"name": one.name, "kind": one.kind} for one in digest.watches],
+            warnings=[f"Could not be asked: {why}" for why in digest.silent],
+        )
+        answer = limit_rows(structure, "news")
+        shown = digest.news[: len(answer["news"])]
+        library.watches.mark_seen(replace(digest, news=shown))
+        return answer
+
+    return make_tool(watch_literature, ADDS_FILES)
 
 
 def _to_preprint(paper: Paper) -> Preprint:
