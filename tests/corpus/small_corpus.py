@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from utils.corpus import Corpus
+from utils.corpus.stored_records import Source
 from utils.model.identifiers import Ids
 from utils.model.paper import Paper
 from utils.model.passage import Passage
@@ -85,7 +86,7 @@ def fill(corpus: Corpus, papers: Iterable[Paper], passages: Iterable[Passage]) -
     for one in passages:
         by_paper.setdefault(one.paper, []).append(one)
     for key, some in by_paper.items():
-        corpus.database.replace_passages([(key, "digest", some)])
+        corpus.database.replace_passages([(key, Source("digest"), some)])
     index(corpus, passages)
     return passages
 

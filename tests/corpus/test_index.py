@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sqlalchemy import text
 
 from tests import processes
 from tests.corpus.small_corpus import LetterEmbedder, corpus_in, paper
@@ -106,7 +107,9 @@ def check_whole(corpus: Corpus) -> None:
     assert (held.passages, held.vectors) == (len(passages), len(passages))
     assert not corpus.finder.find_without_vectors([passage.uuid for passage in passages])
     database = corpus.database
-    assert "" not in database.get_source_digests(database.list_indexed_papers()).values()
+    papers = sorted({passage.paper for passage in passages})
+    assert all(source.digest for source in database.get_sources(papers).values())
+    assert database.count_indexed_papers() == len(papers)
     for passage in passages:
         hits = corpus.finder.search(passage.text[:300], None, 100, Filters(retracted=True))
         assert passage.uuid in {hit.uuid for hit in hits}
@@ -138,7 +141,7 @@ def test_a_text_that_must_not_be_passed_on_does_not_leave_this_machine(
         corpus.shelf.save_full_text(about, text, fetched(via=via), source="DOI", attempts=())
     corpus.__dict__["database"] = corpus_in(tmp_path / "papers").database  # no such server here
     texts = CorpusTexts(corpus)
-    kinds = {text.key: text.kind for text in texts if text}
+    kinds = {text.key: text.kind for text, _ in texts.iterate_with_sources() if text}
     assert kinds == {
         "doi:10.1000/eel": "abstract" if sent else "full_text",
         "doi:10.1000/cod": "full_text",
@@ -204,6 +207,70 @@ def test_what_has_not_changed_is_neither_cut_nor_embedded(corpus: Corpus) -> Non
     assert model.read == []
 
 
+def test_an_unchanged_corpus_is_neither_parsed_nor_digested(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus.database.store_records([record("1"), record("2", ids=Ids(pmid="2", doi="10.1000/b"))])
+    save(corpus.shelf, paper("", ids=Ids(doi="10.1000/b")), body("coral"))
+    save(corpus.shelf, paper("3"), body("eel"))
+    corpus.shelf.save_abstract(record("4", "Whelks drill."), ())
+    run(corpus)
+    with monkeypatch.context() as patched:
+        patched.setattr("utils.corpus.database._to_record", None)
+        patched.setattr(type(corpus.shelf), "find_by_file", None)
+        last = run(corpus)
+    assert (last.done, last.total, last.cut, last.dropped) == (5, 5, 0, 0)
+
+
+def test_a_record_with_other_headings_is_marked_but_not_cut(corpus: Corpus) -> None:
+    corpus.database.store_records([record("1")])
+    run(corpus)
+    before = corpus.database.get_sources(["pmid:1"])["pmid:1"]
+    corpus.database.store_records([record("1", mesh=("Animals",), revised="2025-01-01")])
+    assert run(corpus).cut == 0
+    after = corpus.database.get_sources(["pmid:1"])["pmid:1"]
+    assert (after.digest == before.digest, after.mark == before.mark) == (True, False)
+
+
+def test_an_index_of_an_older_version_is_marked_without_being_cut(corpus: Corpus) -> None:
+    corpus.database.store_records([record("1"), record("2")])
+    save(corpus.shelf, paper("3"), body("eel"))
+    run(corpus)
+    keys = ["pmid:1", "pmid:2", "pmid:3"]
+    marked = corpus.database.get_sources(keys)
+    with corpus.database.writing() as connection:
+        for column in ("mark", "names"):
+            connection.execute(text(f"ALTER TABLE corpus_sources DROP COLUMN {column}"))
+        connection.execute(text("UPDATE corpus_version SET version = 2"))
+    corpus.database.close()
+    assert run(corpus).cut == 0
+    assert corpus.database.get_sources(keys) == marked
+    check_whole(corpus)
+
+
+def test_a_file_that_comes_for_an_unchanged_record_is_seen_by_any_name(corpus: Corpus) -> None:
+    ids = Ids(pmid="1", doi="10.1000/a", pmcid="PMC7")
+    corpus.database.store_records([record("1", ids=ids), record("2")])
+    run(corpus)
+    stored = save(corpus.shelf, paper("", ids=Ids(pmcid="PMC7")), body("eel"))
+    assert run(corpus).cut == 1
+    Path(stored.path).unlink()
+    assert run(corpus).cut == 1
+    assert run(corpus).cut == 0
+    check_whole(corpus)
+
+
+def test_a_text_that_may_no_longer_leave_this_machine_is_cut_again(corpus: Corpus) -> None:
+    about = paper("", ids=Ids(doi="10.1000/eel"), abstract="In short.")
+    made = document(body("eel"), license="")
+    corpus.shelf.save_full_text(about, made, fetched(via="wiley"), source="DOI", attempts=())
+    run(corpus)
+    corpus.settings = corpus.settings.model_copy(update={"embeddings_provider": "openai"})
+    assert run(corpus).cut == 1
+    passages = corpus.database.get_passages_of_paper("doi:10.1000/eel")
+    assert [passage.kind for passage in passages] == ["abstract"]
+
+
 def test_only_what_changed_in_a_text_is_embedded_again(corpus: Corpus) -> None:
     save(corpus.shelf, paper("2"), body("eel"))
     run(corpus)
@@ -240,7 +307,7 @@ def test_what_is_gone_leaves_the_index(corpus: Corpus) -> None:
     last = run(corpus)
     assert (last.dropped, corpus.finder.get_status().passages) == (1, 0)
     assert last.removed > 1
-    assert corpus.database.list_indexed_papers() == []
+    assert corpus.database.count_indexed_papers() == 0
 
 
 def test_a_paper_shelved_during_a_run_is_left_to_the_next(corpus: Corpus) -> None:
@@ -248,10 +315,10 @@ def test_a_paper_shelved_during_a_run_is_left_to_the_next(corpus: Corpus) -> Non
     save(corpus.shelf, paper("2"), body("eel"))
     run(corpus)
     texts = CorpusTexts(corpus)
-    going = iter(texts)
+    going = texts.iterate_with_sources()
     assert next(going)
     save(corpus.shelf, paper("1"), body("coral"))
-    keys = {text.key for text in going if text}
+    keys = {text.key for text, _ in going if text}
     assert (keys, list(texts.find_removed_papers())) == ({"pmid:2"}, [])
 
 
@@ -402,7 +469,10 @@ def steps_of(corpus: Corpus) -> list[tuple[object, str]]:
     """Everything that changes something."""
     return [
         *((corpus.finder, name) for name in ("prepare_for_model", "store_passages", "remove")),
-        *((corpus.database, name) for name in ("replace_passages", "delete_paper_passages")),
+        *(
+            (corpus.database, name)
+            for name in ("replace_passages", "store_sources", "delete_paper_passages")
+        ),
     ]
 
 

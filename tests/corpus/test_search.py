@@ -10,6 +10,7 @@ from utils.corpus.search import (
     ScoredPassage,
     limit_passages_per_paper,
 )
+from utils.corpus.stored_records import Source
 from utils.errors import BadRequest, EmbeddingsFailed, NotFound, StoreFailed
 from utils.model.paper import Author
 from utils.model.passage import Filters
@@ -210,7 +211,7 @@ def test_passages_without_a_vector_are_counted(corpus):
     reef(corpus)
     late = passage("pmid:3", "A late passage on seagrass.", 1)
     held = corpus.database.get_passages_of_paper("pmid:3")
-    corpus.database.replace_passages([("pmid:3", "new", [*held, late])])
+    corpus.database.replace_passages([("pmid:3", Source("new"), [*held, late])])
     corpus.finder.store_passages([late], None)
     warnings = corpus.find("seagrass").warnings
     assert any("1 passages have no vector" in warning for warning in warnings)
@@ -282,7 +283,7 @@ def test_what_cannot_be_asked_is_refused(corpus, query, options):
 def test_papers_without_a_pmid_are_counted_where_a_document_leaves_them_out(corpus):
     reef(corpus)
     preprint = passage("doi:10.1000/a", "Corals bleach in warm water of the reef.")
-    corpus.database.replace_passages([("doi:10.1000/a", "digest", [preprint])])
+    corpus.database.replace_passages([("doi:10.1000/a", Source("digest"), [preprint])])
     index(corpus, [preprint])
     everything = corpus.find("corals bleach")
     assert "doi:10.1000/a" in found(everything)

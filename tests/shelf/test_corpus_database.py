@@ -12,6 +12,7 @@ from sqlalchemy import inspect, text
 from utils.corpus import schema as corpus_schema
 from utils.corpus.database import CorpusDatabase, day_to_timestamp, parse_iso_day
 from utils.corpus.names import AlternativeName
+from utils.corpus.stored_records import Source
 from utils.errors import BadRequest, InvariantFailed, StoreBusy, StoreFailed
 from utils.model.identifiers import Ids
 from utils.model.paper import Author, Notice, Paper
@@ -107,7 +108,7 @@ def test_a_paper_without_pmid_is_refused_and_nothing_of_the_batch_is_kept(databa
 def test_nothing_kept_is_an_answer(database):
     assert database.get_record("1") is None
     assert database.get_records(["1", "x", "99999999999999", "\u0663"]) == {}
-    assert database.list_records() == []
+    assert database.list_record_states(0, 9) == []
     assert database.get_checkpoint("k") is None
     assert database.store_records([])[:4] == (0, 0, 0, None)
 
@@ -115,9 +116,31 @@ def test_nothing_kept_is_an_answer(database):
 def test_records_are_paged_by_number(database):
     pmids = ["9", "10", "100", "11"]
     database.store_records([replace(PAPER, ids=Ids(pmid=pmid)) for pmid in pmids])
-    first = database.list_records(limit=3)
-    rest = database.list_records(first[-1].paper.ids.pmid, limit=3)
-    assert [r.paper.ids.pmid for r in [*first, *rest]] == ["9", "10", "11", "100"]
+    first = database.list_record_states(0, limit=3)
+    rest = database.list_record_states(first[-1].pmid, limit=3)
+    assert [state.pmid for state in [*first, *rest]] == [9, 10, 11, 100]
+    assert {state.source for state in first} == {None}
+
+
+def test_records_with_the_mark_of_their_content_are_counted_and_left_out(database):
+    for pmid in ("1", "2", "3", "4"):
+        put(database, ids=Ids(pmid=pmid))
+    hashes = [state.content_hash[:32] for state in database.list_record_states(0, 9)]
+    sources = [
+        Source("digest", f"2 {hashes[0]}", "pmid:1"),
+        Source("digest", f"1 {hashes[1]}", "pmid:2"),  # marked by other rules
+        Source("", f"2 {hashes[2]}", "pmid:3"),  # interrupted
+    ]
+    database.store_sources({f"pmid:{n}": source for n, source in enumerate(sources, 1)})
+    assert database.count_living_records("2 ") == (4, 3, 1)
+    states = database.list_record_states(0, 9, "2 ")
+    assert [(state.pmid, state.source) for state in states] == [
+        (2, sources[1]),
+        (3, sources[2]),
+        (4, None),
+    ]
+    database.store_sources({"file:a.txt": Source("digest")})
+    assert database.list_papers_without_record() == ["file:a.txt"]
 
 
 def test_more_records_than_a_statement_takes(database):
@@ -145,7 +168,8 @@ def test_two_who_write_the_same_at_once_make_one_record(database, database_url, 
         thread.join()
     other.close()
     assert sorted((d.inserted, d.updated) for d in done) == [(0, 199), (199, 0)]
-    assert {r.version for r in database.list_records()} == {2}
+    pmids = [str(n) for n in range(1, 200)]
+    assert {r.version for r in database.get_records(pmids).values()} == {2}
 
 
 # -- watermarks --------------------------------------------------------------------------------
@@ -206,37 +230,38 @@ def of(number, **changes):
 
 def test_passages_come_back_in_their_order(database):
     made = [of(n) for n in (2, 0, 1)]
-    [changes] = database.replace_passages([("pmid:101", "s1", made)])
+    [changes] = database.replace_passages([("pmid:101", Source("s1"), made)])
     assert (changes.added, changes.removed, changes.kept) == (made, [], 0)
     assert database.get_passages_of_paper("pmid:101") == [of(0), of(1), of(2)]
     assert database.get_passages([of(1).uuid, "unknown"]) == {of(1).uuid: of(1)}
-    assert database.get_source_digests(["pmid:101", "pmid:102"]) == {"pmid:101": "s1"}
+    assert database.get_sources(["pmid:101", "pmid:102"]) == {"pmid:101": Source("s1")}
     assert database.count_rows().passages == 3
 
 
 def test_only_what_differs_is_told(database):
-    database.replace_passages([("pmid:101", "s1", [of(0), of(1), of(2)])])
+    database.replace_passages([("pmid:101", Source("s1"), [of(0), of(1), of(2)])])
     elsewhere, rewritten = of(0, start=20, end=30), of(1, text="They shine.", digest="new")
-    [changes] = database.replace_passages([("pmid:101", "s2", [elsewhere, rewritten, of(3)])])
+    now = [elsewhere, rewritten, of(3)]
+    [changes] = database.replace_passages([("pmid:101", Source("s2"), now)])
     assert changes.moved == [elsewhere]
     assert {made.uuid for made in changes.added} == {rewritten.uuid, of(3).uuid}
     assert changes.removed == [of(2).uuid]
     assert changes.kept == 1
     assert database.get_passages_of_paper("pmid:101") == [elsewhere, rewritten, of(3)]
-    [again] = database.replace_passages([("pmid:101", "s2", [elsewhere, rewritten, of(3)])])
+    [again] = database.replace_passages([("pmid:101", Source("s2"), now)])
     assert (again.added, again.removed, again.kept, again.moved) == ([], [], 3, [])
 
 
 def test_a_dropped_paper_leaves_nothing(database):
-    database.replace_passages([("pmid:101", "s1", [of(0)])])
-    database.replace_passages([("pmid:102", "s1", [of(0, paper="pmid:102")])])
+    database.replace_passages([("pmid:101", Source("s1"), [of(0)])])
+    database.replace_passages([("pmid:102", Source("s1"), [of(0, paper="pmid:102")])])
     assert database.delete_paper_passages("pmid:101") == [of(0).uuid]
-    assert database.list_indexed_papers() == ["pmid:102"]
+    assert database.get_sources(["pmid:101", "pmid:102"]).keys() == {"pmid:102"}
     assert len(database.list_passages()) == 1
 
 
 def test_every_passage_comes_once_in_pages(database):
-    database.replace_passages([("pmid:101", "s", [of(n) for n in range(25)])])
+    database.replace_passages([("pmid:101", Source("s"), [of(n) for n in range(25)])])
     found, after = [], ""
     while page := database.list_passages(after, limit=10):
         found += page
@@ -245,7 +270,7 @@ def test_every_passage_comes_once_in_pages(database):
 
 
 def test_text_no_database_takes_keeps_its_length(database):
-    database.replace_passages([("pmid:101", "s", [of(0, text="a\0b\ud800c")])])
+    database.replace_passages([("pmid:101", Source("s"), [of(0, text="a\0b\ud800c")])])
     assert database.get_passages_of_paper("pmid:101")[0].text == "a\ufffdb\ufffdc"
 
 
@@ -275,13 +300,13 @@ def test_a_newer_schema_is_refused(database):
 def test_an_older_schema_is_brought_here_and_keeps_its_records(database, monkeypatch):
     put(database)
     database.close()
-    steps = {2: ("ALTER TABLE corpus_records ADD COLUMN colour TEXT",), 3: ()}
-    monkeypatch.setattr(corpus_schema, "VERSION", 4)
+    steps = {3: ("ALTER TABLE corpus_records ADD COLUMN colour TEXT",), 4: ()}
+    monkeypatch.setattr(corpus_schema, "VERSION", 5)
     monkeypatch.setattr(corpus_schema, "_STEPS", steps)
     assert database.get_record("101").paper == PAPER
     with database.reading() as connection:
         columns = {c["name"] for c in inspect(connection).get_columns("corpus_records")}
-        assert connection.execute(text("SELECT version FROM corpus_version")).scalar() == 4
+        assert connection.execute(text("SELECT version FROM corpus_version")).scalar() == 5
     assert "colour" in columns
 
 
@@ -289,6 +314,8 @@ def test_the_first_schema_gets_the_table_of_names(database):
     put(database)
     with database.writing() as connection:
         connection.execute(text("DROP TABLE corpus_names"))
+        for column in ("mark", "names"):
+            connection.execute(text(f"ALTER TABLE corpus_sources DROP COLUMN {column}"))
         connection.execute(text("UPDATE corpus_version SET version = 1"))
     database.close()
     database.add_text_counts({AlternativeName("journal", "reef stud", "Reef Studies"): 2})
@@ -300,9 +327,9 @@ def test_the_first_schema_gets_the_table_of_names(database):
 def test_a_step_that_fails_changes_nothing(database, monkeypatch):
     put(database)
     database.close()
-    steps = {2: ("ALTER TABLE corpus_records ADD COLUMN colour TEXT", "NONSENSE")}
+    steps = {3: ("ALTER TABLE corpus_records ADD COLUMN colour TEXT", "NONSENSE")}
     with monkeypatch.context() as patched:
-        patched.setattr(corpus_schema, "VERSION", 3)
+        patched.setattr(corpus_schema, "VERSION", 4)
         patched.setattr(corpus_schema, "_STEPS", steps)
         with pytest.raises(StoreFailed):
             database.get_record("101")

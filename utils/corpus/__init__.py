@@ -246,11 +246,11 @@ def collect_stats(corpus: Corpus) -> CorpusStats:
     kinds: Counter[str] = Counter()
     years: Counter[str] = Counter()
     retracted = to_cut = indexed = 0
-    for text, digest in CorpusTexts(corpus).iterate_with_digests():
+    for text, source in CorpusTexts(corpus).iterate_with_sources():
         if text is None:
             continue
-        to_cut += digest != text.digest
-        if digest is not None:
+        to_cut += source is None or source.digest != text.digest
+        if source is not None:
             indexed += 1
             kinds[text.kind] += 1
             years[text.paper.year] += 1

@@ -17,10 +17,15 @@ from typing import Any
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Integer,
     RowMapping,
     Table,
+    Text,
     Update,
+    and_,
     bindparam,
+    case,
+    cast,
     delete,
     exists,
     false,
@@ -45,11 +50,15 @@ from .schema import records as _records
 from .schema import sources as _sources
 from .schema import staged as _staged
 from .stored_records import (
+    MARK_CHARS,
     STAGED,
     Changes,
     Checkpoint,
     CorpusCounts,
     CorpusRecord,
+    LivingRecords,
+    RecordState,
+    Source,
     UpsertResult,
     WatermarkMove,
     day_to_timestamp,
@@ -71,6 +80,8 @@ __all__ = [
     "parse_iso_day",
 ]
 
+_KEY = "pmid:" + cast(_records.c.pmid, Text)
+_WITH_SOURCES = _records.outerjoin(_sources, _sources.c.paper == _KEY)
 _NAMES = tuple(field.name for field in fields(Passage))
 _values = attrgetter(*_NAMES)
 
@@ -92,9 +103,13 @@ class PassageTables(DatabaseConnections):
 
     def get_passages_of_paper(self, paper_key: str) -> list[Passage]:
         """Return the passages of a paper, in order."""
+        found = self.get_passages_of_papers([paper_key]).get(paper_key, {})
+        return sorted(found.values(), key=lambda passage: passage.ordinal)
+
+    def get_passages_of_papers(self, papers: Sequence[str]) -> dict[str, dict[str, Passage]]:
+        """Return the passages of papers, by paper and UUID."""
         with self.reading() as connection:
-            found = _read_passages_by_paper(connection, [paper_key]).get(paper_key, {})
-            return sorted(found.values(), key=lambda passage: passage.ordinal)
+            return _read_passages_by_paper(connection, papers)
 
     def list_passages(self, after_uuid: str = "", limit: int = 1000) -> list[Passage]:
         """Return a page of all passages in order of UUID, starting after *after_uuid*."""
@@ -103,28 +118,26 @@ class PassageTables(DatabaseConnections):
             found = _execute_as_mappings(connection, query.order_by(_passages.c.uuid).limit(limit))
             return [_to_passage(row) for row in found]
 
-    def get_source_digests(self, papers: Sequence[str]) -> dict[str, str]:
-        """Return, by paper, the digest of the text from which its passages were cut."""
-        found: dict[str, str] = {}
+    def count_passages(self) -> int:
+        """Return the number of passages."""
+        with self.reading() as connection:
+            return connection.execute(select(func.count()).select_from(_passages)).scalar_one()
+
+    def get_sources(self, papers: Sequence[str]) -> dict[str, Source]:
+        """Return, by paper, what is stored about the text from which its passages were cut."""
+        found: dict[str, Source] = {}
         with self.reading() as connection:
             for some in split_into_batches(papers):
-                query = select(_sources).where(_sources.c.paper.in_(some))
-                found.update((row.paper, row.digest) for row in connection.execute(query))
+                rows = connection.execute(select(_sources).where(_sources.c.paper.in_(some)))
+                found.update((paper, Source(*source)) for paper, *source in rows)
         return found
 
-    def list_indexed_papers(self, after: str = "", limit: int = 1000) -> list[str]:
-        """Return a page of the keys of all papers with passages, starting after *after*."""
-        query = select(_sources.c.paper).where(_sources.c.paper > after)
-        with self.reading() as connection:
-            page = query.order_by(_sources.c.paper).limit(limit)
-            return list(connection.execute(page).scalars())
-
     def replace_passages(
-        self, texts: Sequence[tuple[str, str, Sequence[Passage]]]
+        self, texts: Sequence[tuple[str, Source, Sequence[Passage]]]
     ) -> list[Changes]:
         """Replace the passages of several papers, all or nothing; see `Changes`.
 
-        Each is a paper's key, the digest of its text, and its passages. Only what differs is
+        Each is a paper's key, the source of its text, and its passages. Only what differs is
         written. Of two with one UUID the last counts.
         """
         with self.writing() as connection:
@@ -133,8 +146,28 @@ class PassageTables(DatabaseConnections):
                 _compare_passages(old.get(paper, {}), passages) for paper, _, passages in texts
             ]
             _write_passage_differences(connection, differences)
-            _store_source_digests(connection, {paper: digest for paper, digest, _ in texts})
+            _store_sources(connection, {paper: source for paper, source, _ in texts})
         return [difference.to_changes() for difference in differences]
+
+    def store_sources(self, sources: Mapping[str, Source]) -> None:
+        """Store new sources of papers whose passages are unchanged."""
+        with self.writing() as connection:
+            _store_sources(connection, sources)
+
+    def count_indexed_papers(self) -> int:
+        """Return the number of papers with passages."""
+        with self.reading() as connection:
+            return connection.execute(select(func.count()).select_from(_sources)).scalar_one()
+
+    def list_papers_without_record(self) -> list[str]:
+        """Return the keys of the papers with passages that have no living record."""
+        number = case(
+            (_sources.c.paper.like("pmid:%"), cast(func.substr(_sources.c.paper, 6), Integer))
+        )
+        living = exists().where(_records.c.pmid == number, _records.c.gone.is_(False))
+        query = select(_sources.c.paper).where(~living).order_by(_sources.c.paper)
+        with self.reading() as connection:
+            return list(connection.execute(query).scalars())
 
     def delete_paper_passages(self, paper_key: str) -> list[str]:
         """Delete a paper's passages and digest; return the UUIDs of the passages."""
@@ -220,18 +253,19 @@ def _delete_passages(connection: Connection, uuids: Sequence[str]) -> None:
         connection.execute(delete(_passages).where(_passages.c.uuid.in_(some)))
 
 
-def _store_source_digests(connection: Connection, digests: Mapping[str, str]) -> None:
+def _store_sources(connection: Connection, sources: Mapping[str, Source]) -> None:
     stored: set[str] = set()
-    for some in split_into_batches(list(digests)):
+    for some in split_into_batches(list(sources)):
         query = select(_sources.c.paper).where(_sources.c.paper.in_(some))
         stored.update(connection.execute(query).scalars())
-    rows = [{"source": paper, "new": digest} for paper, digest in digests.items()]
-    change = update(_sources).where(_sources.c.paper == bindparam("source"))
-    if changed := [row for row in rows if row["source"] in stored]:
-        connection.execute(change.values(digest=bindparam("new")), changed)
-    fresh = {paper: digest for paper, digest in digests.items() if paper not in stored}
+    changed = [{"key": paper, **sources[paper]._asdict()} for paper in stored]
+    if changed:
+        values: dict[str, Any] = {name: bindparam(name) for name in Source._fields}
+        this = update(_sources).where(_sources.c.paper == bindparam("key"))
+        connection.execute(this.values(values), changed)
+    fresh = sources.keys() - stored
     if fresh:
-        new = [{"paper": paper, "digest": digest} for paper, digest in fresh.items()]
+        new = [{"paper": paper, **sources[paper]._asdict()} for paper in sorted(fresh)]
         connection.execute(insert(_sources), new)
 
 
@@ -313,23 +347,30 @@ class CorpusDatabase(PassageTables, NameTables):
                     found[str(row["pmid"])] = _to_record(row)
         return found
 
-    def list_records(self, after_pmid: str = "", limit: int = 500) -> list[CorpusRecord]:
-        """Return a page of all records, in numerical order of PMID, starting after *after_pmid*."""
-        query = select(_records).where(_records.c.pmid > int(after_pmid or 0))
-        with self.reading() as connection:
-            rows = connection.execute(query.order_by(_records.c.pmid).limit(limit)).mappings()
-            return [_to_record(row) for row in rows]
+    def list_record_states(
+        self, after_pmid: int, limit: int, unchanged: str = ""
+    ) -> list[RecordState]:
+        """Return a page of the living records, in order, each with the source of its passages.
 
-    def select_not_deleted(self, pmids: Sequence[str]) -> set[str]:
-        """Return those of the PMIDs whose records PubMed has not deleted."""
-        query = select(_records.c.pmid).where(_records.c.gone.is_(False))
-        found: set[str] = set()
+        With *unchanged*, the beginning of all marks, records are left out whose mark is this text
+        and their content hash.
+        """
+        columns = (_records.c[name] for name in ("pmid", "content_hash", "lr"))
+        query = select(*columns, _sources.c.digest, _sources.c.mark, _sources.c.names)
+        page = query.select_from(_WITH_SOURCES).where(_records.c.gone.is_(False))
+        if unchanged:
+            page = page.where(~_has_mark(unchanged))
+        page = page.where(_records.c.pmid > after_pmid).order_by(_records.c.pmid).limit(limit)
         with self.reading() as connection:
-            for some in split_into_batches(list(map(int, pmids))):
-                found.update(
-                    map(str, connection.execute(query.where(_records.c.pmid.in_(some))).scalars())
-                )
-        return found
+            return list(map(RecordState._make, connection.execute(page).all()))
+
+    def count_living_records(self, unchanged: str) -> LivingRecords:
+        """Return the number of living records; *unchanged* is as in `list_record_states`."""
+        same = case((_has_mark(unchanged), 1), else_=0)
+        counts = func.count(), func.count(_sources.c.paper), func.coalesce(func.sum(same), 0)
+        query = select(*counts).select_from(_WITH_SOURCES).where(_records.c.gone.is_(False))
+        with self.reading() as connection:
+            return LivingRecords(*connection.execute(query).one())
 
     def list_member_pmids(self, query_key: str) -> list[str]:
         """Return the PMIDs that a query found so far, in numerical order."""
@@ -492,6 +533,12 @@ def _to_version_row(row: Mapping[str, Any], version: int) -> dict[str, Any]:
 def _build_record_update() -> Update:
     values: dict[str, Any] = {c.name: bindparam(c.name) for c in _records.c if c.name != "pmid"}
     return update(_records).where(_records.c.pmid == bindparam("key")).values(values)
+
+
+def _has_mark(beginning: str) -> ColumnElement[bool]:
+    """Return the condition that the stored mark is *beginning* and the record's content hash."""
+    mark = literal(beginning) + func.substr(_records.c.content_hash, 1, MARK_CHARS)
+    return and_(func.coalesce(_sources.c.mark, "") == mark, _sources.c.digest != "")
 
 
 def _to_record(row: RowMapping) -> CorpusRecord:

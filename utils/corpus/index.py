@@ -11,7 +11,7 @@ Words are indexed before vectors: a model takes hours where words take minutes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,6 +19,7 @@ from ..errors import EmbeddingsFailed, StoreFailed
 from ..model.passage import Passage
 from ..system.process import SteadyClock
 from .names import AlternativeName, extract_alternative_names
+from .stored_records import Source
 from .texts import CorpusTexts, PaperText
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ _REPORT_EVERY = 200  # papers between two reports of progress
 _TOUCHED = 50_000
 _WARNINGS = 20
 _FILTERED = ("year", "journal", "publication_types", "kind", "retracted")
-_UNSETTLED_DIGEST = ""  # the digest of a paper whose new passages the finder may not have yet
+_UNSETTLED = Source("")  # the source of a paper whose new passages the finder may not have yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,17 +99,20 @@ def index_corpus(
 
 
 class _SplitText(NamedTuple):
-    """A text after splitting: the passages that the finder must add and remove.
+    """A text after splitting, with its source now and at the last indexing."""
 
-    ``settled``: SQL may say at once that it is indexed, for nothing older can stay in the finder.
-    """
-
-    key: str
-    digest: str
+    text: PaperText
+    source: Source
+    old: Source | None
     passages: list[Passage]
-    fresh: list[Passage]
-    gone: list[str]
-    settled: bool
+
+    def find_fresh_passages(self, kept: Mapping[str, Passage]) -> list[Passage]:
+        """Return the passages that the finder must store; *kept* are the stored ones."""
+        # After an interrupted run, it is unknown which passages the finder has. A shared finder
+        # shows other facts of the paper, too, which a passage does not have.
+        if self.old == _UNSETTLED or self.text.shown:
+            return self.passages
+        return [one for one in self.passages if _needs_finder_update(one, kept.get(one.uuid))]
 
 
 class _IndexRun:
@@ -123,6 +127,7 @@ class _IndexRun:
         self.clock = SteadyClock()
         self.end = None if longest_s is None else self.clock.read_seconds() + longest_s
         self.batch: list[_SplitText] = []
+        self.renewed: dict[str, Source] = {}
         self.names: Counter[AlternativeName] = Counter()
         self.gathered = 0
         self.touched: list[str] = []
@@ -131,9 +136,9 @@ class _IndexRun:
         """Run the steps of the indexing, and yield the progress."""
         embedder = self._get_usable_embedder()
         before = self._prepare_finder(embedder)
-        counts = self.database.count_rows()
+        passages = self.database.count_passages()
         # Where every passage had its vector, only what is written now can lack one.
-        whole = before.vectors == before.passages == counts.passages and not self.everything
+        whole = before.vectors == before.passages == passages and not self.everything
         yield from self._index_changed_texts()
         if not self.facts["unfinished"]:
             if embedder:
@@ -176,15 +181,15 @@ class _IndexRun:
     def _index_changed_texts(self) -> Iterator[IndexProgress]:
         """Split changed texts into passages, and delete the passages of removed papers."""
         texts = CorpusTexts(self.corpus)
-        for text, old_digest in texts.iterate_with_digests():
+        for text, source in texts.iterate_with_sources(skip_unchanged=not self.everything):
             if text is not None:
-                self._split_if_changed(text, old_digest)
-            self._increase_count("done")
-            self.facts["total"] = texts.total
-            if self._write_batch() or self.facts["done"] % _REPORT_EVERY == 0:
+                self._split_if_changed(text, source)
+            self.facts |= {"done": texts.done, "total": texts.total}
+            if self._write_batch() or texts.done % _REPORT_EVERY == 0:
                 yield self.progress
                 if self._stop_if_late():
                     return
+        self.facts |= {"done": texts.done, "total": texts.total}
         self._write_batch(everything=True)
         if texts.withheld:
             hosts = " and ".join(texts.remote_hosts)
@@ -193,7 +198,7 @@ class _IndexRun:
                 f"{hosts}: only their abstracts are indexed. To index the full texts, set "
                 "EMBEDDINGS_PROVIDER=local and use the embedded store, which sends no text."
             )
-        if not texts.total and not self.database.list_indexed_papers(limit=1):
+        if not texts.total and not self.database.count_indexed_papers():
             self._add_warning(
                 "There is nothing to index: sync a question or download papers first."
             )
@@ -204,50 +209,61 @@ class _IndexRun:
                 if self._stop_if_late():
                     return
 
-    def _split_if_changed(self, text: PaperText, old_digest: str | None) -> None:
+    def _split_if_changed(self, text: PaperText, old: Source | None) -> None:
         """Split one text into passages if the text changed."""
-        digest = text.digest
-        if digest == old_digest and not self.everything:
+        source = text.source
+        if old and source.digest == old.digest and not self.everything:
+            if source != old:
+                self.renewed[text.key] = source
             return
         try:
             passages = text.split_into_passages(self.corpus.shelf)
         except StoreFailed as error:
             self._add_warning(f"Left as it was: {error.text}")
             return
-        old = (
-            {}
-            if old_digest is None
-            else {p.uuid: p for p in self.database.get_passages_of_paper(text.key)}
-        )
-        # A run was killed here: which passages the finder has is unknown.
-        doubtful = old_digest == _UNSETTLED_DIGEST
-        all_of_it = (
-            doubtful or text.shown
-        )  # or other facts of the paper, of which a passage has none
-        fresh = [p for p in passages if all_of_it or _needs_finder_update(p, old.get(p.uuid))]
-        gone = sorted(old.keys() - {passage.uuid for passage in passages})
-        self.batch.append(_SplitText(text.key, digest, passages, fresh, gone, not (old and fresh)))
+        self.batch.append(_SplitText(text, source, old, passages))
         self.gathered += 1 + len(passages)
         self.names.update(extract_alternative_names(text.paper, passages))
         self._increase_count("cut")
 
     def _write_batch(self, *, everything: bool = False) -> bool:
         """Write the batch if it is full (or if *everything*); return whether it was written."""
+        if len(self.renewed) >= _BATCH or (self.renewed and everything):
+            self.database.store_sources(self.renewed)
+            self.renewed.clear()
         if not self.batch or (self.gathered < _BATCH and not everything):
             return False
         self.database.add_text_counts(self.names)
         self.names.clear()
-        self._remove_passages([uuid for text in self.batch for uuid in text.gone])
+        known = self.database.get_passages_of_papers([t.text.key for t in self.batch if t.old])
+        fresh: list[Passage] = []
+        gone: list[str] = []
+        settled: dict[str, bool] = {}
+        for each in self.batch:
+            kept = known.get(each.text.key, {})
+            added = each.find_fresh_passages(kept)
+            # Without older passages in the finder, or without new ones, nothing can be outdated.
+            settled[each.text.key] = not (kept and added)
+            fresh += added
+            gone += sorted(kept.keys() - {passage.uuid for passage in each.passages})
+        self._remove_passages(gone)
         self.database.replace_passages(
-            [(t.key, t.digest if t.settled else _UNSETTLED_DIGEST, t.passages) for t in self.batch]
+            [
+                (
+                    each.text.key,
+                    each.source if settled[each.text.key] else _UNSETTLED,
+                    each.passages,
+                )
+                for each in self.batch
+            ]
         )
-        if fresh := [passage for text in self.batch for passage in text.fresh]:
+        if fresh:
             self.finder.store_passages(fresh, None)
             if len(self.touched) <= _TOUCHED:
                 self.touched += [passage.uuid for passage in fresh]
             self._increase_count("passages", len(fresh))
-        if late := [(t.key, t.digest, t.passages) for t in self.batch if not t.settled]:
-            self.database.replace_passages(late)
+        if late := {t.text.key: t.source for t in self.batch if not settled[t.text.key]}:
+            self.database.store_sources(late)
         self.batch, self.gathered = [], 0
         return True
 
@@ -265,7 +281,7 @@ class _IndexRun:
 
     def _add_missing_passages(self) -> Iterator[IndexProgress]:
         """Add passages that the finder lacks, if no model is configured."""
-        total = self.database.count_rows().passages
+        total = self.database.count_passages()
         if self.finder.get_status().passages == total and not self.everything:
             return
         for passages in self._iterate_all_passages():
@@ -284,7 +300,7 @@ class _IndexRun:
         """Embed every passage that has no vector."""
         contents = self.finder.get_status()
         few = whole and len(self.touched) <= _TOUCHED
-        self.facts["vectors_due"] = max(0, self.database.count_rows().passages - contents.vectors)
+        self.facts["vectors_due"] = max(0, self.database.count_passages() - contents.vectors)
         for passages in self._iterate_touched_passages() if few else self._iterate_all_passages():
             missing = self.finder.find_without_vectors([passage.uuid for passage in passages])
             bare = [passage for passage in passages if passage.uuid in missing]
@@ -312,7 +328,7 @@ class _IndexRun:
     def _warn_of_count_mismatch(self) -> None:
         """Add a warning if the finder and the database have different numbers of passages."""
         contents = self.finder.get_status()
-        more = contents.passages - self.database.count_rows().passages
+        more = contents.passages - self.database.count_passages()
         if more > 0:
             self._add_warning(
                 f"The index holds {more:,} passages the corpus does not know; they are never shown."

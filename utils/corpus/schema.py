@@ -75,13 +75,17 @@ _HOLDER = text(
     "AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) "
     "AND classid = CAST(:high AS oid) AND objid = CAST(:low AS oid)"
 )
-VERSION = 2
+VERSION = 3
 """Of the tables below."""
 _STEPS: dict[int, tuple[str, ...]] = {
     1: (
         """CREATE TABLE corpus_names (kind TEXT NOT NULL, form TEXT NOT NULL, name TEXT NOT NULL,
         papers INTEGER NOT NULL, PRIMARY KEY (kind, form, name))""",
-    )
+    ),
+    2: (
+        "ALTER TABLE corpus_sources ADD COLUMN mark TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE corpus_sources ADD COLUMN names TEXT NOT NULL DEFAULT ''",
+    ),
 }
 """What makes version n + 1 of version n: statements both databases understand."""
 metadata = MetaData()
@@ -235,6 +239,8 @@ sources = Table(
     metadata,
     Column("paper", Text, primary_key=True),
     _build_text_column("digest"),
+    _build_text_column("mark"),
+    _build_text_column("names"),
 )
 
 

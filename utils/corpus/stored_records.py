@@ -23,6 +23,8 @@ _DAY = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])", re.A)
 _TIME = re.compile(r"([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?", re.A)
 
 
+MARK_CHARS = 32
+"""The characters of a digest that are compared to recognise an unchanged text."""
 STAGED = ("paper", "content_hash", "edat", "lr", "year", "retracted")
 """The staged fields of a record: the columns of `to_record_row` except the PMID."""
 
@@ -119,6 +121,43 @@ class Changes:
     removed: list[str]
     kept: int
     moved: list[Passage]
+
+
+class LivingRecords(NamedTuple):
+    """Counts of the living records: all, those with passages, and the unchanged ones of these."""
+
+    every: int
+    indexed: int
+    unchanged: int
+
+
+class Source(NamedTuple):
+    """What is stored about the text from which a paper's passages were cut.
+
+    ``digest`` is that of the text and of the facts that passages carry. ``mark`` identifies the
+    record and the file that were read; it is compared before anything is parsed. ``names`` are the
+    identifiers of the paper, separated by spaces.
+    """
+
+    digest: str
+    mark: str = ""
+    names: str = ""
+
+
+class RecordState(NamedTuple):
+    """The state of a record, read without parsing it, and the source of its passages, if any."""
+
+    pmid: int
+    content_hash: str
+    lr: str
+    digest: str | None
+    mark: str
+    names: str
+
+    @property
+    def source(self) -> Source | None:
+        """The source of the passages; None if the record has none yet."""
+        return None if self.digest is None else Source(self.digest, self.mark, self.names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ..command_line import command_line
@@ -26,15 +25,17 @@ from ..model.versions import rank_text
 from ..outline.cut import RULES_VERSION, split_passages
 from ..shelf.paper_file import TEXT, strip_ending
 from .finders import SharedFacts, list_remote_hosts
-from .stored_records import day_to_timestamp
+from .stored_records import MARK_CHARS, LivingRecords, RecordState, Source, day_to_timestamp
 
 if TYPE_CHECKING:
-    from ..shelf import Shelf
+    from ..shelf.record import ShelfEntry
     from . import Corpus
     from .database import CorpusDatabase
     from .searchable import Searchable, SearchedTexts
+    from .stored_records import CorpusRecord
 
 _PAGE = 500
+_MARK_BEGINNING = f"{RULES_VERSION} "
 _KINDS = ("pmid", "doi", "arxiv", "pmcid", "s2")
 
 
@@ -44,13 +45,14 @@ class PaperText:
 
     ``paper`` is the record; ``stored`` is the file on the shelf, None if only the abstract exists.
     ``shown`` is True if the finder publishes facts of the record (`collect_shared_facts`), so that
-    every revision of the record is a change.
+    every revision of the record is a change. ``mark`` identifies the record and the file.
     """
 
     key: str
     paper: Paper
     stored: StoredPaper | None = None
     shown: bool = False
+    mark: str = ""
 
     @property
     def kind(self) -> Kind:
@@ -87,6 +89,11 @@ class PaperText:
             parts += [self.paper.entered, self.paper.revised]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
+    @property
+    def source(self) -> Source:
+        """What is stored about the text, to recognise it when it is unchanged."""
+        return Source(self.digest, self.mark, " ".join(self.paper.ids.names()))
+
     def read(self, shelf: SearchedTexts) -> str:
         """Return the whole text, to which the passages' positions refer.
 
@@ -111,104 +118,167 @@ class PaperText:
 
 @dataclass
 class CorpusTexts:
-    """All texts of a corpus; iteration reads records and catalogue page by page.
+    """All texts of a corpus; iteration reads records and files page by page.
 
-    Memory holds the identifiers of the papers on the shelf, and no records, of which there may be
-    millions.
+    Memory holds the entries of the shelf, and no records, of which there may be millions.
     """
 
     corpus: Corpus
+    _entries: list[ShelfEntry] = field(default_factory=list)
+    _by_name: dict[str, list[ShelfEntry]] = field(default_factory=dict)
     _names: set[str] = field(default_factory=set)
+    _seen: set[str] = field(default_factory=set)
     _keys: set[str] = field(default_factory=set)
-    _files: dict[str, str] = field(default_factory=dict)
-    _fits: dict[str, tuple[bool, bool, bool, int]] = field(default_factory=dict)
+    _living: LivingRecords = field(default=LivingRecords(0, 0, 0))
+    _indexed: int = 0  # papers with passages before the run
+    _found: int = 0  # those of them that have a record, or a text on the shelf
     total: int = 0
+    done: int = 0
     withheld: int = 0
 
-    def count_and_match_files(self) -> None:
-        """Find the full texts on the shelf, and count the papers to process."""
-        self._files, self._fits, self._names, self._keys = {}, {}, set(), set()
-        self.total = self.withheld = 0
-        for stored in _iterate_stored_papers(self.corpus.shelf):
-            self.total += 1
-            self._names.update(stored.paper.ids.names())
-            if self._get_shareable_full_text(stored):
-                self._keep_if_best(stored)
-            else:
-                self.withheld += stored.kind == "full_text"
-        counts = self.corpus.database.count_rows()
-        self.total += counts.records - counts.gone
+    def iterate_with_sources(
+        self, *, skip_unchanged: bool = False
+    ) -> Iterator[tuple[PaperText | None, Source | None]]:
+        """Yield each text once, with the stored source of its passages; None if it has none.
 
-    def _keep_if_best(self, stored: StoredPaper) -> None:
-        """Remember a full text if it is the best text of its paper so far."""
-        fit = rank_text("published", stored)
-        for name in stored.paper.ids.names():
-            if fit >= self._fits.get(name, fit):
-                self._files[name], self._fits[name] = get_stored_file_name(stored), fit
-
-    def _has_better_text(self, stored: StoredPaper) -> bool:
-        """Return whether the shelf has a better text of the same paper."""
-        fit = rank_text("published", stored)
-        return any(self._fits.get(name, fit) > fit for name in stored.paper.ids.names())
-
-    def __iter__(self) -> Iterator[PaperText | None]:
-        """Yield each text once; None for a paper on the shelf whose record was yielded before."""
-        self.count_and_match_files()
-        seen: set[str] = set()
-        for paper in _iterate_records(self.corpus):
-            text = self._get_text_of_record(paper)
-            seen.update(self._names.intersection(paper.ids.names()))
-            if text.stored:
-                seen.update(text.stored.paper.ids.names())
-            yield text
-        for stored in _iterate_stored_papers(self.corpus.shelf):
-            key, names = (
-                get_paper_key(stored.paper.ids) or f"file:{get_stored_file_name(stored)}",
-                stored.paper.ids.names(),
-            )
-            is_known = key in self._keys or not seen.isdisjoint(names)
-            if is_known or self._has_better_text(stored):
-                yield None
-                continue
-            self._keys.add(key)
-            is_new = not self._names.issuperset(
-                names
-            )  # added since the survey, so its record may be new, too
-            yield (
-                None
-                if is_new
-                else PaperText(key, stored.paper, self._get_shareable_full_text(stored))
-            )
-
-    def iterate_with_digests(self) -> Iterator[tuple[PaperText | None, str | None]]:
-        """Yield each text with the digest of its earlier passages; None if it has none."""
-        texts = iter(self)
-        while page := list(islice(texts, _PAGE)):
-            keys = [text.key for text in page if text]
-            digests = self.corpus.database.get_source_digests(keys)
-            yield from ((text, digests.get(text.key) if text else None) for text in page)
+        A pair without a text stands for a paper on the shelf whose record was yielded before. With
+        *skip_unchanged*, texts whose mark is the stored one are counted in ``done``, not read.
+        """
+        self._survey()
+        for text, source in self._iterate_texts_of_records(skip_unchanged):
+            self.done += 1
+            yield text, source
+        for start in range(0, len(self._entries), _PAGE):
+            page = self._entries[start : start + _PAGE]
+            keys = [get_paper_key(entry.ids) or f"file:{entry.file}" for entry in page]
+            sources = self.corpus.database.get_sources(keys)
+            for key, entry in zip(keys, page, strict=True):
+                self.done += 1
+                known = len(self._keys)
+                text = self._get_text_of_entry(key, entry, sources.get(key), skip_unchanged)
+                self._found += key in sources and len(self._keys) > known
+                if text or not skip_unchanged:
+                    yield text, sources.get(key)
 
     def find_removed_papers(self) -> Iterator[str]:
         """Yield the keys of papers that no longer have a text; call this after the iteration."""
-        database, last = self.corpus.database, ""
-        while page := database.list_indexed_papers(last):
-            last = page[-1]
-            pmids = [key.removeprefix("pmid:") for key in page if key.startswith("pmid:")]
-            living = {f"pmid:{pmid}" for pmid in database.select_not_deleted(pmids)}
-            yield from (key for key in page if key not in living and key not in self._keys)
+        if self._indexed > self._found:  # else no stored source is left over
+            keys = self.corpus.database.list_papers_without_record()
+            yield from (key for key in keys if key not in self._keys)
 
-    def _get_text_of_record(self, paper: Paper) -> PaperText:
-        key = f"pmid:{paper.ids.pmid}"
-        for name in paper.ids.names():
-            if name in self._files:
-                stored = self.corpus.shelf.find_by_file(self._files[name])
-                if stored and not stored.paper.ids.clash(paper.ids):
-                    return PaperText(
-                        key, paper, self._get_shareable_full_text(stored), self.is_shared
-                    )
-        return PaperText(key, paper, shown=self.is_shared)
+    def _survey(self) -> None:
+        """Read the shelf's entries, and count the papers to process."""
+        self._entries = self.corpus.shelf.list_entries()
+        self._by_name, self._names, self._seen, self._keys = {}, set(), set(), set()
+        self.withheld = self.done = 0
+        for entry in self._entries:
+            self._names.update(entry.ids.names())
+            if self._is_shareable(entry):
+                for name in entry.ids.names():
+                    self._by_name.setdefault(name, []).append(entry)
+            else:
+                self.withheld += entry.kind == "full_text"
+        database = self.corpus.database
+        self._indexed = database.count_indexed_papers()
+        self._living = database.count_living_records(_MARK_BEGINNING)
+        self._found = self._living.indexed
+        self.total = len(self._entries) + self._living.every
 
-    @property
+    def _iterate_texts_of_records(
+        self, skip_unchanged: bool
+    ) -> Iterator[tuple[PaperText | None, Source | None]]:
+        database, last = self.corpus.database, 0
+        # A record without a file can be compared by the database: most of a large corpus.
+        alone = skip_unchanged and not self._names and not self.is_shared
+        if alone:
+            self.done += self._living.unchanged
+        while page := database.list_record_states(last, _PAGE, _MARK_BEGINNING if alone else ""):
+            last = page[-1].pmid
+            changed = [one for one in page if not (skip_unchanged and self._is_unchanged(one))]
+            self.done += len(page) - len(changed)
+            records = database.get_records([str(one.pmid) for one in changed])
+            for state in changed:
+                record = records.get(str(state.pmid))
+                yield self._get_text_of_record(record) if record else None, state.source
+
+    def _is_unchanged(self, state: RecordState) -> bool:
+        """Return whether record and file are those that were read for the stored passages."""
+        if not state.digest:
+            return False
+        names, entry = state.names.split(" ") if self._names else [], None
+        if not self._by_name.keys().isdisjoint(names):
+            entry = self._find_entry(Ids(**dict(name.split(":", 1) for name in names)))
+        if state.mark != self._build_mark(state.content_hash, state.lr, entry):
+            return False
+        if names:
+            self._seen.update(self._names.intersection(names), entry.ids.names() if entry else ())
+        return True
+
+    def _build_mark(self, content_hash: str, lr: str, entry: ShelfEntry | None) -> str:
+        """Return the mark of a text; a full text and its abstract have different marks."""
+        record = f"{_MARK_BEGINNING}{content_hash[:MARK_CHARS]}{lr if self.is_shared else ''}"
+        if entry is None:
+            return record
+        return f"{record} {self._is_shareable(entry):d} {entry.digest[:MARK_CHARS]}"
+
+    def _get_text_of_record(self, record: CorpusRecord) -> PaperText:
+        paper, stored = record.paper, None
+        if entry := self._find_entry(paper.ids):
+            stored = self.corpus.shelf.find_by_file(entry.file)
+        mark = self._build_mark(record.content_hash, record.lr, entry)
+        self._seen.update(
+            self._names.intersection(paper.ids.names()), stored.paper.ids.names() if stored else ()
+        )
+        if entry and not stored:  # deleted since the survey: the next run reads this paper again
+            mark = ""
+        return PaperText(f"pmid:{paper.ids.pmid}", paper, stored, self.is_shared, mark)
+
+    def _get_text_of_entry(
+        self, key: str, entry: ShelfEntry, source: Source | None, skip_unchanged: bool
+    ) -> PaperText | None:
+        is_known = key in self._keys or not self._seen.isdisjoint(entry.ids.names())
+        if is_known or self._has_better_text(entry):
+            return None
+        mark = self._build_mark("", "", entry)
+        if skip_unchanged and source and source.digest and source.mark == mark:
+            self._keys.add(key)
+            return None
+        if not (stored := self.corpus.shelf.find_by_file(entry.file)):
+            return None
+        self._keys.add(key)
+        is_text = self._is_shareable(entry) and stored.kind == "full_text"
+        return PaperText(key, stored.paper, stored if is_text else None, mark=mark)
+
+    def _find_entry(self, ids: Ids) -> ShelfEntry | None:
+        """Return the best full text of the paper with these identifiers."""
+        for name in ids.names():
+            entry = self._choose_best_entry(self._by_name.get(name, ()))
+            if entry and not entry.ids.clash(ids):
+                return entry
+        return None
+
+    def _has_better_text(self, entry: ShelfEntry) -> bool:
+        """Return whether the shelf has a better text of the same paper."""
+        found = (one for name in entry.ids.names() for one in self._by_name.get(name, ()))
+        others = {one.file: one for one in found if one is not entry}
+        return bool(others) and self._choose_best_entry([*others.values(), entry]) is not entry
+
+    def _choose_best_entry(self, entries: Sequence[ShelfEntry]) -> ShelfEntry | None:
+        """Return the entry with the best text, the last of equally good ones."""
+        if len(entries) < 2:
+            return entries[0] if entries else None
+        return max(enumerate(entries), key=lambda pair: (self._rank_entry(pair[1]), pair[0]))[1]
+
+    def _rank_entry(self, entry: ShelfEntry) -> tuple[bool, bool, bool, int]:
+        stored = self.corpus.shelf.find_by_file(entry.file)
+        return rank_text("published", stored) if stored else (False, False, False, 0)
+
+    def _is_shareable(self, entry: ShelfEntry) -> bool:
+        """Return whether the text is a full text that may be sent to the remote hosts."""
+        bound = self.remote_hosts and get_keeping_terms(entry.via, entry.license)
+        return entry.kind == "full_text" and not bound
+
+    @cached_property
     def is_shared(self) -> bool:
         """True if the finder is a shared store, whose users see facts from the records."""
         return self.corpus.settings.vector_store == "weaviate"
@@ -217,11 +287,6 @@ class CorpusTexts:
     def remote_hosts(self) -> list[str]:
         """The other machines that receive the texts."""
         return list_remote_hosts(self.corpus.settings)
-
-    def _get_shareable_full_text(self, stored: StoredPaper) -> StoredPaper | None:
-        """Return the stored paper if it is a full text that may be sent to the remote hosts."""
-        bound = self.remote_hosts and get_keeping_terms(stored.via, stored.license)
-        return stored if stored.kind == "full_text" and not bound else None
 
 
 def get_paper_key(ids: Ids) -> str:
@@ -303,20 +368,3 @@ def find_paper_text(paper: str, corpus: Searchable) -> PaperText:
 def get_stored_file_name(stored: StoredPaper) -> str:
     """Return the name of a stored paper's file."""
     return stored.path.replace("\\", "/").rpartition("/")[2]
-
-
-def _iterate_records(corpus: Corpus) -> Iterator[Paper]:
-    last = ""
-    while page := corpus.database.list_records(last, _PAGE):
-        last = page[-1].paper.ids.pmid
-        yield from (record.paper for record in page if not record.gone)
-
-
-def _iterate_stored_papers(shelf: Shelf) -> Iterator[StoredPaper]:
-    start = 0
-    while True:
-        _, page = shelf.list_papers(start=start, max_results=_PAGE)
-        if not page:
-            return
-        yield from page
-        start += len(page)

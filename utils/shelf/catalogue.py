@@ -506,6 +506,13 @@ class Catalogue:
         rows = self._read_rows(query, (replace_surrogates(journal), most))
         return [(str(file), int(str(words)), json.loads(str(types))) for file, words, types in rows]
 
+    def list_texts(self) -> list[tuple[str, str, str, str]]:
+        """Return file, kind, record, and ids, route and license as JSON, newest first."""
+        query = """SELECT file, kind, record, json_extract(record,
+            '$.stored.paper.ids', '$.stored.via', '$.stored.license') FROM papers
+            ORDER BY filed DESC"""
+        return self._read_rows(query)  # type: ignore[return-value]
+
     def list_papers_without_text(self) -> list[tuple[str, str]]:
         """Return identifiers (as JSON) and title of every paper without a full text."""
         query = """SELECT json_extract(record, '$.stored.paper.ids'),

@@ -170,6 +170,20 @@ def correct_empty_abstract(stored: StoredPaper) -> StoredPaper:
     return replace(stored, kind="record", verdict=WITHOUT_TEXT["record"])
 
 
+class ShelfEntry(NamedTuple):
+    """A text on the shelf, read from the catalogue without parsing the whole record.
+
+    ``digest`` is that of the record, and changes with the text and all metadata.
+    """
+
+    file: str
+    kind: Kind
+    ids: Ids
+    via: str
+    license: str
+    digest: str
+
+
 class RawAnswer(NamedTuple):
     """The bytes that a site sent for a stored paper, and the reader of its text.
 
