@@ -124,7 +124,7 @@ class PassageTables(DatabaseConnections):
             return connection.execute(select(func.count()).select_from(_passages)).scalar_one()
 
     def get_sources(self, papers: Sequence[str]) -> dict[str, Source]:
-        """Return, by paper, what is stored about the text from which its passages were cut."""
+        """Return, by paper, the facts about the text from which its passages were cut."""
         found: dict[str, Source] = {}
         with self.reading() as connection:
             for some in split_into_batches(papers):

@@ -267,7 +267,7 @@ class EmbeddedFinder:
         """Set a damaged vector file aside; return the error that reports this."""
         with self._database.open_writing() as db:
             aside = ""
-            if get_index_fact(db, "generation") == generation:  # else somebody else did
+            if get_index_fact(db, "generation") == generation:  # else another process did
                 self._vectors.delete_all(db, increment_stamp(db))
                 aside = self._vectors.move_damaged_file_aside(generation).name
         msg = f"The vectors were damaged ({error}) and are set aside as {aside}; words still work."

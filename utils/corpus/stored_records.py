@@ -132,7 +132,7 @@ class LivingRecords(NamedTuple):
 
 
 class Source(NamedTuple):
-    """What is stored about the text from which a paper's passages were cut.
+    """The stored facts about the text from which a paper's passages were cut.
 
     ``digest`` is that of the text and of the facts that passages carry. ``mark`` identifies the
     record and the file that were read; it is compared before anything is parsed. ``names`` are the

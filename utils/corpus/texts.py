@@ -91,7 +91,7 @@ class PaperText:
 
     @property
     def source(self) -> Source:
-        """What is stored about the text, to recognise it when it is unchanged."""
+        """The facts to store about the text, by which an unchanged text is recognised."""
         return Source(self.digest, self.mark, " ".join(self.paper.ids.names()))
 
     def read(self, shelf: SearchedTexts) -> str:

@@ -506,7 +506,7 @@ class Catalogue:
         rows = self._read_rows(query, (replace_surrogates(journal), most))
         return [(str(file), int(str(words)), json.loads(str(types))) for file, words, types in rows]
 
-    def list_texts(self) -> list[tuple[str, str, str, str]]:
+    def list_texts(self) -> list[tuple[str, Kind, str, str]]:
         """Return file, kind, record, and ids, route and license as JSON, newest first."""
         query = """SELECT file, kind, record, json_extract(record,
             '$.stored.paper.ids', '$.stored.via', '$.stored.license') FROM papers
