@@ -72,4 +72,4 @@ def doom(at: int) -> None:
     sqlite3.connect = lambda *args, **given: connect(*args, **{"factory": Doomed, **given})
     for name in ("fsync", "replace", "unlink", "link"):
         fate.around(os, name)
-    fate.around(Transport, "send")
+    fate.around(Transport, "send_request")

@@ -54,7 +54,7 @@ def watch(path: Path) -> None:
     slots = mmap.mmap(os.open(path, os.O_RDWR), SLOTS * 2)
     numbers = dict.fromkeys(range(SLOTS))
     mine, lock = threading.local(), threading.Lock()
-    carry, attempt = Transport.send, Web._try_once
+    carry, attempt = Transport.send_request, Web._send_and_follow
 
     def carried(self: Any, hop: Any, *rest: Any) -> Any:
         given = {**(hop.params or {}), **(hop.form or {}), **(hop.json or {})}
@@ -79,7 +79,7 @@ def watch(path: Path) -> None:
                 with lock:
                     numbers[mine.slot] = None
 
-    Transport.send, Web._try_once = carried, tried  # type: ignore[method-assign]
+    Transport.send_request, Web._send_and_follow = carried, tried  # type: ignore[method-assign]
 
 
 def under_way(watched: Path) -> int:

@@ -79,7 +79,11 @@ class Graph:
         """Answer as an index does."""
         near = self.references if kind == "references" else self.citations
         found = {number: None for one in ids.names() for number in near[self.named.get(one, "")]}
-        return len(found), [LinkedPaper.of(self.papers[number]) for number in found][:most], ""
+        return (
+            len(found),
+            [LinkedPaper.from_paper(self.papers[number]) for number in found][:most],
+            "",
+        )
 
     def included_in(self, candidates: Sequence[Candidate]) -> set[str]:
         """The included papers among candidates."""

@@ -66,8 +66,8 @@ BREAKAGES = (
     Breakage(
         "a site is not asked faster than its rate limit",
         "utils/http/rate_limiter.py",
-        "        sleep(self._book_turn(name, interval))\n",
-        "        self._book_turn(name, interval)\n",
+        "        sleep_unless_cancelled(self._reserve_turn(name, interval))\n",
+        "        self._reserve_turn(name, interval)\n",
         _HTTP,
     ),
     Breakage(
@@ -80,7 +80,7 @@ BREAKAGES = (
     Breakage(
         "a redirect to another host does not carry a key",
         "utils/http/address_policy.py",
-        "    if not _is_same_server(hop.url, target):\n",
+        "    if not _is_on_same_server(hop.url, target):\n",
         "    if False:\n",
         _HTTP,
     ),
@@ -115,7 +115,7 @@ BREAKAGES = (
     Breakage(
         "an answer in the journal is not requested again",
         "utils/http/session.py",
-        "answer = self.journal.find_fresh(name)",
+        "answer = self.journal.find_usable_answer(name)",
         "answer = None",
         (*_HTTP, "tests/harvest"),
     ),

@@ -76,7 +76,7 @@ def sync_till(at: int, library: Library, folder: Path, *asked: str, full: bool =
     """Sync, and die at a step (0: live); what was told goes into the folder."""
     if at:
         fate, engine = Fate(at), library.corpus.database.engine
-        fate.around(Transport, "send")
+        fate.around(Transport, "send_request")
         event.listen(engine, "commit", lambda _: fate.step())
         event.listen(engine, "checkin", lambda *_: fate.step())
     done = library.corpus.sync(*asked, full=full)

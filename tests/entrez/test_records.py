@@ -409,14 +409,14 @@ def test_a_recorded_summary_that_is_none_is_named(entrez, monkeypatch, shared):
                                   "klortho_esearch.baderror"])  # fmt: skip
 def test_recorded_errors_that_last_are_not_asked_again(entrez, world, monkeypatch, shared, file):
     from utils.http import Answer, Web
-    from utils.sources.eutils import ask
+    from utils.sources.eutils import call_utility
 
     body = (shared / "eutils" / "errors" / f"{file}.xml").read_bytes()
     monkeypatch.setattr(
         Web, "get", lambda self, url, form, *, check, **_: check(Answer(200, url, body))
     )
     with pytest.raises(EntrezFailed) as refused:
-        ask(entrez._web, "esearch", {"db": "fleegle"})
+        call_utility(entrez._web, "esearch", {"db": "fleegle"})
     assert refused.value.code == "ENTREZ"
 
 

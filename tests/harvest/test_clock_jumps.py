@@ -140,6 +140,6 @@ def test_what_another_process_holds_it_holds_by_no_clock(
         assert holder.stdout.readline()
         jump(hours)
         ours = Leases(tmp_path / "leases")
-        assert ours.take_free({"paper", "other"}) == {"other"}
+        assert ours.take_free_leases({"paper", "other"}) == {"other"}
         holder.end()
-        assert ours.take_free({"paper"}) == {"paper"}
+        assert ours.take_free_leases({"paper"}) == {"paper"}

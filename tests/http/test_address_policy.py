@@ -20,12 +20,12 @@ PUBLIC = ["8.8.8.8", "1.1.1.1", "130.14.29.110", "2607:f220:41e:4290::110", "64:
 
 @pytest.mark.parametrize("address", PRIVATE)
 def test_addresses_off_the_open_internet_are_private(address: str) -> None:
-    assert not address_policy.is_public(address)
+    assert not address_policy.is_public_address(address)
 
 
 @pytest.mark.parametrize("address", PUBLIC)
 def test_addresses_on_the_open_internet_are_public(address: str) -> None:
-    assert address_policy.is_public(address)
+    assert address_policy.is_public_address(address)
 
 
 @pytest.mark.parametrize(
@@ -58,13 +58,13 @@ def test_an_ordinary_address_is_taken(url: str) -> None:
 
 def test_only_host_and_port_of_the_settings_are_trusted() -> None:
     policy = address_policy.AddressPolicy(Settings(doi_base_url="http://mirror.lan:8080/doi"))
-    assert policy.is_trusted("mirror.lan", 8080)
-    assert policy.is_trusted("Eutils.NCBI.nlm.nih.gov.", 443)
-    assert not policy.is_trusted("mirror.lan", 80)
-    assert not policy.is_trusted("lan", 8080)
+    assert policy.is_trusted_host("mirror.lan", 8080)
+    assert policy.is_trusted_host("Eutils.NCBI.nlm.nih.gov.", 443)
+    assert not policy.is_trusted_host("mirror.lan", 80)
+    assert not policy.is_trusted_host("lan", 8080)
 
 
 def test_everything_is_trusted_where_private_networks_are_allowed() -> None:
-    assert address_policy.AddressPolicy(Settings(papers_allow_private_network=True)).is_trusted(
-        "x", 1
-    )
+    assert address_policy.AddressPolicy(
+        Settings(papers_allow_private_network=True)
+    ).is_trusted_host("x", 1)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.processes import run
 from utils.errors import Unreachable
-from utils.http import Answer, redact
+from utils.http import Answer, redact_url
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -43,12 +43,12 @@ def test_what_is_not_json_is_a_site_in_trouble(body: bytes) -> None:
     "secret", ["api_key=s3", "API_KEY=s3", "key=s3", "token=s3", "email=s3", "access_token=s3"]
 )
 def test_an_address_is_shown_without_secrets(secret: str) -> None:
-    shown = redact(f"https://me:s3@a.org/x?id=1&{secret}&db=pmc")
+    shown = redact_url(f"https://me:s3@a.org/x?id=1&{secret}&db=pmc")
     assert shown == "https://a.org/x?id=1&db=pmc"
 
 
 def test_a_query_without_secrets_stays_as_it_is() -> None:
-    assert redact("https://a.org/x?a=%2f+b&c") == "https://a.org/x?a=%2f+b&c"
+    assert redact_url("https://a.org/x?a=%2f+b&c") == "https://a.org/x?a=%2f+b&c"
 
 
 def test_importing_the_room_loads_no_http_library() -> None:

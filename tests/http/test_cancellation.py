@@ -11,7 +11,7 @@ from tests.http.conftest import Site, Visit
 from tests.processes import eventually
 from utils.errors import Cancelled
 from utils.http import Cancellation, Web
-from utils.http.work import sleep
+from utils.http.work import sleep_unless_cancelled
 
 SOON = 30.0
 """Seconds on a busy machine; without a cancellation each of these would take a minute."""
@@ -30,7 +30,7 @@ class Work:
     def _run(self) -> None:
         ask = self._ask
         try:
-            self.came = self._cancellation.run(ask) if self._cancellation else ask()
+            self.came = self._cancellation.run_work(ask) if self._cancellation else ask()
         except BaseException as error:  # noqa: BLE001 - what it is, is the question
             self.came = error
 
@@ -156,7 +156,7 @@ def test_others_go_on(site: Site, once: Web) -> None:
     site.behaviours["/x"] = lambda visit: visit.reply(b"fine")
     assert once.get(url).body == b"fine"
     assert works[1].came is None
-    once.transport.cancel()
+    once.transport.cancel_requests()
     assert all(work.ended() for work in works)
     assert all(isinstance(work.came, Cancelled) for work in works)
     with pytest.raises(Cancelled):
@@ -166,13 +166,13 @@ def test_others_go_on(site: Site, once: Web) -> None:
 def test_what_was_taken_back_asks_no_more(site: Site, web: Web) -> None:
     cancellation = Cancellation()
     url = site.says("/x", b"1")
-    assert cancellation.run(lambda: web.get(url).body) == b"1"
+    assert cancellation.run_work(lambda: web.get(url).body) == b"1"
     cancellation.cancel()
     cancellation.cancel()
     with pytest.raises(Cancelled):
-        cancellation.run(lambda: web.get(url))
+        cancellation.run_work(lambda: web.get(url))
     with pytest.raises(Cancelled):
-        cancellation.run(lambda: sleep(60))
+        cancellation.run_work(lambda: sleep_unless_cancelled(60))
     assert cancellation.cancelled
     assert len(site.visits) == 1
     assert web.get(url).body == b"1"
@@ -194,7 +194,7 @@ def test_threads_that_are_given_the_context_are_under_it_too(site: Site, web: We
         thread.start()
         thread.join()
 
-    cancellation.run(work)
+    cancellation.run_work(work)
     assert len(came) == 1
     assert site.visits == []
 

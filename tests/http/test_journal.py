@@ -10,7 +10,7 @@ import pytest
 
 from tests.http.conftest import Site, Visit
 from utils.errors import NotAvailable, StoreFailed, Unreachable
-from utils.http import Answer, Web, require_newer_than
+from utils.http import Answer, Web, require_answers_since
 from utils.system.bodies import BodyStore
 
 DAY = 86400.0
@@ -157,7 +157,7 @@ def test_who_asks_anew_is_given_what_is_new(web: Web, site: Site) -> None:
     web.get(url, kept=True)
     time.sleep(1)
     site.says("/x", b"new")
-    with require_newer_than(time.time()):
+    with require_answers_since(time.time()):
         assert web.get(url, kept=True).body == b"new"
         assert web.get(url, kept=True).body == b"new"
     assert site.visits[1].headers["If-Modified-Since"] == "Wed, 21 Oct 2015 07:28:00 GMT"
@@ -259,7 +259,7 @@ def test_a_full_disk_costs_the_journal_and_no_answer(
         patched.setattr(BodyStore, "store_body", full)
         for url in urls:
             assert web.get(url, kept=True).body.startswith(LONG)
-    assert sum("cannot be kept" in record.message for record in caplog.records) == 1
+    assert sum("cannot be stored" in record.message for record in caplog.records) == 1
     assert web.get(urls[0], kept=True).body.startswith(LONG)
     assert len(site.visits) == 6
 

@@ -24,12 +24,12 @@ from utils.http import Web
 from utils.http.transport import Transport
 
 url, shelf, pace, key, times = sys.argv[1:]
-send = Transport.send
+send = Transport.send_request
 
 def stamped(self, hop, *rest):
     return send(self, replace(hop, headers={**hop.headers, "X-Left": repr(time.time())}), *rest)
 
-Transport.send = stamped
+Transport.send_request = stamped
 settings = Settings(
     papers_dir=Path(shelf),
     papers_pace_dir=Path(pace),

@@ -174,7 +174,7 @@ def test_a_name_with_a_private_address_is_not_asked_through_a_proxy(
         behind.get("https://evil.org/x")
     allowed = behind.settings.model_copy(update={"papers_allow_private_network": True})
     with pytest.raises(Unreachable):
-        Web(allowed, []).transport.send(proxied_hop(), 5, 9, bool)
+        Web(allowed, []).transport.send_request(proxied_hop(), 5, 9, bool)
 
 
 def proxied_hop():

@@ -140,7 +140,7 @@ def test_who_would_wait_more_than_a_minute_books_nothing(limiter: RateLimiter, c
 
 
 def test_a_hold_reaches_those_who_booked_before_it(limiter: RateLimiter):
-    limiter._book_turn("doi", 30.0)
+    limiter._reserve_turn("doi", 30.0)
     limiter.start_cooldown(DOI, 20)
     assert limiter._confirm_turn("doi", 30.0) == pytest.approx(20, abs=0.5)
 
@@ -161,7 +161,7 @@ def test_no_hold_is_longer_than_a_day(limiter: RateLimiter):
 
 def test_a_process_that_woke_late_is_not_followed_too_closely(limiter: RateLimiter):
     """Three booked 1 s apart; the first leaves 0.9 s late."""
-    waits = [limiter._book_turn("doi", 1.0) for _ in range(3)]
+    waits = [limiter._reserve_turn("doi", 1.0) for _ in range(3)]
     assert waits[2] >= 2.0
     time.sleep(0.9)
     assert limiter._confirm_turn("doi", 1.0) <= 0

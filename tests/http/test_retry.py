@@ -7,7 +7,7 @@ from itertools import islice
 import pytest
 
 from utils.errors import NotAvailable, Unreachable
-from utils.http.retry import generate_pauses, parse_retry_after, with_retries
+from utils.http.retry import generate_pauses, parse_retry_after, retry_if_unreachable
 
 
 def test_retry_after_is_read_as_seconds_or_as_a_date() -> None:
@@ -45,7 +45,7 @@ def asked(error: Exception, clock_naps: list[float], tries: int = 5) -> int:
         raise error
 
     with pytest.raises(type(error)):
-        with_retries(ask, tries)()
+        retry_if_unreachable(ask, tries)()
     return len(calls)
 
 
@@ -64,7 +64,7 @@ def test_a_reset_connection_is_asked_again_at_once_and_is_no_failed_try(clock) -
             raise errors.pop(0)
         return "answer"
 
-    assert with_retries(ask, 3, repeated.append)() == "answer"
+    assert retry_if_unreachable(ask, 3, repeated.append)() == "answer"
     assert [error.message for error in repeated] == ["down", "down"]  # type: ignore[attr-defined]
     assert len(clock.naps) == 2
 

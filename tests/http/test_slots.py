@@ -48,7 +48,7 @@ HOLDER = """
 import sys
 from utils.http.locks import Slots
 
-with Slots(sys.argv[1]).hold("site", 1, 5):
+with Slots(sys.argv[1]).hold_slot("site", 1, 5):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -123,20 +123,24 @@ def test_a_killed_process_holds_no_slot(path: str) -> None:
     holder = Process([sys.executable, "-c", HOLDER, path], cwd=ROOT, stdin=-1, stdout=-1)
     assert holder.stdout.readline().strip() == b"held"
     slots = Slots(path)
-    with pytest.raises(TimeoutError), slots.hold("site", 1, 0.05):
+    with pytest.raises(TimeoutError), slots.hold_slot("site", 1, 0.05):
         pass
     holder.kill()
     holder.wait()
-    with slots.hold("site", 1, 5):
+    with slots.hold_slot("site", 1, 5):
         pass
 
 
 def test_sites_do_not_wait_for_each_other(path: str) -> None:
     slots = Slots(path)
-    with slots.hold("a.org", 1, 0), slots.hold("b.org", 1, 0), slots.hold("c.org", 2, 0):
-        with slots.hold("c.org", 2, 0):
+    with (
+        slots.hold_slot("a.org", 1, 0),
+        slots.hold_slot("b.org", 1, 0),
+        slots.hold_slot("c.org", 2, 0),
+    ):
+        with slots.hold_slot("c.org", 2, 0):
             pass
-        with pytest.raises(TimeoutError), slots.hold("a.org", 1, 0.01):
+        with pytest.raises(TimeoutError), slots.hold_slot("a.org", 1, 0.01):
             pass
 
 
@@ -163,12 +167,12 @@ def test_a_forked_child_neither_holds_nor_frees_what_its_parent_holds(path: str)
 
     def taken() -> int:
         try:
-            with get_slots(path).hold("site", 1, 0.01):
+            with get_slots(path).hold_slot("site", 1, 0.01):
                 return 0
         except TimeoutError:
             return 7
 
-    with get_slots(path).hold("site", 1, 0):
+    with get_slots(path).hold_slot("site", 1, 0):
         assert in_child(taken) == 7
         assert in_child(taken) == 7  # the first child's end freed nothing
     assert in_child(taken) == 0
@@ -176,12 +180,12 @@ def test_a_forked_child_neither_holds_nor_frees_what_its_parent_holds(path: str)
 
 def test_a_file_that_was_taken_away_is_made_again(path: str) -> None:
     ours, another = Slots(path), Slots(path)
-    with ours.hold("site", 1, 0):
+    with ours.hold_slot("site", 1, 0):
         pass
     Path(path).unlink()
-    with ours.hold("site", 1, 0):
+    with ours.hold_slot("site", 1, 0):
         assert Path(path).exists()
-    with another.hold("site", 1, 0):
+    with another.hold_slot("site", 1, 0):
         pass
 
 
@@ -194,6 +198,10 @@ def test_where_nothing_can_be_locked_a_process_still_counts_its_own(
     monkeypatch.setattr("utils.http.locks._lock_byte", unable)
     slots = Slots(path)
     for _ in range(3):
-        with slots.hold("site", 1, 0), pytest.raises(TimeoutError), slots.hold("site", 1, 0.01):
+        with (
+            slots.hold_slot("site", 1, 0),
+            pytest.raises(TimeoutError),
+            slots.hold_slot("site", 1, 0.01),
+        ):
             pass
     assert caplog.text.count("No locks available") == 1

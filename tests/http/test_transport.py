@@ -77,7 +77,7 @@ def test_connections_are_shared_by_threads_but_never_used_by_two_at_once(
         visit.reply(b"1")
 
     met, url = site.on("/meet", meet), site.says("/x", b"1")
-    at_once(3, lambda: web.transport.send(Request("GET", met), 60, 9, lambda _: True))
+    at_once(3, lambda: web.transport.send_request(Request("GET", met), 60, 9, lambda _: True))
     assert len({visit.client_address for visit in site.visits}) == 3
     for _ in range(5):
         at_once(1, lambda: web.get(url))  # each in a thread of its own
@@ -101,7 +101,7 @@ def test_no_more_than_sixteen_idle_connections_to_a_site_are_kept(site: Site, we
 
     met = site.on("/meet", meet)
     for seen in (20, 24):
-        at_once(20, lambda: web.transport.send(Request("GET", met), 60, 9, lambda _: True))
+        at_once(20, lambda: web.transport.send_request(Request("GET", met), 60, 9, lambda _: True))
         assert len({visit.client_address for visit in site.visits}) == seen
 
 

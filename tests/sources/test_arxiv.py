@@ -9,13 +9,13 @@ from utils.download import records
 from utils.errors import BadRequest, NotAvailable, NotFound, Unreachable
 from utils.model.identifiers import Ids
 from utils.sources import Query
-from utils.sources.arxiv import SOURCE, fetch_version, look_up, recall, search
+from utils.sources.arxiv import SOURCE, fetch_version, look_up_papers, recall_cached_papers, search
 from utils.sources.arxiv_query import LAST_HIT
 
 
 def test_record_of_a_preprint(library, world):
     record = world.paper("arxiv")
-    [paper] = look_up([Ids(arxiv=record.arxiv)], library.web).values()
+    [paper] = look_up_papers([Ids(arxiv=record.arxiv)], library.web).values()
     assert paper.ids.arxiv == record.arxiv
     assert paper.title == record.title
     assert paper.authors
@@ -24,7 +24,7 @@ def test_record_of_a_preprint(library, world):
 
 
 def test_a_record_says_all_that_arxiv_says(library):
-    paper = look_up([Ids(arxiv="2601.00001")], library.web)[Ids(arxiv="2601.00001")]
+    paper = look_up_papers([Ids(arxiv="2601.00001")], library.web)[Ids(arxiv="2601.00001")]
     assert (paper.version, paper.published, paper.revised) == ("2", "2026-01-02", "2026-03-01")
     assert paper.categories == ("q-bio.PE", "math.PR")
     assert paper.keywords == ()
@@ -54,10 +54,10 @@ def test_only_the_version_that_withdraws_is_withdrawn(library):
 
 
 def test_unknown_and_malformed_are_told_apart_from_down(library, world):
-    assert look_up([Ids(arxiv="2501.99999")], library.web) == {}
+    assert look_up_papers([Ids(arxiv="2501.99999")], library.web) == {}
     world.mood("down", "arxiv")
     with pytest.raises(Unreachable):
-        look_up([Ids(arxiv="2501.99998")], library.web)
+        look_up_papers([Ids(arxiv="2501.99998")], library.web)
 
 
 @pytest.mark.parametrize("status", [400, 200])
@@ -65,7 +65,7 @@ def test_an_error_feed_is_an_error_whatever_its_status(library, world, status):
     if status == 200:
         world.mood("errors_at_200", "arxiv")
     with pytest.raises(NotAvailable, match="incorrect id format"):
-        look_up([Ids(arxiv="nonsense"), Ids(arxiv="2601.00001")], library.web)
+        look_up_papers([Ids(arxiv="nonsense"), Ids(arxiv="2601.00001")], library.web)
     assert len(world.requests) == 1
 
 
@@ -79,9 +79,9 @@ def test_what_can_be_no_name_is_nobodys_paper(library, world, status):
 
 def test_what_is_remembered_is_not_lost_with_what_must_be_asked(library, world):
     known, new = Ids(arxiv="2601.00001"), Ids(arxiv="2604.00005")
-    look_up([known], library.web)
+    look_up_papers([known], library.web)
     world.mood("down", "arxiv")
-    assert set(recall([known, new], library.web)) == {known}
+    assert set(recall_cached_papers([known, new], library.web)) == {known}
     outcomes = records.look_up([known, new], library.web, [SOURCE])
     assert outcomes[known].title
     assert isinstance(outcomes[new], Unreachable)
@@ -133,11 +133,11 @@ def test_a_number_that_is_none_is_no_answer(library, monkeypatch, tag, number):
 def test_asked_once_a_day_at_most(library, world, clock):
     arxiv = world.paper("arxiv").arxiv
     for _ in range(2):
-        look_up([Ids(arxiv=arxiv)], library.web)
+        look_up_papers([Ids(arxiv=arxiv)], library.web)
         search(Query("moss"), library.web)
     assert len(world.requests) == 2
     clock.sleep(86_500)
-    look_up([Ids(arxiv=arxiv)], library.web)
+    look_up_papers([Ids(arxiv=arxiv)], library.web)
     search(Query("moss"), library.web)
     assert len(world.requests) == 4
 
@@ -149,7 +149,7 @@ def test_what_a_search_showed_is_not_looked_up_again(library, world):
 
 
 def test_three_seconds_between_any_two_requests(library, world):
-    look_up([Ids(arxiv=world.paper("arxiv").arxiv)], library.web)
+    look_up_papers([Ids(arxiv=world.paper("arxiv").arxiv)], library.web)
     for number in range(3):
         search(Query("testing", start=number), library.web)
     times = [request.at for request in world.requests]
@@ -177,12 +177,12 @@ def test_refused_again_it_is_left_alone_by_everybody(library, world, mood):
     assert refusal.value.code == "RATE_LIMIT"
     asked = len(world.requests)
     with pytest.raises(Unreachable):
-        look_up([Ids(arxiv="2601.00001")], library.web)
+        look_up_papers([Ids(arxiv="2601.00001")], library.web)
     assert len(world.requests) == asked
 
 
 def test_old_identifiers_are_sent_whole(library, world):
-    [paper] = look_up([Ids.parse("hep-ex/0307015")], library.web).values()
+    [paper] = look_up_papers([Ids.parse("hep-ex/0307015")], library.web).values()
     assert world.requests[0].params["id_list"] == "hep-ex/0307015"
     assert paper.ids.arxiv == "hep-ex/0307015"
     assert [author.name for author in paper.authors] == [

@@ -11,7 +11,7 @@ from utils.errors import NotAvailable, Unreachable
 from utils.model.identifiers import Ids
 from utils.model.paper import Fetched, Paper
 from utils.readers import pandoc
-from utils.sources.arxiv import fetch_full_text, look_up
+from utils.sources.arxiv import fetch_full_text, look_up_papers
 
 PERPETUAL = "http://arxiv.org/licenses/nonexclusive-distrib/1.0/"
 
@@ -29,7 +29,7 @@ def without_pandoc(monkeypatch):
 
 
 def record_of(name, library):
-    return look_up([Ids(arxiv=name)], library.web)[Ids(arxiv=name)]
+    return look_up_papers([Ids(arxiv=name)], library.web)[Ids(arxiv=name)]
 
 
 def texts(name, library):

@@ -10,7 +10,7 @@ import pytest
 from utils.errors import BadContent
 from utils.model.identifiers import Ids
 from utils.sources.bioc import Article, Paragraph, fetch_article
-from utils.sources.bioc import _to_article as read
+from utils.sources.bioc import _reply_to_article as read
 
 BASE = "https://www.ncbi.nlm.nih.gov/research/bionlp/RESTful/pmcoa.cgi/BioC_json"
 NAMES = {"article-id_pmc": "PMC7", "article-id_pmid": "8", "article-id_doi": "10.1000/a"}

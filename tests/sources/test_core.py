@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.sources.reader import ANY_JSON, article_of
 from utils.errors import NotAvailable, NotConfigured, Unreachable
 from utils.http.retry import MAX_WAIT_S
-from utils.sources.core import SOURCE, _is_own, _list_links, fetch_full_text, parse_cooldown
+from utils.sources.core import SOURCE, _is_own_copy, _list_links, fetch_full_text, parse_cooldown
 
 PAPER = article_of("10.1000/a")
 SEARCH = "https://api.core.ac.uk/v3/search/works/"
@@ -162,7 +162,7 @@ def test_a_moment_nobody_can_read_or_that_is_over_is_no_wait(said):
 )
 def test_any_json_is_a_work_with_gaps(work):
     assert all(isinstance(link, str) and link for link in _list_links(work))
-    assert not any(_is_own(link) for link in _list_links(work))
+    assert not any(_is_own_copy(link) for link in _list_links(work))
 
 
 def test_one_link_without_its_list_is_a_link():

@@ -13,7 +13,12 @@ from tests.sources.reader import article_of
 from utils.errors import NotAvailable
 from utils.model.identifiers import Ids
 from utils.model.paper import Author
-from utils.sources.crossref import fetch_mining_copies, find_works, look_up, recall
+from utils.sources.crossref import (
+    fetch_mining_copies,
+    find_works,
+    look_up_papers,
+    recall_cached_papers,
+)
 
 WORK = {
     "DOI": "10.1000/a", "type": "journal-article", "title": ["Moss", None],
@@ -42,7 +47,7 @@ def license_(version, year=2020, url="https://journal.test/terms"):
 def test_a_record_in_our_words_and_remembered(web, mocked):
     mocked.get(f"{ADDRESS}/10.1000%2Fa", json={"message": WORK})
     ids = Ids(doi="10.1000/a")
-    [paper] = look_up([ids], web).values()
+    [paper] = look_up_papers([ids], web).values()
     assert (paper.ids, paper.title, paper.abstract) == (ids, "Moss", "Moss grows.")
     assert paper.authors == (Author("Roe", "Ada", orcid="0-1"), Author(collective="Lab"))
     assert (paper.journal, paper.issn, paper.published) == (
@@ -52,7 +57,7 @@ def test_a_record_in_our_words_and_remembered(web, mocked):
     )
     assert paper.retracted
     assert [(one.kind, one.reference) for one in paper.notices] == [("retraction", "doi:10.1000/n")]
-    assert recall([ids], web) == {ids: paper}
+    assert recall_cached_papers([ids], web) == {ids: paper}
     assert mocked.calls[0].request.params["mailto"] == "tester@lab.edu"
 
 
@@ -61,7 +66,7 @@ def test_an_old_doi_travels_whole_and_an_unknown_one_has_no_record(web, mocked):
     mocked.get(address, json={"message": {"DOI": SICI}})
     mocked.get(f"{ADDRESS}/10.1000%2Fnobody", status=404, body="Resource not found.")
     old, nobody = Ids(doi=SICI), Ids(doi="10.1000/nobody")
-    found = look_up([old, nobody], web)
+    found = look_up_papers([old, nobody], web)
     assert {ids: paper.ids for ids, paper in found.items()} == {old: old}
 
 

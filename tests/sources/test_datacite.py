@@ -4,7 +4,7 @@ import pytest
 
 from utils.errors import Unreachable
 from utils.model.identifiers import Ids
-from utils.sources.datacite import look_up
+from utils.sources.datacite import look_up_papers
 
 DOI = Ids(doi="10.5061/dryad.b2rbnzskz")
 URL = "https://api.datacite.org/dois/10.5061%2Fdryad.b2rbnzskz"
@@ -32,7 +32,7 @@ def answered(**more):
 
 def test_a_record_names_people_day_kind_and_license(web, mocked):
     mocked.get(URL, json=answered())
-    paper = look_up([DOI], web)[DOI]
+    paper = look_up_papers([DOI], web)[DOI]
     assert (paper.title, paper.abstract, paper.journal) == ("Nest & egg data", "What.", "Dryad")
     assert (paper.published, paper.publication_types) == ("2024-05-06", ("Dataset",))
     assert [author.name for author in paper.authors] == ["Ann Roe", "Moss Group"]
@@ -53,12 +53,12 @@ def test_a_record_names_people_day_kind_and_license(web, mocked):
 )
 def test_any_member_may_be_missing_or_of_another_form(web, mocked, more, field, value):
     mocked.get(URL, json=answered(**more))
-    assert getattr(look_up([DOI], web)[DOI], field) == value
+    assert getattr(look_up_papers([DOI], web)[DOI], field) == value
 
 
 def test_an_unknown_doi_is_no_record_and_an_outage_is_an_error(web, mocked):
     mocked.get(URL, status=404, json={"errors": [{"status": "404"}]})
-    assert look_up([DOI], web) == {}
+    assert look_up_papers([DOI], web) == {}
     mocked.get("https://api.datacite.org/dois/10.5061%2Fother", json={"data": None})
     with pytest.raises(Unreachable):
-        look_up([Ids(doi="10.5061/other")], web)
+        look_up_papers([Ids(doi="10.5061/other")], web)

@@ -19,7 +19,7 @@ from utils.sources.europepmc import (
     fetch_linked,
     fetch_preprint_text,
     list_rows,
-    look_up,
+    look_up_papers,
     search,
     to_paper,
 )
@@ -47,7 +47,7 @@ def relevant(text, **more):
 
 def test_a_doi_that_pubmed_lacks_is_known(library, world):
     record = world.paper("doi_only")
-    [paper] = look_up([Ids(doi=record.doi)], library.web).values()
+    [paper] = look_up_papers([Ids(doi=record.doi)], library.web).values()
     assert paper.ids.doi == record.doi
     assert paper.title.rstrip(".") == record.title
     assert "<h4>" not in paper.abstract
@@ -56,7 +56,7 @@ def test_a_doi_that_pubmed_lacks_is_known(library, world):
 
 def test_many_are_one_request(library, world):
     wanted = [Ids(pmid=r.pmid) for r in world.papers if r.pmid][:20]
-    outcomes = look_up([*wanted, Ids(doi="10.1000/nobody")], library.web)
+    outcomes = look_up_papers([*wanted, Ids(doi="10.1000/nobody")], library.web)
     assert Ids(doi="10.1000/nobody") not in outcomes
     assert all(outcomes[ids].ids.pmid == ids.pmid for ids in wanted)
     assert len(world.requests) == 1
@@ -64,7 +64,7 @@ def test_many_are_one_request(library, world):
 
 def test_a_preprint_names_its_server_and_the_version_a_journal_published(library, world):
     record = world.paper("preprint")
-    [paper] = look_up([Ids(doi=record.doi)], library.web).values()
+    [paper] = look_up_papers([Ids(doi=record.doi)], library.web).values()
     assert (paper.journal, paper.publication_types) == ("bioRxiv", ("Preprint",))
     assert (paper.published, paper.version) == (record.published, "1")
     [notice] = paper.notices
@@ -78,7 +78,7 @@ def test_of_several_versions_the_newest_counts():
         for number in (1, 3, 2)
     ]
     web = _Web({"resultList": {"result": rows}})
-    [paper] = look_up([Ids(doi="10.1101/123456")], web).values()
+    [paper] = look_up_papers([Ids(doi="10.1101/123456")], web).values()
     assert paper.version == "3"
     assert web.cache.kept == {("europepmc_preprint", "10.1101/123456"): "PPR3"}
 
@@ -258,7 +258,7 @@ def test_full_text_or_a_plain_no(library, world):
 
 def test_a_preprint_whose_record_came_from_here_needs_one_request(library, world):
     ids = Ids(doi=world.paper("preprint").doi)
-    [paper] = look_up([ids], library.web).values()
+    [paper] = look_up_papers([ids], library.web).values()
     world.reset()
     [fetched] = fetch_preprint_text(paper, library.web)
     assert b"<body>" in fetched.body

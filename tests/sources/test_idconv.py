@@ -4,7 +4,7 @@ Rows: https://pmc.ncbi.nlm.nih.gov/tools/id-converter-api/.
 """
 
 from utils.model.identifiers import Ids
-from utils.sources.idconv import look_up
+from utils.sources.idconv import look_up_papers
 
 KNOWN, UNKNOWN, REFUSED = Ids(pmcid="PMC9100001"), Ids(pmcid="PMC8999999"), Ids(pmcid="PMC1")
 
@@ -17,7 +17,7 @@ def test_many_are_one_request_and_the_unknown_are_left_out(web, mocked):
         None,
     ]
     mocked.get("https://pmc.ncbi.nlm.nih.gov/tools/idconv/api/v1/articles/", json={"records": rows})
-    found = look_up([KNOWN, UNKNOWN, REFUSED], web)
+    found = look_up_papers([KNOWN, UNKNOWN, REFUSED], web)
     assert {ids: paper.ids for ids, paper in found.items()} == {
         KNOWN: Ids(pmcid="PMC9100001", pmid="41000001", doi="10.1000/a")
     }

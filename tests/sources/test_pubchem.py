@@ -14,9 +14,9 @@ from utils.sources.pubchem import (
     fetch_compounds,
     fetch_pmids,
     fetch_synonyms,
-    find_by_formula,
     find_compounds,
-    find_related,
+    find_compounds_by_formula,
+    find_related_compounds,
     find_similar_names,
     parse_cooldown,
 )
@@ -107,43 +107,43 @@ def test_names_and_papers(library, world):
 
 
 def test_a_search_is_waited_for(library, world, clock):
-    found = find_related("substructure", "smiles", "C1=CC=CC=C1", library.web)
+    found = find_related_compounds("substructure", "smiles", "C1=CC=CC=C1", library.web)
     assert set(found) == {ASPIRIN, SALICYLIC}
     assert len(asked(world)) == 4  # begun, twice not ready, there
     assert clock.naps.count(1.0) == 1
 
 
 def test_what_was_searched_once_is_not_searched_again(library, world):
-    first = find_related("similar", "cid", ASPIRIN, library.web)
+    first = find_related_compounds("similar", "cid", ASPIRIN, library.web)
     asked_once = len(world.requests)
-    assert find_related("similar", "cid", ASPIRIN, library.web) == first
+    assert find_related_compounds("similar", "cid", ASPIRIN, library.web) == first
     assert len(world.requests) == asked_once
 
 
 def test_no_more_hits_are_asked_for_than_we_show(library):
-    assert len(find_related("substructure", "smiles", "CCCCCC", library.web)) == MAX_HITS
+    assert len(find_related_compounds("substructure", "smiles", "CCCCCC", library.web)) == MAX_HITS
 
 
 def test_a_formula_nobody_has_is_none(library):
-    assert find_by_formula("C99H1", library.web) == ()
+    assert find_compounds_by_formula("C99H1", library.web) == ()
 
 
 def test_a_search_that_takes_its_time_is_taken_up_later(library, world):
     world.pubchem.polls = 9
     with pytest.raises(Unreachable, match="not ready") as early:
-        find_by_formula("C3H6O3", library.web)
+        find_compounds_by_formula("C3H6O3", library.web)
     assert "goes on" in early.value.hint
-    assert set(find_by_formula("C3H6O3", library.web)) == {"612", "61503", "107689"}
+    assert set(find_compounds_by_formula("C3H6O3", library.web)) == {"612", "61503", "107689"}
     assert len(world.pubchem.searches) == 1
 
 
 def test_a_key_that_pubchem_forgot_is_replaced(library, world):
     world.pubchem.polls = 9
     with pytest.raises(Unreachable):
-        find_by_formula("C3H6O3", library.web)
+        find_compounds_by_formula("C3H6O3", library.web)
     world.pubchem.searches.clear()
     world.pubchem.polls = 0
-    assert len(find_by_formula("C3H6O3", library.web)) == 3
+    assert len(find_compounds_by_formula("C3H6O3", library.web)) == 3
 
 
 PASSING = ["storm", "down", "reset", "captcha", "truncate", "garbage", "empty", "deep_nesting"]
@@ -163,7 +163,7 @@ def test_could_not_tell_is_never_nothing_found(library, world, mood):
         find_compounds("name", "aspirin", library.web)
     assert trouble.value.envelope()["error"]["suggestions"]
     with pytest.raises(Unreachable):
-        find_related("similar", "cid", ASPIRIN, library.web)
+        find_related_compounds("similar", "cid", ASPIRIN, library.web)
 
 
 def test_a_busy_server_says_until_when(library, world, clock):
@@ -194,7 +194,7 @@ def test_a_busy_server_says_until_when(library, world, clock):
 def test_an_answer_without_a_meaning_is_none(library, monkeypatch, body):
     answering(monkeypatch, body)
     with pytest.raises(Unreachable):
-        find_by_formula("C2H6O", library.web)
+        find_compounds_by_formula("C2H6O", library.web)
 
 
 @pytest.mark.parametrize("body", HOSTILE, ids=range(len(HOSTILE)))
@@ -209,7 +209,7 @@ def test_no_hostile_list_of_names_gives_a_name(library, monkeypatch, body):
 )
 def test_odd_types_in_a_list_of_cids_are_left_out(library, monkeypatch, cids):
     answering(monkeypatch, {"IdentifierList": {"CID": cids, "x": 1}})
-    found = find_by_formula("C2H6O", library.web)
+    found = find_compounds_by_formula("C2H6O", library.web)
     assert found == (("702", "8254") if isinstance(cids, list) else ())
 
 
@@ -244,7 +244,7 @@ def test_recorded_answers_are_read(library, monkeypatch, shared):
         find_compounds("name", "y", library.web)
     found = {"IdentifierList": {"CID": [702]}}
     answering(monkeypatch, told["formula search is asynchronous"], found)
-    assert find_by_formula("C2H6O", library.web) == ("702",)
+    assert find_compounds_by_formula("C2H6O", library.web) == ("702",)
 
 
 def header(count="Green (0%)", share="Green (0%)", service="Green (20%)"):

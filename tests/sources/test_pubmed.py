@@ -8,7 +8,7 @@ from utils import Library
 from utils.errors import BadRequest, NotConfigured, Unreachable
 from utils.model.identifiers import Ids
 from utils.sources import Query
-from utils.sources.pubmed import build_term, fetch_papers, look_up, search, search_pmids
+from utils.sources.pubmed import build_term, fetch_papers, look_up_papers, search, search_pmids
 
 
 def test_results_come_in_the_order_asked_for(library, world):
@@ -116,7 +116,7 @@ def test_records_are_not_asked_for_twice_in_a_day(library, world):
 
 def test_looking_up_dois_never_returns_another_paper(library, world):
     known, unknown = world.paper("pmc_cloud").doi, "10.9103/signals.2025.9999"
-    outcomes = look_up([Ids(doi=known), Ids(doi=unknown)], library.web)
+    outcomes = look_up_papers([Ids(doi=known), Ids(doi=unknown)], library.web)
     assert outcomes[Ids(doi=known)].ids.doi == known
     assert Ids(doi=unknown) not in outcomes
 

@@ -19,7 +19,7 @@ from utils.sources.semantic_scholar import (
     fetch_linked_papers,
     fetch_paper,
     fetch_papers,
-    look_up,
+    look_up_papers,
     search,
     search_bulk,
     search_by_relevance,
@@ -391,10 +391,10 @@ def test_related_papers_in_the_form_of_europe_pmc(library, world):
 
 def test_many_papers_are_one_request(library, world):
     wanted = [Ids(s2=paper_id(record)) for record in world.papers]
-    known = look_up([*wanted, Ids(s2="0" * 40)], library.web)
+    known = look_up_papers([*wanted, Ids(s2="0" * 40)], library.web)
     assert list(known) == wanted
     assert all(paper.ids.s2 == ids.s2 for ids, paper in known.items())
-    assert look_up(wanted, library.web) == known
+    assert look_up_papers(wanted, library.web) == known
     assert len(world.requests) == 1
 
 

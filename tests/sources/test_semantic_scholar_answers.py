@@ -21,7 +21,7 @@ from utils.sources.semantic_scholar import (
     fetch_linked,
     fetch_linked_papers,
     fetch_paper,
-    look_up,
+    look_up_papers,
     search,
     search_bulk,
     search_by_relevance,
@@ -74,7 +74,7 @@ VERBS = {
     "citations": lambda web: linked("citations", 0, web),
     "references": lambda web: linked("references", 7, web),
     "related": lambda web: fetch_linked(Ids(pmid="1"), "citations", 5, web)[1],
-    "batch": lambda web: list(look_up([Ids(s2="0" * 40)], web).values()),
+    "batch": lambda web: list(look_up_papers([Ids(s2="0" * 40)], web).values()),
     "doctor": lambda web: [count_hits(web)] * 0,
 }
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.sources.reader import EVERY_KEY, article_of
 from utils.errors import BadContent, NotAvailable, NotConfigured, NotEntitled
-from utils.sources.springer import fetch_agreed_text, fetch_open_text
+from utils.sources.springer import fetch_open_text, fetch_text_by_agreement
 
 HEAD = (
     '<?xml version="1.0"?><!DOCTYPE response [ <!ENTITY % article SYSTEM "https://a.test/x.dtd"> '
@@ -18,7 +18,7 @@ TAIL = "</records></response>"
 OPEN, AGREED = (f"https://api.springernature.com/{name}/jats" for name in ("openaccess", "xmldata"))
 ROUTES = {
     OPEN: (fetch_open_text, "springer_api_key"),
-    AGREED: (fetch_agreed_text, "springer_tdm_key"),
+    AGREED: (fetch_text_by_agreement, "springer_tdm_key"),
 }
 
 
@@ -52,5 +52,5 @@ def test_a_refusal_says_why(web, mocked, url, answer, error, said):
 def test_papers_of_others_are_not_asked_for(web, mocked):
     mocked.get("https://doi.org/10.1234/a", status=302, headers={"Location": "https://a.test/1"})
     with pytest.raises(NotAvailable, match="another publisher"):
-        list(fetch_agreed_text(article_of("10.1234/a"), web))
+        list(fetch_text_by_agreement(article_of("10.1234/a"), web))
     assert len(mocked.calls) == 1

@@ -10,24 +10,24 @@ from utils.errors import EntrezFailed, NotConfigured, PaperError, Unreachable
 from utils.sources import Query
 from utils.sources.europepmc import fetch_linked
 from utils.sources.eutils import (
-    ask,
     build_public_url,
+    call_utility,
     fetch_database,
     get_connection_state,
-    uses_post,
+    is_sent_by_post,
 )
 from utils.sources.eutils_services import (
-    esummary,
-    fetch_matches,
+    fetch_citation_matches,
     fetch_paper_links,
     fetch_spelling,
     fetch_summaries,
     find_mesh_terms,
+    run_esummary,
 )
 from utils.sources.pubmed import Hits, fetch_records, search_pmids
 
 UTILITIES = {
-    "ecitmatch": lambda web: fetch_matches([{"journal": "Nature"}], web),
+    "ecitmatch": lambda web: fetch_citation_matches([{"journal": "Nature"}], web),
     "einfo": lambda web: fetch_database("pubmed", web),
     "elink": lambda web: fetch_paper_links("1", "pubmed_pubmed", web),
     "espell": lambda web: fetch_spelling("x", web),
@@ -56,7 +56,7 @@ def test_an_answer_of_any_form_is_read_or_refused(library, monkeypatch, name):
 def test_connections_that_ncbi_resets_by_chance_are_no_failures(library, world):
     world.mood("resets", "eutils")
     for _ in range(12):
-        assert ask(library.web, "einfo", {"db": "pubmed", "retmode": "json"}).status == 200
+        assert call_utility(library.web, "einfo", {"db": "pubmed", "retmode": "json"}).status == 200
     assert get_connection_state(library.web).failed == ""
     assert len(world.requests) == 15  # three were reset
 
@@ -78,14 +78,14 @@ def test_addresses_are_shown_without_who_asks(settings):
     web = Library(**{**settings, "ncbi_api_key": "SECRET123"}).web
     url = build_public_url(web, "elink", {"id": ["1", "2"], "term": "", "email": "a@b.org"})
     assert url.endswith("/eutils/elink.fcgi?id=1&id=2")
-    assert uses_post(web, {})
+    assert is_sent_by_post(web, {})
     assert build_public_url(web, "ecitmatch.cgi", {}).partition("?")[0].endswith("/ecitmatch.cgi")
 
 
 def test_more_than_a_url_holds_goes_by_post(library):
-    assert not uses_post(library.web, {"id": "1,2"})
-    assert uses_post(library.web, {"id": ",".join(map(str, range(10_000_000, 10_000_200)))})
-    assert uses_post(library.web, {"id": [str(n) for n in range(10_000_000, 10_000_200)]})
+    assert not is_sent_by_post(library.web, {"id": "1,2"})
+    assert is_sent_by_post(library.web, {"id": ",".join(map(str, range(10_000_000, 10_000_200)))})
+    assert is_sent_by_post(library.web, {"id": [str(n) for n in range(10_000_000, 10_000_200)]})
 
 
 def test_the_last_contact_is_what_happened(library, world):
@@ -109,7 +109,7 @@ def test_the_last_contact_is_what_happened(library, world):
 
 def test_a_question_that_ncbi_refuses_is_contact_all_the_same(library, world):
     with pytest.raises(EntrezFailed, match="fleegle"):
-        ask(library.web, "epost", {"db": "fleegle", "id": "1"})
+        call_utility(library.web, "epost", {"db": "fleegle", "id": "1"})
     assert len(world.requests) == 1
     assert get_connection_state(library.web).status == "nominal"
 
@@ -128,7 +128,7 @@ def test_a_try_that_fails_is_known_while_the_next_one_is_waited_for(
 
     monkeypatch.setattr(time, "sleep", sleep)
     world.mood(mood, "eutils", times=1, seconds=seconds)
-    ask(library.web, "einfo", {"db": "pubmed", "retmode": "json"})
+    call_utility(library.web, "einfo", {"db": "pubmed", "retmode": "json"})
     assert status in seen
     assert get_connection_state(library.web).status == "nominal"
 
@@ -141,7 +141,7 @@ def test_who_waits_is_counted(library, world, monkeypatch):
         "get",
         lambda *a, **o: seen.append(get_connection_state(library.web).waiting) or get(*a, **o),
     )
-    ask(library.web, "einfo", {"db": "pubmed", "retmode": "json"})
+    call_utility(library.web, "einfo", {"db": "pubmed", "retmode": "json"})
     assert seen == [1]
     assert get_connection_state(library.web).waiting == 0
 
@@ -216,7 +216,7 @@ def test_a_forgotten_search_is_summed_up_by_its_identifiers(library, world):
 def test_an_unknown_pmid_is_left_out(library, world):
     pmid = world.paper("pmc_cloud").pmid
     params = {"db": "pubmed", "retmode": "json", "id": f"{pmid},999"}
-    rows = esummary(params, library.web).records
+    rows = run_esummary(params, library.web).records
     assert list(rows) == [pmid]
 
 
@@ -232,7 +232,7 @@ def test_too_many_summaries_is_an_error_with_its_words(library, monkeypatch):
     told = "Too many UIDs in request. Maximum number of UIDs is 500 for JSON format output."
     answering(monkeypatch, {"header": {}, "error": told})
     with pytest.raises(Unreachable, match="500"):
-        esummary({}, library.web)
+        run_esummary({}, library.web)
 
 
 # --- EInfo, ESpell, ECitMatch, MeSH ----------------------------------------
@@ -277,7 +277,7 @@ def test_recorded_matches_are_read(library, monkeypatch, shared):
     )
     # Our keys are the places in the list.
     answering(monkeypatch, body.replace("Art1", "0").replace("Art2", "1"))
-    assert fetch_matches([{"journal": "a"}, {"journal": "b"}], library.web) == {
+    assert fetch_citation_matches([{"journal": "a"}, {"journal": "b"}], library.web) == {
         0: "2014248",
         1: "3026048",
     }
@@ -285,13 +285,13 @@ def test_recorded_matches_are_read(library, monkeypatch, shared):
 
 def test_a_field_cannot_break_out_of_its_line(library, monkeypatch):
     asked = answering(monkeypatch, "x|0|1")
-    fetch_matches([{"journal": "A|B\rC", "author": "D\nE"}], library.web)
+    fetch_citation_matches([{"journal": "A|B\rC", "author": "D\nE"}], library.web)
     assert asked[0]["bdata"] == "A B C||||D E|0|"
 
 
 def test_a_place_that_was_not_asked_for_is_nobodys(library, monkeypatch):
     answering(monkeypatch, "a|7|123\na|0|NOT_FOUND")
-    assert fetch_matches([{"journal": "a"}], library.web) == {0: "NOT_FOUND"}
+    assert fetch_citation_matches([{"journal": "a"}], library.web) == {0: "NOT_FOUND"}
 
 
 def test_mesh_records_have_names_and_a_place_in_the_tree(library, world):

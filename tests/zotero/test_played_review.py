@@ -20,7 +20,7 @@ from utils import Library
 from utils.http.transport import Transport
 
 settings, job, at = json.loads(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-send, count = Transport.send, 0
+send, count = Transport.send_request, 0
 
 def counted(self, hop, *args, **options):
     global count
@@ -33,7 +33,7 @@ def counted(self, hop, *args, **options):
         os._exit(9)
     return answer
 
-Transport.send = counted
+Transport.send_request = counted
 done = Library(**settings).zotero.push(job, collection="Played", attach="stored", dry_run=False)
 print(len(done.problems), done.written)
 """

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
-from ..http.address_policy import is_this_machine
+from ..http.address_policy import is_url_of_this_machine
 from ..model.passage import Filters, Hit, Passage
 from ..system.safe_files import PRIVATE_FOLDER
 
@@ -211,7 +211,7 @@ def list_remote_hosts(settings: Settings) -> list[str]:
         services.append(settings.weaviate_url)
     if settings.embeddings_provider == "openai":
         services.append(settings.openai_base_url)
-    others = [url for url in services if url and not is_this_machine(url)]
+    others = [url for url in services if url and not is_url_of_this_machine(url)]
     return [urlsplit(url).hostname or "" for url in others]
 
 

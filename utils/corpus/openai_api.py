@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from ..errors import EmbeddingsFailed, SourceMiss, Unreachable
 from ..http import Answer, Rate, Web
-from ..http.address_policy import is_this_machine
+from ..http.address_policy import is_url_of_this_machine
 from ..http.retry import parse_retry_after
 from ..system.plain_text import replace_surrogates
 
@@ -77,7 +77,11 @@ class OpenAIEmbedder:
 
     def explain_unavailable(self) -> str:
         """Return why no vectors can be made; see `Embedder.explain_unavailable`."""
-        if self._key and not self._base.startswith("https:") and not is_this_machine(self._base):
+        if (
+            self._key
+            and not self._base.startswith("https:")
+            and not is_url_of_this_machine(self._base)
+        ):
             return (
                 f"OPENAI_API_KEY would go to {_get_host(self._base)} unencrypted. Use https, a "
                 "tunnel to this machine, or no key."

@@ -265,7 +265,11 @@ def report_access(web: Web, urls: Sequence[str]) -> Iterator[Check]:
     yield _check_proxies(web, urls)
     from ..http import network
 
-    yield Check("certificates", "ok", f"trusted: {', '.join(network.describe_trust(web.settings))}")
+    yield Check(
+        "certificates",
+        "ok",
+        f"trusted: {', '.join(network.list_certificate_sources(web.settings))}",
+    )
 
 
 def combine_checks(asked: Sequence[ServiceCheck], web: Web) -> list[Check]:

@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple
 
 from ..download.records import CROSSREF_ANEW, PUBMED_ANEW, look_up
 from ..errors import BadRequest, NotFound, PaperError, Unreachable
-from ..http import Web, require_newer_than
+from ..http import Web, require_answers_since
 from ..model.identifiers import Ids
 from ..model.paper import Notice, NoticeKind, Paper, StoredPaper, utc_now
 from ..shelf import Shelf, is_identified_by_name_only
@@ -171,7 +171,7 @@ def _fetch_missing_records(shelf: Shelf, web: Web, sources: Sequence[Source]) ->
     """
     unknown = [paper for paper in _list_entries(shelf) if paper.by_name]
     for batch in _split_into_batches(unknown, MAX_IDS_PER_REQUEST):
-        with require_newer_than(time.time()):  # what is new is asked for
+        with require_answers_since(time.time()):  # what is new is asked for
             found = look_up(list({paper.ids: None for paper in batch}), web, sources)
         for file, ids, _ in batch:
             record, stored = found[ids], shelf.find_by_file(file)
@@ -245,7 +245,7 @@ class _Recheck:
             return [(paper, silent) for paper in batch]
         key = "pmid" if self.source is PUBMED_ANEW else "doi"
         ids_of = {paper.file: Ids(**{key: getattr(paper.ids, key)}) for paper in batch}
-        with require_newer_than(time.time()):
+        with require_answers_since(time.time()):
             found = look_up(list(dict.fromkeys(ids_of.values())), self.web, [self.source])
         outcomes = [(paper, found[ids_of[paper.file]]) for paper in batch]
         troubles = [o for _, o in outcomes if not isinstance(o, Paper | NotFound)]

@@ -36,7 +36,7 @@ from ..download.download import Download, download_many
 from ..download.ladder import Ladder
 from ..download.records import PUBMED_ANEW, look_up
 from ..errors import BadRequest, NotConfigured, NotFound, PaperError, SourceMiss
-from ..http import require_newer_than
+from ..http import require_answers_since
 from ..model.identifiers import Ids
 from ..model.paper import INCONCLUSIVE, Attempt, Paper, StoredPaper, utc_now
 from ..model.versions import (
@@ -46,7 +46,7 @@ from ..model.versions import (
     satisfies_request,
 )
 from ..search.same_paper import judge_pair
-from ..sources import ask_in_halves
+from ..sources import ask_and_isolate_failures
 from ..sources.eutils import MAX_IDS_PER_REQUEST
 from ..sources.openalex import MAX_DOIS_PER_LIST, list_open_copies
 from ..sources.pmc import SOURCE as PMC
@@ -158,7 +158,7 @@ class _IndexAsker:
 
     def ask_about(self, batch: Sequence[StoredPaper]) -> Iterator[Change | _News]:
         """Yield what the indexes name for each paper of a batch, or the reason for no news."""
-        with require_newer_than(time.time()):
+        with require_answers_since(time.time()):
             records, unknown = self._ask_pubmed([one for one in batch if one.paper.ids.pmid])
             copies, silent = self._ask_for_copies(batch)
         for old in batch:
@@ -219,7 +219,7 @@ class _IndexAsker:
             yield from ((ids, SourceMiss(f"{name} did not answer.")) for ids in part)
             return
         errors = 0
-        for ids, answer, _ in ask_in_halves(
+        for ids, answer, _ in ask_and_isolate_failures(
             part, lambda some: list_copies(some, self.ladder.web).items(), name
         ):
             errors += isinstance(answer, SourceMiss | NotConfigured)

@@ -31,7 +31,7 @@ from ..download.ladder import Ladder
 from ..download.records import PUBMED_ANEW, fetch_records, look_up
 from ..errors import BadRequest, PaperError, UnknownName
 from ..harvest.searches import collect_papers, plan_searches
-from ..http import require_newer_than
+from ..http import require_answers_since
 from ..model.identifiers import Ids
 from ..model.paper import Paper, format_timestamp, paper_from_row, to_row, utc_now
 from ..search.citation_indexes import MAX_LINKED, Index, find_indexes
@@ -265,7 +265,7 @@ class Watches:
         wanted = {Ids(pmid=one.ids.pmid): (key, one) for key, one in held[-_MAX_REFRESHED:]}
         if not wanted:
             return {}
-        with require_newer_than(time.time()):
+        with require_answers_since(time.time()):
             found = look_up(list(wanted), self.ladder.web, [PUBMED_ANEW])
         changed = {}
         for ids, record in found.items():
@@ -285,7 +285,7 @@ class Watches:
         """Yield what is known of a paper by now: its record, and the names of citing papers."""
         ids = Ids.parse(watch.name)
         web, sources = self.ladder.web, self.ladder.sources
-        with require_newer_than(time.time()):
+        with require_answers_since(time.time()):
             record = look_up([ids], web, sources)[ids]
         if isinstance(record, PaperError):
             raise record
@@ -320,7 +320,7 @@ class Watches:
         The first list of an index is not news: an index may have been silent at the first check.
         """
         web = self.ladder.web
-        with require_newer_than(time.time()):
+        with require_answers_since(time.time()):
             _, links, _ = index.lists(ids, "citations", MAX_LINKED, web)
         every = [Ids(pmid=one.pmid, doi=one.doi) for one in links if one.pmid or one.doi]
         told = {name for one in news for name in one.paper.ids.names()} | set(known)

@@ -13,7 +13,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NotFound, PaperError, Unreachable
-from ..http import Patience, require_newer_than
+from ..http import Patience, require_answers_since
 from ..model.identifiers import Ids
 from ..model.paper import (
     INCONCLUSIVE,
@@ -194,7 +194,7 @@ def download_many(
     if not (missing := [climb for climb in missing if not climb.request.offline]):
         return
     force = any(climb.request.force for climb in missing)
-    with require_newer_than(time.time() if force else 0.0):
+    with require_answers_since(time.time() if force else 0.0):
         records = look_up([climb.request.ids for climb in missing], ladder.web, ladder.sources)
     for climb in missing:
         climb.record = records[climb.request.ids]
@@ -241,7 +241,7 @@ def _group_same(climbs: Sequence[Climb]) -> list[list[Climb]]:
 def _climb_for_paper(climb: Climb, ladder: Ladder, patience_s: float) -> Download | PaperError:
     """Climb for a paper; return an error as an outcome, because other papers are under way."""
     try:
-        with ladder.web.leases.hold(get_lease_name(climb.paper), str(climb.paper.ids)):
+        with ladder.web.leases.hold_lease(get_lease_name(climb.paper), str(climb.paper.ids)):
             climb.state, climb.texts = "looked_up", None  # under all names, and as it is by now
             ladder.learn(climb)
             before, force = climb.stored, climb.request.force
@@ -250,7 +250,7 @@ def _climb_for_paper(climb: Climb, ladder: Ladder, patience_s: float) -> Downloa
                 climb.standing = find_valid_attempts(before, ladder.web.settings, renewed)
             # What was tried before is tried with other answers now.
             anew = force or (before and before.attempts)
-            with require_newer_than(time.time() if anew else 0.0):
+            with require_answers_since(time.time() if anew else 0.0):
                 return _climb_to_end(climb, ladder, Patience(patience_s))
     except PaperError as error:
         return error

@@ -28,8 +28,8 @@ from ..model.paper import Attempt, Author, Document, Fetched, Paper, StoredPaper
 from ..model.verdicts import Comparison, Copy
 from ..model.versions import OTHER_VERSION, VERSION_NAMES, is_accepted_version, satisfies_request
 from ..shelf import Shelf, get_body, is_foreign_text, is_identified_by_name_only, rejudge_text
-from ..sources import Source, ask_in_halves
-from ..sources.source import local_routes
+from ..sources import Source, ask_and_isolate_failures
+from ..sources.source import list_local_routes
 from .climb import Action, Climb, DownloadRequest, IsAway, Rung, find_servable, next_action
 from .records import add_registered_terms
 
@@ -95,7 +95,7 @@ class Ladder:
         """All rungs, in the order in which they are asked."""
         named = {source.name: source for source in self.sources}
         chosen = [named[name] for name in self.order]
-        local = local_routes(self.web.settings)
+        local = list_local_routes(self.web.settings)
         first = [Rung(route, named[name]) for name, route in local if named[name] in chosen]
         if self.only_local:
             return tuple(first)
@@ -108,7 +108,7 @@ class Ladder:
         papers = [Paper(ids) for ids in wanted]
         return {
             paper.ids: found
-            for _, route in local_routes(self.web.settings)
+            for _, route in list_local_routes(self.web.settings)
             for paper, found in route.fetch(papers, self.web)
             if isinstance(found, Fetched)
         }
@@ -169,7 +169,7 @@ class Ladder:
         """Ask one rung for papers (no more than its batch), and note what came of it in each."""
         wanted = {step.paper.ids: step for step in steps}
         left = dict(wanted)
-        candidates = ask_in_halves(
+        candidates = ask_and_isolate_failures(
             [step.paper for step in steps],
             lambda papers: rung.route.fetch(papers, self.web),
             rung.via,

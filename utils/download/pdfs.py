@@ -80,7 +80,7 @@ def _fetch_under_lease(stored: StoredPaper, ladder: Ladder) -> PdfOutcome:
     """Fetch a PDF, unless another thread or process fetched it while this one waited."""
     ids = stored.paper.ids
     try:
-        with ladder.web.leases.hold(get_lease_name(stored.paper), str(ids)):
+        with ladder.web.leases.hold_lease(get_lease_name(stored.paper), str(ids)):
             if pdf := _find_kept(stored, ladder):
                 return PdfOutcome(stored, pdf)
             return _fetch_pdf(stored, ladder)

@@ -18,13 +18,13 @@ from typing import Literal
 
 from ..command_line import command_line
 from ..errors import BadRequest, NotConfigured, NotFound, PaperError, SourceMiss, Unreachable
-from ..http import Answer, Web, require_newer_than
+from ..http import Answer, Web, require_answers_since
 from ..model.identifiers import Ids
 from ..model.paper import Paper, paper_from_row, to_row
 from ..shelf import Shelf
-from ..sources import Lookup, Source, ask_in_halves
+from ..sources import Lookup, Source, ask_and_isolate_failures
 from ..sources.crossref import SOURCE as CROSSREF
-from ..sources.crossref import look_up as ask_crossref
+from ..sources.crossref import look_up_papers as ask_crossref
 from ..sources.eutils import MAX_IDS_PER_REQUEST
 from ..sources.pubmed import SOURCE as PUBMED
 from ..sources.pubmed import fetch_papers
@@ -189,13 +189,15 @@ def _ask_once(
     left = {_record_name(source, ids): ids for ids in batch}
     while left:
         about = f"the records of {len(left)} papers at {source.name}"
-        with web.leases.hold_any(left, about) as names:
+        with web.leases.hold_free_leases(left, about) as names:
             mine = [ids for name, ids in left.items() if name in names]
             recalled = _recall_answers(source, lookup, mine, web)
             yield from recalled.items()
             unknown = [ids for ids in mine if ids not in recalled]
-            with require_newer_than(time.time() - _HOUR * 86400):
-                answers = ask_in_halves(unknown, partial(_fetch_records, lookup, web), source.name)
+            with require_answers_since(time.time() - _HOUR * 86400):
+                answers = ask_and_isolate_failures(
+                    unknown, partial(_fetch_records, lookup, web), source.name
+                )
                 outcomes = {ids: outcome for ids, outcome, _ in answers} if unknown else {}
             _keep_answers(source, lookup, outcomes, web)
             yield from outcomes.items()
@@ -218,7 +220,7 @@ def _recall_answers(
     for ids in wanted:
         if (
             ids in known
-            or (answer := web.journal.find_fresh(_record_name(source, ids), _HOUR)) is None
+            or (answer := web.journal.find_usable_answer(_record_name(source, ids), _HOUR)) is None
         ):
             continue
         with suppress(LookupError, TypeError, AttributeError):  # another version wrote it
@@ -234,7 +236,9 @@ def _keep_answers(
         if ids in known or isinstance(outcome, SourceMiss | NotConfigured):
             continue
         body = json.dumps(to_row(outcome)).encode() if outcome else b""
-        web.journal.store(_record_name(source, ids), Answer(200 if outcome else 404, "", body))
+        web.journal.store_answer(
+            _record_name(source, ids), Answer(200 if outcome else 404, "", body)
+        )
 
 
 def _record_name(source: Source, ids: Ids) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from ..errors import BadRequest, StoreFailed
 from ..http import Web
-from ..sources.eutils import ConnectionState, get_connection_state, post_ids
+from ..sources.eutils import ConnectionState, get_connection_state, post_ids_to_history
 from ..system.keyword_options import accept_former_options, reject_wrong_options
 from ..system.plain_text import shorten
 from .databases import Database, find_dataset_format, find_record_format
@@ -286,7 +286,7 @@ class Entrez:
 def post_to_history(database: Database, uids: Sequence[str], web: Web) -> History:
     """Store identifiers on NCBI's history server; see `.Entrez.post`."""
     numbers = _resolve_accessions(database, uids, web)
-    there = post_ids(database.name, numbers, web)
+    there = post_ids_to_history(database.name, numbers, web)
     words = f"{len(numbers):,} identifiers posted"
     place = save_history(database.name, words, len(numbers), there, web)
     if place is None:

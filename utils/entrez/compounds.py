@@ -25,12 +25,12 @@ from ..sources.pubchem import (
     fetch_compounds,
     fetch_pmids,
     fetch_synonyms,
-    find_by_formula,
     find_compounds,
-    find_related,
+    find_compounds_by_formula,
+    find_related_compounds,
     find_similar_names,
 )
-from ..sources.source import require_page
+from ..sources.source import require_valid_page
 from ..system.plain_text import prepare_query_text, shorten
 
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
@@ -125,7 +125,7 @@ class PubChem:
         Unreachable
             PubChem did not answer, or is still searching.
         """
-        require_page(max_results, start, MAX_COMPOUNDS)
+        require_valid_page(max_results, start, MAX_COMPOUNDS)
         wanted = parse_compound_query(query, kind)
         found = _find_cids(wanted, self._web)
         page = _fetch_compound_page(
@@ -158,7 +158,7 @@ class PubChem:
         Unreachable
             PubChem did not answer, or is still searching; repeat the call to continue.
         """
-        require_page(max_results, start, MAX_COMPOUNDS)
+        require_valid_page(max_results, start, MAX_COMPOUNDS)
         chosen = next((one for one in RELATIONS if one == relation), None)
         if chosen is None:
             near = get_close_matches(relation.lower(), RELATIONS, n=1)
@@ -168,12 +168,12 @@ class PubChem:
         wanted = parse_compound_query(query, kind)
         if wanted.kind in ("smiles", "inchi"):
             with _add_hints_to_parse_error(wanted):
-                found = find_related(chosen, wanted.kind, wanted.text, self._web)
+                found = find_related_compounds(chosen, wanted.kind, wanted.text, self._web)
             return _fetch_compound_page(
                 wanted, found, max_results, start, self._web, _build_truncation_warning(found)
             )
         itself, warnings = _find_single_compound(wanted, self._web)
-        found = find_related(chosen, "cid", itself.cid, self._web)
+        found = find_related_compounds(chosen, "cid", itself.cid, self._web)
         others = tuple(cid for cid in found if cid != itself.cid)
         return _fetch_compound_page(
             wanted,
@@ -191,7 +191,7 @@ class PubChem:
 
         Arguments and errors as in `related`; *max_results* is 1 to 1,000.
         """
-        require_page(max_results, start, MAX_LISTED)
+        require_valid_page(max_results, start, MAX_LISTED)
         compound, warnings = _find_single_compound(parse_compound_query(query, kind), self._web)
         return _build_compound_list(
             compound, fetch_synonyms(compound.cid, self._web), max_results, start, warnings
@@ -204,7 +204,7 @@ class PubChem:
 
         Arguments and errors as in `related`; *max_results* is 1 to 1,000.
         """
-        require_page(max_results, start, MAX_LISTED)
+        require_valid_page(max_results, start, MAX_LISTED)
         compound, warnings = _find_single_compound(parse_compound_query(query, kind), self._web)
         pmids = fetch_pmids(compound.cid, self._web)
         return _build_compound_list(compound, pmids, max_results, start, warnings)
@@ -216,7 +216,7 @@ def _find_cids(query: CompoundQuery, web: Web) -> tuple[str, ...]:
         return query.cids
     with _add_hints_to_parse_error(query):
         if query.kind == "formula":
-            found = find_by_formula(query.text, web)
+            found = find_compounds_by_formula(query.text, web)
         else:
             found = find_compounds(query.kind, query.text, web)
     if not found:

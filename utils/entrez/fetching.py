@@ -21,8 +21,8 @@ from typing import Any
 from ..errors import BadContent, EntrezFailed, NotAvailable, SourceMiss, Unreachable
 from ..http import Answer, Web
 from ..readers.safe_xml import parse_xml
-from ..sources.eutils import efetch
-from ..sources.eutils_services import MISSING_SUMMARY, Summaries, esummary
+from ..sources.eutils import run_efetch
+from ..sources.eutils_services import MISSING_SUMMARY, Summaries, run_esummary
 from ..sources.loose_json import to_dict, to_text
 from ..system.plain_text import one_line, to_escaped_json
 from .databases import Format
@@ -189,7 +189,7 @@ def _fetch_in_one_request(
     how = {"rettype": form.rettype, "retmode": form.retmode, **dict(form.also)}
     try:
         with convert_expiry_error(selection.place):
-            answer = efetch(selection.database.name, part.params, how, web, read)
+            answer = run_efetch(selection.database.name, part.params, how, web, read)
     except NotAvailable as refusal:
         return _refetch_without_unknown_ids(selection, part, form, web, refusal)
     if answer is None:
@@ -268,7 +268,7 @@ def resolve_uids(
     unknown: list[Missing] = []
     for at in range(0, len(names), _IDS_PER_LOOKUP):
         batch = names[at : at + _IDS_PER_LOOKUP]
-        found = esummary({"db": database, "retmode": "json", "id": ",".join(batch)}, web)
+        found = run_esummary({"db": database, "retmode": "json", "id": ",".join(batch)}, web)
         known = map_names_to_uids(found.records)
         uids |= {name: known[name] for name in batch if name in known}
         unknown += [
@@ -532,7 +532,7 @@ def fetch_part_summaries(selection: Selection, part: SelectionPart, web: Web) ->
     """
     params = {"db": selection.database.name, "retmode": "json", "version": "2.0", **part.params}
     with convert_expiry_error(selection.place):
-        return esummary(params, web)
+        return run_esummary(params, web)
 
 
 def _warn_of_short_page(part: SelectionPart, received: int) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from ..errors import BadRequest, PaperError, SourceMiss
 from ..http import Web
 from ..search.pubmed.search import check_query
 from ..sources import Query
-from ..sources.eutils import Hits, count_records, esearch, fetch_database, fetch_database_names
+from ..sources.eutils import Hits, count_records, fetch_database, fetch_database_names, run_esearch
 from ..sources.eutils_services import (
     LinkList,
     LinkSet,
@@ -140,7 +140,7 @@ class _SearchRequest:
         """Send the search, and return its result."""
         params = self.build_params(term)
         size = params["retmax"]
-        hits = esearch(self.database.name, params, self.web)
+        hits = run_esearch(self.database.name, params, self.web)
         uids, warnings = hits.uids[:size], hits.warnings
         reachable = _count_reachable_hits(self.database, hits.total)
         if len(uids) < (expected := max(0, min(size, reachable - self.start))):

@@ -39,7 +39,7 @@ from ..errors import (
     Unreachable,
     is_blocked_by_network,
 )
-from ..http import Patience, require_newer_than
+from ..http import Patience, require_answers_since
 from ..lists.pasted import Entry
 from ..model.identifiers import Ids
 from ..model.job import find_most_informative_failure
@@ -199,7 +199,7 @@ class _Run:
             return {}
         numbers = [number for same in wanted.values() for number in same]
         self.ledger.begin_rung(numbers, _LOOK_UP)
-        with require_newer_than(self.ledger.get_reopening_time(numbers)), Patience(inf).apply():
+        with require_answers_since(self.ledger.get_reopening_time(numbers)), Patience(inf).apply():
             found = look_up(list(wanted), self.ladder.web, self.ladder.sources)
         if any(not isinstance(outcome, Unreachable) for outcome in found.values()):
             self.outages.record_answer(_LOOK_UP, "")
@@ -371,7 +371,7 @@ class _Run:
     def _lease_papers(self, rung: Rung, papers: Mapping[int, Paper]) -> Iterator[dict[int, Paper]]:
         """Lease the papers that no other process works on; queue the others again."""
         leases = self.ladder.web.leases
-        names = leases.take_free({get_lease_name(paper) for paper in papers.values()})
+        names = leases.take_free_leases({get_lease_name(paper) for paper in papers.values()})
         for number, paper in papers.items():
             if get_lease_name(paper) not in names:
                 self.lanes.put(rung.via, number, _get_queue(rung, paper), after=_BUSY_S)
@@ -380,7 +380,7 @@ class _Run:
                 number: paper for number, paper in papers.items() if get_lease_name(paper) in names
             }
         finally:
-            leases.release(names)
+            leases.release_leases(names)
 
     def _end_if_shelved(self, number: int, climb: Climb) -> bool:
         """End a paper whose text is on the shelf by now; return whether the text is there."""
@@ -404,7 +404,7 @@ class _Run:
         self.ledger.begin_rung(list(climbs), rung.via)
         try:
             since = self.ledger.get_reopening_time(list(climbs))
-            with require_newer_than(since), Patience(inf).apply():
+            with require_answers_since(since), Patience(inf).apply():
                 self.ladder.ask(rung, list(steps.values()))
         except (StoreFailed, NotConfigured):
             raise

@@ -12,7 +12,7 @@ long they are ready to wait) and `Cancellation` (end the work).
 Importing this room is cheap: requests, urllib3, backoff and diskcache load with the first request.
 """
 
-from .messages import MAX_BODY_BYTES, Answer, redact, require_newer_than
+from .messages import MAX_BODY_BYTES, Answer, redact_url, require_answers_since
 from .rate_limiter import Cooldown, Rate, RateLimiter
 from .session import Web
 from .work import Cancellation, Patience
@@ -26,6 +26,6 @@ __all__ = [
     "Rate",
     "RateLimiter",
     "Web",
-    "redact",
-    "require_newer_than",
+    "redact_url",
+    "require_answers_since",
 ]

@@ -40,30 +40,30 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 _INTERFACES_ONLY = ("ncbi.nlm.nih.gov", "europepmc.org", "arxiv.org")
 _NAT64 = IPv6Network("64:ff9b::/96")
 _NAT64_LOCAL = IPv6Network("64:ff9b:1::/48")
-_AZURE_HOST = IPv4Address("168.63.129.16")  # public by number, the hypervisor by nature
-# RFC 6761, 6762, 8375; what routers and companies hand out (IANA, "name collision").
+_AZURE_HOST = IPv4Address("168.63.129.16")  # the hypervisor, although the address is public
+# RFC 6761, 6762, 8375; names that routers and companies use (IANA, "name collision").
 _LOCAL_NAMES = ("localhost", "local", "internal", "localdomain", "home.arpa", "lan", "intranet",
                 "corp", "home", "private", "in-addr.arpa", "ip6.arpa")  # fmt: skip
 _NUMBER_LABEL = re.compile(r"[0-9]+|0x[0-9a-f]*", re.I)
-_LOCAL_DNS_S = 2.0  # seconds we wait for the local DNS where a proxy has its own
-_KNOWN_S, _KNOWN = 600.0, 4096  # how long, and how many, names that may be asked for are remembered
+_LOCAL_DNS_S = 2.0  # timeout for the local DNS if a proxy resolves names
+_KNOWN_S, _KNOWN = 600.0, 4096  # seconds and number of permitted names that are remembered
 _NETLOC = re.compile(r"[^\s\\@\x00-\x20\x7f]+")
 MAX_REDIRECTS = 10
 """Redirects we follow for one request."""
 _REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
-# Headers that any site may see; every other header may be a key, whatever a publisher calls it.
+# Headers that any site may see; every other header may carry a key.
 _HARMLESS_HEADERS = frozenset({
     "accept", "accept-encoding", "accept-language", "user-agent", "range", "if-match",
     "if-none-match", "if-modified-since", "if-unmodified-since", "if-range",
 })  # fmt: skip
 
 
-def is_public(address: str) -> bool:
+def is_public_address(address: str) -> bool:
     """Return whether *address* (a numeric IP) is on the open internet.
 
-    >>> [is_public(a) for a in ("8.8.8.8", "127.0.0.1", "169.254.169.254", "100.64.0.1")]
+    >>> [is_public_address(a) for a in ("8.8.8.8", "127.0.0.1", "169.254.169.254", "100.64.0.1")]
     [True, False, False, False]
-    >>> [is_public(a) for a in ("::ffff:10.0.0.1", "64:ff9b::a00:1", "2606:4700::1111")]
+    >>> [is_public_address(a) for a in ("::ffff:10.0.0.1", "64:ff9b::a00:1", "2606:4700::1111")]
     [False, False, True]
     """
     ip = ip_address(address.partition("%")[0])
@@ -72,7 +72,7 @@ def is_public(address: str) -> bool:
         if ip in _NAT64:
             inner = IPv4Address(int(ip) & 0xFFFFFFFF)
         if inner:
-            return is_public(str(inner))
+            return is_public_address(str(inner))
         if ip in _NAT64_LOCAL or ip.is_site_local:
             return False
     unusual = ip.is_multicast or ip.is_reserved or ip.is_unspecified or ip == _AZURE_HOST
@@ -80,7 +80,7 @@ def is_public(address: str) -> bool:
 
 
 def parse_url(url: str) -> SplitResult:
-    """Return the parts of a URL that may be requested.
+    """Parse a URL, and reject one that must not be requested.
 
     Raises
     ------
@@ -91,13 +91,15 @@ def parse_url(url: str) -> SplitResult:
         parts = urlsplit(url)
         sound = parts.port != 0 and bool(parts.hostname) and bool(_NETLOC.fullmatch(parts.netloc))
     except ValueError:
-        msg = "A link could not be read as an address."
+        msg = "A link is not a valid address."
         raise NotAvailable(msg) from None
     if parts.scheme not in DEFAULT_PORTS:
-        msg = f"A link uses {parts.scheme[:20] or 'no'}: where only http and https are followed."
+        msg = (
+            f"A link uses {parts.scheme[:20] or 'no scheme'}, but only http and https are followed."
+        )
         raise NotAvailable(msg, blocked=True)
     if not sound:
-        msg = "A link carries a user name or characters that no host name has; it was not followed."
+        msg = "A link contains a user name or an invalid host name; it was not followed."
         raise NotAvailable(msg, blocked=True)
     return parts
 
@@ -115,7 +117,7 @@ def is_local_name(host: str) -> bool:
     """
     name = host.lower().rstrip(".")
     try:
-        return not is_public(name)
+        return not is_public_address(name)
     except ValueError:
         pass
     last = name.rpartition(".")[2]
@@ -123,10 +125,10 @@ def is_local_name(host: str) -> bool:
     return local or last == name or bool(_NUMBER_LABEL.fullmatch(last))
 
 
-def is_this_machine(url: str) -> bool:
+def is_url_of_this_machine(url: str) -> bool:
     """Return whether *url* leads to this machine, or has no host.
 
-    >>> is_this_machine("http://[::1]:11434/v1"), is_this_machine("postgresql://db.lab.edu/papers")
+    >>> is_url_of_this_machine("http://[::1]:11434/v1"), is_url_of_this_machine("postgresql://db.lab.edu/papers")
     (True, False)
     """
     host = urlsplit(url).hostname or "localhost"
@@ -147,7 +149,7 @@ def get_host_and_port(url: str) -> tuple[str, int]:
 
 
 class AddressPolicy:
-    """Decides which hosts and pages may be requested; hosts of the settings may be private.
+    """Decides which hosts and pages may be requested; hosts named in the settings may be private.
 
     Parameters
     ----------
@@ -169,8 +171,8 @@ class AddressPolicy:
         named = [getattr(self._settings, name) for name in fields if name.endswith("_base_url")]
         return self._also_trusted.union(map(get_host_and_port, named))
 
-    def is_trusted(self, host: str, port: int) -> bool:
-        """Return whether *host* may have any address."""
+    def is_trusted_host(self, host: str, port: int) -> bool:
+        """Return whether *host* may have a private address."""
         free = self._settings.papers_allow_private_network
         return free or (host.lower().rstrip("."), port) in self._trusted_sites
 
@@ -194,12 +196,13 @@ class AddressPolicy:
         Raises
         ------
         NotAvailable
-            The page is for people; the site's interface is asked elsewhere on the ladder.
+            The site forbids programs to read its pages; its interface is another rung of the
+            ladder.
         """
         if not self.is_open_to_programs(url):
             host = get_host_and_port(url)[0]
-            msg = f"{host} does not let programs read its pages; it was not asked."
-            raise NotAvailable(msg, "Its interface is asked in its own place on the ladder.")
+            msg = f"{host} does not let programs read its pages; no request was sent."
+            raise NotAvailable(msg, "Its interface for programs is requested separately.")
 
     def require_public_name(
         self, host: str, port: int, look_up: Callable[[str, int, float], list[Any]]
@@ -216,25 +219,25 @@ class AddressPolicy:
         NotAvailable
             The name is local, or has a private address in the local DNS.
         """
-        if self.is_trusted(host, port):
+        if self.is_trusted_host(host, port):
             return
         if is_local_name(host):
-            raise self.build_refusal(host)
+            raise self.build_private_address_error(host)
         with self._lock:
             if self._known.get(host, 0.0) > time.monotonic():
                 return
         try:
             found = [str(info[4][0]) for info in look_up(host, port, _LOCAL_DNS_S)]
-        except (OSError, UnicodeError):  # a TimeoutError is one
+        except (OSError, UnicodeError):  # TimeoutError is an OSError
             found = []
-        if not all(map(is_public, found)):
-            raise self.build_refusal(host)
+        if not all(map(is_public_address, found)):
+            raise self.build_private_address_error(host)
         with self._lock:
             if len(self._known) >= _KNOWN:
                 self._known.clear()
             self._known[host] = time.monotonic() + _KNOWN_S
 
-    def build_refusal(self, host: str) -> NotAvailable:
+    def build_private_address_error(self, host: str) -> NotAvailable:
         """Return the error for a host with a private address."""
         return NotAvailable(
             f"A link or redirect to {host} led into a private network; it was not followed.",
@@ -263,29 +266,29 @@ def build_redirect(hop: Request, answer: Answer) -> Request:
     target = _parse_location(hop.url, answer.headers["location"])
     parts = parse_url(target)
     headers = dict(hop.headers)
-    if not _is_same_server(hop.url, target):
-        headers = {name: v for name, v in headers.items() if _is_harmless(name)}
-    carries = not all(map(_is_harmless, headers)) or has_secrets(parts.query)
+    if not _is_on_same_server(hop.url, target):
+        headers = {name: v for name, v in headers.items() if _is_harmless_header(name)}
+    carries = not all(map(_is_harmless_header, headers)) or has_secrets(parts.query)
     if carries and urlsplit(hop.url).scheme == "https" and parts.scheme == "http":
         msg = f"{host} redirected a request with a key to plain HTTP; it was not followed."
         raise NotAvailable(msg, status=answer.status)
     return replace(hop, url=target, params=None, headers=headers)
 
 
-def has_key(hop: Request) -> bool:
-    """Return whether *hop* holds data that only the site itself may see."""
+def has_credentials(hop: Request) -> bool:
+    """Return whether *hop* carries data that only its own site may see."""
     names = {*(hop.params or ()), *(hop.form or ()), *dict(parse_qsl(urlsplit(hop.url).query))}
-    return not all(map(_is_harmless, hop.headers)) or not KEY_PARAMETERS.isdisjoint(
+    return not all(map(_is_harmless_header, hop.headers)) or not KEY_PARAMETERS.isdisjoint(
         map(str.lower, names)
     )
 
 
-def _is_harmless(header: str) -> bool:
+def _is_harmless_header(header: str) -> bool:
     """Return whether a header may be sent to any site."""
     return header.lower() in _HARMLESS_HEADERS
 
 
-def _is_same_server(one: str, other: str) -> bool:
+def _is_on_same_server(one: str, other: str) -> bool:
     """Return whether two URLs have the same host, on the same or the usual ports."""
     here, there = get_host_and_port(one), get_host_and_port(other)
     return here[0] == there[0] and (here[1] == there[1] or {here[1], there[1]} == {80, 443})
@@ -298,5 +301,5 @@ def _parse_location(base: str, location: str) -> str:
     try:
         return urldefrag(urljoin(base, location.strip())).url
     except ValueError:
-        msg = f"{urlsplit(base).netloc} redirected to something that is not an address."
+        msg = f"{urlsplit(base).netloc} redirected to an invalid address."
         raise NotAvailable(msg) from None

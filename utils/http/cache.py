@@ -46,7 +46,7 @@ from diskcache.core import MODE_PICKLE
 from ..errors import BadContent, StoreFailed, Unreachable
 from ..system import bodies
 from ..system.safe_files import create_folder, create_shared_file, inherit_group_rights
-from .messages import ANSWER_DAYS, SECRET_PARAMETERS, Answer, Request, is_fresh, redact
+from .messages import ANSWER_DAYS, SECRET_PARAMETERS, Answer, Request, is_answer_fresh, redact_url
 
 log = logging.getLogger(__name__)
 
@@ -86,7 +86,7 @@ class SafeJSONDisk(diskcache.JSONDisk):  # type: ignore[misc]
 class _SharedConnectionCache(diskcache.Cache):  # type: ignore[misc]
     """A cache with one connection for all threads, under a lock.
 
-    diskcache opens one for each thread and keeps it, with thousands of pages in memory.
+    diskcache itself opens one for each thread and keeps it, with thousands of pages in memory.
     """
 
     _shared: sqlite3.Connection | None = None
@@ -119,7 +119,7 @@ class ResponseCache:
     Parameters
     ----------
     folder : Path
-        Made (0700) on first use; never on import or construction.
+        Created (0700) on first use; never on import or construction.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -201,22 +201,24 @@ class ResponseCache:
                     size_limit=_MAX_CACHE_BYTES,
                     # Beyond the limit the oldest go first; reading never writes.
                     eviction_policy="least-recently-stored",
-                    # A mapped file that somebody cuts short kills the process (SIGBUS).
+                    # A mapped file that is truncated kills the process (SIGBUS).
                     sqlite_mmap_size=0,
                     sqlite_cache_size=_SQLITE_CACHE_PAGES,
                 )
             except _CACHE_ERRORS as error:
                 if not (again and _is_damaged_file(error)):
-                    log.warning("Nothing can be remembered in %s (%s).", self._folder, error)
+                    log.warning("The cache in %s cannot be opened (%s).", self._folder, error)
                     return None
                 self._move_aside()
         return None
 
     def _handle_error(self, error: Exception) -> None:
         """Warn once of each error; move a damaged file aside."""
-        why = str(error) or "another process kept it busy"  # diskcache's Timeout says nothing
+        why = str(error) or "another process holds it"  # diskcache's Timeout has no message
         if why not in self._warned:
-            log.warning("The memory in %s failed (%s): it is done without.", self._folder, why)
+            log.warning(
+                "The cache in %s failed (%s): Papershelf continues without it.", self._folder, why
+            )
         self._warned.add(why)
         if _is_damaged_file(error):
             self.close()
@@ -224,7 +226,7 @@ class ResponseCache:
 
     def _move_aside(self) -> None:
         """Rename the folder of a damaged cache."""
-        log.warning("The memory in %s is damaged and was set aside.", self._folder)
+        log.warning("The cache in %s is damaged and was set aside.", self._folder)
         aside = self._folder.with_name(self._folder.name + ".damaged")
         try:
             shutil.rmtree(aside, ignore_errors=True)
@@ -273,7 +275,7 @@ class JournalEntry:
 
 
 class Journal:
-    """The journal of one shelf.
+    """The stored answers about papers of one shelf.
 
     Parameters
     ----------
@@ -296,24 +298,24 @@ class Journal:
         try:
             return self._read_row(row) if row else None
         except (LookupError, TypeError, ValueError, AttributeError):
-            return None  # what another version wrote counts as forgotten
+            return None  # an entry of another version counts as missing
 
-    def find_fresh(self, name: str, misses: float = ANSWER_DAYS) -> Answer | None:
+    def find_usable_answer(self, name: str, misses: float = ANSWER_DAYS) -> Answer | None:
         """Return an answer that may be used now; an error may be used for *misses* days only."""
         kept = self.find_entry(name)
-        if kept is None or not is_fresh(
+        if kept is None or not is_answer_fresh(
             kept.at, misses if kept.answer.status >= 400 else ANSWER_DAYS
         ):
             return None
         return kept.answer
 
-    def store(self, name: str, answer: Answer, last: str = "") -> None:
+    def store_answer(self, name: str, answer: Answer, last: str = "") -> None:
         """Store an answer; *last* names the request that returned it, if that is another one."""
-        if row := self._to_row(answer, last or name):
+        if row := self._answer_to_row(answer, last or name):
             rows = {name: row, row["last"]: row}
             self.index.put_many("answer", rows, bodies.MAX_AGE_DAYS)
 
-    def _to_row(self, answer: Answer, last: str) -> dict[str, Any] | None:
+    def _answer_to_row(self, answer: Answer, last: str) -> dict[str, Any] | None:
         """Return the row of an answer, with its body on the disk; None if the disk refuses."""
         row: dict[str, Any] = {
             "status": answer.status,
@@ -332,20 +334,20 @@ class Journal:
             return None
         return row
 
-    def find_item(self, url: str) -> Answer | None:
+    def find_batch_item(self, url: str) -> Answer | None:
         """Return the part of a batch's answer for *url*; status 404 if the part was missing."""
-        return self.find_fresh(build_request_name(Request("GET", url)))
+        return self.find_usable_answer(build_request_name(Request("GET", url)))
 
-    def store_items(self, brought: Mapping[str, bytes]) -> None:
+    def store_batch_items(self, brought: Mapping[str, bytes]) -> None:
         """Store the parts of a batch's answer under the URLs that would request each alone."""
         rows = {}
         for url, body in brought.items():
-            answer = Answer(200 if body else 404, redact(url), body)
-            if row := self._to_row(answer, build_request_name(Request("GET", url))):
+            answer = Answer(200 if body else 404, redact_url(url), body)
+            if row := self._answer_to_row(answer, build_request_name(Request("GET", url))):
                 rows[row["last"]] = row
         self.index.put_many("answer", rows, bodies.MAX_AGE_DAYS)
 
-    def delete(self, name: str) -> None:
+    def delete_entry(self, name: str) -> None:
         """Remove an entry whose answer proved to be wrong."""
         self.index.delete("answer", name)
 
@@ -378,7 +380,7 @@ class Journal:
     def _warn_once(self, error: StoreFailed) -> None:
         """Warn once that answers cannot be stored."""
         if not self._warned:
-            log.warning("What sites send cannot be kept in %s (%s).", self.folder, error.message)
+            log.warning("Answers of sites cannot be stored in %s (%s).", self.folder, error.message)
         self._warned = True
 
 
@@ -397,7 +399,7 @@ class PendingEntry:
         self._name = name
         self._part = PartialBody(journal.folder / "parts", name, journal.index)
 
-    def request(self, hop: Request, carry: Callable[[Request, PartialBody], Answer]) -> Answer:
+    def send_request(self, hop: Request, carry: Callable[[Request, PartialBody], Answer]) -> Answer:
         """Send a request with *carry*: for the rest of a body, or conditionally, where possible.
 
         Raises
@@ -412,31 +414,31 @@ class PendingEntry:
             conditional = replace(hop, headers={**hop.headers, **rest, **validators})
             answer = carry(conditional, self._part)
         except BadContent:
-            self._part.delete()
+            self._part.delete_part()
             raise
         finally:
             self._part.close()
         if entry and validators and answer.status == 304:
             return entry.answer
         if rest and answer.status == 416:
-            self._part.delete()
+            self._part.delete_part()
             msg = f"{answer.host} does not have the rest of the file that it began to send."
             raise Unreachable(msg, "It is asked for the whole.", status=416)
         if answer.status in (200, 206):
-            self._part.delete()
+            self._part.delete_part()
         return replace(answer, status=200) if rest and answer.status == 206 else answer
 
-    def store(self, hop: Request, answer: Answer, allow: Collection[int]) -> None:
+    def store_answer(self, hop: Request, answer: Answer, allow: Collection[int]) -> None:
         """Store an answer, unless its status is about us or temporary."""
         status = answer.status
         is_answer = 200 <= status < 300 or 400 <= status < 500 or status in allow
         if is_answer and status not in _UNSTORED_STATUSES:
-            self._journal.store(self._name, answer, build_request_name(hop))
+            self._journal.store_answer(self._name, answer, build_request_name(hop))
 
-    def delete(self, hop: Request) -> None:
+    def delete_answer(self, hop: Request) -> None:
         """Remove an answer that proved to be wrong."""
-        self._journal.delete(self._name)
-        self._journal.delete(build_request_name(hop))
+        self._journal.delete_entry(self._name)
+        self._journal.delete_entry(build_request_name(hop))
 
 
 def build_request_name(hop: Request) -> str:
@@ -469,7 +471,7 @@ def _sort_anonymous_pairs(given: Mapping[str, Any] | None) -> list[tuple[str, An
 
 
 class PartialBody:
-    """The received part of one large body.
+    """The part of a large body that was received so far.
 
     Parameters
     ----------
@@ -504,7 +506,7 @@ class PartialBody:
             "Accept-Encoding": "identity",
         }
 
-    def begin(self, status: int, headers: Mapping[str, str]) -> bytes:
+    def begin_body(self, status: int, headers: Mapping[str, str]) -> bytes:
         """Start to store a body; return the bytes that are stored already.
 
         Raises
@@ -518,13 +520,13 @@ class PartialBody:
             self._begin_whole(headers)
         return b""
 
-    def append(self, block: bytes) -> None:
+    def append_block(self, block: bytes) -> None:
         """Store a block. If the disk refuses, delete the part and store nothing more."""
         if self._file:
             try:
                 self._file.write(block)
             except OSError:
-                self.delete()
+                self.delete_part()
 
     def close(self) -> None:
         """Stop writing; the part can be resumed later."""
@@ -533,7 +535,7 @@ class PartialBody:
                 self._file.close()
             self._file = None
 
-    def delete(self) -> None:
+    def delete_part(self) -> None:
         """Delete the part: the body is complete, or cannot be resumed."""
         self.close()
         if self._path.exists():
@@ -543,7 +545,7 @@ class PartialBody:
 
     def _begin_whole(self, headers: Mapping[str, str]) -> None:
         """Start to store a body that is sent from its beginning, if it can be resumed."""
-        self.delete()
+        self.delete_part()
         length = headers.get("Content-Length", "")
         if not (length.isdigit() and int(length) >= MIN_RESUMABLE_BYTES and _is_resumable(headers)):
             return
@@ -557,7 +559,7 @@ class PartialBody:
         range_ = _CONTENT_RANGE.fullmatch(headers.get("Content-Range", "").strip())
         expected = (self._asked_from, self._length - 1, self._length)
         if not range_ or tuple(map(int, range_.groups())) != expected or not _is_resumable(headers):
-            self.delete()
+            self.delete_part()
             msg = "The site sent another piece of the file than was asked for."
             raise Unreachable(msg, "It is asked for the whole.")
         try:
@@ -565,7 +567,7 @@ class PartialBody:
         except OSError:
             here = b""
         if len(here) != self._asked_from:
-            self.delete()
+            self.delete_part()
             raise Unreachable("The first piece of the file is gone.", "The whole is asked for.")
         self._open_file("ab")
         return here

@@ -35,7 +35,7 @@ from urllib3.exceptions import NewConnectionError
 
 from ..command_line import install_command
 from ..errors import Cancelled, NotAvailable, NotConfigured
-from .address_policy import AddressPolicy, is_public
+from .address_policy import AddressPolicy, is_public_address
 from .network import Proxy
 from .work import Cancellation
 
@@ -93,12 +93,12 @@ class RequestContext:
 
     @contextmanager
     def activate(self) -> Iterator[None]:
-        """Inside, connections of this thread use the context, and its cancellations can end it."""
+        """In the block, connections of this thread use the context and can be cancelled."""
         token = _request_context.set(self)
         try:
             with ExitStack() as stack:
                 for cancellation in self._cancellations:
-                    stack.enter_context(cancellation.register(self))
+                    stack.enter_context(cancellation.abort_on_cancel(self))
                 yield
         finally:
             _request_context.reset(token)
@@ -126,13 +126,13 @@ class RequestContext:
             raise Cancelled
 
     def watch_socket(self, sock: Any) -> None:
-        """Remember a copy of the socket to shut, because a TLS handshake detaches the original."""
+        """Keep a copy of the socket for `abort`, because a TLS handshake detaches the original."""
         with self._lock:
             self._close_socket()
             self._socket = socket.fromfd(sock.fileno(), socket.AF_INET, socket.SOCK_STREAM)
         self.raise_if_cancelled()
 
-    def hang_up(self) -> None:
+    def abort(self) -> None:
         """Shut the socket, which wakes the thread that reads, writes or connects."""
         with self._lock, suppress(OSError):
             if self._socket:
@@ -144,7 +144,7 @@ class RequestContext:
         The system's resolver can be neither timed nor interrupted, so it runs in its own thread.
         """
         found: concurrent.futures.Future[list[Any]] = concurrent.futures.Future()
-        threading.Thread(target=_resolve_into, args=(found, host, port), daemon=True).start()
+        threading.Thread(target=_resolve_into_future, args=(found, host, port), daemon=True).start()
         until = time.monotonic() + patience
         while not found.done():
             if time.monotonic() > until:
@@ -159,7 +159,7 @@ class RequestContext:
             self._socket = None
 
 
-def _resolve_into(found: concurrent.futures.Future[list[Any]], host: str, port: int) -> None:
+def _resolve_into_future(found: concurrent.futures.Future[list[Any]], host: str, port: int) -> None:
     """Resolve a host, and put the addresses into a future."""
     try:
         found.set_result(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
@@ -215,7 +215,7 @@ class _GuardedConnection:
         try:
             if self._proxy.is_socks:
                 return _connect_through_socks(self._proxy, self.host, self.port)
-            return _connect_permitted(self, trusted=bool(self._proxy))
+            return _connect_to_permitted_address(self, trusted=bool(self._proxy))
         except OSError as error:
             raise NewConnectionError(self, str(error)) from error
 
@@ -253,11 +253,13 @@ class _GuardedHTTPS(_GuardedConnection, HTTPSConnection):
     pass
 
 
-def _connect_permitted(connection: HTTPConnection, trusted: bool) -> socket.socket:
+def _connect_to_permitted_address(connection: HTTPConnection, trusted: bool) -> socket.socket:
     """Connect to a permitted address of the host; if *trusted*, to any address."""
     context, host, port = _request_context.get(), connection.host, connection.port
     failure = OSError("no address")
-    for family, kind, number, _, address in _resolve_permitted(context, host, port, trusted):
+    for family, kind, number, _, address in _resolve_permitted_addresses(
+        context, host, port, trusted
+    ):
         sock = socket.socket(family, kind, number)
         try:
             for option in connection.socket_options or ():
@@ -276,18 +278,20 @@ def _connect_permitted(connection: HTTPConnection, trusted: bool) -> socket.sock
     raise failure
 
 
-def _resolve_permitted(context: RequestContext, host: str, port: int, trusted: bool) -> list[Any]:
+def _resolve_permitted_addresses(
+    context: RequestContext, host: str, port: int, trusted: bool
+) -> list[Any]:
     """Return the addresses of a host that may be connected to."""
     try:
         found = context.resolve_host(host, port)
     except UnicodeError:
         msg = f"{host[:100]} is not a usable host name."
         raise NotAvailable(msg) from None
-    if trusted or context.address_policy.is_trusted(host, port):
+    if trusted or context.address_policy.is_trusted_host(host, port):
         return found
-    public = [info for info in found if is_public(str(info[4][0]))]
+    public = [info for info in found if is_public_address(str(info[4][0]))]
     if found and not public:
-        raise context.address_policy.build_refusal(host)
+        raise context.address_policy.build_private_address_error(host)
     return public
 
 
@@ -298,7 +302,7 @@ def _connect_through_socks(proxy: Proxy, host: str, port: int) -> socket.socket:
     context = _request_context.get()
     target = host
     if not proxy.resolves_names:
-        target = str(_resolve_permitted(context, host, port, trusted=False)[0][4][0])
+        target = str(_resolve_permitted_addresses(context, host, port, trusted=False)[0][4][0])
     sock: socket.socket = socks.socksocket()
     try:
         kind = socks.SOCKS4 if proxy.scheme.startswith("socks4") else socks.SOCKS5
@@ -313,7 +317,7 @@ def _connect_through_socks(proxy: Proxy, host: str, port: int) -> socket.socket:
     return sock
 
 
-def require_socks(proxy: Proxy) -> None:
+def require_socks_support(proxy: Proxy) -> None:
     """Raise `NotConfigured` if *proxy* is a SOCKS proxy and PySocks is missing."""
     if not proxy.is_socks:
         return
@@ -325,7 +329,9 @@ def require_socks(proxy: Proxy) -> None:
         raise NotConfigured(msg, hint) from None
 
 
-def create_pools(proxy: Proxy, context: Callable[[], ssl.SSLContext]) -> urllib3.PoolManager:
+def create_connection_pools(
+    proxy: Proxy, context: Callable[[], ssl.SSLContext]
+) -> urllib3.PoolManager:
     """Return the pools of connections through one *proxy*, for all threads.
 
     Parameters
@@ -376,7 +382,7 @@ class DamagedBody(Exception):
 
 
 class Unpacker:
-    """Undoes one Content-Encoding, piece by piece.
+    """Decompresses a body of one Content-Encoding, block by block.
 
     Parameters
     ----------

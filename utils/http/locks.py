@@ -1,4 +1,4 @@
-"""Lock among all threads and processes: leases on papers and addresses, slots at a site.
+"""Lock against all threads and processes: leases on papers and addresses, slots at a site.
 
 A lease lets one thread at a time work on a paper or an address. A lease is a row in a small SQLite
 file that names its holder. Each holder process locks a file of its own as long as it lives; a
@@ -45,7 +45,7 @@ log = logging.getLogger(__name__)
 MAX_LEASE_WAIT_S = 900.0
 """Seconds after which waiting for a lease fails."""
 
-_LEASE_POLL_S = 0.1  # between two looks at whether another process is done
+_LEASE_POLL_S = 0.1  # between two checks for a free lease
 _LEASES_FILE = "leases.sqlite"
 _LEASES_SCHEMA = """CREATE TABLE IF NOT EXISTS leases (
     name TEXT PRIMARY KEY, holder TEXT NOT NULL, pid INTEGER NOT NULL) WITHOUT ROWID"""
@@ -66,8 +66,8 @@ class Leases:
         self._folder = folder
         self._reset_state()
 
-    def take_free(self, names: Collection[str]) -> set[str]:
-        """Take the free leases in *names*, without waiting; they are ours until `release`."""
+    def take_free_leases(self, names: Collection[str]) -> set[str]:
+        """Take the free leases among *names* without waiting, until `release_leases`."""
         self._renew_after_fork()
         with self._changed:
             free = set(names) - self._ours
@@ -78,10 +78,10 @@ class Leases:
         try:
             mine = self._record_leases(free)
         finally:
-            self._remove_names(free - mine)
+            self._forget_leases(free - mine)
         return mine
 
-    def release(self, names: Collection[str]) -> None:
+    def release_leases(self, names: Collection[str]) -> None:
         """Release leases, and wake the threads that wait for them."""
         if not names:
             return
@@ -93,13 +93,13 @@ class Leases:
                 )
         except (OSError, sqlite3.Error) as error:
             self._fall_back_to_threads(error)
-            self._drop_alive_file()  # else others would wait for us as long as we live
+            self._delete_alive_file()  # else other processes would wait until this one ends
         finally:
-            self._remove_names(names)
+            self._forget_leases(names)
 
     @contextmanager
-    def hold(self, name: str, about: str) -> Iterator[None]:
-        """Wait for a lease and hold it inside.
+    def hold_lease(self, name: str, about: str) -> Iterator[None]:
+        """Wait for a lease, and hold it in the block.
 
         Parameters
         ----------
@@ -112,14 +112,14 @@ class Leases:
         Unreachable
             Another thread or process has held the lease for a quarter of an hour.
         """
-        with self.hold_any([name], about):
+        with self.hold_free_leases([name], about):
             yield
 
     @contextmanager
-    def hold_any(self, names: Collection[str], about: str) -> Iterator[set[str]]:
-        """Wait until at least one of *names* is free, and hold all that are free."""
+    def hold_free_leases(self, names: Collection[str], about: str) -> Iterator[set[str]]:
+        """Wait until at least one of *names* is free, and hold all free ones in the block."""
         began = time.monotonic()
-        while not (mine := self.take_free(names)):
+        while not (mine := self.take_free_leases(names)):
             if time.monotonic() - began > MAX_LEASE_WAIT_S:
                 raise self._build_wait_error(names, about)
             with self._changed:
@@ -128,9 +128,9 @@ class Leases:
         try:
             yield mine
         finally:
-            self.release(mine)
+            self.release_leases(mine)
 
-    # -- ourselves ---------------------------------------------------------------------------
+    # -- this process ------------------------------------------------------------------------
 
     def _reset_state(self) -> None:
         """Start without leases, under a new holder name."""
@@ -148,13 +148,13 @@ class Leases:
                 self._alive_file.detach()
             self._reset_state()
 
-    def _remove_names(self, names: Collection[str]) -> None:
+    def _forget_leases(self, names: Collection[str]) -> None:
         """Remove leases from our set, and wake waiting threads."""
         with self._changed:
             self._ours -= set(names)
             self._changed.notify_all()
 
-    def _drop_alive_file(self) -> None:
+    def _delete_alive_file(self) -> None:
         """Delete the file that marks this process as alive, and take a new holder name."""
         with self._changed:
             if self._alive_file:
@@ -169,9 +169,9 @@ class Leases:
                 for (pid,) in db.execute("SELECT pid FROM leases WHERE name = ?", (name,)):
                     who = f"process {pid}" if pid != self._pid else who
         msg = f"Waited {MAX_LEASE_WAIT_S / 60:.0f} minutes for {about}, which {who} is working on."
-        return Unreachable(msg, "Ask again when that one is through, or end it.", lasting=True)
+        return Unreachable(msg, "Try again when it has finished, or end it.", lasting=True)
 
-    # -- the others --------------------------------------------------------------------------
+    # -- other processes-----------------------------------------------------------------------
 
     def _record_leases(self, names: Collection[str]) -> set[str]:
         """Record the leases that no other process holds; return their names."""
@@ -187,7 +187,7 @@ class Leases:
         """Record a lease as ours; return False if a living process holds it."""
         row = db.execute("SELECT holder FROM leases WHERE name = ?", (name,)).fetchone()
         if row and row[0] != self._holder:
-            if self._is_alive(row[0]):
+            if self._is_holder_alive(row[0]):
                 return False
             db.execute("DELETE FROM leases WHERE holder = ?", row)
         values = (name, self._holder, self._pid)
@@ -200,30 +200,32 @@ class Leases:
             if self._alive_file:
                 return
             create_folder(self._folder, 0o700)
-            self._remove_dead()
+            self._delete_files_of_dead_holders()
             path = self._build_alive_path(self._holder)
             taken = try_lock_database(db := open_database(path, _DB_TIMEOUT_S))
             self._alive_file = weakref.finalize(self, _close_alive_file, db, path)
-            if not (taken and path.exists()):  # taken for dead before it was locked
+            if not (
+                taken and path.exists()
+            ):  # another process took us for dead before the file was locked
                 raise FileNotFoundError(path)
 
-    def _is_alive(self, holder: str) -> bool:
+    def _is_holder_alive(self, holder: str) -> bool:
         """Return whether a holder's process lives; delete the file of a dead process."""
         path = self._build_alive_path(holder)
         if not path.exists():
             return False
         with hold_process_lock(path) as dead:
             if dead:
-                with suppress(OSError):  # Windows deletes no open file
+                with suppress(OSError):  # Windows cannot delete an open file
                     path.unlink(missing_ok=True)
             return not dead
 
-    def _remove_dead(self) -> None:
+    def _delete_files_of_dead_holders(self) -> None:
         """Delete the files of dead processes."""
         for path in self._folder.glob("*.alive"):
             with suppress(OSError, sqlite3.Error):
                 if time.time() - path.stat().st_mtime > _MIN_DEAD_AGE_S:
-                    self._is_alive(path.stem)
+                    self._is_holder_alive(path.stem)
 
     def _build_alive_path(self, holder: str) -> Path:
         """Return the path of the file that marks a holder as alive."""
@@ -234,9 +236,12 @@ class Leases:
         return open_file_transaction(self._folder / _LEASES_FILE, [_LEASES_SCHEMA])
 
     def _fall_back_to_threads(self, error: Exception) -> None:
-        """Warn once that only threads are separated; move a damaged file aside."""
+        """Warn once that leases exclude only threads; move a damaged file aside."""
         if not self._warned:
-            log.warning("Processes cannot keep apart what they fetch (%s).", error)
+            log.warning(
+                "Leases exclude only threads: processes may fetch the same papers (%s).",
+                error,
+            )
             self._warned = True
         if is_damage_error(error):
             with suppress(StoreFailed):
@@ -260,9 +265,9 @@ MAX_SLOTS = 64
 """Slots a site can have."""
 
 _MAX_SITES = (
-    2**24
-)  # places for sites in the file; below 2**31 bytes, which is all that Windows locks
-_SLOT_POLL_S = 0.02  # another process gives no sign when it is done
+    2**24  # sites in the file, whose locks must be below 2**31 on Windows
+)
+_SLOT_POLL_S = 0.02  # another process cannot notify us
 
 
 class Slots:
@@ -271,7 +276,7 @@ class Slots:
     Parameters
     ----------
     path : str
-        The file; its folder must be there.
+        The file; its folder must exist.
     """
 
     def __init__(self, path: str) -> None:
@@ -282,8 +287,8 @@ class Slots:
         self._lockable = True
 
     @contextmanager
-    def hold(self, name: str, most: int, patience_s: float) -> Iterator[None]:
-        """Wait for one of the *most* slots of a site, and hold it inside.
+    def hold_slot(self, name: str, most: int, patience_s: float) -> Iterator[None]:
+        """Wait for one of the *most* slots of a site, and hold it in the block.
 
         Raises
         ------
@@ -292,13 +297,13 @@ class Slots:
         OSError
             The file cannot be opened.
         """
-        slot = self._wait_for(name, min(most, MAX_SLOTS), patience_s)
+        slot = self._wait_for_slot(name, min(most, MAX_SLOTS), patience_s)
         try:
             yield
         finally:
             self._free_slot(name, slot)
 
-    def _wait_for(self, name: str, most: int, patience_s: float) -> int:
+    def _wait_for_slot(self, name: str, most: int, patience_s: float) -> int:
         """Return the number of a free slot, after waiting for one."""
         until = time.monotonic() + patience_s
         with self._changed:
@@ -306,7 +311,7 @@ class Slots:
                 left = until - time.monotonic()
                 if left <= 0:
                     raise TimeoutError(name)
-                # Where all are ours, whoever is done rings; else a process may be done unheard.
+                # If all slots are ours, a thread notifies us; another process cannot.
                 all_ours = len(self._ours[name]) >= most
                 self._changed.wait(min(left, CANCEL_POLL_S if all_ours else _SLOT_POLL_S))
                 raise_if_cancelled()
@@ -316,7 +321,7 @@ class Slots:
         """Return the number of a free slot, which is now ours; None if all are taken."""
         ours = self._ours[name]
         for slot in range(most):
-            if slot not in ours and self._try_lock_byte(_find_first_byte(name) + slot):
+            if slot not in ours and self._try_lock_byte(_compute_first_byte(name) + slot):
                 ours.add(slot)
                 return slot
         return None
@@ -328,7 +333,7 @@ class Slots:
             if not self._ours[name]:
                 del self._ours[name]
             with suppress(OSError):
-                _unlock_byte(self._file, _find_first_byte(name) + slot)
+                _unlock_byte(self._file, _compute_first_byte(name) + slot)
             self._changed.notify_all()
 
     def _try_lock_byte(self, place: int) -> bool:
@@ -340,7 +345,9 @@ class Slots:
             except OSError as error:
                 self._lockable = False
                 log.warning(
-                    "%s cannot be locked (%s): each process counts alone", self._path, error
+                    "%s cannot be locked (%s): each process limits its own requests only.",
+                    self._path,
+                    error,
                 )
         return True
 
@@ -363,12 +370,12 @@ def get_slots(path: str) -> Slots:
 
 _slots_by_path: dict[str, Slots] = {}
 
-# After a fork the locks stay with the parent, and so does what it counted.
+# After a fork the locks and the counts belong to the parent only.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_slots_by_path.clear)
 
 
-def _find_first_byte(name: str) -> int:
+def _compute_first_byte(name: str) -> int:
     """Return the first byte of a site's slots."""
     digest = hashlib.sha256(name.encode()).digest()
     return int.from_bytes(digest[:8], "big") % _MAX_SITES * MAX_SLOTS

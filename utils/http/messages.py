@@ -1,8 +1,8 @@
 """Represent requests and answers, and log them without keys, tokens and personal addresses.
 
-`redact` removes keys, tokens and e-mail addresses from URLs. A caller that does not accept earlier
-answers (``force``, ``--retry``, another round of a harvest) sets `require_newer_than`; the limit
-travels in the context of the work.
+`redact_url` removes keys, tokens and e-mail addresses from URLs. A caller that does not accept
+earlier answers (``force``, ``--retry``, another round of a harvest) sets `require_answers_since`;
+the limit travels in the context of the work.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _CLIENT_PARAMETERS = frozenset({"email", "mailto", "tool"})
 SECRET_PARAMETERS = (
     frozenset({"api_key", "apikey", "key", "token", "access_token"}) | _CLIENT_PARAMETERS
 )
-"""Query parameters that identify us; `redact` removes them."""
+"""Query parameters that identify us; `redact_url` removes them."""
 KEY_PARAMETERS = SECRET_PARAMETERS - _CLIENT_PARAMETERS
 """The secret parameters that another person could use."""
 ANSWER_DAYS = 1.0
@@ -112,10 +112,10 @@ class Answer:
             raise Unreachable(msg, status=self.status) from None
 
 
-def redact(url: str) -> str:
+def redact_url(url: str) -> str:
     """Return *url* without keys, tokens, e-mail addresses and user names.
 
-    >>> redact("https://me:pw@a.org/x?db=pmc&api_key=1&email=a%40b.c&id=1%2C2#top")
+    >>> redact_url("https://me:pw@a.org/x?db=pmc&api_key=1&email=a%40b.c&id=1%2C2#top")
     'https://a.org/x?db=pmc&id=1%2C2#top'
     """
     try:
@@ -137,8 +137,8 @@ def has_secrets(query: str) -> bool:
 
 
 @contextmanager
-def require_newer_than(at: float) -> Iterator[None]:
-    """Inside, use no stored answer that is older than *at*, in seconds of `time.time`."""
+def require_answers_since(at: float) -> Iterator[None]:
+    """In the block, use no stored answer that is older than *at*, in seconds of `time.time`."""
     token = _since.set(max(at, _since.get()))
     try:
         yield
@@ -146,8 +146,8 @@ def require_newer_than(at: float) -> Iterator[None]:
         _since.reset(token)
 
 
-def is_fresh(at: float, days: float = ANSWER_DAYS) -> bool:
-    """Return whether an answer of this time may be used, even if the clock was set back."""
+def is_answer_fresh(at: float, days: float = ANSWER_DAYS) -> bool:
+    """Return whether an answer of this age may be used, even if the clock was set back."""
     return at >= _since.get() and abs(time.time() - at) <= days * _DAY_S
 
 
@@ -188,4 +188,4 @@ def to_loggable_url(hop: Request) -> str:
     more = urlencode({name: v for name, v in sent.items() if v is not None}, doseq=True)
     pairs = parse_qsl("&".join(filter(None, (parts.query, more))), keep_blank_values=True)
     kept = [(name, v) for name, v in pairs if not name.lower().endswith(_SIGNATURE_PARAMETERS)]
-    return shorten(redact(urlunsplit(parts._replace(query=urlencode(kept)))), _MAX_LOGGED_CHARS)
+    return shorten(redact_url(urlunsplit(parts._replace(query=urlencode(kept)))), _MAX_LOGGED_CHARS)

@@ -166,7 +166,7 @@ class ProxyRules:
         )
 
     def list_proxies(self) -> list[Proxy]:
-        """Return every named proxy, also one that no host is reached through."""
+        """Return every named proxy, even one that no host needs."""
         return [*self._rules.values(), *self._by_scheme.values()]
 
     @cached_property
@@ -299,8 +299,8 @@ def create_unverified_context() -> ssl.SSLContext:
     return blind
 
 
-def describe_trust(settings: Settings) -> list[str]:
-    """List the sources of trusted certificates, for a person."""
+def list_certificate_sources(settings: Settings) -> list[str]:
+    """Return the sources of trusted certificates, for display."""
     usual = (
         ["the system's own"]
         if _SYSTEM_VERIFIES

@@ -39,7 +39,7 @@ from ..system.safe_files import create_folder
 from ..system.sqlite import is_damage_error, move_database_aside, open_file_transaction
 from .locks import get_slots
 from .retry import MAX_FACTOR, MAX_FACTOR_SHARED, MAX_WAIT_S, SLOW_S, Throttle, describe_pause
-from .work import get_turn_limit, sleep, spend_patience
+from .work import get_turn_limit, sleep_unless_cancelled, spend_patience
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -210,12 +210,12 @@ class RateLimiter:
         """
         rate = self._find_rate(url)
         name, interval = self._build_row_name(rate), self._get_interval(rate)
-        sleep(self._book_turn(name, interval))
+        sleep_unless_cancelled(self._reserve_turn(name, interval))
         with self._hold_slot(name, rate):
             while (pause := self._confirm_turn(name, interval)) > 0:
                 if not spend_patience(pause):
                     raise self._build_wait_error(name, pause)
-                sleep(pause)
+                sleep_unless_cancelled(pause)
             with self._measure_answer(name):
                 yield
 
@@ -243,7 +243,7 @@ class RateLimiter:
         self._discard_measurement(self._build_row_name(rate))
         with self._open_state(self._build_row_name(rate)) as (row, now):
             self._thread.refused = True
-            first = row.held <= now  # the others were under way when the first refusal came
+            first = row.held <= now  # the others were in progress at the first refusal
             row.throttle.record_refusal(now, self._get_max_factor(rate), first=first)
             if retry_after:
                 row.held = max(row.held, now + min(retry_after, _MAX_COOLDOWN_S))
@@ -255,13 +255,13 @@ class RateLimiter:
             row.free = max(row.free, row.held)
             return retry_after or (row.held - now if rate.backoff else 0.0)
 
-    def blocks_clients(self, url: str) -> bool:
-        """Return whether a 403 or 503 of this site rejects the client, not the address."""
+    def is_refusal_of_client(self, url: str) -> bool:
+        """Return whether a 403 or 503 of this site rejects the client, not just one address."""
         return bool(self._find_rate(url).backoff)
 
     @contextmanager
     def _measure_answer(self, name: str) -> Iterator[None]:
-        """Measure how long an answer takes; the next booking writes the duration down."""
+        """Measure how long an answer takes; the next reservation stores the duration."""
         began, answered = time.monotonic(), False
         self._thread.refused, self._thread.answered = False, ""
         try:
@@ -269,7 +269,7 @@ class RateLimiter:
             answered = not self._thread.refused
         finally:
             seconds = time.monotonic() - began
-            # What failed at once says nothing, and a refusal is recorded already.
+            # An immediate failure measures nothing, and a refusal is recorded already.
             if answered or (seconds > SLOW_S and not self._thread.refused):
                 with self._lock:
                     self._unwritten.setdefault(name, []).append(seconds)
@@ -282,7 +282,7 @@ class RateLimiter:
                 self._unwritten[name].pop()
         self._thread.answered = ""
 
-    def _book_turn(self, name: str, interval: float) -> float:
+    def _reserve_turn(self, name: str, interval: float) -> float:
         """Reserve the next free moment; return the seconds until then."""
         with self._open_state(name) as (row, now):
             start = max(now, row.free, row.held)
@@ -318,11 +318,11 @@ class RateLimiter:
         with ExitStack() as held:
             try:
                 limit = get_turn_limit(self.longest)
-                held.enter_context(slots.hold(name, self._get_max_in_flight(rate), limit))
+                held.enter_context(slots.hold_slot(name, self._get_max_in_flight(rate), limit))
             except TimeoutError:
                 spend_patience(
                     limit + self._get_interval(rate)
-                )  # more than there is: the caller comes back
+                )  # exceeds the patience, so that the caller returns
                 raise self._build_wait_error(
                     name, self.longest + self._get_interval(rate)
                 ) from None
@@ -409,13 +409,13 @@ class RateLimiter:
         least = interval if keyed or rate.least is None else rate.least
         return max(least, float(chosen) / 1000)
 
-    def _is_shared(self, rate: Rate) -> bool:
+    def _is_allowance_shared(self, rate: Rate) -> bool:
         """Return whether other users consume the same allowance."""
         return rate.shared_without_key and not self._settings.key(rate.key)
 
     def _get_max_factor(self, rate: Rate) -> float:
         """Return the largest factor of a site's throttle."""
-        return MAX_FACTOR_SHARED if self._is_shared(rate) else MAX_FACTOR
+        return MAX_FACTOR_SHARED if self._is_allowance_shared(rate) else MAX_FACTOR
 
     def _get_backoff(self, rate: Rate) -> tuple[float, float, float]:
         """Return the first backoff after a rejection, the longest, and the growth factor.
@@ -424,7 +424,7 @@ class RateLimiter:
         """
         if not rate.backoff:
             return *_DEFAULT_BACKOFF_S, 2.0
-        if self._is_shared(rate):
+        if self._is_allowance_shared(rate):
             return rate.backoff, _MAX_BACKOFF_SHARED_S, _BACKOFF_GROWTH_SHARED
         return rate.backoff, _MAX_BACKOFF_S, 2.0
 
@@ -439,7 +439,7 @@ class RateLimiter:
         if rate := self._own_paths.get(place):
             return rate
         host = place.partition("/")[0]
-        fitting = [(base, rate) for base, rate in self._base_urls if _is_within(place, base)]
+        fitting = [(base, rate) for base, rate in self._base_urls if _is_path_within(place, base)]
         if fitting:
             return max(fitting, key=lambda pair: len(pair[0]))[1]
         for rate in self._rates:
@@ -487,7 +487,7 @@ def _normalize_url(url: str) -> str:
     return netloc + parts.path.rstrip("/")
 
 
-def _is_within(place: str, base: str) -> bool:
+def _is_path_within(place: str, base: str) -> bool:
     """Return whether a path is at or below a base URL."""
     return place == base or place.startswith(base + "/")
 
@@ -498,14 +498,14 @@ def _build_storage_error(error: Exception) -> Unreachable:
 
 
 def _move_aside_if_damaged(path: Path, error: Exception) -> None:
-    """Move a damaged file aside: bookings need not survive."""
+    """Move a damaged file aside: reservations need not survive."""
     if is_damage_error(error):
         with suppress(StoreFailed):
             move_database_aside(path, path.with_suffix(".damaged"))
 
 
 class Cooldown:
-    """The cooldown of the site that a piece of work asked last."""
+    """The cooldown of the last site to which a piece of work sent a request."""
 
     def __init__(self) -> None:
         self._until = 0.0
@@ -518,7 +518,7 @@ class Cooldown:
         finally:
             _current_cooldown.reset(token)
 
-    def record(self, seconds: float) -> None:
+    def record_seconds(self, seconds: float) -> None:
         """Record the cooldown of the current site in seconds; negative for no cooldown."""
         self._until = time.monotonic() + seconds
 
@@ -533,4 +533,4 @@ _current_cooldown: ContextVar[Cooldown | None] = ContextVar("papershelf_hold", d
 def record_cooldown(seconds: float) -> None:
     """Record for callers of the current work that its site is in cooldown for *seconds*."""
     if hold := _current_cooldown.get():
-        hold.record(seconds)
+        hold.record_seconds(seconds)

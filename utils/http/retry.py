@@ -1,8 +1,8 @@
-"""Retries of a request, and the throttle of a site that struggles.
+"""Retry requests, and slow down requests to an overloaded site.
 
-`with_retries` repeats one call while waiting may help. `Throttle` changes the interval between all
-calls to a site. A published limit says how fast a site may be asked at its best; two things slow
-that down:
+`retry_if_unreachable` repeats one call while waiting may help. `Throttle` changes the interval
+between all calls to a site. A published limit says how fast a site may be asked at its best; two
+things slow that down:
 
 * A refusal doubles the interval, and each good answer takes a little off (additive increase,
   multiplicative decrease of the rate: D. Chiu and R. Jain, 1989,
@@ -116,7 +116,7 @@ def generate_pauses(first: float = 1.0, most: float = 30.0) -> Generator[float, 
         error = yield pause
 
 
-def with_retries(
+def retry_if_unreachable(
     ask: Callable[Params, Result],
     tries: int,
     on_retry: Callable[[Unreachable], object] | None = None,
@@ -134,20 +134,20 @@ def with_retries(
     def is_pointless(error: Exception) -> bool:
         assert isinstance(error, Unreachable)
         counts = not (patient and error.retry_after)
-        return _is_permanent(error) or (counts and next(failures) >= tries)
+        return _is_permanent_error(error) or (counts and next(failures) >= tries)
 
     return backoff.on_exception(
         generate_pauses,
         Unreachable,
         max_tries=2 * tries if patient else tries,
         giveup=is_pointless,
-        jitter=None,  # backoff's own would shorten the wait a site asked for
+        jitter=None,  # backoff's own could shorten the wait that a site asked for
         logger=None,
         on_backoff=partial(_report_retry, on_retry),
-    )(_repeat_after_resets(ask))
+    )(_retry_after_resets(ask))
 
 
-def _repeat_after_resets(ask: Callable[Params, Result]) -> Callable[Params, Result]:
+def _retry_after_resets(ask: Callable[Params, Result]) -> Callable[Params, Result]:
     """Return *ask*, repeated at once after a reset connection, `_MAX_RESETS` times in total."""
     left = count(_MAX_RESETS, -1)
 
@@ -163,7 +163,7 @@ def _repeat_after_resets(ask: Callable[Params, Result]) -> Callable[Params, Resu
     return ask_again
 
 
-def _is_permanent(error: Unreachable) -> bool:
+def _is_permanent_error(error: Unreachable) -> bool:
     """Return whether waiting cannot help."""
     return error.retry_after > MAX_WAIT_S or bool(error.details.get("lasting"))
 
@@ -182,23 +182,21 @@ MAX_FACTOR_SHARED = 4.0
 """The limit for an allowance that all users of a site share, where our own rate hardly matters."""
 _REFUSED, _SLOW = 2.0, 1.5
 _RECOVERY_PER_ANSWER = 0.05  # of the published interval, with each answer
-_RESET_AFTER_S = 3600.0  # what a site could not take an hour ago says nothing about today
-_MIN_ANSWERS = 10  # answers, before anybody can say what is usual
-_SLOW_RATIO = 4.0  # as long as usual is slow
-_RECENT_WEIGHT = 0.3  # of the last answer, in how long they take of late
-_MAX_RATIO = (
-    8.0  # one answer in an hour's time counts as one that took eight times as long as usual
-)
+_RESET_AFTER_S = 3600.0  # an overload an hour ago does not count any more
+_MIN_ANSWERS = 10  # answers, before the usual time is known
+_SLOW_RATIO = 4.0  # times the usual time is slow
+_RECENT_WEIGHT = 0.3  # of the last answer, in the recent time
+_MAX_RATIO = 8.0  # times the usual time; a longer answer counts like this
 _USUAL_STEP = 1.02  # how fast the usual time follows the answers
 _SHARE_WEIGHT = 1 / 32  # of the last call, in the share of good answers
 _CALLS_TO_COMPARE = 24
-_GOOD_SHARE = 0.9  # with more good answers there is nothing to gain by another interval
-_WORSE_RATIO = 0.6  # of the share at twice the interval: this site does respond to our rate
+_GOOD_SHARE = 0.9  # with more good answers another interval gains nothing
+_WORSE_RATIO = 0.6  # of the share at twice the interval: the site responds to our rate
 
 
 @dataclass(slots=True)
 class Throttle:
-    """The throttle of one site, from its refusals and the times of its answers.
+    """The throttle of one site, computed from its refusals and the times of its answers.
 
     Parameters
     ----------
@@ -232,7 +230,7 @@ class Throttle:
 
         *first* is false for calls that were in progress when an earlier call was refused.
         """
-        self._count_call(0.0)
+        self._update_good_share(0.0)
         self.grown = now
         if first and self.good <= _WORSE_RATIO * self.good_when_slower:
             self.good_when_slower = 0.0
@@ -242,7 +240,7 @@ class Throttle:
     def record_answer(self, seconds: float, now: float, most: float = MAX_FACTOR) -> None:
         """Record the duration of an answer."""
         seconds = max(seconds, 0.001)
-        self._count_call(1.0)
+        self._update_good_share(1.0)
         self.factor = max(1.0, min(most, self.factor) - _RECOVERY_PER_ANSWER)
         self._try_half_interval()
         if self.heard < _MIN_ANSWERS:
@@ -254,7 +252,7 @@ class Throttle:
         self.lately = _compute_geometric_mean(self.lately, seconds, _RECENT_WEIGHT)
         self.usual *= _USUAL_STEP if seconds > self.usual else 1 / _USUAL_STEP
         if self.lately > max(SLOW_S, _SLOW_RATIO * self.usual):
-            self.lately = self.usual  # only answers to come can say that it is still too much
+            self.lately = self.usual  # later answers show whether the site is still too slow
             self._grow_factor(_SLOW, now, most)
 
     def reset_if_old(self, now: float) -> None:
@@ -266,7 +264,7 @@ class Throttle:
         """Return all fields, in the order in which they are stored."""
         return astuple(self)
 
-    def _count_call(self, outcome: float) -> None:
+    def _update_good_share(self, outcome: float) -> None:
         """Update the share of good answers with the outcome of a call (1 or 0)."""
         self.calls += 1
         self.good += _SHARE_WEIGHT * (outcome - self.good)
@@ -278,13 +276,13 @@ class Throttle:
         if self.factor > 1:
             self.good_when_slower, self.calls = self.good, 0
             self.factor = max(1.0, self.factor / 2)
-        elif self.good_when_slower:  # as many are answered: the new point of comparison
+        elif self.good_when_slower:  # as many good answers: the new value for comparison
             self.good_when_slower, self.calls = min(self.good, self.good_when_slower), 0
 
     def _grow_factor(self, times: float, now: float, most: float) -> None:
         """Multiply the factor, up to *most*."""
         grown = min(most, self.factor * times)
-        if grown > self.factor * 1.25:  # at the greatest factor the same calls go on
+        if grown > self.factor * 1.25:  # at the largest factor nothing changed
             self.calls = 0
         self.factor, self.grown = grown, now
 

@@ -23,16 +23,22 @@ from ..system import safe_files
 from . import address_policy
 from .address_policy import MAX_REDIRECTS, build_redirect, is_redirect
 from .locks import Leases
-from .messages import MAX_BODY_BYTES, Answer, Request, redact
+from .messages import MAX_BODY_BYTES, Answer, Request, redact_url
 from .rate_limiter import Rate, RateLimiter
-from .retry import CLOSED_S, RETRYABLE_STATUSES, describe_pause, parse_retry_after, with_retries
+from .retry import (
+    CLOSED_S,
+    RETRYABLE_STATUSES,
+    describe_pause,
+    parse_retry_after,
+    retry_if_unreachable,
+)
 
 if TYPE_CHECKING:
     from ..settings import Settings
     from .cache import Journal, PendingEntry, ResponseCache
     from .transport import Transport
 
-_UNAVAILABLE_COOLDOWN_S = 1.0  # nothing leaves for a site that answers 503 and names no time
+_UNAVAILABLE_COOLDOWN_S = 1.0  # after a 503 that names no time
 
 AnswerCheck = Callable[[Answer], object]
 RetryObserver = Callable[[Unreachable], object]
@@ -45,8 +51,8 @@ class _TimeBudget:
     left: float
 
     @contextmanager
-    def spend(self, url: str) -> Iterator[float]:
-        """Count the seconds spent inside."""
+    def track_seconds(self, url: str) -> Iterator[float]:
+        """Subtract the seconds spent in the block; raise `Unreachable` if none are left."""
         if self.left <= 0:
             msg = f"{urlsplit(url).netloc} did not answer in time."
             raise Unreachable(msg, "Try again later.", lasting=True)
@@ -154,13 +160,13 @@ class Web:
         """
         hop = Request("GET", url, params, self._build_headers(headers, plain))
         call = _Call(hop, _TimeBudget(self.deadline), allow, check, limit, follow, on_retry)
-        return self._get_kept(call) if kept else self._send_with_retries(call)
+        return self._get_kept_or_fetch(call) if kept else self._send_with_retries(call)
 
-    def recall(self, url: str, params: Mapping[str, Any] | None = None) -> Answer | None:
+    def get_kept_answer(self, url: str, params: Mapping[str, Any] | None = None) -> Answer | None:
         """Return the journal's answer to a `get` with *kept*, if usable; send nothing."""
         from .cache import build_request_name
 
-        return self.journal.find_fresh(
+        return self.journal.find_usable_answer(
             build_request_name(Request("GET", url, params, self._build_headers(None, plain=False)))
         )
 
@@ -209,21 +215,23 @@ class Web:
         }
         return {**ours, **(given or {})}
 
-    def _get_kept(self, call: _Call) -> Answer:
+    def _get_kept_or_fetch(self, call: _Call) -> Answer:
         """Return the journal's answer, or fetch one; only one thread of all processes fetches."""
         from .cache import PendingEntry, build_request_name
 
         name = build_request_name(call.hop)
-        if answer := self._recall_checked(name, call):
+        if answer := self._find_valid_kept_answer(name, call):
             return answer
-        with self.leases.hold(f"address {name}", redact(call.hop.url)):
-            if answer := self._recall_checked(name, call):  # who held it before has asked
+        with self.leases.hold_lease(f"address {name}", redact_url(call.hop.url)):
+            if answer := self._find_valid_kept_answer(
+                name, call
+            ):  # the former holder may have fetched it
                 return answer
             return self._send_with_retries(replace(call, page=PendingEntry(self.journal, name)))
 
-    def _recall_checked(self, name: str, call: _Call) -> Answer | None:
+    def _find_valid_kept_answer(self, name: str, call: _Call) -> Answer | None:
         """Return the journal's answer, if it passes the checks of this call."""
-        answer = self.journal.find_fresh(name)
+        answer = self.journal.find_usable_answer(name)
         if answer is None:
             return None
         if not _is_accepted_status(answer, call):
@@ -232,7 +240,7 @@ class Web:
             if call.check is not None:
                 call.check(answer)
         except PaperError:
-            self.journal.delete(name)
+            self.journal.delete_entry(name)
             return None
         return answer
 
@@ -242,9 +250,11 @@ class Web:
             host = urlsplit(call.hop.url).netloc
             msg = f"Papershelf is offline (PAPERS_OFFLINE): {host} was not asked."
             raise Unreachable(msg, "Unset PAPERS_OFFLINE to use the network.")
-        return with_retries(self._try_once, self.settings.ncbi_max_retries, call.on_retry)(call)
+        return retry_if_unreachable(
+            self._send_and_follow, self.settings.ncbi_max_retries, call.on_retry
+        )(call)
 
-    def _try_once(self, call: _Call) -> Answer:
+    def _send_and_follow(self, call: _Call) -> Answer:
         """Send a request once, and follow its redirects."""
         from .transport import create_cookie_jar
 
@@ -252,7 +262,7 @@ class Web:
         for _ in range(MAX_REDIRECTS + 1):
             address_policy.parse_url(hop.url)
             self.address_policy.require_open_to_programs(hop.url)
-            with self.limiter.wait_for_turn(hop.url), call.time.spend(hop.url) as left:
+            with self.limiter.wait_for_turn(hop.url), call.time.track_seconds(hop.url) as left:
                 answer = self._send_hop(hop, left, call)
                 pause = self._apply_cooldown(hop.url, answer)
             if not is_redirect(answer):
@@ -269,10 +279,10 @@ class Web:
 
     def _send_hop(self, hop: Request, left: float, call: _Call) -> Answer:
         """Send one request of a chain of redirects."""
-        carry, wanted = self.transport.send, _build_body_filter(call.allow)
+        carry, wanted = self.transport.send_request, _build_body_filter(call.allow)
         if call.page is None:
             return carry(hop, left, call.limit, wanted)
-        return call.page.request(
+        return call.page.send_request(
             hop, lambda request, part: carry(request, left, call.limit, wanted, part)
         )
 
@@ -282,24 +292,24 @@ class Web:
         if answer.status not in RETRYABLE_STATUSES | {403}:
             return 0.0
         pause = parse_retry_after(answer.headers.get("Retry-After"), answer.headers.get("Date"))
-        blocks_clients = answer.status in (403, 503) and self.limiter.blocks_clients(url)
+        blocks_clients = answer.status in (403, 503) and self.limiter.is_refusal_of_client(url)
         if pause or answer.status == 429 or blocks_clients:
             pause = self.limiter.record_rejection(url, pause)
-        elif answer.status == 503:  # it is out rather than tired of us: said soon to all who wait
+        elif answer.status == 503:  # it is down, not limiting us: all waiting threads learn it soon
             self.limiter.start_cooldown(url, _UNAVAILABLE_COOLDOWN_S)
         return max(pause, asked)
 
     def _check_answer(self, hop: Request, answer: Answer, call: _Call, pause: float) -> Answer:
         """Return the answer, or raise the error for its status."""
         if call.page and not pause:
-            call.page.store(hop, answer, call.allow)
+            call.page.store_answer(hop, answer, call.allow)
         if _is_accepted_status(answer, call):
             try:
                 if call.check is not None:
                     call.check(answer)
             except Exception as error:
                 if call.page:
-                    call.page.delete(hop)
+                    call.page.delete_answer(hop)
                 if isinstance(error, Unreachable) and error.retry_after:
                     self.limiter.start_cooldown(hop.url, error.retry_after)
                 raise
@@ -328,7 +338,7 @@ def _is_accepted_status(answer: Answer, call: _Call) -> bool:
 
 
 def _build_body_filter(allow: Collection[int]) -> Callable[[int], bool]:
-    """Return a function that says for which statuses the body is read."""
+    """Return a function that tells for which statuses the body is read."""
     return lambda status: status < 300 or status in allow
 
 
@@ -337,8 +347,8 @@ def _list_lower_case_names(headers: Mapping[str, str] | None) -> set[str]:
     return {name.lower() for name in headers or ()}
 
 
-_DOWNLOAD_TRY_MAX_S = 6 * 3600.0  # of one try; one that stands still is given up much sooner
-_MAX_FRUITLESS_TRIES = 5  # in a row that bring nothing new
+_DOWNLOAD_TRY_MAX_S = 6 * 3600.0  # of one try; a stalled one ends much sooner
+_MAX_FRUITLESS_TRIES = 5  # in a row without new bytes
 
 
 def download_to_disk(
@@ -385,7 +395,7 @@ def _resume_download(
     for _ in range(MAX_REDIRECTS + 1):
         address_policy.parse_url(hop.url)
         web.address_policy.require_open_to_programs(hop.url)
-        with closing(web.transport.stream(hop, _DOWNLOAD_TRY_MAX_S)) as flow:  # type: ignore[type-var]
+        with closing(web.transport.stream_answer(hop, _DOWNLOAD_TRY_MAX_S)) as flow:  # type: ignore[type-var]
             with web.limiter.wait_for_turn(hop.url):
                 status, told = next(flow)
             answer = Answer(status, hop.url, b"", headers=told)

@@ -36,7 +36,7 @@ from urllib3.util import SKIP_HEADER, Timeout
 from ..command_line import command_line
 from ..errors import BadContent, NotAvailable, Unreachable
 from . import network
-from .address_policy import AddressPolicy, get_host_and_port, has_key
+from .address_policy import AddressPolicy, get_host_and_port, has_credentials
 from .connections import (
     CONNECT_TIMEOUT_S,
     READ_TIMEOUT_S,
@@ -44,10 +44,10 @@ from .connections import (
     ProxyRefused,
     RequestContext,
     Unpacker,
-    create_pools,
-    require_socks,
+    create_connection_pools,
+    require_socks_support,
 )
-from .messages import Answer, Request, log_request, redact
+from .messages import Answer, Request, log_request, redact_url
 from .network import Certificate, Proxy, ProxyRules
 from .work import Cancellation, get_cancellation
 
@@ -80,7 +80,7 @@ class Transport:
         self._lock = threading.Lock()
         self._all = Cancellation()
 
-    def send(
+    def send_request(
         self,
         hop: Request,
         seconds: float,
@@ -106,16 +106,16 @@ class Transport:
         Cancelled
             The work was cancelled.
         """
-        with self._prepare_request(hop, seconds) as (proxy, context):
+        with self._open_context(hop, seconds) as (proxy, context):
             return self._send_and_read(hop, proxy, context, limit, wanted, receiver)
 
-    def stream(self, hop: Request, seconds: float) -> Iterator[Any]:
+    def stream_answer(self, hop: Request, seconds: float) -> Iterator[Any]:
         """Send *hop*; yield status and headers of the answer, then its body, block by block.
 
         For bodies too large for memory: they are not unpacked, and only their time is limited.
-        Raises the same errors as `send`. Read or close each stream in one thread.
+        Raises the same errors as `send_request`. Read or close each stream in one thread.
         """
-        with self._prepare_request(hop, seconds) as (proxy, context):
+        with self._open_context(hop, seconds) as (proxy, context):
             with closing(
                 self._open_response(_to_prepared_request(hop), proxy, context)
             ) as response:
@@ -128,10 +128,8 @@ class Transport:
             context.raise_if_cancelled()
 
     @contextmanager
-    def _prepare_request(
-        self, hop: Request, seconds: float
-    ) -> Iterator[tuple[Proxy, RequestContext]]:
-        """Prepare to send *hop* inside; convert errors of the libraries to ours."""
+    def _open_context(self, hop: Request, seconds: float) -> Iterator[tuple[Proxy, RequestContext]]:
+        """Prepare sending *hop* in the block; convert errors of the libraries to ours."""
         host, proxy = urlsplit(hop.url).netloc, self._proxy_rules.find_proxy(hop.url)
         context = RequestContext(self._guard, seconds, self._all, get_cancellation())
         try:
@@ -146,7 +144,7 @@ class Transport:
             # Not chained: the libraries' messages hold the URL, and the URL may hold a key.
             raise build_unreachable_error(error, host, proxy) from None
 
-    def cancel(self) -> None:
+    def cancel_requests(self) -> None:
         """Cancel all present and future requests, because the process is about to end."""
         self._all.cancel()
 
@@ -163,7 +161,7 @@ class Transport:
             A proxy or bundle is unusable.
         """
         for proxy in self._proxy_rules.list_proxies():
-            require_socks(proxy)
+            require_socks_support(proxy)
         self._context()
 
     def fetch_certificate(self, url: str, seconds: float) -> Certificate:
@@ -175,7 +173,7 @@ class Transport:
             No encrypted connection could be made.
         """
         host, proxy = urlsplit(url).netloc, self._proxy_rules.find_proxy(url)
-        manager = create_pools(proxy, network.create_unverified_context)
+        manager = create_connection_pools(proxy, network.create_unverified_context)
         context = RequestContext(self._guard, seconds, self._all, get_cancellation())
         try:
             with context.activate():
@@ -189,7 +187,7 @@ class Transport:
 
     def _check_proxy_use(self, hop: Request, proxy: Proxy, context: RequestContext) -> None:
         """Reject a request that must not go through a proxy."""
-        if proxy and urlsplit(hop.url).scheme == "http" and has_key(hop):
+        if proxy and urlsplit(hop.url).scheme == "http" and has_credentials(hop):
             host = urlsplit(hop.url).netloc
             msg = f"{proxy.description} would see the key for {host}; it was not asked."
             raise NotAvailable(msg, "Ask it by https, or name it in NO_PROXY.", blocked=True)
@@ -261,18 +259,18 @@ class Transport:
         """Return the pools of connections through a proxy."""
         with self._lock:
             if proxy not in self._pools:
-                require_socks(proxy)
-                self._pools[proxy] = create_pools(proxy, self._context)
+                require_socks_support(proxy)
+                self._pools[proxy] = create_connection_pools(proxy, self._context)
             return self._pools[proxy]
 
 
 class Receiver(Protocol):
     """Stores a body as it arrives, and may have its beginning already."""
 
-    def begin(self, status: int, headers: Mapping[str, str]) -> bytes:
+    def begin_body(self, status: int, headers: Mapping[str, str]) -> bytes:
         """Prepare for a new body; return the bytes that are stored already."""
 
-    def append(self, block: bytes) -> None:
+    def append_block(self, block: bytes) -> None:
         """Store a block as it was sent."""
 
 
@@ -302,7 +300,7 @@ def _to_prepared_request(hop: Request) -> requests.PreparedRequest:
 
 def _read_body(response: Any, limit: int, receiver: Receiver | None) -> bytes:
     """Return the whole unpacked body; raise `_TooLarge` above *limit* bytes, packed or not."""
-    begun = receiver.begin(response.status, response.headers) if receiver else b""
+    begun = receiver.begin_body(response.status, response.headers) if receiver else b""
     announced = response.headers.get("Content-Length", "")
     if announced.isdigit() and len(begun) + int(announced) > limit:
         raise _TooLarge
@@ -310,7 +308,7 @@ def _read_body(response: Any, limit: int, receiver: Receiver | None) -> bytes:
     pieces, taken, size = [begun], len(begun), len(begun)
     for block in _read_blocks(response):
         if receiver:
-            receiver.append(block)
+            receiver.append_block(block)
         taken += len(block)
         for piece in unpacker.unpack(block):
             pieces.append(piece)
@@ -349,7 +347,7 @@ def _to_answer(url: str, status: int, headers: CaseInsensitiveDict[str], body: b
     charset = kind.get_content_charset("")
     return Answer(
         status=status,
-        url=redact(url),
+        url=redact_url(url),
         body=body,
         media=kind.get_content_type() if "Content-Type" in headers else "",
         charset=charset if isinstance(charset, str) else "",
@@ -384,7 +382,7 @@ ISSUER_HINT = f"Who issued it: {command_line('setup doctor')}."
 
 @dataclass(frozen=True, slots=True)
 class _Cause:
-    """The cause of a failed request: words, permanence, kind of trouble, hints.
+    """The cause of a failed request: description, permanence, kind of trouble, hints.
 
     ``reset`` is True if the other side closed the connection, probably by chance.
     """

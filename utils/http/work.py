@@ -42,19 +42,19 @@ CANCEL_POLL_S = 0.25
 class RunningRequest(Protocol):
     """A request in progress."""
 
-    def hang_up(self) -> None:
-        """End the request."""
+    def abort(self) -> None:
+        """Abort the request."""
 
 
 class Cancellation:
-    """Ends a piece of work: the requests in progress, and every later one before it is sent."""
+    """Cancels a piece of work: its requests in progress, and later ones before they are sent."""
 
     def __init__(self) -> None:
         self._requests: set[RunningRequest] = set()
         self._lock = threading.Lock()
         self._cancelled = threading.Event()
 
-    def run(self, work: Callable[[], Result]) -> Result:
+    def run_work(self, work: Callable[[], Result]) -> Result:
         """Call *work* under this cancellation; threads that copy its context are included.
 
         Raises
@@ -74,7 +74,7 @@ class Cancellation:
             self._cancelled.set()
             requests = list(self._requests)
         for request in requests:
-            request.hang_up()
+            request.abort()
 
     @property
     def cancelled(self) -> bool:
@@ -82,8 +82,8 @@ class Cancellation:
         return self._cancelled.is_set()
 
     @contextmanager
-    def register(self, request: RunningRequest) -> Iterator[None]:
-        """Inside, `cancel` hangs up *request*."""
+    def abort_on_cancel(self, request: RunningRequest) -> Iterator[None]:
+        """Abort *request* if the work is cancelled in the block."""
         with self._lock:
             if self._cancelled.is_set():
                 raise Cancelled
@@ -109,8 +109,8 @@ def raise_if_cancelled() -> None:
         raise Cancelled
 
 
-def sleep(seconds: float) -> None:
-    """Sleep; raise `Cancelled` as soon as the current work is cancelled."""
+def sleep_unless_cancelled(seconds: float) -> None:
+    """Sleep for *seconds*; raise `Cancelled` as soon as the current work is cancelled."""
     while seconds > 0:
         raise_if_cancelled()
         nap = min(seconds, CANCEL_POLL_S) if get_cancellation() else seconds
@@ -119,7 +119,7 @@ def sleep(seconds: float) -> None:
 
 
 class Patience:
-    """The patience of one piece of work.
+    """The seconds that one piece of work may spend on waiting.
 
     Parameters
     ----------
@@ -201,17 +201,17 @@ class _Job(Generic[Result]):
 
 
 class _Caller:
-    """A waiting caller, which leaves once: by itself, or when it is cancelled."""
+    """A waiting caller, which is counted out once: when it ends, or when it is cancelled."""
 
     def __init__(self, on_cancel: Callable[[], None]) -> None:
         self._on_cancel = on_cancel
         self._once = threading.Lock()
 
-    def hang_up(self) -> None:
-        """Leave as cancelled."""
-        self.leave_once(self._on_cancel)
+    def abort(self) -> None:
+        """Count the caller out as cancelled."""
+        self.call_once(self._on_cancel)
 
-    def leave_once(self, how: Callable[[], None]) -> None:
+    def call_once(self, how: Callable[[], None]) -> None:
         """Call *how* on the first call only."""
         if self._once.acquire(blocking=False):
             how()
@@ -232,10 +232,10 @@ class SharedWork(Generic[Result]):
 
     def wait_for_result(self, key: Hashable, work: Callable[[], Result]) -> Result | None:
         """Return the result, or None if it is not ready in time; raise the errors of *work*."""
-        done = self.run_together({key: work}, self._longest)
+        done = self.run_in_parallel({key: work}, self._longest)
         return done[key].result() if done else None
 
-    def run_together(
+    def run_in_parallel(
         self, works: Mapping[Hashable, Callable[[], Result]], longest: float
     ) -> dict[Hashable, Future[Result]]:
         """Run works in parallel, and return the futures of those done within *longest* seconds.
@@ -258,18 +258,18 @@ class SharedWork(Generic[Result]):
 
     @contextmanager
     def _count_caller(self, jobs: Mapping[Hashable, _Job[Result]]) -> Iterator[None]:
-        """Count a caller that waits for *jobs* inside."""
+        """Count a caller that waits for *jobs* in the block."""
         caller = _Caller(partial(self._remove_caller, jobs, for_good=True))
         with self._lock:
             for job in jobs.values():
                 job.waiting += 1
         cancellation = get_cancellation()
         try:
-            with cancellation.register(caller) if cancellation else nullcontext():
+            with cancellation.abort_on_cancel(caller) if cancellation else nullcontext():
                 yield
         finally:
             cancelled = cancellation is not None and cancellation.cancelled
-            caller.leave_once(partial(self._remove_caller, jobs, for_good=cancelled))
+            caller.call_once(partial(self._remove_caller, jobs, for_good=cancelled))
 
     def _remove_caller(self, jobs: Mapping[Hashable, _Job[Result]], *, for_good: bool) -> None:
         """Count one caller less; cancel work without callers if the last one left *for_good*."""
@@ -285,8 +285,8 @@ class SharedWork(Generic[Result]):
         if key not in self._jobs:
             job: _Job[Result] = _Job()
             self._jobs[key] = job
-            # The words of the log know whose call this is. A process that has its answer does not
-            # stay for work that nobody will pick up: the thread is a daemon.
+            # The copied context names the call in the log. The thread is a daemon, so that a
+            # finished process does not wait for work whose result is no longer needed.
             run = copy_context().run
             threading.Thread(
                 target=run, args=(self._run_job, job, work), name="patience", daemon=True
@@ -297,8 +297,8 @@ class SharedWork(Generic[Result]):
         """Run a job and store its result or error."""
         with self._workers:
             try:
-                job.future.set_result(job.cancellation.run(work))
-            except BaseException as error:  # noqa: BLE001 - whoever waits has to hear of it
+                job.future.set_result(job.cancellation.run_work(work))
+            except BaseException as error:  # noqa: BLE001 - raised again in the waiting thread
                 job.future.set_exception(error)
 
     def _remove_stale_jobs(self) -> None:

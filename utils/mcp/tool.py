@@ -329,7 +329,7 @@ async def run_in_thread(work: Callable[[], Result]) -> Result:
 
     cancellation = Cancellation()
     try:
-        return await to_thread.run_sync(cancellation.run, work, abandon_on_cancel=True)
+        return await to_thread.run_sync(cancellation.run_work, work, abandon_on_cancel=True)
     except get_cancelled_exc_class():
         cancellation.cancel()
         raise

@@ -120,7 +120,9 @@ def gather_objects(
         return PaperObjects(
             stored, folder, tuple(_with_first_mention(item, places) for item in listed)
         )
-    with web.leases.hold(f"objects {folder.name}", f"the figures and tables of {stored.paper.ids}"):
+    with web.leases.hold_lease(
+        f"objects {folder.name}", f"the figures and tables of {stored.paper.ids}"
+    ):
         safe_files.make_folder(folder)
         files = FoundFiles(stored, shelf, web)
         kept = _ObjectWriter(stored, folder, files, most_bytes).write_objects(wanted, places)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..command_line import command_line
 from ..errors import EmptyStore, PaperError, StoreFailed
-from ..http.messages import is_fresh
+from ..http.messages import is_answer_fresh
 from ..settings import Settings
 from ..system import safe_files
 from .generations import connect
@@ -230,5 +230,5 @@ def open_citations(settings: Settings, *, fresh: bool = False) -> Citations | No
         log.warning("The mirror's citations were not asked: %s", error.text)
         return None
     made_at = datetime.fromisoformat(found.table.made_at).timestamp()
-    usable = not fresh or settings.papers_offline or is_fresh(made_at, DAYS)
+    usable = not fresh or settings.papers_offline or is_answer_fresh(made_at, DAYS)
     return found if usable else None

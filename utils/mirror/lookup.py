@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import NotAvailable, PaperError, SourceMiss
 from ..http import Web
-from ..http.messages import is_fresh
+from ..http.messages import is_answer_fresh
 from ..model.identifiers import Ids
 from ..model.paper import Fetched, Paper
 from ..settings import Settings
@@ -55,7 +55,7 @@ def records(wanted: Iterable[Ids], settings: Settings) -> dict[Ids, Paper]:
     try:
         generation = generations.require_current()
         made_at = datetime.fromisoformat(generation.made_at).timestamp()
-        if not (settings.papers_offline or is_fresh(made_at, DAYS)):
+        if not (settings.papers_offline or is_answer_fresh(made_at, DAYS)):
             return {}
         pmids = find_pmids(asked, generations, generation)
         found = read_papers(set(pmids.values()), generations)

@@ -267,7 +267,7 @@ class _Update:
                 if out_of_reach >= _ENOUGH:
                     return
         finally:
-            self.web.transport.cancel()
+            self.web.transport.cancel_requests()
             for one in (ahead, pool):
                 one.shutdown(wait=True, cancel_futures=True)
 

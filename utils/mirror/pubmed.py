@@ -189,7 +189,7 @@ class _Update:
                             pool.submit(self._fetch_file, more): more for more in islice(left, 1)
                         }
         except BaseException:
-            self.web.transport.cancel()  # a run that is broken off waits for no request
+            self.web.transport.cancel_requests()  # a run that is broken off waits for no request
             raise
         finally:
             pool.shutdown(wait=False, cancel_futures=True)

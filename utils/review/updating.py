@@ -20,7 +20,7 @@ from ..download.ladder import Ladder
 from ..download.records import CROSSREF_ANEW, PUBMED_ANEW, look_up
 from ..errors import BadRequest, NotConfigured, PaperError, Unreachable
 from ..harvest.searches import CollectedPapers, collect_papers, plan_searches
-from ..http import require_newer_than
+from ..http import require_answers_since
 from ..lists.pasted import Entry
 from ..lists.references import read_file_entries
 from ..model.identifiers import Ids
@@ -334,7 +334,7 @@ def refresh_records(
     wanted = {key: ids for key, ids in names.items() if ids.pmid or ids.doi}
     if not wanted:
         return {}, []
-    with require_newer_than(time.time()):
+    with require_answers_since(time.time()):
         found = look_up(
             list(dict.fromkeys(wanted.values())), ladder.web, [PUBMED_ANEW, CROSSREF_ANEW]
         )

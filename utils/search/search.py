@@ -29,7 +29,7 @@ from ..model.sites import SEARCHED_SOURCES
 from ..model.tabular import Table, Tabular
 from ..settings import Settings
 from ..sources import Query, Source
-from ..sources.source import require_dates
+from ..sources.source import require_valid_dates
 from ..system.nearest import suggest_nearest_name
 from .fused_results import FoundPaper, LinkedPaper, MergedRecord, fuse_lists
 from .pubmed.search import check_query
@@ -221,7 +221,7 @@ def _check_query(
         min_date=dates[0],
         max_date=dates[1],
     )
-    require_dates(wish)
+    require_valid_dates(wish)
     for name, date in (("min_date", wish.min_date), ("max_date", wish.max_date)):
         if date and not _EARLIEST <= int(date[:4]) <= _LATEST:
             msg = f"{name} is {date}; its year must lie between {_EARLIEST} and {_LATEST}."
@@ -265,7 +265,7 @@ def _collect_answers(
         for source in chosen
         if source.search and (wish := wishes[source.name]).text
     }
-    finished = _work_by_client.setdefault(web, SharedWork(workers=32)).run_together(
+    finished = _work_by_client.setdefault(web, SharedWork(workers=32)).run_in_parallel(
         works, longest_s
     )
     answers: _Answers = {}

@@ -32,7 +32,7 @@ from ..sources.semantic_scholar import (
     to_plain_words,
 )
 from ..sources.semantic_scholar_graph import to_graph_name
-from ..sources.source import require_page
+from ..sources.source import require_valid_page
 from ..system.plain_text import prepare_query_text
 
 __all__ = [
@@ -98,7 +98,7 @@ def search_semantic_scholar(  # noqa: PLR0913  # every option the service has
     text = " ".join(prepare_query_text(query, "query", QUERY_MAX_CHARS).split())
     if not text:
         raise BadRequest("The query is empty.", "For example: graph neural networks")
-    require_page(max_results, start, MAX_RESULTS)
+    require_valid_page(max_results, start, MAX_RESULTS)
     _require_bulk(bulk, sort_by, token, start)
     dates = Query(
         text,
@@ -156,7 +156,7 @@ def find_citing_papers(
     Unreachable
         It did not answer.
     """
-    require_page(max_results, start, MAX_RESULTS)
+    require_valid_page(max_results, start, MAX_RESULTS)
     return fetch_linked_papers(to_graph_name(paper), "citations", max_results, start, web)
 
 
@@ -213,7 +213,7 @@ def search_arxiv(  # noqa: PLR0913  # the filters the contract names
     """
     _require_choice("sort_by", sort_by, SORTS)
     _require_choice("sort_order", sort_order, ORDERS)
-    require_page(max_results, start, MAX_PREPRINTS)
+    require_valid_page(max_results, start, MAX_PREPRINTS)
     wish = Query(
         query,
         max_results=max_results,

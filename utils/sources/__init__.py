@@ -6,7 +6,7 @@ The order of `SOURCE_NAMES` matters; see `..model.sites`.
 from importlib import import_module
 
 from ..plugins import import_part, list_plugins
-from .source import Lookup, Query, QueryOptions, Route, Source, ask_in_halves
+from .source import Lookup, Query, QueryOptions, Route, Source, ask_and_isolate_failures
 
 SOURCE_NAMES = (
     "semantic_scholar",
@@ -46,4 +46,12 @@ SOURCES = OWN_SOURCES + tuple(
     import_part(f"{module}:SOURCE") for plugin in list_plugins() for module in plugin.sources
 )
 
-__all__ = ["SOURCES", "Lookup", "Query", "QueryOptions", "Route", "Source", "ask_in_halves"]
+__all__ = [
+    "SOURCES",
+    "Lookup",
+    "Query",
+    "QueryOptions",
+    "Route",
+    "Source",
+    "ask_and_isolate_failures",
+]

@@ -36,7 +36,7 @@ def find_capture(url: str, web: Web) -> str:
     kept = web.cache.get("archived", url)
     if kept is None:
         address = f"{web.settings.address('archive')}/available"
-        closest = _find_closest(web.get(address, {"url": url}, check=_find_closest))
+        closest = _get_closest_capture(web.get(address, {"url": url}, check=_get_closest_capture))
         there = closest.get("available") is True and to_text(closest.get("status")) == "200"
         kept = to_text(closest.get("url")) if there else ""
         web.cache.put("archived", url, kept, _CACHE_DAYS)
@@ -47,7 +47,7 @@ def find_capture(url: str, web: Web) -> str:
     return f"{web.settings.address('web_archive')}/{found[1]}id_/{found[2]}"
 
 
-def _find_closest(answer: Answer) -> dict[str, Any]:
+def _get_closest_capture(answer: Answer) -> dict[str, Any]:
     """Return the capture that an answer names; {} for none."""
     captures = to_dict(answer.json()).get("archived_snapshots")
     if not isinstance(captures, dict):

@@ -47,7 +47,7 @@ from ..model.site import Address
 from .arxiv_query import LAST_HIT, LAST_RELIABLE_HIT, ArxivQuery, build_query
 from .loose_json import MAX_NAME_CHARS, to_count
 from .publisher import require_picture
-from .source import Lookup, Query, Route, Source, cache_search, one_by_one, recall_papers
+from .source import Lookup, Query, Route, Source, add_search_cache, one_by_one, recall_papers
 
 _IDS_PER_REQUEST = 100
 _FIRST_HTML = "2023-12"
@@ -172,13 +172,13 @@ def search(query: Query, web: Web, *, sort_order: str = "descending") -> SearchR
     )
 
 
-def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+def look_up_papers(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
     """Return the records behind arXiv identifiers, in their newest versions."""
     known = fetch_records([ids.arxiv for ids in wanted], web)
     return {ids: known[ids.arxiv] for ids in wanted if ids.arxiv in known}
 
 
-def recall(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+def recall_cached_papers(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
     """Return the records behind arXiv identifiers that were fetched within the last day."""
     kept = recall_papers("arxiv", [ids.arxiv for ids in wanted if ids.arxiv], web)
     return {ids: kept[ids.arxiv] for ids in wanted if ids.arxiv in kept}
@@ -201,7 +201,7 @@ def fetch_records(names: Sequence[str], web: Web) -> dict[str, Paper]:
     # Without max_results even a list of identifiers is cut to ten.
     params = {"id_list": ",".join(unknown), "max_results": len(unknown)}
     try:
-        answer = _send_query(params, web, read_feed)
+        answer = _send_search(params, web, read_feed)
     except NotAvailable as refused:
         if refused.details.get("status") == 400 and len(unknown) == 1:
             return known  # no name at all, such as 1234.12345 of a 34th month: nobody's paper
@@ -228,7 +228,7 @@ def _fetch_page(request: ArxivQuery, web: Web) -> _Page:
         with suppress(LookupError, TypeError, AttributeError):  # another version's is forgotten
             return _Page(kept["total"], kept["entries"], tuple(map(paper_from_row, kept["papers"])))
     try:
-        answer = _send_query(request.params, web, _require_hits)
+        answer = _send_search(request.params, web, _require_hits)
     except NotAvailable as refused:
         if refused.details.get("status") != 400:
             raise
@@ -243,10 +243,10 @@ def _fetch_page(request: ArxivQuery, web: Web) -> _Page:
     return page
 
 
-def _send_query(params: Mapping[str, Any], web: Web, check: Check) -> Answer:
+def _send_search(params: Mapping[str, Any], web: Web, check: Check) -> Answer:
     """Send a request to arXiv's search."""
     url = f"{web.settings.address('arxiv')}/api/query"
-    return ask(url, web, params, allow=frozenset({400}), check=check)
+    return send_request(url, web, params, allow=frozenset({400}), check=check)
 
 
 def _require_hits(answer: Answer) -> None:
@@ -298,7 +298,7 @@ def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
     for kind in _list_forms(paper):
         url = f"{web.settings.address('arxiv')}/{kind}/{paper.ids.arxiv}"
         try:
-            answer = ask(url, web, kept=True)
+            answer = send_request(url, web, kept=True)
         except (NotAvailable, BadContent) as miss:
             yield miss
             continue
@@ -338,7 +338,7 @@ def fetch_pdf(paper: Paper, web: Web) -> Iterator[Fetched]:
     """
     _require_not_withdrawn(paper)
     url = f"{web.settings.address('arxiv')}/pdf/{paper.ids.arxiv}"
-    body = ask(url, web, kept=True).body
+    body = send_request(url, web, kept=True).body
     yield Fetched(
         body, _detect_media(body), url, "arxiv", "arxiv_pdf", ids=Ids(arxiv=paper.ids.arxiv)
     )
@@ -354,7 +354,7 @@ def fetch_picture(url: str, web: Web, most_bytes: int) -> bytes:
     Unreachable
         arXiv is down, or wants to be left alone.
     """
-    return ask(url, web, check=require_picture, limit=most_bytes).body
+    return send_request(url, web, check=require_picture, limit=most_bytes).body
 
 
 def _list_forms(paper: Paper) -> tuple[str, ...]:
@@ -409,7 +409,9 @@ def _fetch_license(name: str, web: Web) -> str:
         "metadataPrefix": "arXiv",
     }
     try:
-        root = parse_xml(ask(web.settings.address("arxiv_oai"), web, params, patient=False).body)
+        root = parse_xml(
+            send_request(web.settings.address("arxiv_oai"), web, params, patient=False).body
+        )
     except SourceMiss:
         return ""
     if root.tag != f"{_OAI}OAI-PMH" or root.find(f"{_OAI}error") is not None:
@@ -552,7 +554,7 @@ def _parse_reference(reference: str) -> dict[str, str]:
     return {"journal": tex_to_text(reference)} if reference else {}
 
 
-def ask(
+def send_request(
     url: str,
     web: Web,
     params: Mapping[str, Any] | None = None,
@@ -563,7 +565,7 @@ def ask(
     kept: bool = False,
     limit: int = MAX_BODY_BYTES,
 ) -> Answer:
-    """Fetch something from arXiv.
+    """Send a request to arXiv.
 
     Parameters
     ----------
@@ -631,8 +633,8 @@ SOURCE = Source(
     searched=3,
     label="arXiv",
     rates=(RATE,),
-    search=cache_search("arxiv", search),
-    lookup=Lookup(("arxiv",), _IDS_PER_REQUEST, look_up, recall),
+    search=add_search_cache("arxiv", search),
+    lookup=Lookup(("arxiv",), _IDS_PER_REQUEST, look_up_papers, recall_cached_papers),
     routes=(
         Route(
             "arxiv",

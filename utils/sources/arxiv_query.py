@@ -21,7 +21,7 @@ from difflib import get_close_matches
 from ..errors import BadRequest
 from ..model.dates import get_first_day, get_last_day
 from ..system.plain_text import prepare_query_text
-from .source import Query, require_dates, require_page
+from .source import Query, require_valid_dates, require_valid_page
 
 SORTS = ("relevance", "lastUpdatedDate", "submittedDate")
 ORDERS = ("descending", "ascending")
@@ -126,7 +126,7 @@ def build_query(query: Query, sort_order: str = "descending") -> ArxivQuery:
     if sort_by not in SORTS:
         msg = f"arXiv cannot sort by {query.sort_by!r}."
         raise BadRequest(msg, f"It must be one of {', '.join((*_HOUSE_SORTS, *SORTS))}.")
-    _require_page(query.start, query.max_results)
+    _require_reachable_page(query.start, query.max_results)
     words, warnings = translate_words(prepare_query_text(query.text, "query", _MAX_QUERY_CHARS))
     parts = [words] if words else []
     if query.author.strip():
@@ -149,9 +149,9 @@ def build_query(query: Query, sort_order: str = "descending") -> ArxivQuery:
     )
 
 
-def _require_page(start: int, size: int) -> None:
+def _require_reachable_page(start: int, size: int) -> None:
     """Reject a page beyond arXiv's limits."""
-    require_page(size, start, _MAX_PAGE)
+    require_valid_page(size, start, _MAX_PAGE)
     if start + size > LAST_HIT:
         msg = (
             f"arXiv shows the first {LAST_HIT:,} hits of a search; {start + size:,} was asked for."
@@ -173,7 +173,7 @@ def _build_author_clause(name: str) -> str:
 
 def _build_date_range(query: Query) -> str:
     """Return the range of days, both included; a missing end is the first or the current year."""
-    require_dates(query)
+    require_valid_dates(query)
     this_year = time.gmtime(time.time()).tm_year
     first = _to_digits(get_first_day(query.min_date)) if query.min_date else f"{_FIRST_YEAR}0101"
     last = _to_digits(get_last_day(query.max_date)) if query.max_date else ""

@@ -60,10 +60,10 @@ def fetch_article(ids: Ids, web: Web) -> Article:
     """
     name = ids.pmcid or ids.pmid
     if (kept := to_dict(web.cache.get("bioc", name))) and kept.get("v") == 1:
-        return _from_row(kept)
+        return _row_to_article(kept)
     url = f"{web.settings.address('bioc')}/BioC_json/{name}/unicode"
-    answer = web.get(url, check=_check_reply, limit=_MAX_BYTES)
-    found = Article() if _is_absent(answer) else _to_article(answer.json())
+    answer = web.get(url, check=_require_article_or_missing, limit=_MAX_BYTES)
+    found = Article() if _is_missing_article(answer) else _reply_to_article(answer.json())
     if found.paragraphs and not _is_same_article(ids, found.ids):
         msg = f"BioC was asked for {name} and sent {found.ids.pmcid or found.ids.pmid}."
         raise BadContent(msg, "Report it if it happens again.", verdict="wrong_paper")
@@ -71,14 +71,14 @@ def fetch_article(ids: Ids, web: Web) -> Article:
     return found
 
 
-def _is_absent(answer: Answer) -> bool:
+def _is_missing_article(answer: Answer) -> bool:
     """Return whether the answer is the message that the article is missing."""
     return answer.body.lstrip()[:7] == b"[Error]"
 
 
-def _check_reply(answer: Answer) -> None:
+def _require_article_or_missing(answer: Answer) -> None:
     """Raise unless the answer is an article, or the message that the article is missing."""
-    if not _is_absent(answer) and not _list_documents(answer.json()):
+    if not _is_missing_article(answer) and not _list_documents(answer.json()):
         msg = "BioC answered with something that is not an article."
         raise Unreachable(msg, "Try again in a minute.", status=answer.status)
 
@@ -89,7 +89,7 @@ def _list_documents(reply: object) -> list[dict[str, Any]]:
     return [document for one in collections for document in to_dicts(one.get("documents"))]
 
 
-def _to_article(reply: object) -> Article:
+def _reply_to_article(reply: object) -> Article:
     """Return the article of a reply."""
     document = _list_documents(reply)[0]
     passages = to_dicts(document.get("passages"))
@@ -133,8 +133,8 @@ def _is_same_article(requested: Ids, received: Ids) -> bool:
     return received.pmid in ("", requested.pmid)
 
 
-def _from_row(kept: dict[str, Any]) -> Article:
-    """Rebuild an article from its cached form."""
+def _row_to_article(kept: dict[str, Any]) -> Article:
+    """Return an article from its cached form."""
     rows = to_dicts(kept.get("paragraphs"))
     return Article(
         Ids(**{name: to_text(value) for name, value in to_dict(kept.get("ids")).items()}),

@@ -56,11 +56,13 @@ def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
         raise NotAvailable(f"CORE does not know doi:{doi}.")
     links = deduplicate_copies(OpenCopy(link) for link in _list_links(work))
     copies = [
-        copy for copy in links if not _is_own(copy.url) and not _is_identifier_of(copy.url, paper)
+        copy
+        for copy in links
+        if not _is_own_copy(copy.url) and not _is_identifier_of(copy.url, paper)
     ]
     yield from fetch_copies(copies[:_MAX_COPIES], web, source=SOURCE.name, via="core")
     number = to_count(work.get("id"))
-    if number is not None and any(_is_own(copy.url) for copy in links):
+    if number is not None and any(_is_own_copy(copy.url) for copy in links):
         yield _fetch_file(number, web)
     words = work.get("fullText")
     if isinstance(words, str) and words.strip() not in ("", _WITHHELD_TEXT):
@@ -77,7 +79,7 @@ def _search_works(doi: str, most: int, web: Web, *, kept: bool = True) -> Answer
         {"q": f'doi:"{doi}"', "limit": most},
         headers=_build_headers(web),
         allow={401, 403},
-        check=_check_works,
+        check=_require_works,
         kept=kept,
     )
 
@@ -119,7 +121,7 @@ def _list_links(work: Mapping[str, Any]) -> Iterator[str]:
     yield from filter(None, map(to_text, downloads))
 
 
-def _is_own(url: str) -> bool:
+def _is_own_copy(url: str) -> bool:
     """Return whether a link leads to CORE's own copy, whose host rejects programs."""
     with suppress(ValueError):
         host = urlsplit(url).hostname or ""
@@ -138,7 +140,7 @@ def _build_headers(web: Web) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 
-def _check_works(answer: Answer) -> None:
+def _require_works(answer: Answer) -> None:
     """Raise for a rejected key, or an answer without works."""
     _check_key(answer)
     if not isinstance(to_dict(answer.json()).get("results"), list):

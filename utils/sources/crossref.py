@@ -76,13 +76,13 @@ _NOTICES: dict[str, NoticeKind] = {
 }
 
 
-def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+def look_up_papers(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
     """Return the records behind DOIs, one request each."""
     works = {ids: work for ids in wanted if (work := _fetch_work(ids.doi, web))}
     return {ids: _to_paper(work) for ids, work in works.items()}
 
 
-def recall(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+def recall_cached_papers(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
     """Return the records of works that were fetched recently for any purpose."""
     known = recall_papers("crossref_record", [ids.doi for ids in wanted if ids.doi], web)
     return {ids: known[ids.doi] for ids in wanted if ids.doi in known}
@@ -210,7 +210,7 @@ def _list_mining_copies(work: Mapping[str, Any]) -> list[OpenCopy]:
 
 def _is_mining_allowed(work: Mapping[str, Any]) -> bool:
     """Return whether a license for text mining, or a free license, is valid today."""
-    return any(_is_in_force(row) for row in work["license"] if _is_mining_license(row))
+    return any(_is_license_valid(row) for row in work["license"] if _is_mining_license(row))
 
 
 def _is_mining_license(row: Mapping[str, Any]) -> bool:
@@ -219,7 +219,7 @@ def _is_mining_license(row: Mapping[str, Any]) -> bool:
     return bool(row and (is_for_mining or find_cc_license(row.get("URL") or "")))
 
 
-def _is_in_force(row: Mapping[str, Any]) -> bool:
+def _is_license_valid(row: Mapping[str, Any]) -> bool:
     """Return whether a license is valid today."""
     return _to_date(row.get("start") or {}) <= utc_now()[:10]
 
@@ -283,7 +283,7 @@ def _find_license(rows: Sequence[dict[str, Any]]) -> str:
         for row in rows
         if row
         and (row.get("content-version") or "unspecified") in {"vor", "unspecified"}
-        and _is_in_force(row)
+        and _is_license_valid(row)
     ]
     best = sorted(holding, key=lambda row: row.get("content-version") != "vor")
     return next((row.get("URL") or "" for row in best), "")
@@ -308,7 +308,7 @@ SOURCE = Source(
         Rate("crossref", ("crossref",), every=0.1, in_flight=2),
         Rate("crossref_list", ("crossref",), every=0.34, in_flight=1, paths=("/works",)),
     ),
-    lookup=Lookup(("doi",), 1, look_up, recall),
+    lookup=Lookup(("doi",), 1, look_up_papers, recall_cached_papers),
     routes=(
         Route(
             "crossref",

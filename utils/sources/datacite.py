@@ -20,7 +20,7 @@ from .loose_json import to_dict, to_dicts, to_short_text, to_text
 from .source import Lookup, Source
 
 
-def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+def look_up_papers(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
     """Return the records of DOIs, with one request for each."""
     found = {}
     for ids in wanted:
@@ -109,5 +109,5 @@ SOURCE = Source(
     kept_by="publishers",
     # 1,000 in five minutes for programs that state an e-mail address; kept to half of them.
     rates=(Rate("datacite", ("datacite",), every=0.6, in_flight=2),),
-    lookup=Lookup(("doi",), 1, look_up),
+    lookup=Lookup(("doi",), 1, look_up_papers),
 )

@@ -19,7 +19,7 @@ from ..http import Answer, Rate, Web
 from ..model.paper import Fetched, Paper
 from ..model.site import Address, Key
 from ..readers import elsevier
-from .publisher import leads_to, quote_doi
+from .publisher import is_doi_of_host, quote_doi
 from .source import TEXT_MINING_TERMS, Route, Source, one_by_one
 
 _HOSTS = ("elsevier.com", "sciencedirect.com", "cell.com", "thelancet.com")
@@ -43,7 +43,7 @@ def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
         The key or the token is refused.
     """
     doi = paper.ids.doi
-    if not doi.startswith("10.1016/") and not leads_to(doi, web, _HOSTS):
+    if not doi.startswith("10.1016/") and not is_doi_of_host(doi, web, _HOSTS):
         raise NotAvailable(f"doi:{doi} leads to another publisher than Elsevier.")
     refused = web.cache.get("elsevier_refuses_us", _hash_credentials(web))
     if refused:

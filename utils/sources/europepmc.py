@@ -23,7 +23,7 @@ from ..model.paper import Author, Fetched, Notice, NoticeKind, Paper, SearchResu
 from ..model.site import Address
 from ..system.plain_text import decode_references, one_line
 from .loose_json import to_count, to_dict, to_dicts, to_short_text, to_text
-from .source import Lookup, Query, Route, Source, cache_search, one_by_one, to_day_range
+from .source import Lookup, Query, Route, Source, add_search_cache, one_by_one, to_day_range
 
 MAX_SKIPPED_HITS = 10_000
 """Hits that are passed over to reach a page whose mark is unknown: pages have no numbers."""
@@ -178,7 +178,7 @@ def _get_sort(query: Query) -> str:
     return _SORTS[query.sort_by]
 
 
-def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+def look_up_papers(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
     """Return the records behind PMIDs, PMCIDs and DOIs; for a preprint, its newest version."""
     answer = web.get(
         f"{web.settings.address('europepmc')}/search",
@@ -230,13 +230,13 @@ def fetch_preprint_text(paper: Paper, web: Web) -> Iterator[Fetched]:
     doi = paper.ids.doi
     number = to_text(web.cache.get(_PREPRINT, doi))
     if not number and not paper.ids.pmcid and _is_preprint(paper):
-        look_up([Ids(doi=doi)], web)
+        look_up_papers([Ids(doi=doi)], web)
         number = to_text(web.cache.get(_PREPRINT, doi))
     if not number:
         msg = f"doi:{doi} is not known as a preprint of Europe PMC's."
         raise NotAvailable(msg)
     url = f"{web.settings.address('europepmc')}/{number}/fullTextXML"
-    answer = web.get(url, allow={500}, check=_raise_if_down, kept=True)
+    answer = web.get(url, allow={500}, check=_raise_if_unavailable, kept=True)
     if answer.status == 500 or not answer.body.strip():
         msg = f"Europe PMC has no full text of the preprint {number}."
         raise NotAvailable(msg, status=answer.status)
@@ -264,8 +264,8 @@ def _cache_preprint_numbers(rows: Iterable[Mapping[str, Any]], web: Web) -> None
         web.cache.put(_PREPRINT, doi, number, _REMEMBERED_DAYS)
 
 
-def _raise_if_down(answer: Answer) -> None:
-    """Raise for a long 500; a short one means that the text is missing."""
+def _raise_if_unavailable(answer: Answer) -> None:
+    """Raise for a long answer of status 500; a short one means that the text is missing."""
     if answer.status == 500 and len(answer.body) > _NOT_AVAILABLE_BYTES:
         raise Unreachable(f"{answer.host} answered 500.", status=500)
 
@@ -411,8 +411,8 @@ SOURCE = Source(
     label="PMC",
     # No published limit; five a second is what its users were told to stay below.
     rates=(Rate("europepmc", ("europepmc",), every=0.2, in_flight=3),),
-    search=cache_search("europepmc", search),
-    lookup=Lookup(("pmid", "pmcid", "doi"), _IDS_PER_SEARCH, look_up),
+    search=add_search_cache("europepmc", search),
+    lookup=Lookup(("pmid", "pmcid", "doi"), _IDS_PER_SEARCH, look_up_papers),
     routes=(
         Route(
             "europepmc",
@@ -444,7 +444,7 @@ class LinkedPaper:
     doi: str = ""
 
     @classmethod
-    def of(cls, paper: Paper) -> LinkedPaper:
+    def from_paper(cls, paper: Paper) -> LinkedPaper:
         """Return a paper as an entry of a citation list."""
         journal = paper.journal_abbreviation or paper.journal
         ids = paper.ids

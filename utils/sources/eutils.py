@@ -35,7 +35,7 @@ from ..errors import (
     SourceMiss,
     Unreachable,
 )
-from ..http import Answer, Rate, Web, redact
+from ..http import Answer, Rate, Web, redact_url
 from ..model.paper import utc_now
 from ..system.plain_text import one_line, shorten
 from .loose_json import to_count, to_dict, to_dicts, to_text
@@ -107,7 +107,9 @@ def get_connection_state(web: Web) -> ConnectionState:
     return known
 
 
-def ask(web: Web, tool: str, params: Params, read: Callable[[Answer], Any] | None = None) -> Answer:
+def call_utility(
+    web: Web, tool: str, params: Params, read: Callable[[Answer], Any] | None = None
+) -> Answer:
     """Call one E-utility; a rate limit or server error with status 200 counts as unreachable.
 
     Parameters
@@ -140,7 +142,7 @@ def ask(web: Web, tool: str, params: Params, read: Callable[[Answer], Any] | Non
         "email": settings.require_email("NCBI"),
         "api_key": settings.key("ncbi_api_key"),
     }
-    form = _to_form(form)
+    form = _params_to_form(form)
 
     def check(answer: Answer) -> None:
         _raise_for_error(answer)
@@ -152,20 +154,20 @@ def ask(web: Web, tool: str, params: Params, read: Callable[[Answer], Any] | Non
             msg = f"NCBI's answer arrived damaged: {bad.message}"
             raise Unreachable(msg, "Try again in a minute.") from bad
 
-    send = web.post if uses_post(web, params) else web.get
-    with _count_waiting(web), _record_outcome(web):
+    send = web.post if is_sent_by_post(web, params) else web.get
+    with _count_waiting_request(web), _record_outcome(web):
         on_retry = partial(
             _record_miss, web
         )  # each try when it fails: the next may be a minute away
         return send(_build_url(web, tool), form, allow={400}, check=check, on_retry=on_retry)
 
 
-def uses_post(web: Web, params: Params) -> bool:
+def is_sent_by_post(web: Web, params: Params) -> bool:
     """Return whether a request is sent by POST.
 
     That keeps the key out of every URL, and is what NCBI asks for beyond 200 identifiers.
     """
-    form = _to_form(params)
+    form = _params_to_form(params)
     length = sum(len(v) if isinstance(v, str) else sum(map(len, v)) for v in form.values())
     ids = form.get("id", "")
     many = (ids.count(",") if isinstance(ids, str) else len(ids)) >= MAX_IDS_PER_REQUEST
@@ -174,7 +176,7 @@ def uses_post(web: Web, params: Params) -> bool:
 
 def build_public_url(web: Web, tool: str, params: Params) -> str:
     """Return the address of a request without key and e-mail address."""
-    return redact(f"{_build_url(web, tool)}?{urlencode(_to_form(params), doseq=True)}")
+    return redact_url(f"{_build_url(web, tool)}?{urlencode(_params_to_form(params), doseq=True)}")
 
 
 def _build_url(web: Web, tool: str) -> str:
@@ -182,7 +184,7 @@ def _build_url(web: Web, tool: str) -> str:
     return f"{web.settings.address('eutils')}/{tool if '.' in tool else f'{tool}.fcgi'}"
 
 
-def _to_form(params: Params) -> dict[str, str | Sequence[str]]:
+def _params_to_form(params: Params) -> dict[str, str | Sequence[str]]:
     """Return the parameters as text, without blank ones."""
     return {
         name: [str(one) for one in value] if isinstance(value, list | tuple) else str(value)
@@ -192,7 +194,7 @@ def _to_form(params: Params) -> dict[str, str | Sequence[str]]:
 
 
 @contextmanager
-def _count_waiting(web: Web) -> Iterator[None]:
+def _count_waiting_request(web: Web) -> Iterator[None]:
     """Count a request as waiting while it is queued or in progress."""
     _update_state(web, waiting=1)
     try:
@@ -218,10 +220,10 @@ def _record_outcome(web: Web) -> Iterator[None]:
 def _record_miss(web: Web, error: PaperError) -> None:
     """Record a failed try, unless we are offline."""
     if not web.settings.papers_offline:
-        _update_state(web, _to_status(error), error.message)
+        _update_state(web, _error_to_status(error), error.message)
 
 
-def _to_status(error: PaperError) -> str:
+def _error_to_status(error: PaperError) -> str:
     """Return the status after an error; a rejected request is contact all the same."""
     status = error.details.get("status")
     if isinstance(error, NotConfigured) or status in (401, 403):
@@ -288,7 +290,7 @@ class Hits:
     query_key: str = ""
 
 
-def esearch(database: str, params: Mapping[str, Any], web: Web) -> Hits:
+def run_esearch(database: str, params: Mapping[str, Any], web: Web) -> Hits:
     """Search *database*; *params* are ESearch's own, including ``term``.
 
     Raises
@@ -311,14 +313,14 @@ def esearch(database: str, params: Mapping[str, Any], web: Web) -> Hits:
 
 
 def count_records(database: str, term: str, web: Web) -> int:
-    """Return how many records of *database* a term finds; raises as `esearch` does."""
+    """Return how many records of *database* a term finds; raises as `run_esearch` does."""
     return get_total(_request_search(database, {"term": term, "rettype": "count"}, web))
 
 
 def _request_search(database: str, params: Mapping[str, Any], web: Web) -> dict[str, Any]:
     """Return the result of a search; raise `EntrezFailed` if the database could not run it."""
     request = {"db": database, "retmode": "json", **params}
-    answer = ask(web, "esearch", request, read=Answer.json)
+    answer = call_utility(web, "esearch", request, read=Answer.json)
     result = to_dict(to_dict(answer.json()).get("esearchresult"))
     if error := to_text(result.get("ERROR")):
         msg = f"{database} could not run the search: {shorten(error, 200)}."
@@ -350,14 +352,14 @@ def _generate_warnings(result: Mapping[str, Any], sentences: Mapping[str, str]) 
                 yield sentence.format(shorten(item, 200))
 
 
-def efetch(
+def run_efetch(
     database: str,
     which: Mapping[str, Any],
     form: Mapping[str, str],
     web: Web,
     read: Callable[[Answer], Any],
 ) -> Answer | None:
-    """Return the answer to one request; None if NCBI has none of the identifiers.
+    """Return the answer to one EFetch request; None if NCBI has none of the identifiers.
 
     Parameters
     ----------
@@ -375,11 +377,11 @@ def efetch(
     Unreachable
         NCBI did not answer, or not with records.
     """
-    answer = ask(web, "efetch", {"db": database, **which, **form}, read)
+    answer = call_utility(web, "efetch", {"db": database, **which, **form}, read)
     return None if is_empty_id_list(answer) else answer
 
 
-def post_ids(database: str, uids: Sequence[str], web: Web) -> tuple[str, str]:
+def post_ids_to_history(database: str, uids: Sequence[str], web: Web) -> tuple[str, str]:
     """Store identifiers on the history server; return ``WebEnv`` and ``query_key``.
 
     Raises
@@ -387,7 +389,7 @@ def post_ids(database: str, uids: Sequence[str], web: Web) -> tuple[str, str]:
     Unreachable
         NCBI did not answer, or not with a place.
     """
-    answer = ask(web, "epost", {"db": database, "id": ",".join(uids)}, read=_read_history)
+    answer = call_utility(web, "epost", {"db": database, "id": ",".join(uids)}, read=_read_history)
     return _read_history(answer)
 
 
@@ -413,7 +415,7 @@ def fetch_database(name: str, web: Web) -> tuple[dict[str, Any], str]:
     params = {"db": name, "retmode": "json"}
     known = web.cache.get("einfo", name)
     if not isinstance(known, dict):
-        known = _read_description(ask(web, "einfo", params, read=_read_description))
+        known = _read_description(call_utility(web, "einfo", params, read=_read_description))
         web.cache.put("einfo", name, known, _CACHE_DAYS)
     return known, build_public_url(web, "einfo", params)
 
@@ -428,7 +430,7 @@ def fetch_database_names(web: Web) -> tuple[str, ...]:
     """
     known = web.cache.get("einfo", "")
     if not isinstance(known, list):
-        known = _read_names(ask(web, "einfo", {"retmode": "json"}, read=_read_names))
+        known = _read_names(call_utility(web, "einfo", {"retmode": "json"}, read=_read_names))
         web.cache.put("einfo", "", known, _CACHE_DAYS)
     return tuple(filter(None, (to_text(name) for name in known)))
 

@@ -31,9 +31,9 @@ from ..http import Answer, Web
 from ..readers.pubmed import parse_printed_date
 from ..readers.safe_xml import parse_xml
 from ..system.plain_text import decode_references, one_line, shorten
-from .eutils import ask, build_public_url, get_total
+from .eutils import build_public_url, call_utility, get_total
 from .loose_json import MAX_NAME_CHARS, to_count, to_dict, to_dicts, to_short_text, to_text
-from .pubmed import Hits, get_result
+from .pubmed import Hits, get_search_result
 
 MAX_SUMMARIES = 500
 _INLINE = re.compile(r"</?(?:i|b|u|em|strong|sub|sup)>", re.I)
@@ -80,12 +80,12 @@ def _fetch_paper_summaries(
 ) -> tuple[dict[str, Summary], str]:
     """Return the summaries of papers, and the address of the request."""
     params = {"db": "pubmed", "retmode": "json", "version": "2.0", **which}
-    rows = esummary(params, web).records
+    rows = run_esummary(params, web).records
     found = {pmid: _to_summary(pmid, rows[pmid]) for pmid in pmids if pmid in rows}
     return found, build_public_url(web, "esummary", params)
 
 
-def esummary(params: Mapping[str, Any], web: Web) -> Summaries:
+def run_esummary(params: Mapping[str, Any], web: Web) -> Summaries:
     """Return the summaries of any database, and the identifiers without one.
 
     Raises
@@ -93,7 +93,7 @@ def esummary(params: Mapping[str, Any], web: Web) -> Summaries:
     Unreachable
         NCBI did not answer, or has forgotten the search.
     """
-    return read_summaries(ask(web, "esummary", params, read=read_summaries))
+    return read_summaries(call_utility(web, "esummary", params, read=read_summaries))
 
 
 def _to_summary(pmid: str, row: Mapping[str, Any]) -> Summary:
@@ -191,14 +191,14 @@ def _read_xml(body: bytes) -> Summaries:
     root = parse_xml(body)
     if root.tag != "eSummaryResult":
         raise BadContent("The response is not an answer of ESummary.", verdict="error_page")
-    rows: dict[str, Any] = dict(_read_version_1(root))
+    rows: dict[str, Any] = dict(_read_version_1_records(root))
     for node in root.iterfind(".//DocumentSummary"):
         if uid := (node.get("uid") or "").strip():
             rows[uid] = {"uid": uid, **to_dict(_read_value(node, top=True))}
     return _to_summaries(rows, "docsum_xml", body)
 
 
-def _read_version_1(root: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+def _read_version_1_records(root: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the records of version 1 of the XML."""
     for node in root.iterchildren("DocSum"):
         if uid := (node.findtext("Id") or "").strip():
@@ -291,7 +291,7 @@ def fetch_paper_links(pmid: str, name: LinkName, web: Web) -> tuple[list[Link], 
         else {"cmd": "neighbor", "linkname": name}
     )
     params = {"dbfrom": "pubmed", "db": "pubmed", "id": pmid, "retmode": "json", **how}
-    reply = ask(web, "elink", params, read=_check_link_sets).json()
+    reply = call_utility(web, "elink", params, read=_check_link_sets).json()
     found = [
         link
         for group in to_dicts(reply["linksets"])
@@ -315,7 +315,7 @@ def fetch_links(params: Mapping[str, Any], web: Web) -> list[LinkSet]:
     Unreachable
         NCBI did not answer, or with an error of its own.
     """
-    reply = ask(web, "elink", {**params, "retmode": "json"}, read=_check_link_sets).json()
+    reply = call_utility(web, "elink", {**params, "retmode": "json"}, read=_check_link_sets).json()
     return [_to_link_set(row) for row in to_dicts(reply["linksets"])]
 
 
@@ -351,7 +351,7 @@ def fetch_link_names(params: Mapping[str, Any], web: Web) -> list[LinkSet]:
     Unreachable
         NCBI did not answer, or with an error of its own.
     """
-    answer = ask(web, "elink", {**params, "cmd": "acheck"}, read=_parse_links)
+    answer = call_utility(web, "elink", {**params, "cmd": "acheck"}, read=_parse_links)
     return [
         LinkSet(
             (_read_child_text(node, "Id"),), tuple(map(_to_link_kind, node.iterfind("LinkInfo")))
@@ -393,7 +393,7 @@ def _check_link_sets(answer: Answer) -> None:
         raise Unreachable(msg, "Try again in a minute.")
 
 
-def fetch_matches(citations: Sequence[Mapping[str, str]], web: Web) -> dict[int, str]:
+def fetch_citation_matches(citations: Sequence[Mapping[str, str]], web: Web) -> dict[int, str]:
     """Return NCBI's answer to each of at most 50 citations, by position; skip unanswered ones.
 
     Raises
@@ -411,14 +411,16 @@ def fetch_matches(citations: Sequence[Mapping[str, str]], web: Web) -> dict[int,
     params = {"db": "pubmed", "retmode": "xml", "rettype": "xml", "bdata": "\r".join(lines)}
 
     def read(answer: Answer) -> None:
-        if not _read_matches(answer) and _remove_separators(citations[0].get("journal", "")):
+        if not _read_citation_matches(answer) and _remove_separators(
+            citations[0].get("journal", "")
+        ):
             raise BadContent("NCBI matched no citation, and refused none.", verdict="empty")
 
-    answer = ask(web, "ecitmatch.cgi", params, read)
-    return {at: word for at, word in _read_matches(answer).items() if at < len(citations)}
+    answer = call_utility(web, "ecitmatch.cgi", params, read)
+    return {at: word for at, word in _read_citation_matches(answer).items() if at < len(citations)}
 
 
-def _read_matches(answer: Answer) -> dict[int, str]:
+def _read_citation_matches(answer: Answer) -> dict[int, str]:
     """Return the answers by position of the citation."""
     words: dict[int, str] = {}
     for line in re.split(r"[\r\n]+", answer.text()):
@@ -462,7 +464,7 @@ def find_mesh_terms(text: str, most: int, web: Web) -> tuple[int, list[MeshTerm]
         NCBI did not answer.
     """
     params = {"db": "mesh", "retmode": "json", "term": text, "retmax": most}
-    result = get_result(ask(web, "esearch", params, read=Answer.json).json())
+    result = get_search_result(call_utility(web, "esearch", params, read=Answer.json).json())
     uids = [str(uid) for uid in result["idlist"]][:most]
     terms = fetch_mesh_terms(uids, web) if uids else {}
     return get_total(result), [terms[uid] for uid in uids if uid in terms]
@@ -476,7 +478,7 @@ def fetch_mesh_terms(uids: Sequence[str], web: Web) -> dict[str, MeshTerm]:
     for start in range(0, len(wanted), _MAX_TERMS_PER_REQUEST):
         batch = wanted[start : start + _MAX_TERMS_PER_REQUEST]
         params = {"db": "mesh", "retmode": "json", "id": ",".join(batch)}
-        for uid, row in esummary(params, web).records.items():
+        for uid, row in run_esummary(params, web).records.items():
             known[uid] = row
             web.cache.put("mesh", uid, row, _CACHE_DAYS)
     return {uid: _to_mesh_term(uid, known[uid]) for uid in uids if uid in known}
@@ -526,7 +528,7 @@ def fetch_spelling(query: str, web: Web, database: str = "pubmed") -> tuple[str,
     Unreachable
         NCBI did not answer.
     """
-    answer = ask(web, "espell", {"db": database, "term": query}, read=_parse_spelling)
+    answer = call_utility(web, "espell", {"db": database, "term": query}, read=_parse_spelling)
     root = _parse_spelling(answer)
     replaced = tuple(one_line(node.text or "") for node in root.iterfind("SpelledQuery/Replaced"))
     return one_line(root.findtext("CorrectedQuery") or ""), tuple(filter(None, replaced))

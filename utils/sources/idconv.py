@@ -19,7 +19,7 @@ from .loose_json import to_dict, to_dicts
 from .source import Lookup, Source
 
 
-def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+def look_up_papers(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
     """Return the other identifiers of articles in PMC, without titles."""
     settings = web.settings
     answer = web.get(
@@ -68,5 +68,5 @@ SOURCE = Source(
         ),
     ),
     rates=(RATE,),
-    lookup=Lookup(("pmcid",), MAX_IDS_PER_REQUEST, look_up),
+    lookup=Lookup(("pmcid",), MAX_IDS_PER_REQUEST, look_up_papers),
 )

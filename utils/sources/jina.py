@@ -86,14 +86,14 @@ def _build_auth_header(web: Web) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 
-def _describe_account(web: Web) -> str:
-    """Return the cache name of a refusal: with a key or without."""
+def _build_refusal_name(web: Web) -> str:
+    """Return the cache name of a refusal, which differs with and without a key."""
     return "with a key" if _build_auth_header(web) else "without a key"
 
 
 def _raise_if_refused(web: Web) -> None:
     """Raise if Jina refused us within the last hour."""
-    if refusal := web.cache.get("jina_refuses_us", _describe_account(web)):
+    if refusal := web.cache.get("jina_refuses_us", _build_refusal_name(web)):
         raise NotAvailable(str(refusal), _build_refusal_hint(web, "in an hour"))
 
 
@@ -109,7 +109,7 @@ def _check_status(answer: Answer, target: str, web: Web) -> None:
         return
     refusal = f"Jina Reader {_REFUSALS[answer.status]}"
     if answer.status in _ACCOUNT_STATUSES:
-        web.cache.put("jina_refuses_us", _describe_account(web), f"{refusal}.", _REFUSAL_DAYS)
+        web.cache.put("jina_refuses_us", _build_refusal_name(web), f"{refusal}.", _REFUSAL_DAYS)
     hint = (
         _build_refusal_hint(web, "later") if answer.status in _ACCOUNT_STATUSES | {403, 451} else ""
     )

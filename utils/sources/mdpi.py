@@ -18,7 +18,7 @@ from ..errors import NotAvailable, SourceMiss
 from ..http import Rate, Web
 from ..model.paper import Fetched, Paper
 from ..model.site import Address
-from .crossref import look_up, recall
+from .crossref import look_up_papers, recall_cached_papers
 from .source import Route, Source, one_by_one
 
 _PREFIX = "10.3390/"
@@ -44,7 +44,7 @@ def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
         raise NotAvailable(f"doi:{doi} is not an article of an MDPI journal.")
     code, digits = match.groups()
     if not paper.volume:
-        found = recall([paper.ids], web) or look_up([paper.ids], web)
+        found = recall_cached_papers([paper.ids], web) or look_up_papers([paper.ids], web)
         paper = found.get(paper.ids, paper)
     number = digits.removeprefix(paper.volume)[_ISSUE_DIGITS:]
     if not (paper.volume.isdecimal() and digits.startswith(paper.volume) and number):

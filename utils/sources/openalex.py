@@ -33,7 +33,7 @@ from . import unpaywall
 from .europepmc import Kind, LinkedPaper, strip_html
 from .loose_json import to_count, to_dict, to_dicts, to_short_text, to_text
 from .publisher import MAX_COPIES, OpenCopy, deduplicate_copies, fetch_copies
-from .source import Query, Route, Source, cache_search, one_by_one, to_day_range
+from .source import Query, Route, Source, add_search_cache, one_by_one, to_day_range
 
 LAST_HIT = 10_000
 """OpenAlex pages through so many works of a search only."""
@@ -79,7 +79,7 @@ def fetch_open_copies(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
     if not known:
         msg = f"OpenAlex lists no open copy of doi:{doi}."
         raise NotAvailable(msg, "Ask the authors or your library.")
-    if not (copies := _select_untried(known, paper, web)[:MAX_COPIES]):
+    if not (copies := _select_untried_copies(known, paper, web)[:MAX_COPIES]):
         msg = f"OpenAlex lists no open copy of doi:{doi} that was not tried before."
         raise NotAvailable(msg, "Ask the authors or your library.")
     retracted = work.get("is_retracted") is True
@@ -114,7 +114,7 @@ def _list_copies(work: Mapping[str, Any]) -> list[OpenCopy]:
     )
 
 
-def _select_untried(copies: list[OpenCopy], paper: Paper, web: Web) -> list[OpenCopy]:
+def _select_untried_copies(copies: list[OpenCopy], paper: Paper, web: Web) -> list[OpenCopy]:
     """Return the copies that no other route requests."""
     before = takewhile(lambda name: name != SOURCE.name, web.settings.papers_sources)
     tried = (
@@ -148,7 +148,7 @@ def search(query: Query, web: Web) -> SearchResult:
         It did not answer, or the day's budget is spent.
     """
     params = _build_params(query)
-    total, works, costs = _list_range(params, query.start, query.max_results, web)
+    total, works, costs = _list_works_in_range(params, query.start, query.max_results, web)
     papers = tuple(map(to_paper, works))
     end = query.start + len(papers)
     return SearchResult(
@@ -161,7 +161,7 @@ def search(query: Query, web: Web) -> SearchResult:
     )
 
 
-def _list_range(
+def _list_works_in_range(
     params: Mapping[str, Any], start: int, most: int, web: Web
 ) -> tuple[int, list[dict[str, Any]], list[str]]:
     """Return the total of a list, *most* of its works from *start* on, and their cost.
@@ -408,13 +408,15 @@ def build_limit_error(answer: Answer) -> Unreachable:
     (https://github.com/rpatrik96/bibtexupdater/pull/50).
     """
     pause = parse_retry_after(answer.headers.get("Retry-After"), answer.headers.get("Date"))
-    left = _read_lowest(answer, "X-RateLimit-Remaining", "X-RateLimit-Remaining-USD")
+    left = _read_lowest_number(answer, "X-RateLimit-Remaining", "X-RateLimit-Remaining-USD")
     # A search may cost more than the little that is left; only the words of the answer say so.
     spent = left is not None and (left <= 0 or b"budget" in answer.body[:2000].lower())
     if not spent and pause <= CLOSED_S:
         details: dict[str, Any] = {"retry_after": pause} if pause else {}
         return Unreachable("OpenAlex answered 429.", status=429, **details)
-    until = pause or _read_lowest(answer, "X-RateLimit-Reset") or _DAY_S - time.time() % _DAY_S
+    until = (
+        pause or _read_lowest_number(answer, "X-RateLimit-Reset") or _DAY_S - time.time() % _DAY_S
+    )
     msg = f"OpenAlex's budget of the day is spent; the next begins in {until / 3600:.1f} hours."
     hint = "Try again after midnight UTC; other sources can be asked now."
     return Unreachable(msg, hint, status=429, lasting=True, retry_after=min(until, _DAY_S))
@@ -422,15 +424,15 @@ def build_limit_error(answer: Answer) -> Unreachable:
 
 def _describe_cost(answer: Answer) -> str:
     """Return the cost of a call and the rest of the budget, if the headers tell."""
-    cost = _read_lowest(answer, "X-RateLimit-Cost-USD")
-    left = _read_lowest(answer, "X-RateLimit-Remaining-USD")
+    cost = _read_lowest_number(answer, "X-RateLimit-Cost-USD")
+    left = _read_lowest_number(answer, "X-RateLimit-Remaining-USD")
     if not cost:
         return ""
     rest = "" if left is None else f"; {left:.3f} are left until midnight UTC"
     return f"OpenAlex charged USD {cost:.4f}{rest}."
 
 
-def _read_lowest(answer: Answer, *names: str) -> float | None:
+def _read_lowest_number(answer: Answer, *names: str) -> float | None:
     """Return the smallest number in these headers; else None."""
     found = []
     for name in names:
@@ -469,7 +471,7 @@ SOURCE = Source(
             paths=("/works",),
         ),
     ),
-    search=cache_search("openalex", search),
+    search=add_search_cache("openalex", search),
     routes=(
         Route(
             "openalex",
@@ -506,6 +508,6 @@ def fetch_linked(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[L
         raise NotAvailable(f"OpenAlex does not know {ids}.", "Ask PubMed or Europe PMC.")
     works_filter = f"{_FILTERS[kind]}:{number}"
     params = {"filter": works_filter, "sort": "publication_date:desc", "select": RECORD_FIELDS}
-    total, works, _ = _list_range(params, 0, max(1, min(most, _MAX_LINKED)), web)
+    total, works, _ = _list_works_in_range(params, 0, max(1, min(most, _MAX_LINKED)), web)
     url = f"{web.settings.address('openalex')}/works?filter={works_filter}"
-    return total, [LinkedPaper.of(to_paper(work)) for work in works], url
+    return total, [LinkedPaper.from_paper(to_paper(work)) for work in works], url

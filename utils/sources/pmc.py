@@ -21,7 +21,7 @@ from ..http import Answer, Rate, Web
 from ..model.identifiers import Ids
 from ..model.paper import Fetched, Paper
 from ..model.site import Address
-from .eutils import RATE, ask, is_empty_id_list
+from .eutils import RATE, call_utility, is_empty_id_list
 from .source import Route, Source, one_by_one
 
 _FORBIDDEN_NOTE = b"does not allow downloading of the full text"
@@ -171,17 +171,19 @@ def fetch_from_efetch(
     """
     digits = [paper.ids.pmcid.removeprefix("PMC") for paper in papers]
     url = f"{web.settings.address('eutils')}/efetch.fcgi?db=pmc&id={{}}&retmode=xml"
-    articles = {n: answer.body for n in digits if (answer := web.journal.find_item(url.format(n)))}
+    articles = {
+        n: answer.body for n in digits if (answer := web.journal.find_batch_item(url.format(n)))
+    }
     if unknown := [number for number in digits if number not in articles]:
 
         def read(answer: Answer) -> None:
             _require_complete(answer)
             sent = _split_articles(answer.body)
             articles.update((number, sent.get(number, b"")) for number in unknown)
-            web.journal.store_items({url.format(n): articles[n] for n in unknown})
+            web.journal.store_batch_items({url.format(n): articles[n] for n in unknown})
 
         params = {"db": "pmc", "id": ",".join(unknown), "retmode": "xml"}
-        if is_empty_id_list(ask(web, "efetch", params, read=read)):
+        if is_empty_id_list(call_utility(web, "efetch", params, read=read)):
             articles |= dict.fromkeys(unknown, b"")
     for paper, number in zip(papers, digits, strict=True):
         article = articles[number]

@@ -209,7 +209,7 @@ def find_compounds(kind: Kind, structure: str, web: Web) -> tuple[str, ...]:
     """
     name = f"{kind}:{hashlib.sha256(structure.encode()).hexdigest()}"
     if (kept := web.cache.get("pubchem cids", name)) is not None:
-        return to_cids(kept)
+        return to_distinct_cids(kept)
     found = read_cids(
         request_json(web, "IdentifierList", f"compound/{kind}/cids/JSON", {kind: structure})
     )
@@ -219,10 +219,10 @@ def find_compounds(kind: Kind, structure: str, web: Web) -> tuple[str, ...]:
 
 def read_cids(reply: dict[str, Any]) -> tuple[str, ...]:
     """Return the CIDs in an answer; a valid but unknown structure has the CID 0."""
-    return to_cids(to_dict(reply.get("IdentifierList")).get("CID"))
+    return to_distinct_cids(to_dict(reply.get("IdentifierList")).get("CID"))
 
 
-def to_cids(values: object) -> tuple[str, ...]:
+def to_distinct_cids(values: object) -> tuple[str, ...]:
     """Return the distinct CIDs among *values*, in their order."""
     rows = values if isinstance(values, list) else []
     return tuple(dict.fromkeys(str(cid) for row in rows if (cid := to_count(row))))
@@ -254,18 +254,20 @@ def _fetch_properties(cids: Sequence[str], web: Web) -> dict[str, dict[str, Any]
 
 def fetch_synonyms(cid: str, web: Web) -> tuple[str, ...]:
     """Return the names of a compound by depositors, the usual ones first."""
-    values = _fetch_list(cid, "synonyms", "Synonym", _CACHE_DAYS, web)
+    values = _fetch_compound_list(cid, "synonyms", "Synonym", _CACHE_DAYS, web)
     return tuple(dict.fromkeys(name for one in values if (name := to_text(one)[:500])))
 
 
 def fetch_pmids(cid: str, web: Web) -> tuple[str, ...]:
     """Return the PMIDs that are linked to a compound, the newest (largest) first."""
-    values = _fetch_list(cid, "xrefs/PubMedID", "PubMedID", _SHORT_CACHE_DAYS, web)
+    values = _fetch_compound_list(cid, "xrefs/PubMedID", "PubMedID", _SHORT_CACHE_DAYS, web)
     pmids = {pmid for one in values if (pmid := to_count(one))}
     return tuple(str(pmid) for pmid in sorted(pmids, reverse=True))
 
 
-def _fetch_list(cid: str, what: str, member: str, days: float, web: Web) -> Iterable[object]:
+def _fetch_compound_list(
+    cid: str, what: str, member: str, days: float, web: Web
+) -> Iterable[object]:
     """Return a list of a compound's values; empty if the compound is unknown."""
     if (kept := web.cache.get(f"pubchem {what}", cid)) is not None:
         return kept if isinstance(kept, list) else []
@@ -324,7 +326,9 @@ def _to_integer(value: object) -> int | None:
     return int(number) if number is not None and number.is_integer() else None
 
 
-def find_related(relation: Relation, kind: str, structure: str, web: Web) -> tuple[str, ...]:
+def find_related_compounds(
+    relation: Relation, kind: str, structure: str, web: Web
+) -> tuple[str, ...]:
     """Return the CIDs of up to `MAX_HITS` compounds related to a structure.
 
     *kind* is ``cid``, ``smiles`` or ``inchi``; ``similar`` is 2-D similarity of at least 95 %.
@@ -343,7 +347,7 @@ def find_related(relation: Relation, kind: str, structure: str, web: Web) -> tup
     return _search_cids(f"{path}/cids/JSON?{options}", {kind: structure}, web)
 
 
-def find_by_formula(formula: str, web: Web) -> tuple[str, ...]:
+def find_compounds_by_formula(formula: str, web: Web) -> tuple[str, ...]:
     """Return the CIDs of up to `MAX_HITS` compounds with a molecular formula."""
     return _search_cids(f"compound/formula/{formula}/cids/JSON?MaxRecords={MAX_HITS}", None, web)
 
@@ -352,7 +356,7 @@ def _search_cids(path: str, form: Mapping[str, str] | None, web: Web) -> tuple[s
     """Return the CIDs of a search, which PubChem may finish later."""
     name = hashlib.sha256(f"{path} {form}".encode()).hexdigest()
     if (kept := web.cache.get("pubchem list", name)) is not None:
-        return to_cids(kept)
+        return to_distinct_cids(kept)
     found = _wait_for_list(
         name, _resume_search(name, web) or request_json(web, "IdentifierList", path, form), web
     )

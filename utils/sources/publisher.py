@@ -78,7 +78,7 @@ def fetch_pages(
         yield _to_fetched(answer, source, via, license_, media="pdf")
 
 
-def leads_to(doi: str, web: Web, hosts: Sequence[str]) -> bool:
+def is_doi_of_host(doi: str, web: Web, hosts: Sequence[str]) -> bool:
     """Return whether a DOI leads to one of these hosts, or to a subdomain of one."""
     host = urlsplit(find_landing_page(doi, web)).hostname or ""
     return any(host == one or host.endswith(f".{one}") for one in hosts)

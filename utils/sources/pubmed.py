@@ -20,13 +20,13 @@ from ..model.site import Address, Key
 from .eutils import (
     MAX_IDS_PER_REQUEST,
     RATE,
-    ask,
     build_public_url,
+    call_utility,
     get_total,
+    is_sent_by_post,
     list_warnings,
-    uses_post,
 )
-from .source import Lookup, Query, Source, cache_search, recall_papers
+from .source import Lookup, Query, Source, add_search_cache, recall_papers
 
 # PubMed serves the first 9,999 hits of a search only; retstart may be at most 9,998.
 LAST_HIT = 9_999
@@ -116,7 +116,7 @@ def search_pmids(query: Query, web: Web, *, kept: bool = False) -> Hits:
         msg = f"start is {query.start}, but PubMed serves only the first {LAST_HIT:,} hits."
         raise BadRequest(msg, "Narrow the search, for example by date.")
     params = _build_page_params(query, kept=kept)
-    result = get_result(ask(web, "esearch", params, read=Answer.json).json())
+    result = get_search_result(call_utility(web, "esearch", params, read=Answer.json).json())
     hits = _to_hits(result, query, query.start)
     expected = max(0, min(params["retmax"], hits.total - query.start))
     if (sent := len(hits.pmids)) >= expected:
@@ -131,7 +131,7 @@ def _to_hits(result: Mapping[str, Any], query: Query, start: int = 0) -> Hits:
         pmids=tuple(map(str, result["idlist"])),
         start=start,
         total=get_total(result),
-        effective_query=add_dates(result.get("querytranslation") or "", query),
+        effective_query=add_date_range(result.get("querytranslation") or "", query),
         warnings=list_warnings(result, _WARNINGS),
         web_env=result.get("webenv") or "",
         query_key=result.get("querykey") or "",
@@ -163,7 +163,7 @@ def fetch_first_hits(query: Query, web: Web, among: str = "") -> Hits:
 
     def read(answer: Answer) -> None:
         try:
-            result = get_result(answer.json())
+            result = get_search_result(answer.json())
         except Unreachable:
             if among:
                 raise
@@ -173,8 +173,8 @@ def fetch_first_hits(query: Query, web: Web, among: str = "") -> Hits:
             raise BadContent(f"PubMed counted {count:,} hits and sent {len(sent):,}.")
 
     page = {"retmax": LAST_HIT, "sort": "pub_date"}
-    answer = ask(web, "esearch", {**_build_search_params(query, among), **page}, read=read)
-    return _to_hits(get_result(answer.json()), query)
+    answer = call_utility(web, "esearch", {**_build_search_params(query, among), **page}, read=read)
+    return _to_hits(get_search_result(answer.json()), query)
 
 
 def count_hits(query: Query, web: Web, among: str = "") -> int:
@@ -185,10 +185,10 @@ def count_hits(query: Query, web: Web, among: str = "") -> int:
     Unreachable
         PubMed did not answer, or not with a number.
     """
-    answer = ask(
+    answer = call_utility(
         web, "esearch", {**_build_search_params(query, among), "rettype": "count"}, read=Answer.json
     )
-    return get_total(get_result(answer.json(), needs="count"))
+    return get_total(get_search_result(answer.json(), needs="count"))
 
 
 def fetch_papers(
@@ -221,7 +221,7 @@ def fetch_papers(
     return known
 
 
-def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+def look_up_papers(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
     """Return the records behind PMIDs and DOIs."""
     pmids = _find_pmids([ids.doi for ids in wanted if not ids.pmid and ids.doi], web)
     pmid_of = {ids: ids.pmid or pmids.get(ids.doi, "") for ids in wanted}
@@ -229,7 +229,7 @@ def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
     return {ids: records[pmid] for ids, pmid in pmid_of.items() if pmid in records}
 
 
-def recall(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+def recall_cached_papers(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
     """Return the records behind PMIDs that were fetched within the last day."""
     kept = recall_papers("pubmed", [ids.pmid for ids in wanted if ids.pmid], web)
     return {ids: kept[ids.pmid] for ids in wanted if ids.pmid in kept}
@@ -247,7 +247,7 @@ def _fetch_batch(which: Mapping[str, Any], web: Web) -> list[Paper]:
         rows = {paper.ids.pmid: to_row(paper) for paper in papers}
         web.cache.put_many("pubmed", rows, _CACHE_DAYS)
 
-    ask(web, "efetch", {"db": "pubmed", "retmode": "xml", **which}, read)
+    call_utility(web, "efetch", {"db": "pubmed", "retmode": "xml", **which}, read)
     return papers
 
 
@@ -294,10 +294,10 @@ def _build_search_params(query: Query, among: str = "") -> dict[str, str]:
     }
 
 
-def add_dates(words: str, query: Query) -> str:
+def add_date_range(words: str, query: Query) -> str:
     """Return the term with its range of dates, which PubMed's own term does not include.
 
-    >>> add_dates("moss[ti]", Query("moss[ti]", min_date="2020/05", max_date="3000"))
+    >>> add_date_range("moss[ti]", Query("moss[ti]", min_date="2020/05", max_date="3000"))
     'moss[ti] AND 2020/05:3000[pdat]'
     """
     days = f"{query.min_date}:{query.max_date}[{query.date_type}]"
@@ -326,7 +326,7 @@ def build_term(query: Query) -> str:
     return " AND ".join([f"({query.text})"] * bool(query.text.strip()) + parts)
 
 
-def get_result(reply: Any, needs: str = "idlist") -> dict[str, Any]:
+def get_search_result(reply: Any, needs: str = "idlist") -> dict[str, Any]:
     """Return the members of ``esearchresult``; raise `Unreachable` for a failed search."""
     result = reply.get("esearchresult") if isinstance(reply, dict) else None
     if not isinstance(result, dict) or not isinstance(
@@ -363,8 +363,8 @@ SOURCE = Source(
     searched=1,
     label="PubMed_Abstract",
     rates=(RATE,),
-    search=cache_search("pubmed", search),
-    lookup=Lookup(("pmid", "doi"), MAX_IDS_PER_REQUEST, look_up, recall),
+    search=add_search_cache("pubmed", search),
+    lookup=Lookup(("pmid", "doi"), MAX_IDS_PER_REQUEST, look_up_papers, recall_cached_papers),
     check_access=check_access,
 )
 
@@ -395,7 +395,7 @@ def fetch_records(pmids: Sequence[str], form: Form, web: Web) -> dict[str, str]:
             else split_medline_records(answer.text())
         )
 
-    ask(web, "efetch", _build_record_params(pmids, form), read)
+    call_utility(web, "efetch", _build_record_params(pmids, form), read)
     wanted = set(pmids)
     records = {pmid: record for pmid, record in found.items() if pmid in wanted}
     for pmid, record in records.items():
@@ -406,7 +406,9 @@ def fetch_records(pmids: Sequence[str], form: Form, web: Web) -> dict[str, str]:
 def describe_record_request(pmids: Sequence[str], form: Form, web: Web) -> tuple[str, str]:
     """Return the method and address of the request for records, without secrets."""
     params = _build_record_params(pmids, form)
-    return "POST" if uses_post(web, params) else "GET", build_public_url(web, "efetch", params)
+    return "POST" if is_sent_by_post(web, params) else "GET", build_public_url(
+        web, "efetch", params
+    )
 
 
 def _build_record_params(pmids: Sequence[str], form: Form) -> dict[str, Any]:

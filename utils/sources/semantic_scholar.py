@@ -39,7 +39,7 @@ from .semantic_scholar_graph import (
     to_paper_count,
     to_scholar_paper,
 )
-from .source import Lookup, Query, Source, cache_search, to_day_range
+from .source import Lookup, Query, Source, add_search_cache, to_day_range
 
 __all__ = ["SOURCE", "ScholarPage", "ScholarPaper"]
 
@@ -118,7 +118,7 @@ def search_bulk(params: Mapping[str, str], most: int, start: int, web: Web) -> S
     Scholar spells them.
     """
     reply = request_json(
-        "/paper/search/bulk", {**params, "fields": LIST_FIELDS}, web, require_total
+        "/paper/search/bulk", {**params, "fields": LIST_FIELDS}, web, require_page_with_total
     )
     rows, token = get_rows(reply), reply.get("token")
     papers = tuple(filter(None, map(to_scholar_paper, rows[start : start + most])))
@@ -156,7 +156,7 @@ def fetch_paper(name: str, web: Web) -> ScholarPaper:
     return request_json(build_paper_path(name), {"fields": FIELDS}, web, read, learn=learn)
 
 
-def look_up(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
+def look_up_papers(wanted: Sequence[Ids], web: Web) -> dict[Ids, Paper]:
     """Return the other identifiers of papers with Semantic Scholar's own identifiers.
 
     Whoever those names belong to keeps the better record (names of authors in full, notices), so
@@ -200,7 +200,9 @@ def count_hits(web: Web) -> int:
     params = {"query": "pubmed", "limit": 1}
     return (
         to_paper_count(
-            request_json("/paper/search", params, web, require_total, again=True).get("total")
+            request_json("/paper/search", params, web, require_page_with_total, again=True).get(
+                "total"
+            )
         )
         or 0
     )
@@ -268,19 +270,19 @@ def build_filters(first: str, last: str, fields: Sequence[str]) -> dict[str, str
     return made
 
 
-def require_list(reply: Any) -> dict[str, Any]:
+def require_list_reply(reply: Any) -> dict[str, Any]:
     """Return a reply that holds a list, which may be null; raise for another form."""
     if not isinstance(reply, dict) or not isinstance(reply.get("data", ""), list | None):
         raise build_form_error(reply)
     return reply
 
 
-def require_total(reply: Any) -> dict[str, Any]:
+def require_page_with_total(reply: Any) -> dict[str, Any]:
     """Return a page of a search; raise without a total, since a guess would lose pages."""
-    if to_paper_count(require_list(reply).get("total")) is None:
+    if to_paper_count(require_list_reply(reply).get("total")) is None:
         msg = "Semantic Scholar did not say how many hits there are."
         raise Unreachable(msg, "Try again later.")
-    return require_list(reply)
+    return require_list_reply(reply)
 
 
 def get_rows(reply: Mapping[str, Any]) -> list[Any]:
@@ -309,7 +311,7 @@ def _fetch_relevant_page(
 
     params = {"query": words, "offset": start, "limit": limit, "fields": FIELDS, **filters}
     try:
-        reply = request_json("/paper/search", params, web, require_total, learn=learn)
+        reply = request_json("/paper/search", params, web, require_page_with_total, learn=learn)
     except BadRequest as refusal:
         if PAGE_BEYOND_END not in refusal.message:
             raise
@@ -387,8 +389,8 @@ SOURCE = Source(
     kept_by="machines",
     searched=4,
     rates=(RATE,),
-    search=cache_search("semantic_scholar", search),
-    lookup=Lookup(("s2",), _IDS_PER_BATCH, look_up),
+    search=add_search_cache("semantic_scholar", search),
+    lookup=Lookup(("s2",), _IDS_PER_BATCH, look_up_papers),
     check_access=check_access,
 )
 
@@ -413,7 +415,7 @@ def fetch_linked_papers(name: str, kind: Kind, most: int, start: int, web: Web) 
         msg = f"start is {start:,}; {shown}"
         raise BadRequest(msg, "Its data sets hold all of them.")
     params = {"fields": LIST_FIELDS, "offset": start, "limit": limit}
-    reply = request_json(f"{build_paper_path(name)}/{kind}", params, web, require_list)
+    reply = request_json(f"{build_paper_path(name)}/{kind}", params, web, require_list_reply)
     rows = get_rows(reply)
     ends = (row.get(_OTHER_END[kind]) if isinstance(row, dict) else None for row in rows)
     papers = tuple(filter(None, map(to_scholar_paper, ends)))
@@ -447,7 +449,7 @@ def fetch_linked(ids: Ids, kind: Kind, most: int, web: Web) -> tuple[int, list[L
         page = fetch_linked_papers(build_graph_name(ids), kind, most, 0, web)
     except (BadRequest, NotFound, NotConfigured) as error:
         raise NotAvailable(error.message, error.hint) from None
-    rows = [LinkedPaper.of(found.paper) for found in page.papers]
+    rows = [LinkedPaper.from_paper(found.paper) for found in page.papers]
     total = len(rows) if page.total is None else max(page.total, len(rows))
     path = f"{build_paper_path(build_graph_name(ids))}/{kind}"
     return total, rows[:most], f"{web.settings.address('semantic_scholar')}{path}"

@@ -188,7 +188,7 @@ def request_json(
         with suppress(Unreachable):  # what another version kept counts as forgotten
             return read(kept)
     url = f"{web.settings.address('semantic_scholar')}{path}"
-    reply = _send_checked(lambda **options: web.get(url, params, **options), read, web)
+    reply = _request_checked_json(lambda **options: web.get(url, params, **options), read, web)
     cache_reply(path, params, reply, web)
     if learn:
         learn(reply)
@@ -215,7 +215,7 @@ def fetch_batch(ids: list[str], fields: str, web: Web) -> list[Any]:
     def send(**options: Any) -> Answer:
         return web.post(url, json={"ids": ids}, **options)
 
-    return list(_send_checked(send, read, web))
+    return list(_request_checked_json(send, read, web))
 
 
 def recall_reply(path: str, params: Mapping[str, Any], web: Web) -> Any:
@@ -239,7 +239,9 @@ def _build_cache_name(path: str, params: Mapping[str, Any]) -> str:
     return f"{path}?{urlencode(params)}"
 
 
-def _send_checked(send: Callable[..., Answer], read: Callable[[Any], object], web: Web) -> Any:
+def _request_checked_json(
+    send: Callable[..., Answer], read: Callable[[Any], object], web: Web
+) -> Any:
     """Send a request and return the JSON of its answer."""
     key = web.settings.key("semantic_scholar_api_key")
 
@@ -359,10 +361,10 @@ def to_scholar_paper(row: Any) -> ScholarPaper | None:
         citation_count=to_paper_count(row.get("citationCount")),
         reference_count=to_paper_count(row.get("referenceCount")),
         influential_citation_count=to_paper_count(row.get("influentialCitationCount")),
-        url=_to_link(row.get("url")),
+        url=_to_web_address(row.get("url")),
         author_ids=tuple(number for _, number in authors),
         tldr=to_text(to_dict(row.get("tldr")).get("text")),
-        open_copy=_to_link(to_dict(row.get("openAccessPdf")).get("url")),
+        open_copy=_to_web_address(to_dict(row.get("openAccessPdf")).get("url")),
         is_at_publisher=to_dict(row.get("openAccessPdf")).get("status") in _AT_PUBLISHER,
     )
 
@@ -489,7 +491,7 @@ def to_paper_count(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
-def _to_link(value: Any) -> str:
+def _to_web_address(value: Any) -> str:
     """Return an address that a person can open; "" for anything else."""
     link = to_text(value)
     return link if re.fullmatch(r"https?://[^\s/<>\"]+(/[^\s<>\"]*)?", link) else ""

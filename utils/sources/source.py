@@ -6,9 +6,9 @@ fields. Adding a site = one file with its ``SOURCE`` + its name in `SOURCE_NAMES
 
 `to_day_range` is for sites that take whole days only: PubMed takes ``2024`` or ``2024/02`` as they
 are; Europe PMC and OpenAlex want the first day and the last, and know only the day of publication.
-`cache_search` keeps the answers of searches for ten minutes: a model repeats its searches word by
-word. `local_routes`, `find_records` and `find_citations` are what plugins have on this machine;
-they are asked before any site.
+`add_search_cache` keeps the answers of searches for ten minutes: a model repeats its searches word
+by word. `list_local_routes`, `find_records` and `find_citations` are what plugins have on this
+machine; they are asked before any site.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Reply = TypeVar("Reply")
 
 
 def recall_papers(kind: str, names: Sequence[str], web: Web) -> dict[str, Paper]:
-    """Return the records stored under *names*; skip records of another program version."""
+    """Return the cached records of *names*; skip records of another program version."""
     found = {}
     for name, row in web.cache.get_many(kind, names).items():
         with suppress(LookupError, TypeError, AttributeError):
@@ -70,7 +70,7 @@ class Query:
 
     def __post_init__(self) -> None:
         for name in ("min_date", "max_date"):
-            with suppress(BadRequest):  # `require_dates` says what is wrong, when it is sent
+            with suppress(BadRequest):  # `require_valid_dates` says what is wrong, when it is sent
                 object.__setattr__(self, name, parse_written_date(getattr(self, name), name))
 
 
@@ -154,13 +154,13 @@ def one_by_one(
     return fetch_each
 
 
-def ask_in_halves(
+def ask_and_isolate_failures(
     asked: Sequence[Item],
     ask: Callable[[Sequence[Item]], Iterable[tuple[Item, Reply]]],
     who: str,
     odd: type[SourceMiss] | tuple[()] = (),
 ) -> Iterator[tuple[Item, Reply | SourceMiss | NotConfigured, bool]]:
-    """Yield each item *asked* about with its answer, and whether the service is down.
+    """Yield each item with its answer; halve a failed batch to isolate the failing item.
 
     An error is the answer for all items of a batch. A batch that fails for its content is asked
     again in halves, so that one odd paper costs that paper only.
@@ -190,8 +190,8 @@ def ask_in_halves(
         miss, divisible = Unreachable(msg, "Update Papershelf, or report this."), True
     if divisible and len(asked) > 1:
         middle = len(asked) // 2
-        yield from ask_in_halves(asked[:middle], ask, who, odd)
-        yield from ask_in_halves(asked[middle:], ask, who, odd)
+        yield from ask_and_isolate_failures(asked[:middle], ask, who, odd)
+        yield from ask_and_isolate_failures(asked[middle:], ask, who, odd)
     else:
         yield from ((one, miss, down) for one in asked)
 
@@ -248,8 +248,8 @@ class Source:
         )
 
 
-def require_page(max_results: int, start: int, most: int) -> None:
-    """Refuse a page of less than 1 or more than *most* results, or one that starts before 0."""
+def require_valid_page(max_results: int, start: int, most: int) -> None:
+    """Reject a page of less than 1 or more than *most* results, or with a start below 0."""
     if not 1 <= max_results <= most:
         msg = f"max_results is {max_results:,}; it must lie between 1 and {most:,}."
         raise BadRequest(
@@ -259,7 +259,7 @@ def require_page(max_results: int, start: int, most: int) -> None:
         raise BadRequest(f"start is {start}; it counts from 0.", "Use next_start.")
 
 
-def require_dates(query: Query) -> None:
+def require_valid_dates(query: Query) -> None:
     """Reject limits that are not dates, and a range that ends before it begins."""
     first, last = query.min_date, query.max_date
     parse_written_date(first, "min_date")
@@ -286,7 +286,7 @@ def to_day_range(query: Query, site: str) -> tuple[str, str]:
     if query.date_type != "pdat":
         msg = f"{site} knows the date of publication (pdat), not {query.date_type!r}."
         raise BadRequest(msg, "Ask for pdat, or ask PubMed.")
-    require_dates(query)
+    require_valid_dates(query)
     first = get_first_day(query.min_date).isoformat() if query.min_date else ""
     return first, get_last_day(query.max_date).isoformat() if query.max_date else ""
 
@@ -295,7 +295,7 @@ RECENT_DAYS = 10 / (24 * 60)
 _SEARCH_KIND = "search"
 
 
-def cache_search(
+def add_search_cache(
     source: str, search: Callable[[Query, Web], SearchResult]
 ) -> Callable[[Query, Web], SearchResult]:
     """Return *search* with a cache: the same query gets the same answer for ten minutes.
@@ -346,10 +346,10 @@ class CitationTable(Protocol):
         """The names of the indexes in the table, for people, by their keys."""
 
     def cited(self, pmids: Iterable[int]) -> Mapping[int, Sequence[Citation]]:
-        """Return what papers cite; raise `StoreFailed` where it cannot be read."""
+        """Return the papers that *pmids* cite; raise `StoreFailed` if the table is unreadable."""
 
     def citing(self, pmids: Iterable[int]) -> Mapping[int, Sequence[Citation]]:
-        """Return what cites papers; raise `StoreFailed` where it cannot be read."""
+        """Return the papers that cite *pmids*; raise `StoreFailed` if the table is unreadable."""
 
 
 class RecordSource(Protocol):
@@ -376,7 +376,7 @@ def find_citations(settings: Settings, *, fresh: bool = False) -> CitationTable 
     return next((table for table in found if table), None)
 
 
-def local_routes(settings: Settings) -> list[tuple[str, Route]]:
+def list_local_routes(settings: Settings) -> list[tuple[str, Route]]:
     """Return the routes that need no network, each with the source before which it is tried."""
     offers = (import_part(plugin.routes) for plugin in list_plugins() if plugin.routes)
     return [pair for offer in offers for pair in offer(settings).items()]

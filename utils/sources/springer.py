@@ -16,7 +16,7 @@ from ..errors import BadContent, NotAvailable, NotConfigured, NotEntitled, Sourc
 from ..http import Answer, Rate, Web
 from ..model.paper import Fetched, Paper
 from ..model.site import Address, Key
-from .publisher import leads_to
+from .publisher import is_doi_of_host
 from .source import TEXT_MINING_TERMS, Route, Source, one_by_one
 
 _HOSTS = (
@@ -44,7 +44,7 @@ def fetch_open_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
     yield _fetch_article(paper, web, "openaccess/jats", "springer_api_key", "springer")
 
 
-def fetch_agreed_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
+def fetch_text_by_agreement(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
     """Fetch an article of the agreement of the second key; see `fetch_open_text`.
 
     Raises
@@ -58,7 +58,7 @@ def fetch_agreed_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
 def _fetch_article(paper: Paper, web: Web, where: str, key: str, via: str) -> Fetched:
     """Return the article in the answer of one of the services."""
     doi = paper.ids.doi
-    if not doi.startswith(_PREFIXES) and not leads_to(doi, web, _HOSTS):
+    if not doi.startswith(_PREFIXES) and not is_doi_of_host(doi, web, _HOSTS):
         raise NotAvailable(f"doi:{doi} leads to another publisher than Springer Nature.")
     answer = web.get(
         f"{web.settings.address('springer')}/{where}",
@@ -118,7 +118,7 @@ SOURCE = Source(
         Route(
             "springer_tdm",
             ("doi",),
-            one_by_one(fetch_agreed_text),
+            one_by_one(fetch_text_by_agreement),
             key="springer_tdm_key",
             share=0.05,
             prefixes=_PREFIXES,

@@ -40,7 +40,7 @@ def fetch_open_copies(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
 
 def recall_copies(doi: str, web: Web) -> list[OpenCopy]:
     """Return the copies that Unpaywall named within a day; send no request."""
-    answer = web.recall(_build_url(doi, web))
+    answer = web.get_kept_answer(_build_url(doi, web))
     return _list_copies(to_dict(answer.json())) if answer and answer.status == 200 else []
 
 

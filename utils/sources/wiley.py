@@ -15,7 +15,7 @@ from ..errors import NotAvailable, NotConfigured, NotEntitled, SourceMiss, Unrea
 from ..http import Answer, Rate, Web
 from ..model.paper import Fetched, Paper
 from ..model.site import Address, Key
-from .publisher import leads_to
+from .publisher import is_doi_of_host
 from .source import TEXT_MINING_TERMS, Route, Source, one_by_one
 
 _HOSTS = ("wiley.com", "wiley-vch.de", "embopress.org", "agupubs.onlinelibrary.wiley.com")
@@ -38,7 +38,7 @@ def fetch_full_text(paper: Paper, web: Web) -> Iterator[Fetched | SourceMiss]:
         It did not answer, or was asked too often.
     """
     doi = paper.ids.doi
-    if not doi.startswith(_PREFIXES) and not leads_to(doi, web, _HOSTS):
+    if not doi.startswith(_PREFIXES) and not is_doi_of_host(doi, web, _HOSTS):
         raise NotAvailable(f"doi:{doi} leads to another publisher than Wiley.")
     answer = web.get(
         f"{web.settings.address('wiley')}/articles/{quote(doi, safe='')}",

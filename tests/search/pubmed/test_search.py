@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from utils.errors import BadRequest
 from utils.search.pubmed.search import DATE_TYPES, build_ligand_receptor_query, check_query
 from utils.sources import Query
-from utils.sources.pubmed import add_dates
+from utils.sources.pubmed import add_date_range
 
 BAD = {
     "empty": Query("  "), "open bracket": Query("(a AND b"),
@@ -80,14 +80,14 @@ def test_a_range_may_be_open_at_either_end(day, kind):
     until = check_query(Query("moss[ti]", max_date=day, date_type=kind))
     assert (since.min_date, since.max_date) == (day, "3000")
     assert (until.min_date, until.max_date) == ("1800", day)
-    assert add_dates("moss[ti]", since) == f"moss[ti] AND {day}:3000[{kind}]"
+    assert add_date_range("moss[ti]", since) == f"moss[ti] AND {day}:3000[{kind}]"
 
 
 def test_a_translation_that_names_the_range_is_left_as_it_is():
     asked = check_query(Query("a", min_date="2020"))
     said = "a[All Fields] AND 2020/01/01:3000/12/31[Date - Publication]"
-    assert add_dates(said, asked) == said
-    assert add_dates("a[ti]", check_query(Query("a[ti]"))) == "a[ti]"
+    assert add_date_range(said, asked) == said
+    assert add_date_range("a[ti]", check_query(Query("a[ti]"))) == "a[ti]"
 
 
 @pytest.mark.parametrize("kind", DATE_TYPES)

@@ -13,7 +13,11 @@ from typing import Literal
 
 from ...errors import BadRequest
 from ...http import Web
-from ...sources.eutils_services import CITATION_FIELDS, MAX_CITATIONS_PER_REQUEST, fetch_matches
+from ...sources.eutils_services import (
+    CITATION_FIELDS,
+    MAX_CITATIONS_PER_REQUEST,
+    fetch_citation_matches,
+)
 from ...system.plain_text import prepare_query_text
 
 _EXTRA_ROUNDS = 6
@@ -83,7 +87,7 @@ def _ask_ncbi(
         if not pending:
             return
         batch = pending[:MAX_CITATIONS_PER_REQUEST]
-        answers = fetch_matches([citations[at] for at in batch], web)
+        answers = fetch_citation_matches([citations[at] for at in batch], web)
         yield from ((batch[place], word) for place, word in answers.items())
         reached = max(answers, default=-1) + 1
         # The one it stopped at stays without a word.

@@ -25,14 +25,14 @@ from ...sources.eutils_services import Summary, fetch_summaries
 from ...sources.pubmed import (
     LAST_HIT,
     Hits,
-    add_dates,
+    add_date_range,
     build_search_url,
     build_term,
     count_hits,
     fetch_first_hits,
     search_pmids,
 )
-from ...sources.source import require_dates, require_page
+from ...sources.source import require_valid_dates, require_valid_page
 from ...system.plain_text import prepare_query_text, shorten
 
 SORTS = ("pub_date", "relevance", "author", "journal")
@@ -144,8 +144,8 @@ def check_query(query: Query) -> Query:
     _require_balance(text)
     _require_one_of("sort_by", query.sort_by, SORTS)
     _require_one_of("date_type", query.date_type, DATE_TYPES)
-    require_page(query.max_results, query.start, MAX_RESULTS)
-    require_dates(query)
+    require_valid_page(query.max_results, query.start, MAX_RESULTS)
+    require_valid_dates(query)
     first, last = query.min_date, query.max_date
     if first or last:  # PubMed ignores one that comes alone
         first, last = first or _EARLIEST, last or _LATEST
@@ -232,7 +232,7 @@ def search_articles(query: Query, first: int, web: Web) -> ArticleSearch:
     hits = search_pmids(query, web, kept=first > 0)
     url = build_search_url(query, web, kept=first > 0)
     warnings = hits.warnings if hits.total else (NO_HITS, *hits.warnings)
-    found = ArticleSearch(query, add_dates(build_term(query), query), hits, (), warnings, url)
+    found = ArticleSearch(query, add_date_range(build_term(query), query), hits, (), warnings, url)
     if not (first and hits.pmids):
         return found
     try:
