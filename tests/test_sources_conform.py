@@ -64,7 +64,7 @@ def test_what_is_known_before_it_is_imported_is_what_its_file_says(source):
 @every
 def test_its_facts_agree(source):
     assert all(route.label for route in source.routes)
-    assert bool(source.searched) == bool(source.search)
+    assert bool(source.searched) == bool(source.search and not source.is_register)
     assert all(0 <= route.share <= 1 for route in source.routes)
     keys = {rate.key for rate in source.rates} | {route.key for route in source.routes}
     assert keys - {""} <= {key.setting for key in KEYS}

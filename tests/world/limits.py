@@ -46,6 +46,7 @@ LIMITS = {
     **dict.fromkeys(("meadow", "harbour", "summit", "repository", "core_files"), Limit(1)),
     **dict.fromkeys(("opencitations", "icite", "citation_collection"), Limit(1)),
     **dict.fromkeys(("mdpi", "biorxiv", "osti", "hal"), Limit(1)), "datacite": Limit(500, 300),
+    "clinicaltrials": Limit(50, 60),
 }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from tests.world.archive import archive, captures
 from tests.world.arxiv import arxiv, arxiv_oai
 from tests.world.bioc import bioc
 from tests.world.citation_collection import citation_collection
+from tests.world.clinicaltrials import clinicaltrials
 from tests.world.crossref import crossref
 from tests.world.doi import doi
 from tests.world.europepmc import europepmc
@@ -44,7 +45,7 @@ SERVICES: dict[str, Service] = {
     "springer": springer, "wiley": wiley, "archive": archive, "web_archive": captures, "hub": hub,
     "pubmed_files": pubmed_files, "citation_collection": citation_collection,
     "mdpi": archives.mdpi, "biorxiv": archives.biorxiv, "osti": archives.osti, "hal": archives.hal,
-    "datacite": archives.datacite,
+    "datacite": archives.datacite, "clinicaltrials": clinicaltrials,
 }  # fmt: skip
 SITES: dict[str, Service] = {
     "meadow": partial(publishers.site, "meadow"), "harbour": partial(publishers.site, "harbour"),

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..model.identifiers import Ids
-from ..model.paper import Author, Paper
+from ..model.paper import TRIAL_REGISTRATION, Author, Paper
 from ..system.plain_text import one_line
 from .pasted import Entry, format_citation
 
@@ -123,7 +123,9 @@ def parsed_paper_to_entry(paper: Paper, where: str) -> Entry:
     if paper.ids:
         return Entry(str(paper.ids), paper.ids)
     first = paper.authors[0].family if paper.authors else ""
-    words = format_citation(first, paper.year, paper.title, paper.journal)
+    is_trial = TRIAL_REGISTRATION in paper.publication_types  # titles of trials are often equal
+    place = f"{paper.journal} {paper.pages}" if is_trial else paper.journal
+    words = format_citation(first, paper.year, paper.title, place)
     return Entry(words or where, paper.ids, paper if words else None)
 
 

@@ -1,4 +1,4 @@
-"""Read lists that are one document: CSL-JSON and EndNote XML.
+"""Read lists that are one document: CSL-JSON, EndNote XML and the XML export of WHO's ICTRP.
 
 CSL-JSON as Zotero, Mendeley and pandoc write it (an array of items, or one under ``items``):
 https://docs.citationstyles.org/en/stable/specification.html#appendix-iv-variables. Identifiers
@@ -6,6 +6,9 @@ beside the DOI stand in their own fields, or as lines of the note.
 
 EndNote XML as EndNote 20 and 21 and the programs that imitate it write it: texts lie in ``style``
 elements, one for each change of font. Entities are not expanded, nothing is loaded.
+
+ICTRP has one ``Trial`` for each trial, with dates such as ``20251229`` and ``29/12/2025``. Its CSV
+export is not read, because its rows may be longer than its header.
 """
 
 from __future__ import annotations
@@ -20,9 +23,10 @@ from lxml import etree
 
 from ..errors import BadRequest
 from ..model.identifiers import IdName, Ids
+from ..model.paper import TRIAL_REGISTRATION, Author, Notice, Paper
 from ..readers.safe_xml import SAFE_OPTIONS
 from ..system.plain_text import one_line
-from .described import RecordFields, build_entry
+from .described import RecordFields, build_entry, parsed_paper_to_entry
 from .pasted import Entry, collect_field_ids
 
 _ID_IN_NOTE = re.compile(r"^\s*(PMID|PMCID|DOI|arXiv)\s*:\s*\S+.*$", re.I | re.M)
@@ -45,6 +49,7 @@ _PATHS = {
     "pages": ("pages", "electronic-resource-location"),
     "issn": ("isbn",),
 }
+_ICTRP_DAY = re.compile(r"(\d{4})(\d\d)(\d\d)|(\d\d)/(\d\d)/(\d{4})")
 _AUTHORS = "contributors/authors/author"
 _LINKS = ("urls/related-urls/url", "urls/web-urls/url", "urls/text-urls/url", "notes")
 
@@ -173,18 +178,21 @@ def _find_issue_year(issued: object) -> str:
 
 
 def read_endnote_entries(data: bytes) -> Iterator[Entry]:
-    """Yield the papers of an EndNote XML file, one record at a time.
+    """Yield the records of an EndNote XML file, or of ICTRP's export, one at a time.
 
     Raises
     ------
     BadRequest
-        It is not well-formed, or no EndNote file.
+        It is not well-formed, or has neither EndNote's records nor ICTRP's trials.
     """
     found = 0
     try:
-        for _, record in etree.iterparse(BytesIO(data), tag="record", **SAFE_OPTIONS):
+        for _, record in etree.iterparse(BytesIO(data), tag=("record", "Trial"), **SAFE_OPTIONS):
             found += 1
-            yield _endnote_record_to_entry(record, found)
+            if record.tag == "Trial":
+                yield _ictrp_trial_to_entry(record, found)
+            else:
+                yield _endnote_record_to_entry(record, found)
             record.clear(keep_tail=False)
     except etree.XMLSyntaxError as error:
         msg = f"The list is XML or HTML that cannot be read: {one_line(str(error))[:120]}."
@@ -196,6 +204,28 @@ def read_endnote_entries(data: bytes) -> Iterator[Entry]:
 
 def _endnote_record_to_entry(record: Any, number: int) -> Entry:
     return build_entry(get_endnote_ids(record), get_endnote_fields(record), f"record {number}")
+
+
+def _ictrp_trial_to_entry(trial: Any, number: int) -> Entry:
+    """Return a trial of ICTRP's export; a link to its results in PubMed is a notice."""
+    fields = {one.tag: _join_element_text(one) for one in trial}
+    registered = fields.get("Date_registration3") or fields.get("Date_registration", "")
+    day = _ICTRP_DAY.fullmatch(registered)
+    parts = day.groups("") if day else ("",) * 6
+    results = Ids.maybe(fields.get("results_url_link", "")).pmid
+    kind = fields.get("Study_type", "")
+    paper = Paper(
+        Ids(),
+        title=fields.get("Scientific_title") or fields.get("Public_title", ""),
+        authors=tuple(Author(collective=one) for one in [fields.get("Primary_sponsor", "")] if one),
+        journal=fields.get("Source_Register", ""),
+        pages=fields.get("TrialID", ""),
+        published="-".join(filter(None, parts[:3] if parts[0] else parts[5:2:-1])),
+        publication_types=(TRIAL_REGISTRATION, *([kind] if kind else [])),
+        keywords=tuple(filter(None, fields.get("Condition", "").split(";"))),
+        notices=(Notice("update", "", results),) if results else (),
+    )
+    return parsed_paper_to_entry(paper, f"trial {number}")
 
 
 def get_endnote_ids(record: Any) -> Ids:

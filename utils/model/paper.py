@@ -107,6 +107,8 @@ class Notice:
     pmid: str = ""
 
 
+TRIAL_REGISTRATION = "Clinical Trial Registration"
+"""The publication type of a trial's record in a register; its ``pages`` are the trial's number."""
 _RETRACTED_TYPES = {"Retracted Publication", "Withdrawn"}
 
 

@@ -57,4 +57,5 @@ OWN = (
     Site(name='icite', addresses=(Address(service='icite', url='https://icite.od.nih.gov/api', about='NIH iCite'),)),
     Site(name='pubmed_files', addresses=(Address(service='pubmed_files', url='https://ftp.ncbi.nlm.nih.gov/pubmed', about="PubMed's baseline and update files"),)),
     Site(name='citation_collection', addresses=(Address(service='citation_collection', url='https://api.figshare.com/v2', about="NIH's Open Citation Collection at figshare"),)),
+    Site(name='clinicaltrials', addresses=(Address(service='clinicaltrials', url='https://clinicaltrials.gov/api/v2', about='ClinicalTrials.gov'),)),
 )

@@ -45,17 +45,17 @@ criteria:
   include: []
   exclude: []
 
-# Searched by `review update`: pubmed, europepmc, arxiv, semantic_scholar, openalex. Dates are
-# YYYY[-MM[-DD]]; either may be left out.
+# Searched by `review update`: pubmed, europepmc, arxiv, semantic_scholar, openalex, and the
+# register ClinicalTrials.gov (clinicaltrials). Dates are YYYY[-MM[-DD]]; either may be left out.
 databases: []
 #  - source: pubmed
 #    query: moss[ti] AND light[ti]
 #    min_date: 2000
 #    max_date: 2026/11/01
 
-# Exports of what is not searched here (RIS, NBIB, CSV, BibTeX, EndNote XML), beside this file. The
-# kind is database, register, website, organisation or citation searching; query, limits and day are
-# for the appendix (PRISMA-S), as they were run.
+# Exports of what is not searched here (RIS, NBIB, CSV, BibTeX, EndNote XML, the XML export of WHO's
+# ICTRP), beside this file. The kind is database, register, website, organisation or citation
+# searching; query, limits and day are for the appendix (PRISMA-S), as they were run.
 lists: []
 #  - file: embase.ris
 #    name: Embase (Ovid)

@@ -25,10 +25,10 @@ from ..lists.pasted import Entry
 from ..lists.references import read_file_entries
 from ..model.identifiers import Ids
 from ..model.paper import Paper
-from ..sources import Query
+from ..sources import SOURCES, Query
 from ..system.named_files import build_unreadable_error
 from .ledger import Event, Record, Searched
-from .protocol import OTHER_METHODS, PROTOCOL_FILE, ListFile, Protocol
+from .protocol import OTHER_METHODS, PROTOCOL_FILE, Kind, ListFile, Protocol
 
 if TYPE_CHECKING:
     from .review import Review
@@ -183,12 +183,12 @@ def _merge_database_searches(
 ) -> Iterator[Searched]:
     """Yield the databases' searches; one without an answer is taken from the last update."""
     silent = {at for at, _ in found.silent}
+    registers = {source.name for source in SOURCES if source.is_register}
     answered = iter(one for one in found.searches if one.source)
     for at, database in enumerate(protocol.databases):
         last = _find_last_search(database.source, database.query, before) if at in silent else None
-        yield last or Searched(
-            "databases", "database", next(answered), _describe_limits(database.query)
-        )
+        kind: Kind = "register" if database.source in registers else "database"
+        yield last or Searched("databases", kind, next(answered), _describe_limits(database.query))
 
 
 def _describe_list_searches(protocol: Protocol, found: CollectedPapers) -> Iterator[Searched]:

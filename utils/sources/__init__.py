@@ -38,6 +38,7 @@ SOURCE_NAMES = (
     "icite",
     "pubmed_files",
     "citation_collection",
+    "clinicaltrials",
 )
 OWN_SOURCES: tuple[Source, ...] = tuple(
     import_module(f".{name}", __package__).SOURCE for name in SOURCE_NAMES

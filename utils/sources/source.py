@@ -201,11 +201,12 @@ class Source:
     """A site and its abilities; a missing ability is None or empty.
 
     ``label`` is the word of the download contract (``PMC``, ``DOI``, ``arXiv``); `Site` says what
-    ``addresses``, ``keys`` and the last four fields are.
+    ``addresses``, ``keys``, ``kept_by``, ``searched``, ``search_needs_key``, ``many_hosts`` are.
     ``pdf_routes`` bring the PDF of papers whose text the ``routes`` bring in a better form.
     ``check_access`` sends one small request that costs nothing and fails with a bad key, and
     describes the answer; a site without it is asked for ``probe``, a path whose answer is JSON even
-    where it is an error, or for its address alone.
+    where it is an error, or for its address alone. A site that ``is_register`` has trials, which
+    only the searches of reviews and harvests ask for by name.
     """
 
     name: str
@@ -224,6 +225,7 @@ class Source:
     searched: int = 0
     search_needs_key: bool = False
     many_hosts: bool = False
+    is_register: bool = False
 
     @property
     def title(self) -> str:
