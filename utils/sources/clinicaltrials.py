@@ -21,7 +21,7 @@ from ..model.paper import TRIAL_REGISTRATION, Author, Notice, Paper, SearchResul
 from ..model.site import Address
 from ..system.plain_text import decode_references, one_line
 from .loose_json import to_count, to_dict, to_dicts, to_text
-from .source import Query, Source, cache_search, to_day_range
+from .source import Query, Source, add_search_cache, to_day_range
 
 _PAGE = 1000
 _LAST_START = 10_000  # hits that are passed over to reach a page whose token is unknown
@@ -162,6 +162,6 @@ SOURCE = Source(
         Address("clinicaltrials", "https://clinicaltrials.gov/api/v2", "ClinicalTrials.gov"),
     ),
     rates=(Rate("clinicaltrials", ("clinicaltrials",), every=1.3, in_flight=1),),
-    search=cache_search("clinicaltrials", search),
+    search=add_search_cache("clinicaltrials", search),
     is_register=True,
 )
