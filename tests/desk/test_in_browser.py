@@ -6,19 +6,14 @@ import os
 import shutil
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.desk.test_pages import TEXT
-from tests.shelf.papers import document, fetched, paper
+from tests.desk.played import fill
 from utils import Library
 from utils.desk import server
-from utils.lists.pasted import Entry
-from utils.model.identifiers import Ids
-from utils.model.paper import Paper
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or ""
 AXE = os.environ.get("AXE_CORE", "")
@@ -33,6 +28,9 @@ PATHS = [
     "/?view=table&text=moss",
     "/?retracted=1&year_from=1900",
     "/paper?id=10.1000_p.1.txt",
+    "/paper?id=10.1000_p.1.txt&pdf=beside",
+    "/?tag=methods",
+    "/?text=ferns&license=CC0&author=nobody",
     "/selection?id=10.1000_p.1.txt&id=10.1000_p.2.txt",
     "/find",
     "/inbox",
@@ -40,34 +38,15 @@ PATHS = [
     "/reviews",
     "/review?name=moss",
     "/review/screen?name=moss&screener=ann",
+    "/review/screen?name=moss&screener=ann&stage=full_text",
     "/review/conflicts?name=moss",
+    "/review/duplicates?name=moss",
     "/ask",
     "/data",
     "/check",
     "/setup",
     "/nothing",
 ]
-
-
-def fill(library: Library) -> None:
-    """Put 60 papers and a review of 20 records on a shelf."""
-    for number in range(60):
-        title = f"{('Moss and light', 'Ferns in shade')[number % 2]} {number}"
-        record = replace(paper(doi=f"10.1000/p.{number}"), title=title)
-        sent = fetched(media="html")
-        library.shelf.save_full_text(record, document(TEXT), sent, source="PMC", attempts=())
-    review = library.reviews.create("moss")
-    review.set_protocol({"criteria": {"include": ["moss"], "exclude": ["no moss", "no data"]}})
-    entries = []
-    for number in range(20):
-        ids = Ids(pmid=str(number + 1))
-        record = Paper(ids, title=f"Record {number}", abstract="About moss.")
-        entries.append((Entry(str(ids), ids), record))
-    with review.ledger.record_event("update", {}) as writer:
-        writer.add_records("databases", entries)
-    key = review.ledger.list_records()[-1].key
-    for screener, choice in (("x", "include"), ("y", "exclude")):
-        review.record_decision(key, screener, choice, stage="title_abstract")
 
 
 @pytest.fixture(scope="module")
@@ -121,8 +100,9 @@ class Window:
             self.errors.append(message.text)
 
     def _note_request(self, request: Any) -> None:
-        if not request.url.startswith(self.base):
-            self.foreign.append(request.url)
+        url = request.url
+        if url.startswith(("http", "ws")) and not url.startswith(self.base):
+            self.foreign.append(url)
 
     def open(self, path: str) -> Any:
         self.tab.goto(f"{self.base}{path}")
@@ -156,9 +136,9 @@ def test_no_page_is_wider_than_the_window_or_breaks_its_policy(chromium, address
 def test_the_list_follows_as_one_types(window):
     tab = window.open("/")
     tab.locator("input[type=search]").press_sequentially("fern", delay=20)
-    tab.locator(".count", has_text="30 papers").wait_for()
+    tab.locator(".count", has_text="75 papers").wait_for()
     assert "text=fern" in tab.url
-    assert tab.locator(".card").count() == 30
+    assert tab.locator(".card").count() == 50
 
 
 def test_records_are_screened_by_keys_alone(window):
@@ -169,10 +149,10 @@ def test_records_are_screened_by_keys_alone(window):
         with tab.expect_navigation():
             tab.keyboard.press(key)
     assert len(set(titles)) == 5
-    assert "5 records decided, 15 to go" in tab.locator("main").text_content()
+    assert "5 records decided, 195 to go" in tab.locator("main").text_content()
     with tab.expect_navigation():
         tab.keyboard.press("u")
-    assert "4 records decided, 16 to go" in tab.locator("main").text_content()
+    assert "4 records decided, 196 to go" in tab.locator("main").text_content()
     assert tab.locator("h1").text_content() == titles[-1]
 
 
@@ -197,9 +177,9 @@ def test_reading_and_searching_work_without_scripts(chromium, address):
     tab = window.open("/")
     tab.locator("input[type=search]").fill("fern")
     tab.locator("button", has_text="Search").click()
-    assert tab.locator(".card").count() == 30
+    assert tab.locator(".card").count() == 50
     tab.locator(".card a").first.click()
-    assert "Moss grew" in tab.locator("article").text_content()
+    assert "We measured the height" in tab.locator("article").text_content()
     window.context.close()
 
 
