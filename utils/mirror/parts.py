@@ -40,6 +40,7 @@ from .columns import (
     make_record_schema,
     record_batch,
 )
+from .engines import pause_garbage_collection
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -125,7 +126,8 @@ def make_missing_parts(job: ReadJob, make: Callable[[ReadJob], None]) -> Part:
         return read_known_part(job)
     began, cpu = time.perf_counter(), time.process_time()
     try:
-        make(job)
+        with pause_garbage_collection():
+            make(job)
     except SourceMiss as error:
         return Part(job.name, reason=error.message)
     seconds, cpu = time.perf_counter() - began, time.process_time() - cpu

@@ -11,12 +11,12 @@ whatever is indexed or published meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ..corpus.word_index import (
-    TERMS,
     add_unscored_conditions,
     build_filter_queries,
     build_numbers_query,
@@ -31,8 +31,8 @@ from .columns import row_to_paper
 from .generations import KEYS, Generation, Generations
 from .manifest import SourceFile
 from .reading import find_live_places, read_passages_at, read_rows_at
-from .shown import Found, Packing, make_shown, to_found
-from .words import Changes, WordIndex, fold_text, get_filter_fields, place_of
+from .shown import Found, pack_shown, to_found, unpack_shown
+from .words import WordIndex, fold_text, get_filter_fields, place_of
 
 if TYPE_CHECKING:
     import tantivy
@@ -47,8 +47,6 @@ FACTS = (
     *("publication_types", "mesh", "retracted", "arxiv"),
 )
 """What is said of a paper besides its title and its other names, by PubMed's columns."""
-_COLUMNS = ("pmid", "doi", "pmcid", "position", "title", *FACTS)
-_BLOCK = 2_000  # records whose passages are looked at together
 _PLACE = 1_000_000
 _ALL = Filters(retracted=True)
 _YEARS, _RETRACTIONS = 10, 50  # times as many, and so many more, are looked at for those that pass
@@ -61,6 +59,7 @@ class PassageIndex(WordIndex):
     kind = KIND
     names = (*WordIndex.names, "kind")
     numbers = (*WordIndex.numbers, "key", "retracted")
+    columns = ("pmid", "doi", "pmcid", "position", "title", *FACTS)
     of: Kind = "abstract"
     """Which kind of text its passages are of."""
 
@@ -80,9 +79,9 @@ class PassageIndex(WordIndex):
                 raise self.to_not_indexed_error()
             with self.explain_errors():
                 self.index.reload()
-                searcher, packing = self.index.searcher(), self._packing
+                searcher = self.index.searcher()
             if state == self._read_state():
-                return Snapshot(self, searcher, packing, generation, state)
+                return Snapshot(self, searcher, generation, state)
         raise StoreFailed(_UNSEEN, "Ask again.")
 
     def _make_fields(self) -> tantivy.SchemaBuilder:
@@ -90,37 +89,43 @@ class PassageIndex(WordIndex):
         builder.add_bytes_field("shown", stored=True)
         return builder
 
-    @property
-    def _packing(self) -> Packing:
-        """The packing of the passages, kept as long as its index."""
-        return Packing.read(self.folder)
-
-    def prepare(self, changes: Changes) -> None:
-        """Learn a dictionary from the first new passages, if the index has none."""
-        for order in sorted(changes.new_rows)[:1]:
-            file, positions = changes.files[order], changes.new_rows[order].tolist()
-            rows = _pair_rows(self.generations, file, positions, self._records)
-            shown = (make_shown(_get_place(file, row), record, row) for record, row in rows)
-            Packing.read_or_learn(self.folder, shown)
-
-    def documents(self, file: SourceFile, positions: Sequence[int]) -> Iterator[Document]:
-        """Yield the documents of the passages of the rows at some positions."""
-        packing = self._packing
-        for record, row in _pair_rows(self.generations, file, positions, self._records):
-            kept = packing.pack(make_shown(_get_place(file, row), record, row))
-            yield self._document(_get_place(file, row), kept, record, row)
-
-    def _records(self, file: SourceFile, positions: Sequence[int]) -> Iterator[dict[str, Any]]:
-        """Yield the facts of the papers of some rows."""
-        yield from read_rows_at(file.get_part_path(self.generations.mirror), positions, _COLUMNS)
-
-    def _document(
-        self, place: int, shown: bytes, record: dict[str, Any], row: Mapping[str, Any]
-    ) -> Document:
-        """Return the document of a passage and its paper."""
+    def make_documents(
+        self, file: SourceFile, rows: Sequence[dict[str, Any]]
+    ) -> Iterator[Document]:
+        """Yield the documents of the passages of some rows of a file."""
         import tantivy
 
-        return tantivy.Document(place=place, shown=shown, **_make_fields(record, row))
+        records = {row["position"]: row for row in self.complete_rows(file, rows)}
+        if not records:
+            return
+        passages = read_passages_at(file.get_part_path(self.generations.mirror, KIND), [*records])
+        for position, some in groupby(passages, lambda row: row["position"]):
+            record, place = records[position], place_of(file.order, position)
+            fields = {"place": place, "retracted": int(bool(record["retracted"])), "kind": self.of}
+            fields |= get_filter_fields(record)
+            title = fold_text(record["title"] or "")
+            for row in some:
+                made = tantivy.Document(
+                    **fields,
+                    key=make_key(row["digest"]),
+                    terms=join_weighted_terms(
+                        title, fold_text(row["section"] or ""), fold_text(row["text"])
+                    ),
+                    shown=pack_shown(place, record, {"kind": self.of, **row}),
+                )
+                self.add_fields(made, record, row)
+                yield made
+
+    def complete_rows(
+        self, file: SourceFile, rows: Sequence[dict[str, Any]]
+    ) -> Iterator[dict[str, Any]]:
+        """Yield rows with all facts of their papers."""
+        yield from rows
+
+    def add_fields(
+        self, document: Document, record: Mapping[str, Any], row: Mapping[str, Any]
+    ) -> None:
+        """Add the fields that only this index has to the document of a passage."""
 
 
 @dataclass
@@ -132,7 +137,6 @@ class Snapshot:
 
     words: PassageIndex
     searcher: tantivy.Searcher
-    packing: Packing
     generation: Generation
     state: Mapping[str, Any]
     rows: dict[str, Found] = field(default_factory=dict)
@@ -200,7 +204,7 @@ class Snapshot:
         """Return the contents of documents, without those the generation does not count."""
         with self.words.explain_errors():
             kept = {at: bytes(self.searcher.doc(_to_address(at))["shown"][0]) for at in addresses}
-            made = {at: to_found(self.packing.unpack(one)) for at, one in kept.items()}
+            made = {at: to_found(unpack_shown(one)) for at, one in kept.items()}
         if not self.is_exact:
             live = self._find_live(made.values())
             made = {at: one for at, one in made.items() if one.place in live}
@@ -307,34 +311,3 @@ def make_key(digest: bytes) -> int:
     Of fifty million texts two have the same with a probability of 0.00007.
     """
     return int.from_bytes(digest[:8], "little", signed=True)
-
-
-def _make_fields(record: dict[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
-    parts = (record["title"] or "", row["section"] or "", row["text"])
-    return {
-        TERMS: join_weighted_terms(*map(fold_text, parts)),
-        "key": make_key(row["digest"]),
-        "retracted": int(bool(record["retracted"])),
-        "kind": row["kind"],
-        **get_filter_fields(record),
-    }
-
-
-def _get_place(file: SourceFile, row: Mapping[str, Any]) -> int:
-    return place_of(file.order, row["position"])
-
-
-def _pair_rows(
-    generations: Generations,
-    file: SourceFile,
-    positions: Sequence[int],
-    records: Callable[[SourceFile, Sequence[int]], Iterator[dict[str, Any]]],
-) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Yield the facts of papers from *records*, with each of their passages."""
-    cut = file.get_part_path(generations.mirror, KIND)
-    about = "abstract" if file.source == "pubmed" else "full_text"
-    for at in range(0, len(positions), _BLOCK):
-        some = positions[at : at + _BLOCK]
-        known = {row["position"]: row for row in records(file, some)}
-        for row in read_passages_at(cut, some):
-            yield known[row["position"]], {"kind": about, **row}

@@ -27,9 +27,10 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
@@ -39,9 +40,10 @@ import numpy as np
 from ..corpus.word_index import open_index
 from ..errors import StoreFailed
 from ..system import safe_files
-from .engines import Lost
+from .engines import Lost, pause_garbage_collection
 from .generations import Generations
 from .locks import exclusive_lock
+from .reading import read_rows_at
 
 if TYPE_CHECKING:
     from tantivy import Document, Schema
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
 HEAP = 256_000_000
 """Bytes of what is indexed that are held until they are written."""
 _SEGMENTS = "segments.json"
+_BLOCK = 2_000  # rows of which all documents are made before the next rows are read
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,30 +134,44 @@ def _make_jobs(indexes: Sequence[WordIndex], changes: Sequence[Changes]) -> Iter
 def build_splits(job: SplitJob) -> int:
     """Make the splits of a part that are missing; return the number of its rows.
 
+    Each row is read once, and goes into all splits that want it.
+
     Raises
     ------
     StoreFailed
         The part is damaged, or the disk refuses.
     """
-    generations, rows = Generations(Path(job.mirror), job.file.source), 0
-    for kind, name, packed in job.wanted:
-        index, positions = kind(generations), np.frombuffer(packed, "<i4").tolist()
-        rows = max(rows, len(positions))
-        if not (index.new / name).exists():
-            with index.explain_errors():
-                documents = index.documents(job.file, positions)
-                write_split(index.new / name, index.schema, documents)
-    return rows
+    generations = Generations(Path(job.mirror), job.file.source)
+    every, columns = set[int](), set[str]()
+    targets: list[tuple[WordIndex, set[int], Callable[[Document], object]]] = []
+    with pause_garbage_collection(), ExitStack() as writers:
+        for kind, name, packed in job.wanted:
+            index, positions = kind(generations), set(np.frombuffer(packed, "<i4").tolist())
+            every |= positions
+            if not (index.new / name).exists():
+                writers.enter_context(index.explain_errors())
+                add = writers.enter_context(open_split(index.new / name, index.schema))
+                targets.append((index, positions, add))
+                columns |= set(index.columns)
+        if targets:
+            part = job.file.get_part_path(generations.mirror)
+            rows = read_rows_at(part, sorted(every), sorted(columns))
+            while block := list(islice(rows, _BLOCK)):
+                for index, positions, add in targets:
+                    some = [row for row in block if row["position"] in positions]
+                    for document in index.make_documents(job.file, some):
+                        add(document)
+    return len(every)
 
 
-def write_split(folder: Path, schema: Schema, documents: Iterable[Document]) -> None:
-    """Index documents into a folder that appears under its name when it is complete."""
+@contextmanager
+def open_split(folder: Path, schema: Schema) -> Iterator[Callable[[Document], object]]:
+    """Yield a function that indexes a document; the folder appears when the block ends."""
     making = folder.with_name(f".{folder.name}-{uuid4().hex[:8]}")
     safe_files.make_folder(making)
     try:
         writer = open_index(making, schema).writer(HEAP, 1)
-        for document in documents:
-            writer.add_document(document)
+        yield writer.add_document
         writer.commit()
         writer.wait_merging_threads()
         segments = json.loads((making / "meta.json").read_bytes())["segments"]

@@ -17,7 +17,7 @@ from ..corpus.word_index import build_numbers_query
 from ..system import safe_files
 from .generations import NAMES, Generation, Generations, connect, read_even_tables
 from .passages import FACTS, PassageIndex, Snapshot
-from .reading import explain_unreadable, read_rows_at
+from .reading import explain_unreadable
 
 if TYPE_CHECKING:
     from tantivy import Document
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
     from .manifest import SourceFile
     from .words import Changes
 
-_COLUMNS = (
-    *("pmid", "doi", "pmcid", "version", "position"),
-    *("title", "journal", "year", "retracted"),
-)
 _COUNTED = """
     SELECT text.sequence, text.position,
            coalesce(record.sequence::BIGINT * 1000000 + record.position, 0) AS beside
@@ -53,6 +49,10 @@ class TextPassageIndex(PassageIndex):
 
     of = "full_text"
     numbers = (*PassageIndex.numbers, "pmid")
+    columns = (
+        *("pmid", "doi", "pmcid", "version", "position"),
+        *("title", "journal", "year", "retracted"),
+    )
     told_by = ("sequence", "position", "beside")
 
     @cached_property
@@ -81,7 +81,6 @@ class TextPassageIndex(PassageIndex):
             records = self._find_record_parts(beside, orders, counted)
             if records:
                 self._write_rows("facts", _BESIDE, [str(counted), records, orders])
-        super().prepare(changes)
 
     def _find_record_parts(
         self, beside: Generation, orders: Sequence[int], counted: Path
@@ -142,16 +141,23 @@ class TextPassageIndex(PassageIndex):
         """Which records it was made with."""
         return {"records": self._records_of.name if self._records_of else ""}
 
-    def _records(self, file: SourceFile, positions: Sequence[int]) -> Iterator[dict[str, Any]]:
+    def complete_rows(
+        self, file: SourceFile, rows: Sequence[dict[str, Any]]
+    ) -> Iterator[dict[str, Any]]:
+        """Yield texts with the facts of their records in PubMed."""
         beside = self._read_pubmed_records(file.order)
-        for row in read_rows_at(file.get_part_path(self.generations.mirror), positions, _COLUMNS):
-            told = {name: value for name, value in beside.get(row["position"], {}).items() if value}
-            known = {**dict.fromkeys(FACTS), **row, **told}
-            yield known | {
-                "pmcid": f"PMC{row['pmcid']}",
-                "file": f"PMC{row['pmcid']}.{row['version']}",
-                "retracted": row["retracted"] or told.get("retracted", False),
-            }
+        for row in rows:
+            facts = beside.get(row["position"], {})
+            known = {**dict.fromkeys(FACTS), **row}
+            yield (
+                known
+                | {name: value for name, value in facts.items() if value}
+                | {
+                    "pmcid": f"PMC{row['pmcid']}",
+                    "file": f"PMC{row['pmcid']}.{row['version']}",
+                    "retracted": row["retracted"] or facts.get("retracted", False),
+                }
+            )
 
     def _read_pubmed_records(self, order: int) -> dict[int, dict[str, Any]]:
         """Return PubMed's facts about the texts of a file, by their positions."""
@@ -163,13 +169,12 @@ class TextPassageIndex(PassageIndex):
             table = parquet.read_table(self._facts_file, filters=[("sequence", "=", order)])
         return {row.pop("position"): row for row in table.drop_columns("sequence").to_pylist()}
 
-    def _document(
-        self, place: int, shown: bytes, record: dict[str, Any], row: Mapping[str, Any]
-    ) -> Document:
-        made = super()._document(place, shown, record, row)
-        opens = row["ordinal"] == 0 and record["pmid"]  # once a text: it is looked up by it
-        made.add_integer("pmid", record["pmid"] if opens else 0)
-        return made
+    def add_fields(
+        self, document: Document, record: Mapping[str, Any], row: Mapping[str, Any]
+    ) -> None:
+        """Add the PMID to the first passage of a text: one passage finds the text by it."""
+        is_first = row["ordinal"] == 0 and record["pmid"]
+        document.add_integer("pmid", record["pmid"] if is_first else 0)
 
     def warnings(self, state: Mapping[str, Any], generation: Generation) -> Iterator[str]:
         """Yield what an index in this state lacks of a generation, or of PubMed's."""

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     import tantivy
     from tantivy import Document
 
-FORMAT = 3
+FORMAT = 4
 """The format of an index; an index of another format is made again."""
 _PLACE = 1_000_000
 _COLUMNS = (
@@ -81,13 +81,14 @@ class Changes:
 class WordIndex:
     """The index of one mirror.
 
-    ``kind`` is that of the parts it is made of, ``names`` and ``numbers`` are the fields by which
-    hits are narrowed and looked up.
+    ``kind`` is the kind of the parts that it is made of, ``columns`` are the columns of their rows
+    that it needs, ``names`` and ``numbers`` the fields by which hits are filtered and found.
     """
 
     kind = ""
     names: tuple[str, ...] = ("journal", "types", "mesh")
     numbers: tuple[str, ...] = ("place", "year")
+    columns: tuple[str, ...] = _COLUMNS
     told_by: Sequence[str] = ("sequence", "position")
     """Columns of the rows that count: a row is indexed again if one of them differs."""
 
@@ -227,9 +228,11 @@ class WordIndex:
         every = group_by_file(counted, None)
         return {order: some for order, some in every.items() if str(order) in renewed}
 
-    def documents(self, file: SourceFile, positions: Sequence[int]) -> Iterator[Document]:
-        """Yield the documents of the rows of a file at some positions."""
-        for row in read_rows_at(file.get_part_path(self.generations.mirror), positions, _COLUMNS):
+    def make_documents(
+        self, file: SourceFile, rows: Sequence[dict[str, Any]]
+    ) -> Iterator[Document]:
+        """Yield the documents of some rows of a file."""
+        for row in rows:
             yield _make_document(place_of(file.order, row["position"]), row)
 
     def find(
@@ -428,7 +431,7 @@ def _fold_name(name: str) -> str:
     return fold_filter_value(name)
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=8_192)
 def fold_text(text: str) -> str:
     """Return the terms of a text; kept, because a title and most abstracts are indexed twice."""
     return terms.to_index_terms(text)

