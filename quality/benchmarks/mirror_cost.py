@@ -2,7 +2,7 @@
 
     uv run --extra mirror python -m quality.benchmarks.mirror_cost [--price 0.04] [--line 12.5]
 
-Rates are those by which `mirror plan` reckons (`utils/mirror/plan.py`). Assumed are the price of a
+Rates are those by which `mirror plan` reckons (`utils/mirror/rates.py`). Assumed are the price of a
 core-hour in dollars, the line in MB/s, how many records, articles and passages there are, and that
 many cores work as one does; what does not grow with cores is the line, and PMC's limit on requests.
 """
@@ -13,7 +13,9 @@ import argparse
 from typing import NamedTuple
 
 from utils.mirror import plan
+from utils.mirror.rates import Rates
 
+_RATES = Rates()
 _HOUR = 3600.0
 _CORES = (1, 16, 256)
 
@@ -55,7 +57,7 @@ def _pubmed(args: argparse.Namespace) -> list[Step]:
     size = args.pubmed_bytes
     return [
         Step("fetch", 0, size / 1e9, size / 1e9, size / (args.line * 1e6) / _HOUR),
-        Step("read", size / plan.PUBMED_BYTES / _HOUR, size * plan.PUBMED_PARTS / 1e9),
+        Step("read", size / _RATES.pubmed_bytes / _HOUR, size * _RATES.pubmed_parts / 1e9),
     ]
 
 
@@ -63,7 +65,7 @@ def _pmc(args: argparse.Namespace) -> list[Step]:
     size = args.articles * plan.PMC_ARTICLE_BYTES
     asked = 2 * args.articles / plan.PMC_REQUESTS / _HOUR
     line = max(asked, size / (args.line * 1e6) / _HOUR)
-    work = args.articles * plan.PMC_ARTICLE_S / _HOUR
+    work = args.articles * _RATES.pmc_article_s / _HOUR
     return [
         Step("fetch", 0, size / 1e9, size / 1e9, line),
         Step("read", work, size * plan.PMC_PARTS / 1e9),
@@ -75,8 +77,8 @@ def _search(passages: float) -> list[Step]:
         return Step(name, passages / rate / _HOUR, passages * each / 1e9)
 
     return [
-        step("words", plan.WORDS, plan.WORDS_BYTES),
-        step("vectors, CPU", plan.VECTORS, plan.VECTORS_BYTES),
+        step("words", _RATES.words, _RATES.words_bytes),
+        step("vectors, CPU", _RATES.vectors, plan.VECTORS_BYTES),
     ]
 
 

@@ -58,6 +58,11 @@ def add(commands: Commands) -> None:
     plan.add_argument(
         "--workers", type=parse_natural, default=0, help="CPU cores that would read (default: all)"
     )
+    plan.add_argument(
+        "--measure",
+        action="store_true",
+        help="measure how fast this machine is, in about a minute, and plan by that",
+    )
     _add_keep_option(plan)
     status = command(commands, "mirror status", _show_status)
     verify = command(commands, "mirror verify", _verify_files)
@@ -218,7 +223,7 @@ def describe_progress(progress: MirrorProgress) -> str:
 
 def _show_plan(args: argparse.Namespace, library: Library) -> int:
     mirror = open_mirror(args, library)
-    plan = mirror.plan(keep=args.keep, workers=args.workers)
+    plan = mirror.plan(keep=args.keep, workers=args.workers, measure=args.measure)
     citations = mirror.plan_citations()
     if args.json:
         print_answer({**asdict(plan), "citations": asdict(citations)}, as_json=True)

@@ -151,11 +151,17 @@ class Mirror:
 
         return plan_pmc(self.folder, self._open_web(), choice, retry=retry, workers=workers)
 
-    def plan(self, *, keep: bool = True, workers: int = 0) -> MirrorPlan:
-        """Return what an update would take; see `.plan.plan_pubmed`."""
+    def plan(self, *, keep: bool = True, workers: int = 0, measure: bool = False) -> MirrorPlan:
+        """Return what an update would take; see `.plan.plan_pubmed`.
+
+        With *measure*, the rates of this machine are measured first; see `.rates.measure_rates`.
+        """
         require_packages()
         from .plan import plan_pubmed
+        from .rates import measure_rates
 
+        if measure:
+            measure_rates(self.folder, self._open_web(), self.settings)
         return plan_pubmed(self.folder, self._open_web(), keep=keep, workers=workers)
 
     @property

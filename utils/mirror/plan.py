@@ -5,9 +5,7 @@ own as soon as it has read a few files, until then the measured ones below, and 
 Of a choice by license, year or journal the metadata of every article of PMC has to be requested;
 the plan counts these requests, and cannot foresee how many articles will fit.
 
-Seconds are those of one core, measured on two cores that others used, too: see
-`quality/benchmarks/README.md` and the module named with each. A machine with many times the work it
-has cores for takes up to twice as long.
+Seconds are those of one core; `.rates` says how they were measured.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,32 +27,21 @@ from .manifest import Manifest, SourceFile
 from .objects import Objects
 from .pmc import Choice, find_difference
 from .pubmed import SOURCE, get_source_path, to_source_file
+from .rates import Rates, read_rates
 
 if TYPE_CHECKING:
     from ..http import Web
 
-PUBMED_BYTES = 2.4e6
-"""Packed bytes of PubMed's files that are parsed, cut and written a second (`mirror`)."""
-PUBMED_PARTS = 0.85
-"""Bytes of parts for each of them."""
 PUBMED_PASSAGES = 0.0007
 """Passages that count for each packed byte: 45 million of 64 GB, repeated ones aside."""
 PMC_ARTICLE_BYTES = 20_000.0
 """Packed bytes of an article's JATS and metadata (`mirror_pmc`)."""
-PMC_ARTICLE_S = 0.017
-"""Seconds to read, judge, cut and write an article (`mirror_pmc`)."""
 PMC_PARTS = 1.5
 """Bytes of parts for each byte of an article's."""
 PMC_REQUESTS = 16
 """Requests to PMC's Cloud Service a second, on any number of cores, where no other is set."""
-WORDS = 1_800.0
-"""Passages that are indexed by words a second, and their papers too (real records)."""
-WORDS_BYTES = 880.0
-"""Bytes of both indexes for each passage."""
 PMC_PASSAGES = 34
 """Passages of an article's full text."""
-VECTORS = 50.0
-"""Passages that the encoder of 384 numbers reads a second (`mirror_recall`)."""
 VECTORS_BYTES = 458.0
 """Bytes of a vector of 384 numbers, its signs and its key, as a mirror keeps them."""
 CITATIONS = 1.0e6
@@ -115,9 +102,10 @@ def plan_pubmed(folder: Path, web: Web, *, keep: bool = True, workers: int = 0) 
     due = [file for file in listed if not _is_here(folder, known.get(file.name), file)]
     absent = [file for file in due if not _is_fetched(folder, known.get(file.name))]
     read = [file for file in known.values() if file.is_read and file.cpu]
-    speed, growth, measured = _measure_rates(read)
+    rates = _get_own_rates(read, read_rates(folder))
     size, cores = sum(file.size for file in due), workers or os.cpu_count() or 1
-    hours, search = size / speed / _HOUR, _to_search(size * PUBMED_PASSAGES)
+    hours = size / rates.pubmed_bytes / _HOUR
+    search = _compute_search_costs(size * PUBMED_PASSAGES, rates)
     used = max(1, min(cores, len(due)))
     sources = sum(file.size for file in absent) if keep else 0
     return MirrorPlan(
@@ -129,22 +117,22 @@ def plan_pubmed(folder: Path, web: Web, *, keep: bool = True, workers: int = 0) 
         core_hours=hours,
         hours=hours / used,
         cores=cores,
-        disk=round(size * growth) + sources,
+        disk=round(size * rates.pubmed_parts) + sources,
         kept_sources=sources,
         free=_get_free_bytes(folder),
-        measured=measured,
+        measured=rates.origin,
         **search,
         end_hours=(hours + search["search_hours"]) / used,
         bottleneck=_find_longest({"reading": hours, "indexing": search["search_hours"]}),
     )
 
 
-def _to_search(passages: float) -> dict[str, Any]:
-    """Return what is needed to search so many passages."""
+def _compute_search_costs(passages: float, rates: Rates) -> dict[str, Any]:
+    """Return the hours and bytes that it takes to make passages searchable."""
     return {
-        "search_hours": passages / WORDS / _HOUR,
-        "search_disk": round(passages * WORDS_BYTES),
-        "vector_hours": passages / VECTORS / _HOUR,
+        "search_hours": passages / rates.words / _HOUR,
+        "search_disk": round(passages * rates.words_bytes),
+        "vector_hours": passages / rates.vectors / _HOUR,
         "vector_disk": round(passages * VECTORS_BYTES),
     }
 
@@ -163,13 +151,14 @@ def _is_fetched(folder: Path, known: SourceFile | None) -> bool:
     return known is not None and bool(known.md5) and get_source_path(folder, known).exists()
 
 
-def _measure_rates(read: Sequence[SourceFile]) -> tuple[float, float, str]:
-    """Return bytes read a second by a core, bytes of parts for each, and the source."""
+def _get_own_rates(read: Sequence[SourceFile], rates: Rates) -> Rates:
+    """Return rates with those of reading replaced by this mirror's own, if it read some files."""
     size = sum(file.size for file in read)
     if len(read) < _ENOUGH or not size:
-        return PUBMED_BYTES, PUBMED_PARTS, "quality/benchmarks/README.md"
+        return rates
     cpu, parts = sum(file.cpu for file in read), sum(file.bytes for file in read)
-    return size / cpu, parts / size, f"{len(read):,} files read here"
+    origin = f"{len(read):,} files read here"
+    return replace(rates, pubmed_bytes=size / cpu, pubmed_parts=parts / size, origin=origin)
 
 
 def _get_free_bytes(folder: Path) -> int:
@@ -226,8 +215,8 @@ def plan_pmc(
     files = Manifest(folder).list_files("pmc")
     read = [file for file in files if file.is_read and file.cpu]
     again = sum(file.records for file in files if file.state == "done" and not file.is_read)
-    count, measured = sum(file.records for file in read), "quality/benchmarks/README.md"
-    each, cpu, parts = PMC_ARTICLE_BYTES, PMC_ARTICLE_S, PMC_PARTS
+    rates, count = read_rates(folder), sum(file.records for file in read)
+    each, cpu, parts, measured = PMC_ARTICLE_BYTES, rates.pmc_article_s, PMC_PARTS, Rates().origin
     if len(read) >= _ENOUGH and count:
         size = sum(file.size for file in read)
         each, cpu = size / count, sum(file.cpu for file in read) / count
@@ -236,7 +225,7 @@ def plan_pmc(
     delay = 1000 / PMC_REQUESTS if chosen is None else chosen
     cores, hours = workers or os.cpu_count() or 1, (len(found.new) + again) * cpu / 3600
     requests = 2 * len(found.new) * (max(5.0, delay) / 1000) / 3600
-    search = _to_search((len(found.new) + again) * PMC_PASSAGES)["search_hours"]
+    search = (len(found.new) + again) * PMC_PASSAGES / rates.words / _HOUR
     # Batches are read while the next ones are fetched; the index waits for both.
     end = max(requests, hours / cores) + search / cores
     steps = {"fetching": requests, "reading": hours / cores, "indexing": search / cores}
