@@ -152,17 +152,12 @@ class Mirror:
         return plan_pmc(self.folder, self._open_web(), choice, retry=retry, workers=workers)
 
     def plan(self, *, keep: bool = True, workers: int = 0, measure: bool = False) -> MirrorPlan:
-        """Return what an update would take; see `.plan.plan_pubmed`.
-
-        With *measure*, the rates of this machine are measured first; see `.rates.measure_rates`.
-        """
+        """Return what an update would take; see `.plan.plan_pubmed`."""
         require_packages()
         from .plan import plan_pubmed
-        from .rates import measure_rates
 
-        if measure:
-            measure_rates(self.folder, self._open_web(), self.settings)
-        return plan_pubmed(self.folder, self._open_web(), keep=keep, workers=workers)
+        options: dict[str, Any] = {"keep": keep, "workers": workers, "measure": measure}
+        return plan_pubmed(self.folder, self._open_web(), **options)
 
     @property
     def pmc_generations(self) -> Generations:

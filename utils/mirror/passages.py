@@ -59,7 +59,7 @@ class PassageIndex(WordIndex):
     kind = KIND
     names = (*WordIndex.names, "kind")
     numbers = (*WordIndex.numbers, "key", "retracted")
-    columns = ("pmid", "doi", "pmcid", "position", "title", *FACTS)
+    columns: tuple[str, ...] = ("pmid", "doi", "pmcid", "position", "title", *FACTS)
     of: Kind = "abstract"
     """Which kind of text its passages are of."""
 

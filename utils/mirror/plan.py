@@ -27,7 +27,7 @@ from .manifest import Manifest, SourceFile
 from .objects import Objects
 from .pmc import Choice, find_difference
 from .pubmed import SOURCE, get_source_path, to_source_file
-from .rates import Rates, read_rates
+from .rates import Rates, measure_rates, read_rates
 
 if TYPE_CHECKING:
     from ..http import Web
@@ -88,14 +88,20 @@ class MirrorPlan:
     bottleneck: str = ""
 
 
-def plan_pubmed(folder: Path, web: Web, *, keep: bool = True, workers: int = 0) -> MirrorPlan:
+def plan_pubmed(
+    folder: Path, web: Web, *, keep: bool = True, workers: int = 0, measure: bool = False
+) -> MirrorPlan:
     """Return what an update would take; see `.pubmed.update` for its options.
+
+    With *measure*, the rates of this machine are measured first, in about a minute.
 
     Raises
     ------
     Unreachable
         The listings could not be had.
     """
+    if measure:
+        measure_rates(folder, web, web.settings)
     listed = [to_source_file(file) for file in list_files(web)]
     year, last = fetch_baseline_end(web)
     known = {file.name: file for file in Manifest(folder).list_files(SOURCE)}
