@@ -285,7 +285,7 @@ def test_who_had_it_open_follows_when_the_database_is_made_again(
 def test_an_index_of_words_that_is_damaged_is_made_again(folder: Path) -> None:
     with closing(EmbeddedFinder(folder)) as first:
         fill(first)
-    (home,) = folder.glob("words-*")
+    (home,) = folder.glob("terms-*")
     (home / "meta.json").write_text("{", encoding="utf-8")
     with closing(EmbeddedFinder(folder)) as finder:
         with pytest.raises(StoreFailed) as raised:
@@ -295,7 +295,7 @@ def test_an_index_of_words_that_is_damaged_is_made_again(folder: Path) -> None:
         assert_finds(finder, passage(7))
 
 
-@pytest.mark.parametrize("words", ["fts5", "tantivy-1-1"])
+@pytest.mark.parametrize("words", ["fts5", "tantivy-1-1", "words-1-1"])
 @pytest.mark.parametrize("first", ["search", "prepare_for_model", "store_passages"])
 def test_an_index_of_an_older_version_is_made_again_and_says_so(
     folder: Path, words: str, first: str, caplog: pytest.LogCaptureFixture
@@ -305,8 +305,9 @@ def test_an_index_of_an_older_version_is_made_again_and_says_so(
         with finder._database.open_writing() as db:  # as the older version left it
             db.execute("CREATE VIRTUAL TABLE words USING fts5(title, section, text, content = '')")
             set_index_facts(db, words=words)
-    for old in folder.glob("words-*"):
-        old.rename(folder / "tantivy-1-1")
+    older = folder / words.replace("fts5", "tantivy-1-1")
+    for old in folder.glob("terms-*"):
+        old.rename(older)
     with closing(EmbeddedFinder(folder)) as finder:
         if first == "prepare_for_model":
             finder.prepare_for_model("seeded", DIM)
@@ -315,7 +316,7 @@ def test_an_index_of_an_older_version_is_made_again_and_says_so(
         for number in (1, 7, 30):
             assert_finds(finder, passage(number))
         assert finder.get_status() == FinderStatus(30, 30, "seeded", DIM)
-    assert not (folder / "tantivy-1-1").exists()
+    assert not older.exists()
     assert len([one for one in caplog.records if "index of words" in one.message]) == 1
 
 

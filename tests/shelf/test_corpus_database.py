@@ -252,6 +252,18 @@ def test_only_what_differs_is_told(database):
     assert (again.added, again.removed, again.kept, again.moved) == ([], [], 3, [])
 
 
+def test_texts_are_stored_compressed_and_older_ones_are_read(database):
+    long = of(0, text="They glow in the dark. " * 100)
+    database.replace_passages([("pmid:101", Source("s1"), [long, of(1)])])
+    with database.writing() as connection:
+        query = text("SELECT length(text) FROM corpus_passages WHERE ordinal = 0")
+        if not database.is_postgresql:
+            assert connection.execute(query).scalar() < len(long.text) / 10
+        change = "UPDATE corpus_passages SET text = 'Uncompressed.' WHERE ordinal = 1"
+        connection.execute(text(change))
+    assert database.get_passages_of_paper("pmid:101") == [long, of(1, text="Uncompressed.")]
+
+
 def test_a_dropped_paper_leaves_nothing(database):
     database.replace_passages([("pmid:101", Source("s1"), [of(0)])])
     database.replace_passages([("pmid:102", Source("s1"), [of(0, paper="pmid:102")])])

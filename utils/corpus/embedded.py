@@ -70,9 +70,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 _Found = TypeVar("_Found")
-PREFIX = "words-"
-"""How names of such folders begin; older versions had others, whose content was another."""
-_HEAP = 64_000_000
+PREFIX = "terms-"
+"""The beginning of the names of such folders; older formats have the others."""
+_OLDER_PREFIXES = ("words-", "tantivy-")
+_HEAP = 15_000_000  # the least that tantivy accepts: enough for several batches
 
 
 class EmbeddedFinder:
@@ -275,7 +276,8 @@ class EmbeddedFinder:
 
     def _delete_old_files(self, generation: int, words: str) -> None:
         self._vectors.delete_other_generations(generation)
-        for folder in (*self.folder.glob(f"{PREFIX}*/"), *self.folder.glob("tantivy-*/")):
+        prefixes = (PREFIX, *_OLDER_PREFIXES)
+        for folder in (one for name in prefixes for one in self.folder.glob(f"{name}*/")):
             if folder.name != words:
                 shutil.rmtree(folder, ignore_errors=True)
 
@@ -463,9 +465,7 @@ class WordIndex:
         if self._index is None:
             make_folder(self.folder)
             names, numbers = ("journal", "types", "kind"), ("number", "year", "retracted")
-            self._index = open_index(
-                self.folder, build_index_schema(names, numbers, "position").build()
-            )
+            self._index = open_index(self.folder, build_index_schema(names, numbers).build())
         return self._index
 
     @contextmanager

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import cached_property, partial
@@ -31,6 +32,7 @@ from sqlalchemy import (
     Boolean,
     Column,
     Connection,
+    Dialect,
     Engine,
     ForeignKey,
     Index,
@@ -38,6 +40,7 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    TypeDecorator,
     create_engine,
     delete,
     event,
@@ -101,6 +104,26 @@ _SERVER_HINTS = {
 }
 """What to do, by words of PostgreSQL's reason."""
 _GOES_ON = " Then run the same command again: nothing is half done, and it goes on."
+
+
+class _CompressedText(TypeDecorator[str]):
+    """A text that SQLite stores compressed; PostgreSQL compresses long texts by itself.
+
+    Texts that an older version stored uncompressed are read, too.
+    """
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> Any:
+        """Return the value to store."""
+        if value is None or dialect.name != "sqlite":
+            return value
+        return zlib.compress(value.encode(), 1)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> str | None:
+        """Return the stored text."""
+        return zlib.decompress(value).decode() if isinstance(value, bytes) else value
 
 
 def _build_text_column(name: str) -> Column[str]:
@@ -213,7 +236,7 @@ passages = Table(
     _build_text_column("chunk_id"),
     _build_text_column("section"),
     Column("ordinal", Integer, nullable=False),
-    _build_text_column("text"),
+    Column("text", _CompressedText, nullable=False, server_default=""),
     Column("start", BigInteger, nullable=False),
     Column("end", BigInteger, nullable=False),
     _build_text_column("kind"),

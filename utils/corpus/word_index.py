@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from .ranking import fold_filter_value
 
@@ -32,18 +32,16 @@ def join_weighted_terms(title: str, section: str, text: str) -> str:
     return " ".join((title, title, title, section, section, text))
 
 
-def build_index_schema(
-    names: Iterable[str], numbers: Iterable[str], kept: Literal["freq", "position"] = "freq"
-) -> SchemaBuilder:
+def build_index_schema(names: Iterable[str], numbers: Iterable[str]) -> SchemaBuilder:
     """Return a schema with the field of terms, whole *names*, and *numbers*.
 
-    *kept* selects the stored details of terms: their frequency in a text, which suffices for BM25,
-    or also their positions.
+    Of a term, its frequency in a text is stored, which BM25 needs, and no positions, which would
+    double the size.
     """
     import tantivy
 
     builder = tantivy.SchemaBuilder()
-    builder.add_text_field(TERMS, tokenizer_name=TERMS, index_option=kept)
+    builder.add_text_field(TERMS, tokenizer_name=TERMS, index_option="freq")
     for name in names:
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     for name in numbers:
