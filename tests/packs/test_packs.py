@@ -94,16 +94,19 @@ def about_row(number: int) -> Harvested:
     return Harvested(number, f"PMID {number}", "pending", about(number))
 
 
-def test_what_a_key_reserves_is_left_out_but_for_own_use(shelf, tmp_path):
+def test_what_may_not_be_passed_on_is_left_out_but_for_own_use(shelf, tmp_path):
     rows = [
         file_pdf(shelf, 1, via="wiley", license=""),
         file_pdf(shelf, 2, via="wiley", license="CC BY 4.0"),
+        file_pdf(shelf, 3, license=""),
+        file_pdf(shelf, 4, license="CC BY-NC-ND 4.0"),
     ]
     pack = pack_references(rows, "folder", tmp_path / "pack", shelf)
-    assert [one.row.reason for one in pack.references] == ["key_terms", ""]
+    assert [one.row.reason for one in pack.references] == [*["not_shareable", ""] * 2]
     assert "not to be passed on" in pack.missing[0].row.detail
+    assert "No licence is stated" in pack.missing[1].row.detail
     mine = pack_references(rows, "folder", tmp_path / "mine", shelf, own_use=True)
-    assert len(mine.attached) == 2
+    assert len(mine.attached) == 4
 
 
 def test_a_text_of_another_paper_lends_its_pdf_to_nothing(shelf, tmp_path):

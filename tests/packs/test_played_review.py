@@ -100,7 +100,7 @@ def read_attachments(pack: Path, program: str) -> dict[str, bytes | None]:
 def test_every_held_pdf_is_attached_to_its_own_reference(harvested, tmp_path, program):
     library, job = harvested
     held = shelf_pdfs(library)
-    pack = library.references.pack(job, program, output=tmp_path / "pack")
+    pack = library.references.pack(job, program, output=tmp_path / "pack", own_use=True)
     attached = read_attachments(tmp_path / "pack", program)
     assert len(attached) == FIELD
     assert {title: data for title, data in attached.items() if data is not None} == held
@@ -113,7 +113,7 @@ def test_every_held_pdf_is_attached_to_its_own_reference(harvested, tmp_path, pr
 
 def test_the_zip_is_the_folder(harvested, tmp_path):
     library, job = harvested
-    library.references.pack(job, "covidence", output=tmp_path / "pack.zip")
+    library.references.pack(job, "covidence", output=tmp_path / "pack.zip", own_use=True)
     with zipfile.ZipFile(tmp_path / "pack.zip") as archive:
         archive.extractall(tmp_path / "unpacked")
     attached = read_attachments(tmp_path / "unpacked", "covidence")

@@ -135,7 +135,7 @@ def test_what_has_no_pdf_is_printed_and_named_so(shelf, tmp_path, monkeypatch):
 def test_a_text_that_a_key_reserves_is_not_printed_for_others(shelf, tmp_path):
     row = file_xml(shelf, 1, via="elsevier", license_="")
     pack = pack_references([row], "zotero", tmp_path / "p", shelf, render=True)
-    assert pack.reasons == {"key_terms": 1}
+    assert pack.reasons == {"not_shareable": 1}
     mine = pack_references([row], "zotero", tmp_path / "m", shelf, render=True, own_use=True)
     assert len(mine.rendered) == 1
 

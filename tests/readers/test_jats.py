@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import pytest
+from lxml import etree
 
 from tests.readers.jats_snippets import article, body_of, meta_of, read
 from utils.errors import BadContent
 from utils.model.identifiers import Ids
 from utils.readers import jats
+from utils.readers.jats.claims import get_license
 
 TITLE = "<title-group><article-title>A title</article-title></title-group>"
 
@@ -392,3 +394,22 @@ def test_notes_to_the_title_stand_behind_the_text() -> None:
     meta = f"<title-group><article-title>A title</article-title>{note}</title-group>"
     made = read(article("<p>Text.</p>", meta=meta)).markdown
     assert made == "# A title\n\nText.\n\nFrom the Lake Institute, Perch University.\n"
+
+
+@pytest.mark.parametrize(
+    ("permissions", "license_"),
+    [
+        (
+            "<copyright-statement>Roe. Creative Commons Attribution License.</copyright-statement>",
+            "CC BY",
+        ),
+        ('<article-id/><ext-link xlink:href="10.1371/journal.pgen.0030008"/>', ""),
+    ],
+)
+def test_a_licence_without_an_element_of_its_own_is_in_the_copyright_statement(
+    permissions, license_
+):
+    meta = etree.fromstring(
+        f'<article-meta xmlns:xlink="http://www.w3.org/1999/xlink">{permissions}</article-meta>'
+    )
+    assert get_license(meta) == license_

@@ -56,7 +56,7 @@ def add(commands: Commands) -> None:
     pack.add_argument(
         "--own-use",
         action="store_true",
-        help="also files that a publisher's terms reserve for you: do not pass the pack on",
+        help="also files that may not be passed on or state no licence: keep the pack to yourself",
     )
     pack.add_argument(
         "--render",

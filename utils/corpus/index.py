@@ -194,8 +194,8 @@ class _IndexRun:
         if texts.withheld:
             hosts = " and ".join(texts.remote_hosts)
             self._add_warning(
-                f"{texts.withheld:,} full texts came under terms that forbid sending them to "
-                f"{hosts}: only their abstracts are indexed. To index the full texts, set "
+                f"{texts.withheld:,} full texts may not be passed on, or state no licence: only "
+                f"their abstracts went to {hosts}. To index the full texts, set "
                 "EMBEDDINGS_PROVIDER=local and use the embedded store, which sends no text."
             )
         if not texts.total and not self.database.count_indexed_papers():

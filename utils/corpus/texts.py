@@ -1,9 +1,9 @@
 """The texts of a corpus: each record's abstract, or the full text if the shelf has it.
 
 Papers on the shelf that were never synced belong to the corpus too. If the corpus is stored, or
-vectors are made, on another machine, a text whose terms forbid passing it on is replaced by its
-abstract. Digests show whether a text has changed, without reading the text: the digest of a
-record's words, or the file's checksum on the shelf.
+vectors are made, on another machine, a text that may not be passed on, or states no licence, is
+replaced by its abstract (`..model.permissions`). Digests show whether a text has changed, without
+reading the text: the digest of a record's words, or the file's checksum on the shelf.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..errors import NotFound
 from ..model.identifiers import Ids
 from ..model.paper import Kind, Paper, StoredPaper
 from ..model.passage import Passage
-from ..model.sites import get_keeping_terms
+from ..model.permissions import get_permissions
 from ..model.versions import rank_text
 from ..outline.cut import RULES_VERSION, split_passages
 from ..shelf.paper_file import TEXT, strip_ending
@@ -275,8 +275,9 @@ class CorpusTexts:
 
     def _is_shareable(self, entry: ShelfEntry) -> bool:
         """Return whether the text is a full text that may be sent to the remote hosts."""
-        bound = self.remote_hosts and get_keeping_terms(entry.via, entry.license)
-        return entry.kind == "full_text" and not bound
+        if entry.kind != "full_text" or not self.remote_hosts:
+            return entry.kind == "full_text"
+        return get_permissions(entry.license, entry.via).may_share.answer == "yes"
 
     @cached_property
     def is_shared(self) -> bool:

@@ -117,6 +117,7 @@ class Download(Tabular):
             "via": stored.via,
             "verdict": stored.verdict,
             "license": stored.license,
+            "permissions": stored.permissions.to_details(),
             "retracted": stored.paper.retracted,
             "attempts": [
                 {"source": a.source, "outcome": a.outcome, "detail": a.detail}

@@ -119,7 +119,7 @@ class References(Namespace):
         keys : str, optional
             The pattern of citation keys instead of ``PAPERS_KEYS``; see `..citations.keys`.
         own_use : bool, optional
-            Include files that the terms of a publisher's key reserve for the reader.
+            Include files that may not be passed on, or whose licence is unknown.
         render : bool, optional
             Print the text of a paper that has no PDF (extra ``render``).
         dry_run : bool, optional

@@ -65,6 +65,7 @@ class Downloaded(TypedDict):
     via: str
     verdict: str
     license: str
+    permissions: Row
     retracted: bool
     attempts: list[Row]
 

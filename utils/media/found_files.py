@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from ..errors import NotAvailable, PaperError
+from ..model.licenses import find_cc_license
 from ..model.paper import Fetched, PaperObject, StoredPaper
-from ..readers.licenses import find_cc_license
 from ..shelf import Shelf
 
 if TYPE_CHECKING:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
     from pyarrow import RecordBatch, Schema
 
-READERS = {"pubmed": 2, "pmc": 100 * JUDGE_VERSION + 5}
+READERS = {"pubmed": 2, "pmc": 100 * JUDGE_VERSION + 6}
 """By source, the version of what reads and cuts, and of PMC's texts judges; after a change of what
 it makes, all parts of that source are made anew."""
 ROWS = 2_000

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal, get_args
 
 from .identifiers import Ids
+from .permissions import PERMISSION_COLUMNS, Permissions, get_permissions
 from .tabular import Table, Tabular
 from .verdicts import Sign
 
@@ -205,6 +206,7 @@ PAPER_COLUMNS = tuple(Paper(Ids()).row())
 """The columns of `Paper.row`."""
 STORED_COLUMNS = (
     *("title", "first_author", "year", "journal", "kind", "version", "via", "license", "retracted"),
+    *PERMISSION_COLUMNS,
     *("pmid", "doi", "pmcid", "file_path", "saved_at"),
 )
 """The columns of `StoredPaper.row` that tables have."""
@@ -423,6 +425,11 @@ class StoredPaper:
         """True if the text is a preprint, from which the published article may differ."""
         return self.version == "preprint"
 
+    @property
+    def permissions(self) -> Permissions:
+        """The permissions to share, mine and train with the text."""
+        return get_permissions(self.license, self.via, self.paper.ids.doi)
+
     def row(self) -> dict[str, Any]:
         """Return the paper and its text as one row of a table."""
         named = self.paper.short_row() | {"retracted": self.paper.retracted}
@@ -435,6 +442,7 @@ class StoredPaper:
             "version": self.version,
             "preprint_version": self.preprint_version,
             "license": self.license,
+            **self.permissions.to_row(),
             "file_path": self.path,
         }
 

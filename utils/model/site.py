@@ -39,7 +39,7 @@ class SiteRoute:
     """A route to full text: its short name, its name for people, and the version of its texts.
 
     ``version`` is empty if each text declares its own version. ``terms`` are the conditions for
-    keeping a text from this route, unless the text has a free licence (empty: no conditions).
+    keeping a text from this route, unless its licence allows passing it on (empty: none).
     """
 
     via: str

@@ -33,13 +33,3 @@ SOURCES_BY_TRUST = tuple(
     site.name for kept_by in _TRUSTED for site in SITES if site.kept_by == kept_by
 )
 """Sites whose records are merged, the most trusted first."""
-
-
-def get_keeping_terms(via: str, license_: str) -> str:
-    """Return the terms for keeping a text from a route; "" if the text has a free licence.
-
-    >>> get_keeping_terms("elsevier", "CC BY 4.0"), get_keeping_terms("pmc_cloud", "")
-    ('', '')
-    """
-    route = ROUTES.get(via)
-    return route.terms if route and not license_.startswith("CC") else ""

@@ -126,7 +126,7 @@ def pack_references(  # noqa: PLR0913 - the options of a pack
     keys : str, optional
         The pattern of the citation keys; see `..citations.keys`. Without it, only BibTeX has keys.
     own_use : bool, optional
-        Include files that the terms of a publisher's key reserve for the reader.
+        Include files that may not be passed on, or whose licence is unknown.
     render : bool, optional
         Print the text of a paper that has no PDF; see `.rendering`.
     library : ReadersLibrary, optional

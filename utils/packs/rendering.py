@@ -25,7 +25,6 @@ from xml.sax.saxutils import escape
 from ..command_line import install_command
 from ..errors import NotConfigured
 from ..model.paper import StoredPaper
-from ..model.sites import get_keeping_terms
 from ..model.versions import VERSION_NAMES
 from ..outline.blocks import Block, iterate_blocks, split_block_items, strip_heading
 from ..outline.words import strip_markup
@@ -184,7 +183,7 @@ def _build_first_page_head(stored: StoredPaper) -> Iterator[Flowable]:
         where,
         f"{MARK}: the words of the article as Papershelf keeps them, without its figures.",
         " · ".join(filter(None, (*_list_provenance_lines(stored), version))),
-        get_keeping_terms(stored.via, stored.license),
+        stored.permissions.terms,
         RETRACTED if paper.retracted else "",
     ]
     yield from (_build_paragraph(line, _NOTE_PT) for line in lines if line)

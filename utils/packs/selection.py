@@ -2,8 +2,8 @@
 
 The PDF is the file next to the text, or the bytes from which the text was read. It belongs to the
 text that the harvest recorded for this reference, and is left out if that text belongs to another
-paper. A file obtained with a publisher's key is left out if the key's terms forbid passing it on,
-unless the pack is for the reader's own use.
+paper. A file is left out unless its licence allows passing it on (`..model.permissions`), or the
+pack is for the reader's own use.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ..errors import StoreFailed
 from ..model.job import Harvested, find_most_informative_failure
 from ..model.paper import Paper, StoredPaper, Version
-from ..model.sites import get_keeping_terms
+from ..model.permissions import get_permissions
 from ..reports.labels import get_route_label
 from ..shelf import Shelf
 
@@ -92,7 +92,7 @@ def select_references(
     Parameters
     ----------
     own_use : bool, optional
-        Include files that the terms of a key reserve for the reader's own use.
+        Include files that may not be passed on, or whose licence is unknown.
     print_text : callable, optional
         Returns the rendering of a text that has no PDF.
     """
@@ -129,9 +129,10 @@ def _make_reference(
         return _make_reference_without_pdf(
             row, stored, "no_pdf", _explain_missing_pdf(stored, shelf)
         )
-    if not own_use and (terms := get_keeping_terms(pdf.via, pdf.license)):
+    share = get_permissions(pdf.license, pdf.via, stored.paper.ids.doi).may_share
+    if not own_use and share.answer != "yes":
         return _make_reference_without_pdf(
-            row, stored, "key_terms", f"{get_route_label(pdf.via)}: {terms}"
+            row, stored, "not_shareable", f"{get_route_label(pdf.via)}: {share.reason}"
         )
     return Reference(replace(row, state="full_text", reason="", detail=""), stored, pdf)
 

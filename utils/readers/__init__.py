@@ -20,10 +20,10 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from ..errors import BadContent
+from ..model.licenses import choose_license
 from ..model.paper import Document, Fetched, Media, Paper, Route, Verdict, Version
 from ..model.verdicts import NO_COMPARISON, Comparison
 from ..model.versions import infer_version_from_url, is_only_preprint
-from .licenses import choose_license
 
 __all__ = [
     "JUDGE_VERSION",

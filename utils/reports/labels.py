@@ -17,7 +17,9 @@ from urllib.parse import quote
 from ..command_line import command_line
 from ..model.identifiers import Ids
 from ..model.job import Harvested, PaperState
+from ..model.licenses import find_cc_license
 from ..model.paper import Version
+from ..model.permissions import get_permissions
 from ..model.sites import ROUTES
 from ..model.verdicts import BY_HAND, MEANINGS, Reason
 from ..system.plain_text import clean_text, replace_surrogates
@@ -34,15 +36,6 @@ STAND_INS: dict[Version, str] = {"preprint": "Preprints", "accepted": "Accepted 
 _ROUTE_LABELS = {via: route.label for via, route in ROUTES.items()} | {
     "manual": "Added by hand",
     "mirror": "Your mirror of PMC",
-}
-_CC_LICENSE = re.compile(r"CC (BY(?:-NC)?(?:-SA|-ND)?)\b", re.I)
-_LICENSE_TERMS = {
-    "BY": "share and adapt, with credit",
-    "BY-SA": "share and adapt under the same license, with credit",
-    "BY-ND": "share unchanged, with credit",
-    "BY-NC": "share and adapt for non-commercial ends, with credit",
-    "BY-NC-SA": "as CC BY-NC, under the same license",
-    "BY-NC-ND": "share unchanged for non-commercial ends, with credit",
 }
 PUBLIC_DOMAIN = ("CC0 / public domain", "no conditions")
 OTHER_TERMS = ("Other terms", "the publisher’s own; see the file’s header")
@@ -102,9 +95,9 @@ _REASONS: dict[str, Reason] = {
         "The full text came as XML or as a page, and no PDF of it is on the shelf.",
         f"Look for one: {command_line('shelf pdf --job JOB')}; or print the text with --render.",
     ),
-    "key_terms": Reason(
+    "not_shareable": Reason(
         "Not to be passed on",
-        "The file came with a publisher’s key, whose terms do not allow passing it on.",
+        "Neither its licence nor the terms of its source allow passing the file on.",
         "For yourself alone, pack again with --own-use.",
     ),
     "failed": Reason(
@@ -149,11 +142,12 @@ def classify_license(text: str) -> tuple[str, str]:
     """
     if not text:
         return NO_LICENSE_STATED
-    if text.upper().startswith(("CC0", "PUBLIC DOMAIN")):
+    name = find_cc_license(text)
+    if name.startswith(("CC0", "Public")):
         return PUBLIC_DOMAIN
-    if match := _CC_LICENSE.match(text):
-        code = match[1].upper()
-        return f"CC {code}", _LICENSE_TERMS[code]
+    if name:
+        code = re.sub(r" \d\.\d$", "", name)
+        return code, get_permissions(code).may_share.reason.removeprefix(f"{code}: ").rstrip(".")
     return OTHER_TERMS
 
 

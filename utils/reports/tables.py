@@ -18,6 +18,7 @@ from typing import TextIO
 
 from ..citations import format_ris_record
 from ..model.job import Harvested, Job
+from ..model.permissions import PERMISSION_COLUMNS, get_permissions
 from ..system.plain_text import to_spreadsheet_cell
 from ..system.safe_files import disk_errors, replace_text_file
 from .labels import build_links, get_best_link, get_reason
@@ -30,6 +31,7 @@ COLUMNS = (
     *("number", "asked", "state", "pmid", "pmcid", "doi", "arxiv", "title", "year", "journal"),
     *("license", "source", "via", "retracted", "reason", "detail", "file", "sha256", "ended_at"),
     *("version", "identity"),
+    *PERMISSION_COLUMNS,
 )
 MISSING_COLUMNS = (
     *("number", "asked", "state", "reason", "sentence", "link", "doi_link", "pubmed_link"),
@@ -65,6 +67,7 @@ def write_papers_table(folder: Path) -> Iterator[AddPaper]:
                     "ended_at": row.ended_at,
                     "version": row.version,
                     "identity": row.identity,
+                    **get_permissions(row.license, row.via, row.paper.ids.doi).to_row(),
                 }
             )
 

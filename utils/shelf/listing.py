@@ -22,6 +22,7 @@ from typing import Any, TypedDict, get_args
 from ..command_line import command_line
 from ..errors import BadRequest
 from ..model.paper import Kind, Verdict, Version
+from ..model.permissions import PERMISSION_COLUMNS
 from ..system import safe_files
 from ..system.plain_text import one_line, replace_surrogates, to_spreadsheet_cell
 from .record import Record
@@ -190,6 +191,7 @@ COLUMNS = (
     *("key", "pmid", "pmcid", "doi", "arxiv", "title", "authors", "journal", "year", "kind"),
     *("source", "via", "license", "retracted", "verdict", "words", "file", "sha256", "saved_at"),
     *("version", "preprint_version", "evidence", "tags", "note"),
+    *PERMISSION_COLUMNS,
 )
 _OLD_FILE = "index.jsonl"
 _OLD_FILE_START = b'{"key": "'
@@ -227,6 +229,7 @@ def to_index_row(record: Record) -> str:
         "evidence": stored.evidence,
         "tags": "; ".join(paper.tags),
         "note": one_line(paper.note),
+        **stored.permissions.to_row(),
     }
     return json.dumps(row, ensure_ascii=False)
 

@@ -43,7 +43,6 @@ from ..errors import BadRequest
 from ..model.identifiers import Ids
 from ..model.other_identifiers import EXAMPLES
 from ..model.paper import Author, Kind, Notice, Paper, StoredPaper, Verdict, Version
-from ..model.sites import get_keeping_terms
 from ..model.versions import UNPUBLISHED_VERSIONS, VERSION_NAMES, infer_version_from_route
 from ..system.plain_text import clean_text, one_line, replace_surrogates
 from ..system.safe_files import is_device_name
@@ -202,7 +201,7 @@ def _build_header(stored: StoredPaper) -> dict[str, str]:
         "arXiv": ids.arxiv,
         "S2": ids.s2,
         "License": stored.license,
-        "Terms": get_keeping_terms(stored.via, stored.license),
+        "Terms": stored.permissions.terms,
         "Source": stored.source,
         "Via": stored.via,
         "Version": _format_version(stored),

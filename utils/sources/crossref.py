@@ -22,6 +22,7 @@ from urllib.parse import quote, urlsplit
 from ..errors import NotAvailable, SourceMiss, Unreachable
 from ..http import Answer, Rate, Web
 from ..model.identifiers import Ids
+from ..model.licenses import find_cc_license
 from ..model.paper import (
     Author,
     Fetched,
@@ -34,7 +35,6 @@ from ..model.paper import (
     utc_now,
 )
 from ..model.site import Address
-from ..readers.licenses import find_cc_license
 from ..system.plain_text import decode_references
 from .loose_json import to_count, to_dict, to_dicts
 from .publisher import OpenCopy, deduplicate_copies, fetch_copies

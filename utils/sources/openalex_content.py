@@ -12,10 +12,10 @@ from typing import Any
 
 from ..errors import NotAvailable, NotConfigured, SourceMiss
 from ..http import Answer, Rate, Web
+from ..model.licenses import find_cc_license
 from ..model.paper import Fetched, Paper
 from ..model.site import Address
 from ..model.versions import get_locator_version
-from ..readers.licenses import find_cc_license
 from .loose_json import to_dict, to_text
 from .openalex import COPY_FIELDS, build_auth_headers, build_limit_error, fetch_work
 from .source import Route, Source, one_by_one

@@ -29,10 +29,10 @@ from ..errors import (
 from ..http import Answer, Rate, Web
 from ..http.retry import RETRYABLE_STATUSES
 from ..model.identifiers import MAX_IDENTIFIER_CHARS, Ids
+from ..model.licenses import find_cc_license
 from ..model.paper import PAPER_COLUMNS, Author, Paper
 from ..model.site import Address
 from ..model.tabular import Table, Tabular
-from ..readers.licenses import find_cc_license
 from ..system.plain_text import one_line, prepare_query_text
 from .loose_json import to_dict, to_dicts, to_text
 

@@ -269,6 +269,8 @@ def _collect_note_facts(reference: Reference) -> dict[str, str]:
     else:
         facts |= {"Verdict": stored.verdict, "Evidence": stored.evidence}
         facts |= {"Source": get_route_label(stored.via), "Version": stored.version}
+        permitted = stored.permissions.to_row().items()
+        facts |= {"Permissions": ", ".join(f"{name[4:]} {answer}" for name, answer in permitted)}
         facts |= {"Licence": stored.license, "Saved": stored.saved_at, "SHA-256": stored.sha256}
     facts |= {"Retracted": "yes" if reference.paper.retracted else ""}
     return {name: one_line(text)[:1000] for name, text in facts.items() if text}

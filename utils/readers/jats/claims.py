@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...model.identifiers import Ids
-from .. import licenses
+from ...model.licenses import find_cc_license
 from ..safe_xml import get_first_child
 from .walk import HREF, Element, Walk, get_all_text, tidy_line
 
@@ -146,6 +146,7 @@ def get_license(meta: Element) -> str:
     """Return the licence: ``CC BY 4.0`` for Creative Commons, or else its URL or wording."""
     texts: list[str] = []
     links: list[str] = []
+    statements: list[str] = []
     rights = meta.find("permissions")
     for el in (meta if rights is None else rights).iter("*"):
         name = el.tag.rpartition("}")[2] if isinstance(el.tag, str) else ""
@@ -154,9 +155,11 @@ def get_license(meta: Element) -> str:
         elif name == "license":
             links.append((el.get(HREF) or "").strip())
             texts += [el.get("license-type") or "", tidy_line(get_all_text(el))]
-        elif name in {"ext-link", "uri"} and (href := el.get(HREF)):
+        elif name == "copyright-statement":  # the only place in articles of 2003 to 2007
+            statements.append(tidy_line(get_all_text(el)))
+        elif rights is not None and name in {"ext-link", "uri"} and (href := el.get(HREF)):
             texts.append(href.strip())
-    return licenses.find_cc_license(*links, *texts) or _choose_short_text(links, texts)
+    return find_cc_license(*links, *texts, *statements) or _choose_short_text(links, texts)
 
 
 def _choose_short_text(links: list[str], texts: list[str], longest: int = 200) -> str:

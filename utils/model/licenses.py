@@ -16,7 +16,7 @@ _URL = re.compile(
 )
 _GAP = r"[ _\u00a0\u2010-\u2013-]"
 _CODE = re.compile(
-    rf"\bCC{_GAP}?BY((?:{_GAP}?(?:NC|ND|SA)(?=NC|ND|SA|[^A-Z]|$))*)(?![A-Z]){_GAP}?v?(\d\.\d)?",
+    rf"\bCC{_GAP}?BY((?:{_GAP}?(?:NC|ND|SA)(?=NC|ND|SA|[^A-Z]|$))*)(?![A-Z]|[_-][A-Z]{{2}}(?![A-Z])){_GAP}?v?(\d\.\d)?",
     re.I,
 )
 _ZERO = re.compile(rf"(?:^\W*CC{_GAP}?0|\bCC-?0|\bCC{_GAP}?Zero)\b(?!\.\d)", re.I)

@@ -4,7 +4,7 @@ from itertools import chain, permutations
 
 import pytest
 
-from utils.readers.licenses import choose_license, find_cc_license
+from utils.model.licenses import choose_license, find_cc_license
 
 TERMS = [(), ("NC",), ("ND",), ("SA",), ("NC", "ND"), ("NC", "SA")]
 
