@@ -292,7 +292,7 @@ def is_worth_trying_again(stored: StoredPaper, rungs: Sequence[Rung], settings: 
     return any(
         rung.via not in asked_of_late and not _explain_closed(rung, stored.paper, settings)
         for rung in rungs
-        if rung.route.version != has_version
+        if rung.route.version != has_version and not _is_foreign(rung, stored.paper, settings)
     )
 
 
@@ -328,15 +328,16 @@ def _sort_for_version(climb: Climb, rungs: Sequence[Rung]) -> Sequence[Rung]:
 
 
 def _is_out_of_question(rung: Rung, climb: Climb, settings: Settings) -> bool:
-    """Return whether a rung is left out without a word.
+    """Return whether a rung is left out without an attempt: a local one if *force* is set."""
+    is_unwanted = climb.request.force and rung.route.local
+    return is_unwanted or _is_foreign(rung, climb.paper, settings)
 
-    It is on this machine and a fresh text was asked for, or it has another publisher's papers only
-    and no key is set that may open more.
-    """
+
+def _is_foreign(rung: Rung, paper: Paper, settings: Settings) -> bool:
+    """Return whether a rung has another publisher's papers only, and no key that may open more."""
     route = rung.route
-    is_publishers = not route.prefixes or climb.paper.ids.doi.startswith(route.prefixes)
-    is_foreign = not is_publishers and not (route.key and settings.key(route.key))
-    return is_foreign or (climb.request.force and route.local)
+    is_publishers = not route.prefixes or paper.ids.doi.startswith(route.prefixes)
+    return not is_publishers and not (route.key and settings.key(route.key))
 
 
 def _explain_closed(rung: Rung, paper: Paper, settings: Settings) -> str:
