@@ -164,13 +164,13 @@ def test_what_cannot_be_watched_is_refused(library: Library) -> None:
         library.watches.add(" ")
     with pytest.raises(BadRequest, match="kind of watch"):
         library.watches.add("moss", "journal")  # type: ignore[arg-type]
-    with pytest.raises(UnknownName, match="review"):
+    with pytest.raises(BadRequest, match="There is no review 'moss'"):
         library.watches.add("moss", "review")
     library.watches.add("moss AND light")
     with pytest.raises(UnknownName, match="not watched"):
         library.watches.remove("moss AND lights")
     library.watches.remove("moss AND light")
-    assert library.watches.all() == []
+    assert library.watches.list_all() == []
 
 
 def test_a_digest_is_a_page_a_feed_an_email_and_text(

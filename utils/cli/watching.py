@@ -64,7 +64,7 @@ def _run_watch(args: argparse.Namespace, library: Library) -> int:
         watch = library.watches.add(args.what, args.kind)
         print_note(f"Watching the {watch.kind} {watch.name}.")
     if args.list:
-        for watch in library.watches.all():
+        for watch in library.watches.list_all():
             row = {"name": watch.name, "kind": watch.kind, "checked_at": watch.checked_at}
             text = f"{watch.kind:<7} {watch.name}  (checked {watch.checked_at or 'never'})"
             print_answer(row if args.json else text, args.json)
@@ -74,7 +74,6 @@ def _run_watch(args: argparse.Namespace, library: Library) -> int:
 
 def _show_digest(args: argparse.Namespace, library: Library) -> int:
     """Check all watches, show the unseen news, and write the files that were asked for."""
-    from ..library.watching import build_items
     from ..reports.digest import format_digest
 
     watches = library.watches
@@ -88,7 +87,7 @@ def _show_digest(args: argparse.Namespace, library: Library) -> int:
         for one in digest.news:
             print_answer(one.row(), as_json=True)
     elif digest.news or digest.silent:
-        print_answer(format_digest(build_items(digest.news), digest.silent).rstrip())
+        print_answer(format_digest(digest.news, digest.silent).rstrip())
     elif digest.watches:
         print_note(f"No news of {pluralize(len(digest.watches), 'watched item')}.")
     if not args.since:

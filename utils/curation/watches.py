@@ -108,19 +108,31 @@ class Watches:
     """
 
     ladder: Ladder
+    list_reviews: Callable[[], Iterable[str]]
     update_review: UpdateReview
 
-    def add(self, name: str, kind: Kind) -> Watch:
+    def add(self, name: str, kind: Kind | None = None) -> Watch:
         """Start a watch; one that exists is left as it is.
+
+        Without a kind, *name* is a review of this name, else an identifier, else a query.
 
         Raises
         ------
         BadRequest
-            The name is empty, is not an identifier (``paper``), or cannot be searched (``query``).
+            The name is empty, is not a review or identifier, or cannot be searched.
         """
+        if kind is not None and kind not in KINDS:
+            msg = f"{kind!r} is not a kind of watch."
+            raise BadRequest(msg, f"Choose among {', '.join(KINDS)}.")
         name = one_line(name)
         if not name:
             raise BadRequest("Nothing to watch was named.", "Give a query, a paper or a review.")
+        reviews = [*self.list_reviews()]
+        guessed: Kind = "review" if name in reviews else "paper" if Ids.maybe(name) else "query"
+        kind = kind or guessed
+        if kind == "review" and name not in reviews:
+            near = suggest_nearest_name(name, reviews)
+            raise BadRequest(f"There is no review {name!r}.", near or "Make it first.")
         if kind == "paper":
             name = Ids.parse(name).key
         elif kind == "query":
@@ -177,13 +189,24 @@ class Watches:
                     silent.append(f"{watch.name}: {miss.message}")
         return replace(self.read(), silent=tuple(silent))
 
-    def read(self, *, since: str = "", unseen: bool = True) -> Digest:
+    def write(self, digest: Digest, output: str | Path) -> None:
+        """Write a digest as ``.html``, ``.txt``, ``.eml`` (not sent), or ``.atom``.
+
+        A feed has the latest news as well as those of the digest.
+        """
+        from ..reports.digest import write_digest
+
+        path = Path(output)
+        news = self.read(unseen=False).news if path.suffix == ".atom" else digest.news
+        write_digest(path, news, digest.silent, self.ladder.web.settings.contact)
+
+    def read(self, since: str = "", *, unseen: bool = True) -> Digest:
         """Return stored news without asking any site: the unseen ones, or all *since* a day."""
         with self._open() as db:
             rows = db.execute(
                 """SELECT watch, outcome, paper, detail, at, number FROM news
                     WHERE at >= ? AND (seen_at = '' OR ?) ORDER BY number DESC LIMIT ?""",
-                (since, not unseen, -1 if unseen or since else FEED_ENTRIES),
+                (since, bool(since) or not unseen, -1 if unseen or since else FEED_ENTRIES),
             ).fetchall()
         news = tuple(News(w, o, paper_from_row(json.loads(p)), *more) for w, o, p, *more in rows)
         return Digest(news, tuple(self.list_all()))

@@ -33,7 +33,6 @@ from .references import References
 from .reviews import Reviews
 from .services import ArXiv, PubMed, SemanticScholar
 from .texts import Texts
-from .watching import Watches
 from .zotero import Zotero
 
 if TYPE_CHECKING:
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from ..curation.health_check import Check as HealthCheck
     from ..curation.reading import Reading
     from ..curation.verification import Verification
+    from ..curation.watches import Watches
     from ..download.download import Download, Downloads
     from ..download.ladder import Ladder
     from ..entrez import Entrez
@@ -125,7 +125,6 @@ class Library:
         self.pubmed = PubMed(self)
         self.arxiv = ArXiv(self)
         self.semantic_scholar = SemanticScholar(self)
-        self.watches = Watches(self)
         self.zotero = Zotero(self)
 
     def __repr__(self) -> str:
@@ -221,6 +220,13 @@ class Library:
 
         folder = self.settings.papers_dir
         return Datasets(folder / ".papershelf" / "datasets", folder / "exports")
+
+    @shared_property
+    def watches(self) -> Watches:
+        """Watched queries, authors, papers and reviews, and their news."""
+        from ..curation.watches import Watches
+
+        return Watches(self.ladder, self.reviews.list_names, self.reviews.update_for_news)
 
     @shared_property
     def ladder(self) -> Ladder:

@@ -10,6 +10,7 @@ from ..system.keyword_options import accept_former_options
 from .namespace import Namespace
 
 if TYPE_CHECKING:
+    from ..curation.watches import News
     from ..model.paper import Paper
     from ..review import Review
     from ..review.snowball import Snowball
@@ -42,6 +43,36 @@ class Reviews(Namespace):
         from ..review import list_reviews
 
         return list_reviews(self._library.ladder)
+
+    def list_names(self) -> list[str]:
+        """Return the names of all reviews of this shelf."""
+        return [review.name for review in self.all()]
+
+    def update_for_news(
+        self, name: str, last: int | None = None
+    ) -> tuple[list[News], Sequence[str], int]:
+        """Update a review for its watch.
+
+        Returns
+        -------
+        tuple
+            The news after the event *last*, the sources that did not answer, and the number of the
+            latest event. The first update of a review brings all its records, which are not news.
+        """
+        from ..curation.watches import News
+        from ..review.updating import list_changes
+
+        review = self.open(name)
+        before = review.events()
+        if last is None and any(event.what == "update" for event in before):
+            last = before[-1].number
+        update = review.update()
+        events, records = review.events(), review.ledger.list_records()
+        papers = {record.key: record.paper for record in records}
+        later = [event for event in events if last is not None and event.number > last]
+        changes = list_changes(later, records)
+        news = [News(name, one.outcome, papers[one.key], one.detail) for one in changes]
+        return news, update.silent, events[-1].number
 
     @accept_former_options(most="per_round")
     def snowball(

@@ -35,30 +35,13 @@ _AUTHORS_MAX_CHARS = 120
 Item = Mapping[str, Any]
 
 
-def build_item(watch: str, outcome: str, paper: Paper, detail: str, at: str) -> Item:
-    """Return one piece of news with everything that a digest shows."""
-    name = "\n".join((watch, outcome, paper.ids.key or paper.title, detail))
-    where = (paper.author_names, paper.journal, paper.year, paper.ids.key)
-    return {
-        "watch": watch,
-        "outcome": outcome,
-        "label": NEWS_LABELS.get(outcome, outcome),
-        "title": to_short_line(paper.title, _TITLE_MAX_CHARS) or paper.ids.key,
-        "about": " · ".join(to_short_line(part, _AUTHORS_MAX_CHARS) for part in where if part),
-        "detail": detail,
-        "links": build_links(paper.ids),
-        "at": at,
-        "id": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, name)}",
-    }
-
-
 def write_digest(
-    path: Path, items: Sequence[Item], silent: Sequence[str] = (), address: str = ""
+    path: Path, news: Sequence[Any], silent: Sequence[str] = (), address: str = ""
 ) -> None:
     """Write a digest in the format that the file's name ends in, one of `FORMATS`.
 
-    *silent* are sentences about what could not be asked, *address* is the reader's address for an
-    e-mail, which is written and not sent.
+    *news* are those of `..curation.watches.Digest`, *silent* are sentences about what could not be
+    asked, and *address* is the reader's address for an e-mail, which is written and not sent.
 
     Raises
     ------
@@ -70,7 +53,7 @@ def write_digest(
     if path.suffix not in FORMATS:
         msg = f"{path.name} does not end in one of {', '.join(FORMATS)}."
         raise BadRequest(msg, f"Name it {path.with_suffix('.html').name}.")
-    text = format_digest(items, silent)
+    text, items = format_digest(news, silent), list(map(_build_item, news))
     if path.suffix == ".eml":
         mail = EmailMessage()
         mail["Subject"] = f"Papershelf: {_count_news(items)}"
@@ -84,18 +67,37 @@ def write_digest(
     write_file(path, page.encode("utf-8", "replace"))
 
 
-def format_digest(items: Sequence[Item], silent: Sequence[str] = ()) -> str:
+def format_digest(news: Sequence[Any], silent: Sequence[str] = ()) -> str:
     """Return a digest as text: the news of each watch, the most urgent first."""
+    items = list(map(_build_item, news))
     lines = [_count_news(items)]
-    for watch, news in _group_by_watch(items):
+    for watch, its_items in _group_by_watch(items):
         lines += ["", watch]
-        for one in news:
+        for one in its_items:
             lines += [f"  {one['label']}: {one['title']}", f"    {one['about']}"]
             lines += [f"    {one['detail']}"] * bool(one["detail"])
             lines += [f"    {one['links'][0].url}"] * bool(one["links"])
     if silent:
         lines += ["", "Could not be asked:", *(f"  {why}" for why in silent)]
     return "\n".join(lines) + "\n"
+
+
+def _build_item(news: Any) -> Item:
+    """Return one piece of news with everything that a digest shows."""
+    paper: Paper = news.paper
+    name = "\n".join((news.watch, news.outcome, paper.ids.key or paper.title, news.detail))
+    where = (paper.author_names, paper.journal, paper.year, paper.ids.key)
+    return {
+        "watch": news.watch,
+        "outcome": news.outcome,
+        "label": NEWS_LABELS.get(news.outcome, news.outcome),
+        "title": to_short_line(paper.title, _TITLE_MAX_CHARS) or paper.ids.key,
+        "about": " · ".join(to_short_line(part, _AUTHORS_MAX_CHARS) for part in where if part),
+        "detail": news.detail,
+        "links": build_links(paper.ids),
+        "at": news.at,
+        "id": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, name)}",
+    }
 
 
 def _count_news(items: Sequence[Item]) -> str:
